@@ -5,7 +5,7 @@ import { spawnTransport } from "@parley/acp/node";
 
 const { transport } = spawnTransport(process.execPath, ["--conditions=parley-source", "examples/agent.ts"]);
 const agent = await client({ name: "example-client", version: "1.0.0" }).connect(transport);
-const session = await agent.open({ cwd: process.cwd() });
+const session = await agent.newSession({ cwd: process.cwd() });
 
 const prompt = session.prompt("LICENSE");
 for await (const update of prompt) {
@@ -15,7 +15,7 @@ for await (const update of prompt) {
   if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") continue;
   process.stdout.write(update.content.text);
 }
-console.log(`(${(await prompt.outcome).stopReason})`);
+console.log(`(${(await prompt.result).stopReason})`);
 await agent.close();
 
 // prints:

@@ -16,7 +16,7 @@ const { transport } = spawnTransport("packages/cli/bin/parley", ["agent"], { env
 const agent = await client({
   name: "example-client",
   version: "1.0.0",
-  permission({ title }) {
+  requestPermission({ title }) {
     console.log(`? ${title}: allowed once`);
     return "allow_once";
   },
@@ -24,7 +24,7 @@ const agent = await client({
 
 const titles = new Map<string, string>();
 let answer = "";
-const session = await agent.open({ cwd });
+const session = await agent.newSession({ cwd });
 session.onUpdate((update) => {
   if (update.sessionUpdate === "tool_call_update") {
     const { toolCallId, title, status } = update;
@@ -36,7 +36,7 @@ session.onUpdate((update) => {
   }
 });
 const prompt = session.prompt('replace "hello" with "goodbye" in notes.txt, then run wc -w notes.txt');
-const { stopReason } = await prompt.outcome;
+const { stopReason } = await prompt.result;
 console.log(answer.trim().replaceAll(/\n+/g, "\n"));
 console.log(`(${stopReason}) notes.txt: ${readFileSync(join(cwd, "notes.txt"), "utf8").trim()}`);
 await agent.close();

@@ -57,13 +57,13 @@ for (const version of [1, 2] satisfies ProtocolVersion[]) {
     versions: [version],
   });
   const connected = await app.connect(near);
-  const session = await connected.open({ cwd });
+  const session = await connected.newSession({ cwd });
   session.onUpdate((update) => {
     if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") return;
     process.stdout.write(update.content.text);
   });
   console.log(`version ${connected.version}:`);
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   await connected.close();
 }
 await processes.close();

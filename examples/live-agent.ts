@@ -4,7 +4,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { commandEntry, liveAgent, permissionGate, promptContent } from "@parley/client";
+import { commandEntry, connectAgent, permissionGate, promptContent } from "@parley/client";
 import { liveRecorder, openHistory } from "@parley/client/history";
 
 const folder = await mkdtemp(join(tmpdir(), "parley-example-"));
@@ -21,7 +21,7 @@ const gate = permissionGate({
     },
   },
 });
-const live = await liveAgent(entry, {
+const live = await connectAgent(entry, {
   client: { name: "example-client", version: "1.0.0" },
   env: { PARLEY_HOME: join(folder, "home"), PARLEY_MODEL: "offline" },
   gate,
@@ -29,11 +29,11 @@ const live = await liveAgent(entry, {
   onEvent: (event) => event.kind === "continued" && console.log(`(it died, and is ${event.how})`),
 });
 try {
-  const { features: accepts, closed } = live.connected;
-  const session = await live.open({ cwd: folder });
+  const { capabilities: accepts, closed } = live.connected;
+  const session = await live.newSession({ cwd: folder });
   const ask = async (text: string) => {
     const { content } = await promptContent({ text }, { cwd: folder, accepts });
-    const { stopReason } = await session.prompt(content).outcome;
+    const { stopReason } = await session.prompt(content).result;
     const notes = await readFile(join(folder, "notes.txt"), "utf8");
     console.log(`${text}: ${stopReason}, ${JSON.stringify(notes)}`);
   };

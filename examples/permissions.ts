@@ -8,7 +8,7 @@ const cleaner = agent({
   async prompt(turn) {
     await turn
       .tool({ title: `Delete ${turn.text}`, kind: "delete" }, async (tool) => {
-        const { allowed } = await tool.ask();
+        const { allowed } = await tool.requestPermission();
         if (turn.signal.aborted) return;
         if (!allowed) throw new Error("the user said no");
         await tool.add("deleted");
@@ -27,7 +27,7 @@ cleaner.connect(far);
 const agentSide = await client({
   name: "example-client",
   version: "1.0.0",
-  async permission(ask, { session, signal }) {
+  async requestPermission(ask, { session, signal }) {
     const answer = answers.get(ask.title);
     console.log(`${ask.title}? ${ask.options.map(({ name }) => name).join(", ")}: ${answer ?? "..."}`);
     if (answer !== undefined) return answer;
@@ -38,13 +38,13 @@ const agentSide = await client({
   },
 }).connect(near);
 
-const session = await agentSide.open({ cwd: process.cwd() });
+const session = await agentSide.newSession({ cwd: process.cwd() });
 let status: unknown;
 session.onUpdate((update) => {
   if (update.sessionUpdate === "tool_call_update") status = update.status ?? status;
 });
 for (const file of ["old.log", "notes.txt", "everything"]) {
-  const { stopReason } = await session.prompt(file).outcome;
+  const { stopReason } = await session.prompt(file).result;
   console.log(`${file}: the tool call ${status}, the turn ended with ${stopReason}`);
 }
 await agentSide.close();

@@ -42,21 +42,21 @@ function print(view: SessionView): void {
 
 const cwd = process.cwd();
 const first = await connect("first");
-const session = await first.open({ cwd });
+const session = await first.newSession({ cwd });
 const view = show(session);
-await session.prompt("apples").outcome;
+await session.prompt("apples").result;
 console.log(`live: ${view.title}, ${view.state}`);
 print(view);
 await first.close();
 
 const second = await connect("second");
-const { sessions } = await second.list({ cwd });
+const { sessions } = await second.listSessions({ cwd });
 for (const { sessionId, title } of sessions) {
-  const loaded = await second.load(sessionId, { cwd });
+  const loaded = await second.loadSession(sessionId, { cwd });
   const replayed = show(loaded);
   console.log(`loaded: ${title}`);
   print(replayed);
-  await loaded.prompt("pears").outcome;
+  await loaded.prompt("pears").result;
   console.log(`then: ${replayed.title}, ${replayed.timeline.length} items`);
 }
 await second.close();

@@ -1,7 +1,7 @@
 // An agent on agent(): turns, a session store, whatever version the client speaks, or with PARLEY_BENCH_AGENT=2
 // version 2 only.
 
-import { agent, type Turn, type Update } from "@parley/acp";
+import { agent, type SessionUpdate, type Turn } from "@parley/acp";
 import { serveStdio } from "@parley/acp/node";
 import { workOf } from "../agent-work.ts";
 import { usage } from "../usage.ts";
@@ -12,7 +12,7 @@ await serveStdio(
   agent({
     name: "bench-agent",
     version: "1.0.0",
-    accepts: { image: true },
+    promptCapabilities: { image: true },
     ...(process.env.PARLEY_BENCH_AGENT === "2" ? { versions: [2] as const } : {}),
     requests: { "_bench/usage": () => usage() },
     async prompt(turn) {
@@ -49,7 +49,7 @@ function say(turn: Turn, update: WireUpdate): Promise<void> | undefined {
           : item,
       );
       // one shape for the announcement and the change of a tool call
-      return turn.update({ ...update, sessionUpdate: "tool_call_update", content } as Update);
+      return turn.update({ ...update, sessionUpdate: "tool_call_update", content } as SessionUpdate);
     }
   }
 }

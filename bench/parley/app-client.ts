@@ -14,7 +14,7 @@ await runTask(async (): Promise<BenchClient> => {
     onStderr: (text) => process.stderr.write(text),
   });
   const agent = await client({ name: "bench", version: "1.0.0", versions: [version] }).connect(transport);
-  const session = await agent.open({ cwd: "/project" });
+  const session = await agent.newSession({ cwd: "/project" });
   let updates = 0;
   const count = ({ sessionUpdate }: { sessionUpdate: string }) => {
     // the model adds these on version 1; the other entrants have no such thing to count
@@ -29,7 +29,7 @@ await runTask(async (): Promise<BenchClient> => {
       }
       const prompt = session.prompt(blocks);
       if (iterates) for await (const update of prompt) count(update);
-      return prompt.outcome;
+      return prompt.result;
     },
     setMode: (mode) => session.setMode(mode),
     updates: () => updates,

@@ -18,7 +18,7 @@ let handled = 0;
 
 await runSessions({
   open: async () => {
-    const session = await connected.open({ cwd: "/project" });
+    const session = await connected.newSession({ cwd: "/project" });
     session.onUpdate(() => {
       handled += 1;
     });

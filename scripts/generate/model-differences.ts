@@ -41,9 +41,8 @@ export const modelDifferences: ModelDifferences = {
   taken: [...validated, "Implementation", "McpServer", "SystemPrompt"],
   validated,
   renamed: {
-    RequestPermissionRequest: "PermissionAsk",
+    RequestPermissionRequest: "PermissionRequest",
     RequestPermissionSubject: "PermissionSubject",
-    SessionUpdate: "Update",
   },
   // a question belongs to the session that it is asked in
   removed: ["RequestPermissionRequest.sessionId"],

@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { ProtocolVersion, Update } from "@parley/acp";
-import { type LiveEvent, type LiveGate, liveAgent, readyAgents } from "@parley/client";
+import type { ProtocolVersion, SessionUpdate } from "@parley/acp";
+import { connectAgent, type LiveGate, type ManagedAgentEvent, readyAgents } from "@parley/client";
 import type { MessagesModel } from "./messages-model.ts";
 
 export interface Place {
@@ -36,7 +36,7 @@ function environment({ folder, bin }: Place, model: MessagesModel): Record<strin
 async function claude(place: Place, model: MessagesModel, version: ProtocolVersion, work: string) {
   const entry =
     readyAgents().find(({ name }) => name === "claude") ?? assert.fail("claude is no ready agent");
-  const events: LiveEvent[] = [];
+  const events: ManagedAgentEvent[] = [];
   const asked: string[] = [];
   let choice: "allow_once" | "reject_once" = "allow_once";
   const gate: LiveGate = {
@@ -45,7 +45,7 @@ async function claude(place: Place, model: MessagesModel, version: ProtocolVersi
       return options.find(({ kind }) => kind === choice)?.optionId;
     },
   };
-  const agent = await liveAgent(entry, {
+  const agent = await connectAgent(entry, {
     client: { name: "parley-peers", version: "1.0.0", versions: [version] },
     environment: environment(place, model),
     cwd: work,
@@ -53,8 +53,8 @@ async function claude(place: Place, model: MessagesModel, version: ProtocolVersi
     onEvent: (event) => void events.push(event),
     asker: { newSession: () => assert.fail("it has lost its session") },
   });
-  const updates: Update[] = [];
-  const session = await agent.open({ cwd: work, onUpdate: (update) => updates.push(update) });
+  const updates: SessionUpdate[] = [];
+  const session = await agent.newSession({ cwd: work, onUpdate: (update) => updates.push(update) });
   const text = () =>
     updates
       .splice(0)
@@ -78,16 +78,16 @@ export async function liveClaude(
   const { agent, session, events, asked, text, updates, choose } = await claude(place, model, version, work);
   try {
     assert.equal(agent.connected.version, version);
-    assert.equal((await session.prompt("good morning").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("good morning").result).stopReason, "end_turn");
     assert.match(text(), /heard: .*good morning/s);
 
     // a permission that is given, and one that is not
-    assert.equal((await session.prompt("RUN: touch allowed.txt").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("RUN: touch allowed.txt").result).stopReason, "end_turn");
     assert.ok(existsSync(join(work, "allowed.txt")), "the command did not run");
     assert.equal(asked.length, 1);
     assert.ok(updates.some(({ sessionUpdate }) => sessionUpdate === "tool_call_update"));
     choose("reject_once");
-    await session.prompt("RUN: touch refused.txt").outcome;
+    await session.prompt("RUN: touch refused.txt").result;
     assert.equal(existsSync(join(work, "refused.txt")), false, "a refused command ran");
     assert.equal(asked.length, 2);
     text();
@@ -102,14 +102,14 @@ export async function liveClaude(
     await began.promise;
     stop();
     held.cancel();
-    assert.equal((await held.outcome).stopReason, "cancelled");
-    assert.equal((await next.outcome).stopReason, "end_turn");
+    assert.equal((await held.result).stopReason, "cancelled");
+    assert.equal((await next.result).stopReason, "end_turn");
 
     // it is killed, and goes on with what was said before
     const gone = agent.connected.closed;
     process.kill(agent.pid ?? assert.fail("it does not run"), "SIGKILL");
     await gone;
-    assert.equal((await session.prompt("still there?").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("still there?").result).stopReason, "end_turn");
     assert.ok(events.some((event) => event.kind === "continued" && event.how !== "new"));
     assert.match(model.conversations.findLast((each) => each.includes("still there?")) ?? "", /good morning/);
   } finally {

@@ -2,9 +2,9 @@
 
 export type {
   Activation,
-  AgentFeatures,
-  ClientFeatures,
-  SessionListing,
+  AgentCapabilities,
+  ClientCapabilities,
+  SessionInfo,
 } from "./edition/agent-edition.ts";
 export type { ProtocolVersion } from "./edition/negotiate.ts";
 export { Connection } from "./jsonrpc/connection.ts";
@@ -46,14 +46,14 @@ export type { AgentSession, Turn, TurnEnd } from "./peer/agent/turn/turn.ts";
 export type { TurnClient } from "./peer/agent/turn/turn-client.ts";
 export { authRequired, type ExtensionContext, sessionNotFound } from "./peer/base/extensions.ts";
 export { type Client, client } from "./peer/client/client.ts";
-export type { AskContext, ClientDefinition } from "./peer/client/client-definition.ts";
+export type { ClientDefinition, RequestContext } from "./peer/client/client-definition.ts";
 export type { AgentCounters } from "./peer/client/client-dispatch.ts";
 export type { ClientSession, Prompt } from "./peer/client/client-session.ts";
 export type {
   ConnectedAgent,
   KnownSession,
-  SessionList,
-  SessionPlace,
+  SessionOptions,
+  SessionPage,
 } from "./peer/client/connected-agent.ts";
 export type { UnreadLimits } from "./peer/client/unread-updates.ts";
 export { type HttpTransportOptions, httpTransport } from "./peer/http/http-transport.ts";

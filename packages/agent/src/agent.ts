@@ -91,14 +91,14 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     steering: true,
     unstable,
     ...optional({ log, tap, versions, limits, clientTimeoutMs, authMethods, login, logout, isLoggedIn }),
-    accepts: { image: true, audio: true, embeddedContext: true },
-    mcp: { http: true, sse: true },
+    promptCapabilities: { image: true, audio: true, embeddedContext: true },
+    mcpCapabilities: { http: true, sse: true },
     open: (session, origin) => open(session, origin, { store, version, defaults: defaults() }),
-    setOption(session, configId, value) {
+    setConfigOption(session, configId, value) {
       if (configId !== "mode" || !isMode(value)) return;
       const state = stateOf(session);
       state.turnMode = undefined;
-      session.setCommands(state.commands(value));
+      session.setAvailableCommands(state.commands(value));
     },
     close: (session) => stateOf(session).close(),
     // loaded on the first prompt, so that the handshake is quick
@@ -115,7 +115,7 @@ async function open(
   if (origin === "new" || origin === "fork") await checkRoots(session.roots);
   const state = new SessionState({
     version,
-    changed: () => session.setCommands(state.commands(modeOf(session))),
+    changed: () => session.setAvailableCommands(state.commands(modeOf(session))),
     questions: questionsOf(session),
   });
   session.data = state;
@@ -123,8 +123,8 @@ async function open(
   // the library restores the stored options after this; the commands depend on the mode
   const chosen = origin === "new" ? undefined : (await store.get(sessionId))?.config["mode"];
   state.hasHistory = origin !== "new";
-  session.setOptions(sessionOptions(defaults));
-  session.setCommands(state.commands(isMode(chosen) ? chosen : defaults.mode));
+  session.setConfigOptions(sessionOptions(defaults));
+  session.setAvailableCommands(state.commands(isMode(chosen) ? chosen : defaults.mode));
   // starts the servers while the user writes the first prompt
   state.mcp.sync(session);
 }

@@ -103,7 +103,7 @@ const offlineHelp = "For real help configure a model, see `parley help agent`.";
 
 /** Shown as a notice, so that scripts can use the answer as it is; without notices, at the end of the answer. */
 async function announceOffline(turn: Turn): Promise<void> {
-  if (turn.client.features.notices) return turn.notice("info", offlineTitle, offlineHelp);
+  if (turn.client.capabilities.notices) return turn.notice("info", offlineTitle, offlineHelp);
   const text = `\n\n_${offlineTitle}. ${offlineHelp}_`;
   await turn.say({ type: "text", text, annotations: { audience: ["user"] } });
 }

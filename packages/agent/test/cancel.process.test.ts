@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { ClientSession, Update } from "@parley/acp";
+import type { ClientSession, SessionUpdate } from "@parley/acp";
 import { withFake } from "./fake-provider/asking.ts";
 import { chatEvents, chunk } from "./fake-provider/chat-wire.ts";
 import { type Answer, streamed } from "./fake-provider/fake-provider.ts";
@@ -18,7 +18,7 @@ interface State {
   /** What the model answers first. Its `cancel` ends the turn. */
   answer(cancel: () => void, gone: (how: string) => void): Answer;
   /** Cancels when the client sees this. */
-  isReached?(update: Update): boolean;
+  isReached?(update: SessionUpdate): boolean;
   readonly atQuestion?: boolean;
   /** With an MCP server whose tool never answers. */
   readonly hasServer?: boolean;
@@ -110,14 +110,14 @@ for (const version of [1, 2] as const) {
           const providers = { work: { baseUrl: `${fake.url}/v1` } };
           place.configure({ agent: { model: "work/fake", providers } });
           const { agent, child } = await start(t, place, version, {
-            permission: (_, { signal }) => {
+            requestPermission: (_, { signal }) => {
               if (!state.atQuestion) return "allow_once";
               cancel();
               return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
             },
           });
-          const updates: Update[] = [];
-          session = await agent.open({
+          const updates: SessionUpdate[] = [];
+          session = await agent.newSession({
             cwd: place.cwd,
             mcpServers: state.hasServer ? [scriptServer(place.cwd, "patient", patientServer)] : [],
             onUpdate(update) {
@@ -125,7 +125,7 @@ for (const version of [1, 2] as const) {
               if (state.isReached?.(update)) cancel();
             },
           });
-          assert.equal((await session.prompt("go").outcome).stopReason, "cancelled");
+          assert.equal((await session.prompt("go").result).stopReason, "cancelled");
           const pid = () => Number(readFileSync(join(place.cwd, "pid"), "utf8"));
           if (state.hasServer) await fileAppears(join(place.cwd, "cancelled"));
           if (/model/.test(state.name))
@@ -135,7 +135,7 @@ for (const version of [1, 2] as const) {
             assert.equal(isRunning(pid()), false, "the command has ended");
           }
           updates.length = 0;
-          assert.equal((await session.prompt("and now?").outcome).stopReason, "end_turn");
+          assert.equal((await session.prompt("and now?").result).stopReason, "end_turn");
           assert.equal(said(updates), "Fine.");
           assert.throws(() => readFileSync(join(place.cwd, "never.txt")), "nothing was done behind it");
           await agent.close();

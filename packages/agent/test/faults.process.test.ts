@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
-import { ConnectionError, type Update } from "@parley/acp";
+import { ConnectionError, type SessionUpdate } from "@parley/acp";
 import { isGone, numberIn } from "./support/polling.ts";
 import { type Home, home, launcher, patience, start } from "./support/process-probe.ts";
 
@@ -78,13 +78,13 @@ test("F3 an agent whose editor is killed while it asks leaves", patience, async 
 /** A session in whose turn a command runs. */
 async function busy(t: TestContext, place: Home, version: 1 | 2, more: Parameters<typeof start>[3] = {}) {
   const started = await start(t, place, version, { env: { PARLEY_MODEL: "offline" }, ...more });
-  const updates: Update[] = [];
-  const session = await started.agent.open({
+  const updates: SessionUpdate[] = [];
+  const session = await started.agent.newSession({
     cwd: place.cwd,
     onUpdate: (update) => void updates.push(update),
   });
   const prompt = session.prompt("run echo $$ > command.pid; sleep 1000");
-  const outcome = prompt.outcome.catch((error: unknown) => error);
+  const outcome = prompt.result.catch((error: unknown) => error);
   const command = await numberIn(join(place.cwd, "command.pid"));
   return { ...started, session, updates, outcome, command, pid: started.child.pid ?? assert.fail("it runs") };
 }
@@ -104,8 +104,8 @@ for (const version of [1, 2] as const) {
       assert.ok(updates.length > 0);
 
       const again = await start(t, place, version, { env: { PARLEY_MODEL: "offline" } });
-      const loaded: Update[] = [];
-      const back = await again.agent.load(session.sessionId, {
+      const loaded: SessionUpdate[] = [];
+      const back = await again.agent.loadSession(session.sessionId, {
         cwd: place.cwd,
         onUpdate: (update) => void loaded.push(update),
       });
@@ -113,7 +113,7 @@ for (const version of [1, 2] as const) {
         update.sessionUpdate === "tool_call_update" ? [update.status] : [],
       );
       assert.equal(statuses.at(-1), "failed", "nobody knows how far it came");
-      assert.equal((await back.prompt("look around").outcome).stopReason, "end_turn");
+      assert.equal((await back.prompt("look around").result).stopReason, "end_turn");
     },
   );
 }

@@ -40,7 +40,7 @@ test("initialize is answered before a provider, MCP or SQLite is loaded", patien
     loaded().filter((name) => heavy.test(name)),
     [],
   );
-  await agent.open({ cwd: place.cwd });
+  await agent.newSession({ cwd: place.cwd });
   assert.deepEqual(
     loaded().filter((name) => heavy.test(name)),
     ["node:sqlite"],

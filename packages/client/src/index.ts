@@ -1,7 +1,7 @@
 // The entry point of the client kit: agents, sessions, policy and audit.
 
 export {
-  type AgentEntry,
+  type AgentSpec,
   type CommandEntry,
   commandEntry,
   type Quirks,
@@ -41,14 +41,14 @@ export type {
 } from "./managed/asker.ts";
 export { beginsWork } from "./managed/entry-filter.ts";
 export type { AgentSession, AgentSessions, AgentSessionsQuery } from "./managed/live-agent.ts";
-export { type LiveAgent, liveAgent } from "./managed/live-agent.ts";
+export { connectAgent, type ManagedAgent } from "./managed/live-agent.ts";
 export type {
-  LiveEvent,
+  ConnectAgentOptions,
   LiveGate,
-  LiveOptions,
-  LivePlace,
   LivePrompt,
   LiveSession,
+  ManagedAgentEvent,
+  ManagedSessionOptions,
   PromptContent,
   RecordedSession,
   Recorder,

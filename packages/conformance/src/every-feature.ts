@@ -169,7 +169,7 @@ const state: readonly AgentStep[] = [
   },
   { update: { sessionUpdate: "compaction_update", compactionId: "c1", status: "completed" } },
   { tokens: { totalTokens: 30, inputTokens: 10, outputTokens: 20 } },
-  { end: { stopReason: "max_tokens", meta: { "example.com/why": "enough" } } },
+  { end: { stopReason: "max_tokens", _meta: { "example.com/why": "enough" } } },
 ];
 
 const turns: readonly TurnScript[] = [

@@ -1,6 +1,6 @@
 // The agent's side of one protocol version, and the operations and features that both versions share.
 
-import type { PermissionAnswer, PermissionAsk } from "../model/ask.ts";
+import type { PermissionOutcome, PermissionRequest } from "../model/ask.ts";
 import type {
   AuthMethod,
   AvailableCommand,
@@ -11,7 +11,7 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../model/content.ts";
-import type { Outcome, Update } from "../model/update.ts";
+import type { PromptResult, SessionUpdate } from "../model/update.ts";
 
 /** A request or a notification to send. */
 export interface WireCall {
@@ -27,7 +27,7 @@ export interface AgentSessionEdition {
   /**
    * The messages for one update of the model: usually one, sometimes none or several.
    */
-  encode(update: Update, lost?: Lost): object | readonly object[] | undefined;
+  encode(update: SessionUpdate, lost?: Lost): object | readonly object[] | undefined;
   /** The client has a terminal with this id, and can show it. */
   addClientTerminal(terminalId: string): void;
 }
@@ -41,7 +41,7 @@ export interface PromptPolicy {
   /** The result for a prompt whose message was inserted. */
   inserted(messageId: string): object;
   /** The result for a prompt whose work has ended. Throws RequestError where the version says so. */
-  ended(outcome: Outcome): object;
+  ended(outcome: PromptResult): object;
 }
 
 export interface AgentEdition {
@@ -57,36 +57,36 @@ export interface AgentEdition {
   authMethods(methods: readonly AuthMethod[]): readonly object[];
   /** The params of `initialize` as this version expects them, before they are validated. */
   initializeParams(params: unknown): unknown;
-  client(params: object): Introduction<ClientFeatures>;
+  client(params: object): Introduction<ClientCapabilities>;
   /** The answer to initialize. */
   introduce(agent: AgentIntroduction): object;
   /** The operation that a request asks for; undefined for one that this version does not route. */
   decode(method: string, params: object, options: OptionsOf): AgentOp | undefined;
   /** The answer to a request whose operation gave this result. */
   encode(method: string, result: AgentOpResult): object;
-  session(setup: SessionSetup, client: ClientFeatures): AgentSessionEdition;
-  permission(sessionId: string, ask: PermissionAsk, lost?: Lost): WireCall;
+  session(setup: SessionSetup, client: ClientCapabilities): AgentSessionEdition;
+  permission(sessionId: string, ask: PermissionRequest, lost?: Lost): WireCall;
   /** The update that ends what stood for the question, where this version needed such a thing. */
-  permissionOver(ask: PermissionAsk, answer: PermissionAnswer): object | undefined;
+  permissionOver(ask: PermissionRequest, answer: PermissionOutcome): object | undefined;
 }
 
 export type OptionsOf = (sessionId: string) => readonly SessionConfigOption[];
 
 export type AgentOpResult =
   | { readonly kind: "none" }
-  | { readonly kind: "session"; readonly setup: SessionSetup; readonly client: ClientFeatures }
+  | { readonly kind: "session"; readonly setup: SessionSetup; readonly client: ClientCapabilities }
   | { readonly kind: "page"; readonly page: ListedSessions }
   | {
       readonly kind: "options";
       readonly options: readonly SessionConfigOption[];
-      readonly client: ClientFeatures;
+      readonly client: ClientCapabilities;
     };
 
 /** The features of a client; undeclared ones are not supported. */
-export interface ClientFeatures {
-  readonly readFiles: boolean;
-  readonly writeFiles: boolean;
-  readonly terminals: boolean;
+export interface ClientCapabilities {
+  readonly readTextFile: boolean;
+  readonly writeTextFile: boolean;
+  readonly terminal: boolean;
   readonly terminalAuth: boolean;
   readonly elicitationForm: boolean;
   readonly elicitationUrl: boolean;
@@ -97,7 +97,7 @@ export interface ClientFeatures {
 }
 
 /** The features of an agent. */
-export interface AgentFeatures {
+export interface AgentCapabilities {
   readonly image: boolean;
   readonly audio: boolean;
   readonly embeddedContext: boolean;
@@ -122,11 +122,11 @@ export interface AgentFeatures {
 /** One side's part of the handshake. */
 export interface Introduction<Features> {
   readonly info: Implementation | undefined;
-  readonly features: Features;
-  readonly meta: Meta | undefined;
+  readonly capabilities: Features;
+  readonly _meta: Meta | undefined;
 }
 
-export interface AgentIntroduction extends Introduction<AgentFeatures> {
+export interface AgentIntroduction extends Introduction<AgentCapabilities> {
   readonly authMethods: readonly AuthMethod[];
 }
 
@@ -136,7 +136,7 @@ export interface Activation {
   readonly additionalDirectories: readonly string[];
   readonly mcpServers: readonly McpServer[];
   readonly systemPrompt?: SystemPrompt;
-  readonly meta?: Meta;
+  readonly _meta?: Meta;
 }
 
 export type AgentOp =
@@ -173,7 +173,7 @@ export type AgentOp =
 export type PromptOp = Extract<AgentOp, { op: "prompt" }>;
 export type SessionOp = Exclude<AgentOp, PromptOp>;
 
-export interface SessionListing {
+export interface SessionInfo {
   readonly sessionId: string;
   readonly cwd: string;
   readonly additionalDirectories: readonly string[];
@@ -184,7 +184,7 @@ export interface SessionListing {
 
 /** A page of sessions, of a store or of another agent. */
 export interface ListedSessions {
-  readonly sessions: readonly (Omit<SessionListing, "updatedAt"> & {
+  readonly sessions: readonly (Omit<SessionInfo, "updatedAt"> & {
     readonly updatedAt?: string | number;
   })[];
   readonly nextCursor?: string;
@@ -195,5 +195,5 @@ export interface SessionSetup {
   readonly sessionId: string;
   readonly configOptions: readonly SessionConfigOption[];
   readonly availableCommands: readonly AvailableCommand[];
-  readonly meta?: Meta;
+  readonly _meta?: Meta;
 }

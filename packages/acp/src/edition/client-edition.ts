@@ -1,15 +1,15 @@
 // The client's side of one protocol version: encodes requests, and decodes what the agent sends.
 
-import type { ElicitationAsk, PermissionAsk } from "../model/ask.ts";
+import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type { ContentBlock, SessionConfigOption } from "../model/content.ts";
-import type { Outcome, Update } from "../model/update.ts";
+import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { Activation, AgentIntroduction, SessionSetup, WireCall } from "./agent-edition.ts";
 
 /** Receives what an edition makes of a session's messages. A prompt is identified by the number it was sent with. */
 export interface ClientSessionSink {
-  update(update: Update): void;
+  update(update: SessionUpdate): void;
   accepted(prompt: number, messageId: string): void;
-  outcome(prompt: number, outcome: Outcome): void;
+  outcome(prompt: number, outcome: PromptResult): void;
   failed(prompt: number, error: Error): void;
 }
 
@@ -64,12 +64,12 @@ export interface ClientEdition {
   permission(
     params: object,
     titleOf: (sessionId: string, toolCallId: string) => string | undefined,
-  ): { readonly sessionId: string; readonly ask: PermissionAsk };
+  ): { readonly sessionId: string; readonly ask: PermissionRequest };
   /** Undefined for an unknown mode. */
   elicitation(
     params: object,
   ):
-    | { readonly sessionId?: string; readonly requestId?: number | string; readonly ask: ElicitationAsk }
+    | { readonly sessionId?: string; readonly requestId?: number | string; readonly ask: ElicitationRequest }
     | undefined;
   /** The service that a request of the agent asks for; undefined where this version has no such request. */
   service(method: string, params: object): { readonly sessionId: string; readonly op: ServiceOp } | undefined;

@@ -3,7 +3,7 @@
 import { optional } from "../base/objects.ts";
 import { invalidParams, RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
-import type { ClientFeatures } from "./agent-edition.ts";
+import type { ClientCapabilities } from "./agent-edition.ts";
 
 export type ProtocolVersion = 1 | 2;
 
@@ -33,7 +33,7 @@ export function chooseVersion(params: unknown, supported: readonly ProtocolVersi
 
 /** A request that an agent of either version understands: each reads its own half. */
 export function initializeParams(
-  client: { info: Implementation; features: ClientFeatures; meta: Meta | undefined },
+  client: { info: Implementation; features: ClientCapabilities; meta: Meta | undefined },
   versions: readonly ProtocolVersion[],
 ): object {
   const { info, features: can, meta } = client;
@@ -44,8 +44,8 @@ export function initializeParams(
   const v1 = {
     clientInfo: info,
     clientCapabilities: {
-      fs: { readTextFile: can.readFiles, writeTextFile: can.writeFiles },
-      terminal: can.terminals,
+      fs: { readTextFile: can.readTextFile, writeTextFile: can.writeTextFile },
+      terminal: can.terminal,
       session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
       ...(can.terminalAuth ? { auth: { terminal: true } } : {}),
       elicitation,

@@ -1,10 +1,10 @@
 // Translates what both versions write alike. Unknown answers to questions never mean yes (A89, A90, A102).
 
 import { optional } from "../base/objects.ts";
-import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer } from "../model/ask.ts";
+import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
-import type { Outcome } from "../model/update.ts";
-import type { Activation, AgentFeatures, AgentOp, ListedSessions, SessionListing } from "./agent-edition.ts";
+import type { PromptResult } from "../model/update.ts";
+import type { Activation, AgentCapabilities, AgentOp, ListedSessions, SessionInfo } from "./agent-edition.ts";
 import type { ClientEdition } from "./client-edition.ts";
 
 /** `_meta` of a message as the model has it: absent when there is none. */
@@ -49,8 +49,8 @@ export function sharedOp(method: string, params: object, activation: () => Activ
 }
 
 /** Declares each capability that is there. */
-export function markers<Name extends keyof AgentFeatures>(
-  can: AgentFeatures,
+export function markers<Name extends keyof AgentCapabilities>(
+  can: AgentCapabilities,
   ...names: readonly Name[]
 ): { [name in Name]?: Record<never, never> } {
   const marks: { [name in Name]?: Record<never, never> } = {};
@@ -58,7 +58,7 @@ export function markers<Name extends keyof AgentFeatures>(
   return marks;
 }
 
-export function systemPromptMarker(can: AgentFeatures) {
+export function systemPromptMarker(can: AgentCapabilities) {
   const override = can.systemPromptOverride ? { mode: { override: {} } } : {};
   return optional({ systemPrompt: can.systemPrompt ? override : undefined });
 }
@@ -80,7 +80,7 @@ export function pageToWire({ sessions, nextCursor }: ListedSessions): object {
   return { sessions: listed, ...optional({ nextCursor }) };
 }
 
-export function permissionAnswerFromWire(result: object): PermissionAnswer {
+export function permissionAnswerFromWire(result: object): PermissionOutcome {
   const { outcome } = result as { outcome?: { outcome?: unknown; optionId?: unknown; _meta?: Meta | null } };
   if (outcome?.outcome !== "selected" || typeof outcome.optionId !== "string")
     return { outcome: "cancelled" };
@@ -88,7 +88,7 @@ export function permissionAnswerFromWire(result: object): PermissionAnswer {
   return { outcome: "selected", optionId, ...optional({ _meta: _meta ?? undefined }) };
 }
 
-export function elicitationAnswerFromWire(result: object): ElicitationAnswer {
+export function elicitationAnswerFromWire(result: object): ElicitationResponse {
   const { action, content, _meta } = result as {
     action?: unknown;
     content?: Record<string, unknown> | null;
@@ -99,7 +99,7 @@ export function elicitationAnswerFromWire(result: object): ElicitationAnswer {
   return { action: action === "decline" ? "decline" : "cancel", ...meta };
 }
 
-export function listingFromWire(result: object): { sessions: SessionListing[]; nextCursor?: string } {
+export function listingFromWire(result: object): { sessions: SessionInfo[]; nextCursor?: string } {
   const { sessions, nextCursor } = result as {
     sessions: {
       sessionId: string;
@@ -124,13 +124,13 @@ const neededCounts = ["totalTokens", "inputTokens", "outputTokens"];
 const furtherCounts = ["thoughtTokens", "cachedReadTokens", "cachedWriteTokens"];
 
 /** The tokens of a turn. They are unstable and not validated, so values that are no counts are left out. */
-export function usageFromWire(usage: unknown): Pick<Outcome, "usage"> {
+export function usageFromWire(usage: unknown): Pick<PromptResult, "usage"> {
   if (typeof usage !== "object" || usage === null) return {};
   const counts = usage as Readonly<Record<string, unknown>>; // any JSON
   const isSound =
     neededCounts.every((name) => isCount(counts[name])) &&
     furtherCounts.every((name) => counts[name] == null || isCount(counts[name]));
-  return isSound ? { usage: usage as NonNullable<Outcome["usage"]> } : {};
+  return isSound ? { usage: usage as NonNullable<PromptResult["usage"]> } : {};
 }
 
 function isCount(value: unknown): boolean {
@@ -146,9 +146,9 @@ export function elicitationFromWire(params: object): ReturnType<ClientEdition["e
   };
   const scope = optional({ sessionId, requestId: requestId ?? undefined });
   // validated by the method's row; an unknown mode must not be taken for a known one (C47)
-  if (rest.mode === "url") return { ...scope, ask: rest as ElicitationAsk };
+  if (rest.mode === "url") return { ...scope, ask: rest as ElicitationRequest };
   if (rest.mode !== "form") return undefined;
   // version 1 takes whatever stands there for "object"; version 2 has refused anything else (E18)
   const requestedSchema = { properties: {}, ...rest.requestedSchema, type: "object" };
-  return { ...scope, ask: { ...rest, requestedSchema } as ElicitationAsk };
+  return { ...scope, ask: { ...rest, requestedSchema } as ElicitationRequest };
 }

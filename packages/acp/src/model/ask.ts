@@ -2,15 +2,15 @@
 
 import type { ElicitationSchema, Meta } from "./types.gen.ts";
 
-export type { PermissionAsk, PermissionSubject } from "./types.gen.ts";
+export type { PermissionRequest, PermissionSubject } from "./types.gen.ts";
 
 /** Anything but a selected option means: do not proceed. */
-export type PermissionAnswer =
+export type PermissionOutcome =
   | { outcome: "selected"; optionId: string; _meta?: Meta | null }
   | { outcome: "cancelled"; _meta?: Meta | null };
 
 /** A form to fill in, or an address to visit. */
-export type ElicitationAsk =
+export type ElicitationRequest =
   | {
       mode: "form";
       message: string;
@@ -27,7 +27,7 @@ export type ElicitationAsk =
       _meta?: Meta | null;
     };
 
-export type ElicitationAnswer =
+export type ElicitationResponse =
   | { action: "accept"; content?: Record<string, unknown> | null; _meta?: Meta | null }
   | { action: "decline"; _meta?: Meta | null }
   | { action: "cancel"; _meta?: Meta | null };

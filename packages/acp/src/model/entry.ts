@@ -1,19 +1,19 @@
 // The one record that session stores, history, traces and the view share.
 
-import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "./ask.ts";
+import type { ElicitationRequest, ElicitationResponse, PermissionOutcome, PermissionRequest } from "./ask.ts";
 import type { ContentBlock } from "./content.ts";
-import type { Outcome, Update } from "./update.ts";
+import type { PromptResult, SessionUpdate } from "./update.ts";
 
 export type EntryBody =
-  | { readonly kind: "update"; readonly update: Update }
+  | { readonly kind: "update"; readonly update: SessionUpdate }
   /** The user's message, as it was accepted. */
   | { readonly kind: "prompt"; readonly messageId: string; readonly prompt: readonly ContentBlock[] }
-  | { readonly kind: "ask"; readonly askId: string; readonly permission: PermissionAsk }
-  | { readonly kind: "ask"; readonly askId: string; readonly elicitation: ElicitationAsk }
-  | { readonly kind: "answer"; readonly askId: string; readonly permission: PermissionAnswer }
-  | { readonly kind: "answer"; readonly askId: string; readonly elicitation: ElicitationAnswer }
+  | { readonly kind: "ask"; readonly askId: string; readonly permission: PermissionRequest }
+  | { readonly kind: "ask"; readonly askId: string; readonly elicitation: ElicitationRequest }
+  | { readonly kind: "answer"; readonly askId: string; readonly permission: PermissionOutcome }
+  | { readonly kind: "answer"; readonly askId: string; readonly elicitation: ElicitationResponse }
   /** The end of the work on a prompt. */
-  | { readonly kind: "outcome"; readonly messageId: string; readonly outcome: Outcome };
+  | { readonly kind: "outcome"; readonly messageId: string; readonly outcome: PromptResult };
 
 /** One thing that happened in a session. `seq` counts from 1 without gaps; order is by `seq`, never by time. */
 export type Entry = {

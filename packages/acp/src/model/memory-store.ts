@@ -2,7 +2,7 @@
 
 import type { Entry } from "./entry.ts";
 import { jsonCopy } from "./json-copy.ts";
-import type { SessionPage, SessionQuery, SessionRecord, SessionStore } from "./store.ts";
+import type { SessionQuery, SessionRecord, SessionRecordPage, SessionStore } from "./store.ts";
 import {
   checkSequence,
   cursorAfter,
@@ -101,7 +101,7 @@ export function memoryStore(): SessionStore {
   };
 }
 
-function pageOf(sessions: readonly HeldSession[], query: SessionQuery): SessionPage {
+function pageOf(sessions: readonly HeldSession[], query: SessionQuery): SessionRecordPage {
   const place = positionFromCursor(query);
   const size = pageSize(query);
   const found = sessions

@@ -38,7 +38,7 @@ export interface SessionQuery {
   readonly limit?: number;
 }
 
-export interface SessionPage {
+export interface SessionRecordPage {
   /** Most recently updated first. */
   readonly sessions: readonly SessionRecord[];
   readonly nextCursor?: string;
@@ -54,7 +54,7 @@ export interface SessionStore {
   create(record: SessionRecord): Promise<void>;
   get(sessionId: string): Promise<SessionRecord | undefined>;
   patch(sessionId: string, patch: SessionPatch): Promise<void>;
-  list(query?: SessionQuery): Promise<SessionPage>;
+  list(query?: SessionQuery): Promise<SessionRecordPage>;
   /**
    * Entries continue the sequence: the first has the `seq` after the last stored one. All or nothing: one that
    * rejects has stored none of them, since whoever is told so tries the same again.

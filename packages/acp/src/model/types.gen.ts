@@ -6,7 +6,7 @@ import type { UnknownUpdate } from "./unknown-update.ts";
 
 export type { Meta, UnknownTag, UnknownUpdate };
 
-export interface PermissionAsk {
+export interface PermissionRequest {
   title: string;
   description?: string | null;
   subject?: PermissionSubject | null;
@@ -529,7 +529,7 @@ export interface UnknownStateUpdate {
 
 export type MessageId = string;
 
-export type Update =
+export type SessionUpdate =
   | ({ sessionUpdate: "user_message_chunk" } & ContentChunk)
   | ({ sessionUpdate: "agent_message_chunk" } & ContentChunk)
   | ({ sessionUpdate: "agent_thought_chunk" } & ContentChunk)

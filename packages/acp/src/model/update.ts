@@ -2,7 +2,7 @@
 
 import type { Meta, Usage } from "./types.gen.ts";
 
-export type { Diff, ToolCallContent, ToolCallUpdate, UnknownUpdate, Update } from "./types.gen.ts";
+export type { Diff, SessionUpdate, ToolCallContent, ToolCallUpdate, UnknownUpdate } from "./types.gen.ts";
 
 export type StopReason =
   | "end_turn"
@@ -14,13 +14,13 @@ export type StopReason =
   | (string & {});
 
 /** How the work on a prompt ended. */
-export interface Outcome {
+export interface PromptResult {
   readonly stopReason: StopReason;
   /** With stop reason "error": what the agent said went wrong. */
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
   readonly usage?: Usage;
   /** Custom data of the agent's answer. */
-  readonly meta?: Meta;
+  readonly _meta?: Meta;
   /** The agent merged this prompt into work that was already running, and shares its outcome. */
   readonly joined?: true;
 }

@@ -3,7 +3,7 @@
 
 import { type Failure, isAbsolutePath, isDateTime, isCleanText, isNotObject, maxArrayItems, pointer, strayKey, tooFew, tooMany, within, wrongNumber, wrongType, wrongValue } from "../validation/failure.ts";
 
-export function PermissionAsk(v: any, mode: number): Failure | undefined {
+export function PermissionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
@@ -2377,7 +2377,7 @@ export function Usage(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-function Update_state_update_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
+function SessionUpdate_state_update_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state sessionUpdate usage? background _meta stopReason");
@@ -2385,7 +2385,7 @@ function Update_state_update_idle_end_turn(v: any, mode: number, n: number): Fai
   return undefined;
 }
 
-function Update_state_update_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
+function SessionUpdate_state_update_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 1) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state sessionUpdate usage? background _meta stopReason");
@@ -2393,7 +2393,7 @@ function Update_state_update_idle_untagged(v: any, mode: number, n: number): Fai
   return undefined;
 }
 
-function Update_state_update_idle(v: any, mode: number, n: number): Failure | undefined {
+function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failure | undefined {
   if (mode & 2) {
     const x = v.usage;
     if (x !== undefined) {
@@ -2448,24 +2448,24 @@ function Update_state_update_idle(v: any, mode: number, n: number): Failure | un
     case "max_turn_requests":
     case "refusal":
     case "cancelled":
-    return Update_state_update_idle_end_turn(v, mode, n);
+    return SessionUpdate_state_update_idle_end_turn(v, mode, n);
     case "error":
     return ErrorStopReason_(v, mode, n, "state sessionUpdate usage? background _meta stopReason");
     case undefined:
     case null:
-    return Update_state_update_idle_untagged(v, mode, n);
+    return SessionUpdate_state_update_idle_untagged(v, mode, n);
   }
   if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
   return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\", \"cancelled\", \"error\" or another string, of your own with a leading \"_\"", tag);
 }
 
-function Update_state_update(v: any, mode: number, n: number): Failure | undefined {
+function SessionUpdate_state_update(v: any, mode: number, n: number): Failure | undefined {
   const tag = v.state;
   switch (tag) {
     case "running":
     return RunningStateUpdate_(v, mode, n + 1, "state sessionUpdate");
     case "idle":
-    return Update_state_update_idle(v, mode, n + 1);
+    return SessionUpdate_state_update_idle(v, mode, n + 1);
     case "requires_action":
     return RunningStateUpdate_(v, mode, n + 1, "state sessionUpdate");
     case "unknown":
@@ -2476,7 +2476,7 @@ function Update_state_update(v: any, mode: number, n: number): Failure | undefin
   return wrongValue("/state", mode & 2 ? "\"running\", \"idle\", \"requires_action\", \"unknown\" or another string, of your own with a leading \"_\"" : "\"running\", \"idle\", \"requires_action\" or another string, of your own with a leading \"_\"", tag);
 }
 
-export function Update(v: any, mode: number): Failure | undefined {
+export function SessionUpdate(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   const tag = v.sessionUpdate;
@@ -2492,7 +2492,7 @@ export function Update(v: any, mode: number): Failure | undefined {
     case "agent_thought":
     return UserMessage_(v, mode, n + 1, "sessionUpdate");
     case "state_update":
-    return Update_state_update(v, mode, n + 1);
+    return SessionUpdate_state_update(v, mode, n + 1);
     case "tool_call_content_chunk":
     return ToolCallContentChunk_(v, mode, n + 1, "sessionUpdate");
     case "tool_call_update":

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { client, type Outcome } from "../index.ts";
+import { client, type PromptResult } from "../index.ts";
 import { spawnTransport } from "./transports.ts";
 
 const program = (log: string) => `
@@ -14,12 +14,12 @@ const program = (log: string) => `
   }));
 `;
 
-async function outcomeAndStderr(log: string): Promise<{ outcome: Outcome; stderr: string }> {
+async function outcomeAndStderr(log: string): Promise<{ outcome: PromptResult; stderr: string }> {
   const args = ["--conditions=parley-source", "--input-type=module", "--eval", program(log)];
   const { transport, process: agent } = spawnTransport(process.execPath, args);
   const connected = await client({ name: "client", version: "1.0.0" }).connect(transport);
-  const session = await connected.open({ cwd: process.cwd() });
-  const outcome = await session.prompt("go").outcome;
+  const session = await connected.newSession({ cwd: process.cwd() });
+  const outcome = await session.prompt("go").result;
   await connected.close();
   return { outcome, stderr: agent.stderrTail() };
 }

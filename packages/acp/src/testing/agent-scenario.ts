@@ -1,7 +1,7 @@
 // The type of an agent scenario: a scripted agent as plain JSON.
 
 import type { ProtocolVersion } from "../edition/negotiate.ts";
-import type { ElicitationAsk, PermissionAsk } from "../model/ask.ts";
+import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type {
   AuthMethod,
   AvailableCommand,
@@ -16,7 +16,13 @@ import type {
 } from "../model/content.ts";
 import type { EntryBody } from "../model/entry.ts";
 import type { CreateTerminalOptions } from "../model/services.ts";
-import type { Outcome, StopReason, ToolCallContent, ToolCallUpdate, Update } from "../model/update.ts";
+import type {
+  PromptResult,
+  SessionUpdate,
+  StopReason,
+  ToolCallContent,
+  ToolCallUpdate,
+} from "../model/update.ts";
 import type { ToolCallStart } from "../peer/agent/turn/tool-call.ts";
 import type { UnstableMethods } from "../wire/decode.ts";
 import type { Crash, RawMessage, ScriptedError, WireRules } from "./scripted-wire.ts";
@@ -141,14 +147,14 @@ export type AgentStep =
     }
   /** Inside a tool call, `true` asks about that call. */
   | ({
-      readonly ask: true | string | PermissionAsk;
+      readonly ask: true | string | PermissionRequest;
       /** Default: allow once, allow always, reject once. */
       readonly choices?: readonly PermissionOption[];
       /** By option id, else "allowed" or "refused"; "cancelled" without a choice. */
       readonly on?: Readonly<Record<string, readonly AgentStep[]>>;
     } & Keeps)
   | ({
-      readonly elicit: ElicitationAsk;
+      readonly elicit: ElicitationRequest;
       /** By action: "accept", "decline", "cancel"; "unavailable" without client support. */
       readonly on?: Readonly<Record<string, readonly AgentStep[]>>;
     } & Keeps)
@@ -177,7 +183,7 @@ export type AgentStep =
   /** Changes the mode. */
   | { readonly mode: string }
   /** Any update of the model. */
-  | { readonly update: Update }
+  | { readonly update: SessionUpdate }
   /** Any update in wire form, valid or not. */
   | { readonly rawUpdate: unknown }
   /** Any text or JSON on the wire. */
@@ -200,7 +206,7 @@ export type AgentStep =
   /** Run after the turn. */
   | { readonly later: readonly AgentStep[] }
   /** Ends the turn. */
-  | { readonly end: StopReason | Outcome }
+  | { readonly end: StopReason | PromptResult }
   /** Ends the turn with an error of the protocol or, for "bug", with an exception. */
   | { readonly fail: ScriptedError | "bug" }
   /** Ends the process or, without one, the connection. */

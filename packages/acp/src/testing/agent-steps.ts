@@ -3,7 +3,7 @@
 import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
-import type { Outcome } from "../model/update.ts";
+import type { PromptResult } from "../model/update.ts";
 import { newId } from "../peer/base/new-id.ts";
 import type { AgentStep } from "./agent-scenario.ts";
 import {
@@ -66,14 +66,14 @@ const verbs: Verbs<AgentVerb> = {
     session.setTitle(title);
   },
   commands({ commands }, { session }) {
-    session.setCommands(commands);
+    session.setAvailableCommands(commands);
   },
   options({ options }, { session }) {
-    session.setOptions(options);
+    session.setConfigOptions(options);
   },
   mode({ mode }, { session }) {
-    session.setOptions(
-      session.options.map((option) =>
+    session.setConfigOptions(
+      session.configOptions.map((option) =>
         option.category === "mode" && option.type === "select" ? { ...option, currentValue: mode } : option,
       ),
     );
@@ -123,7 +123,7 @@ const verbs: Verbs<AgentVerb> = {
     context.run.afterTurn(context.session.sessionId, () => runOutsideTurn(later, context));
   },
   // as: a checked outcome is a valid result of a handler
-  end: ({ end }) => new Ended(end as string | Outcome),
+  end: ({ end }) => new Ended(end as string | PromptResult),
   fail({ fail }) {
     if (fail === "bug") throw new Error("the scenario says that the agent has a bug here");
     throw new RequestError(fail.code, fail.message, fail.data);

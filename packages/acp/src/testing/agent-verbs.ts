@@ -59,7 +59,7 @@ export const clientVerbs: Verbs<
     const { session, run } = context;
     const beside = { ...context, turn: undefined };
     session
-      .background(start, async (tool) => {
+      .runInBackground(start, async (tool) => {
         await insideTool(tool, steps, beside);
         await finish(tool, status, rawOutput);
       })
@@ -97,8 +97,8 @@ export const clientVerbs: Verbs<
     const { turn, tool, run, values } = context;
     const title = ask === true ? "this tool call" : typeof ask === "string" ? ask : ask.title;
     const permission = await (ask === true && tool !== undefined
-      ? tool.ask(choices)
-      : questioner(turn).ask(typeof ask === "object" ? ask : { title, options: [...choices] }));
+      ? tool.requestPermission(choices)
+      : questioner(turn).requestPermission(typeof ask === "object" ? ask : { title, options: [...choices] }));
     const { optionId } = permission;
     run.note({ event: "answer", title, optionId: optionId ?? "cancelled" });
     if (as !== undefined) values[as] = optionId ?? "cancelled";

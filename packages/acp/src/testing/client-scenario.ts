@@ -1,7 +1,7 @@
 // The type of a client scenario: a scripted client as plain JSON.
 
 import type { ProtocolVersion } from "../edition/negotiate.ts";
-import type { ElicitationAnswer } from "../model/ask.ts";
+import type { ElicitationResponse } from "../model/ask.ts";
 import type { ContentBlock, McpServer, Meta } from "../model/content.ts";
 import type { UnstableMethods } from "../wire/decode.ts";
 import type { RawMessage, WireRules } from "./scripted-wire.ts";
@@ -52,7 +52,7 @@ export interface PermissionRule {
 export interface ElicitationRule {
   /** A part of the message. Default: every elicitation. */
   readonly when?: string;
-  readonly answer: ElicitationAnswer | "never";
+  readonly answer: ElicitationResponse | "never";
   readonly gate?: string;
   readonly times?: number;
 }

@@ -1,11 +1,11 @@
 // Implements the verbs of a scripted client.
 
 import { optional } from "../base/objects.ts";
-import type { SessionListing } from "../edition/agent-edition.ts";
+import type { SessionInfo } from "../edition/agent-edition.ts";
 import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
 import type { Entry } from "../model/entry.ts";
 import type { ClientSession } from "../peer/client/client-session.ts";
-import type { ConnectedAgent, SessionPlace } from "../peer/client/connected-agent.ts";
+import type { ConnectedAgent, SessionOptions } from "../peer/client/connected-agent.ts";
 import type { StepRecord } from "./client-record.ts";
 import type { ClientStep, SessionRef, UpdateCount } from "./client-scenario.ts";
 import { type Clock, type Gates, untilAborted } from "./gates.ts";
@@ -20,7 +20,7 @@ const verbs: {
 } = {
   async open({ open, as = "main" }, run) {
     const place = typeof open === "string" ? { cwd: open } : open;
-    await install(run, "open", as, place, (listening) => run.agent.open(listening));
+    await install(run, "open", as, place, (listening) => run.agent.newSession(listening));
   },
   load: ({ load, as }, run) => reopen(run, "load", load, as),
   resume: ({ resume, as }, run) => reopen(run, "resume", resume, as),
@@ -30,13 +30,13 @@ const verbs: {
     run.steps.push({ step: "close", session: close });
   },
   async delete({ delete: ref }, run) {
-    await run.agent.delete(found(run, ref).id);
+    await run.agent.deleteSession(found(run, ref).id);
     run.steps.push({ step: "delete" });
   },
   async list({ list }, run) {
-    const sessions: SessionListing[] = [];
+    const sessions: SessionInfo[] = [];
     for (let cursor: string | undefined; ; ) {
-      const page = await run.agent.list({ ...list, ...optional({ cursor }) });
+      const page = await run.agent.listSessions({ ...list, ...optional({ cursor }) });
       sessions.push(...page.sessions);
       cursor = page.nextCursor;
       if (cursor === undefined) break;
@@ -66,7 +66,7 @@ const verbs: {
     await sessionOf(run, session).cancelTerminal(cancelTerminal);
   },
   async setOption({ setOption, value, session }, run) {
-    await sessionOf(run, session).setOption(setOption, value);
+    await sessionOf(run, session).setConfigOption(setOption, value);
     run.steps.push({ step: "setOption", session: session ?? "main" });
   },
   async setMode({ setMode, session }, run) {
@@ -147,7 +147,7 @@ async function prompted(step: StepWith<"prompt">, run: ClientRun): Promise<void>
           : holds(run, named, () => isReached(named, cancel, from));
       void due.then(() => prompt.cancel());
     }
-    run.steps.push({ step: "prompt", session: name, result: await prompt.outcome });
+    run.steps.push({ step: "prompt", session: name, result: await prompt.result });
   } catch (error) {
     run.steps.push({ step: "prompt", session: name, error: stepError(error) });
   } finally {
@@ -162,15 +162,15 @@ async function reopen(
   as = "main",
 ): Promise<void> {
   const { id, cwd } = found(run, ref);
-  await install(run, step, as, { cwd }, (listening) => run.agent[step](id, listening));
+  await install(run, step, as, { cwd }, (listening) => run.agent[`${step}Session`](id, listening));
 }
 
 async function install(
   run: ClientRun,
   step: string,
   name: string,
-  place: SessionPlace,
-  call: (listening: SessionPlace) => Promise<ClientSession>,
+  place: SessionOptions,
+  call: (listening: SessionOptions) => Promise<ClientSession>,
 ): Promise<void> {
   const named: NamedSession = run.sessions.get(name) ?? {
     session: undefined,
@@ -189,7 +189,7 @@ async function install(
   run.steps.push({ step, session: name });
 }
 
-function listener(named: NamedSession): NonNullable<SessionPlace["onEntry"]> {
+function listener(named: NamedSession): NonNullable<SessionOptions["onEntry"]> {
   return (entry) => {
     named.entries.push(entry);
     for (const watcher of [...named.watchers]) watcher();

@@ -51,13 +51,13 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
       version: "1.0.0",
       store,
       open(session, origin) {
-        if (open?.options !== undefined) session.setOptions(open.options);
-        if (open?.commands !== undefined) session.setCommands(open.commands);
+        if (open?.options !== undefined) session.setConfigOptions(open.options);
+        if (open?.commands !== undefined) session.setAvailableCommands(open.commands);
         waiting.set(session.sessionId, { session, isNew: origin === "new" });
       },
       prompt: (turn) => play(turn, run),
       ...(loginRequired ? { isLoggedIn: () => loggedIn } : {}),
-      setOption(_session, configId, value) {
+      setConfigOption(_session, configId, value) {
         note({ event: "option", configId, value });
       },
       cancelTool: (_session, toolCallId) => gates.open(`cancel ${toolCallId}`),

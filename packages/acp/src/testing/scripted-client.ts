@@ -3,10 +3,10 @@
 import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
-import type { PermissionAsk } from "../model/ask.ts";
+import type { PermissionRequest } from "../model/ask.ts";
 import { errorCodes } from "../model/error-codes.ts";
 import { client } from "../peer/client/client.ts";
-import type { AskContext, ClientDefinition } from "../peer/client/client-definition.ts";
+import type { ClientDefinition, RequestContext } from "../peer/client/client-definition.ts";
 import type { ConnectedAgent } from "../peer/client/connected-agent.ts";
 import { checkClientScenario } from "./check-scenario.ts";
 import { type ClientRecord, StableIds, sessionRecord } from "./client-record.ts";
@@ -74,7 +74,7 @@ async function run(
       files: scenario.files && scriptedFiles(texts, (event) => services.push(event)),
       terminals: terminals && scriptedTerminals(terminals, (event) => services.push(event)),
     }),
-    async permission(ask, context) {
+    async requestPermission(ask, context) {
       const rule = ruleFor(scenario.permissions ?? [], ask.title, used);
       if (context.session !== undefined && state.atPermission.has(context.session)) {
         asked.push({ permission: ask.title, answer: "the prompt is cancelled" });
@@ -140,7 +140,7 @@ async function run(
         ? {}
         : {
             version: agent.version,
-            agent: { info: agent.info, features: agent.features, authMethods: agent.authMethods },
+            agent: { info: agent.info, features: agent.capabilities, authMethods: agent.authMethods },
           }),
       sessions: Object.fromEntries(sessions),
       steps: ids.stable(state.steps),
@@ -182,7 +182,7 @@ function ruleFor<Rule extends PermissionRule | ElicitationRule>(
 /** Waits for the rule's gate and returns its answer; undefined when the question was withdrawn. */
 async function given<Answer, Result>(
   rule: { readonly answer: Answer | "never"; readonly gate?: string } | undefined,
-  { signal }: AskContext,
+  { signal }: RequestContext,
   gates: Gates,
   answerOf: (answer: Answer | undefined) => Result,
 ): Promise<Result | undefined> {
@@ -196,7 +196,7 @@ async function given<Answer, Result>(
 }
 
 function choice(
-  { options }: PermissionAsk,
+  { options }: PermissionRequest,
   answer: PermissionRule["answer"] = { kind: "allow_once" },
 ): string | undefined {
   if (typeof answer === "string") return undefined;

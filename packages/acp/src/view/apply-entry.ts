@@ -1,7 +1,7 @@
 // Folds entries into a view, in place, because copies would cost more the longer a session is.
 
 import type { Entry } from "../model/entry.ts";
-import type { Update } from "../model/update.ts";
+import type { SessionUpdate } from "../model/update.ts";
 import { applyAnswer, applyAsk } from "./asks.ts";
 import {
   appendToCompaction,
@@ -80,7 +80,7 @@ export function changesSince(view: SessionView, version: number): Changed[] {
   return (view as ViewState).fold.changes.since(version);
 }
 
-function applyUpdate(state: ViewState, update: Update): void {
+function applyUpdate(state: ViewState, update: SessionUpdate): void {
   switch (update.sessionUpdate) {
     case "agent_message_chunk":
       return appendToMessage(state, "agent_message", update);
@@ -120,7 +120,7 @@ function applyUpdate(state: ViewState, update: Update): void {
   }
 }
 
-function applyRareUpdate(state: ViewState, update: Update): void {
+function applyRareUpdate(state: ViewState, update: SessionUpdate): void {
   switch (update.sessionUpdate) {
     case "notice":
       // a notice has no id

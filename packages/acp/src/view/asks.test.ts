@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { entriesOf } from "../../test/support/sample-entries.ts";
-import type { PermissionAsk } from "../model/ask.ts";
+import type { PermissionRequest } from "../model/ask.ts";
 import type { EntryBody } from "../model/entry.ts";
 import { viewFrom } from "../view.ts";
 
-const permission: PermissionAsk = {
+const permission: PermissionRequest = {
   title: "Write a.ts?",
   subject: { type: "tool_call", toolCall: { toolCallId: "t", title: "Write a.ts", kind: "edit" } },
   options: [

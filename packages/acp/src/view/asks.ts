@@ -1,6 +1,6 @@
 // Applies questions to the user and their answers to a view.
 
-import type { PermissionAnswer, PermissionAsk } from "../model/ask.ts";
+import type { PermissionOutcome, PermissionRequest } from "../model/ask.ts";
 import type { Entry } from "../model/entry.ts";
 import { presumeRefused, upsertToolCall } from "./tool-calls.ts";
 import { addItem, firstSight, touch, touchPart, type ViewState } from "./view-state.ts";
@@ -50,7 +50,7 @@ export function applyAnswer(state: ViewState, entry: EntryOf<"answer">): void {
   touchPart(state, "asks");
 }
 
-function isRefusal(ask: PermissionAsk, answer: PermissionAnswer): boolean {
+function isRefusal(ask: PermissionRequest, answer: PermissionOutcome): boolean {
   if (answer.outcome !== "selected") return true;
   const kind = ask.options.find((option) => option.optionId === answer.optionId)?.kind;
   return kind === "reject_once" || kind === "reject_always";

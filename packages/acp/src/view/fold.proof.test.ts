@@ -7,7 +7,7 @@ import { anyEntries, anyToolCall, anyUpdate } from "../../test/support/arbitrary
 import { chunkEntries, entriesOf, text, updates } from "../../test/support/sample-entries.ts";
 import { propertyRuns } from "../../test/support/soak.ts";
 import type { Entry, EntryBody } from "../model/entry.ts";
-import type { Update } from "../model/update.ts";
+import type { SessionUpdate } from "../model/update.ts";
 import { applyEntry, changesSince, createView, snapshot, type TimelineItem, viewFrom } from "../view.ts";
 import { bindMethod, decodeParams, Failure } from "../wire/decode.ts";
 import { methods } from "../wire/v2/methods.gen.ts";
@@ -126,7 +126,7 @@ test("every update that the decoder accepts can be shown", () => {
     fc.property(fc.array(garbage, { maxLength: 10 }), (list) => {
       const decoded = list.flatMap((value) => {
         const params = decodeParams(bound, { sessionId: "s", update: structuredClone(value) });
-        return params instanceof Failure ? [] : [(params as { update: Update }).update];
+        return params instanceof Failure ? [] : [(params as { update: SessionUpdate }).update];
       });
       const view = viewFrom(updates(...decoded));
       snapshot(view);
@@ -164,7 +164,7 @@ test("an id of a million characters is an id", () => {
 
 test("a million chunks make one message whose text can be read", () => {
   const view = createView();
-  const update: Update = {
+  const update: SessionUpdate = {
     sessionUpdate: "agent_message_chunk",
     messageId: "m",
     content: text("0123456789abcdef"),
@@ -212,7 +212,7 @@ for (const messages of [1, 7]) {
 }
 
 test("the cost of an update does not grow with the number of other items", () => {
-  const update = (index: number): Update => ({
+  const update = (index: number): SessionUpdate => ({
     sessionUpdate: "tool_call_update",
     toolCallId: `call-${index}`,
     status: "completed",

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { updates } from "../../test/support/sample-entries.ts";
 import type { SessionConfigOption } from "../model/content.ts";
-import type { Update } from "../model/update.ts";
+import type { SessionUpdate } from "../model/update.ts";
 import { viewFrom } from "../view.ts";
 
-const running: Update = { sessionUpdate: "state_update", state: "running" };
-const idle: Update = { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" };
+const running: SessionUpdate = { sessionUpdate: "state_update", state: "running" };
+const idle: SessionUpdate = { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" };
 
 test("before the agent says anything the state is not known, and nothing is busy (C54)", () => {
   const { state, busy, background } = viewFrom([]);
@@ -16,7 +16,7 @@ test("before the agent says anything the state is not known, and nothing is busy
 test("running and requires_action are busy, and so is a state that nobody knows (C55)", () => {
   for (const state of ["running", "requires_action", "unknown", "_vendor/dreaming"]) {
     // A tag that is not known has no literal type.
-    const update = { sessionUpdate: "state_update", state } as Update;
+    const update = { sessionUpdate: "state_update", state } as SessionUpdate;
     const view = viewFrom(updates(idle, update));
     assert.deepEqual([view.state, view.busy], [state, true]);
   }
@@ -37,7 +37,13 @@ test("repeated idle states and the one after a resume are no new completions (C5
 test("the end of work brings its reason, its error and its usage", () => {
   const error = { code: -32000, message: "no quota" };
   const usage = { totalTokens: 3, inputTokens: 2, outputTokens: 1 };
-  const end: Update = { sessionUpdate: "state_update", state: "idle", stopReason: "error", error, usage };
+  const end: SessionUpdate = {
+    sessionUpdate: "state_update",
+    state: "idle",
+    stopReason: "error",
+    error,
+    usage,
+  };
   const { lastOutcome } = viewFrom(updates(running, end));
   assert.deepEqual(lastOutcome, { stopReason: "error", error, usage });
 });
@@ -56,12 +62,12 @@ test("unreported background work does not mean none (C57)", () => {
 
 test("a plan is replaced whole, each by its id, and can be removed (C28)", () => {
   const entry = { content: "x", priority: "high", status: "pending" };
-  const plan = (planId: string, count: number): Update => ({
+  const plan = (planId: string, count: number): SessionUpdate => ({
     sessionUpdate: "plan_update",
     plan: { type: "items", planId, entries: Array.from({ length: count }, () => entry) },
   });
   const list = [plan("a", 3), plan("b", 2), plan("a", 1)];
-  const sizes = (...more: Update[]) =>
+  const sizes = (...more: SessionUpdate[]) =>
     [...viewFrom(updates(...list, ...more)).plans.values()].map(({ planId, plan }) => [
       planId,
       plan.type === "items" && plan.entries.length,
@@ -117,7 +123,7 @@ test("the mode is the first option of that category (C35, C36)", () => {
 
 test("commands are replaced whole", () => {
   const command = (name: string) => ({ type: "command" as const, name, description: name });
-  const list = (...names: string[]): Update => ({
+  const list = (...names: string[]): SessionUpdate => ({
     sessionUpdate: "available_commands_update",
     availableCommands: names.map(command),
   });
@@ -126,8 +132,8 @@ test("commands are replaced whole", () => {
 
 test("usage is set, and the cost stays until it is replaced or cleared", () => {
   const cost = { amount: 1.5, currency: "USD" };
-  const first: Update = { sessionUpdate: "usage_update", used: 1, size: 100, cost };
-  const second: Update = { sessionUpdate: "usage_update", used: 2, size: 100 };
+  const first: SessionUpdate = { sessionUpdate: "usage_update", used: 1, size: 100, cost };
+  const second: SessionUpdate = { sessionUpdate: "usage_update", used: 2, size: 100 };
   const kept = viewFrom(updates(first, second));
   assert.deepEqual([kept.usage, kept.cost], [{ used: 2, size: 100 }, cost]);
   assert.equal(viewFrom(updates(first, { ...second, cost: null })).cost, undefined);
@@ -161,7 +167,7 @@ test("C66 a subagent is an item of its parent, patched by its session id; one wi
 });
 
 test("notices stand where they came, each by itself", () => {
-  const notice: Update = { sessionUpdate: "notice", severity: "warning", title: "Slow model" };
+  const notice: SessionUpdate = { sessionUpdate: "notice", severity: "warning", title: "Slow model" };
   const view = viewFrom(updates(notice, notice));
   assert.deepEqual(
     view.timeline.map((item) => [item.key, item.kind === "notice" && item.notice.title]),
@@ -175,8 +181,8 @@ test("notices stand where they came, each by itself", () => {
 test("updates of a kind that nobody knows are kept as they came (X9, N122)", () => {
   const raw = { sessionUpdate: "current_model_update", modelId: "m" };
   // A tag that is not known has no literal type.
-  const wrapped = { sessionUpdate: raw.sessionUpdate, unknown: true, raw } as unknown as Update;
-  const view = viewFrom(updates(wrapped, raw as unknown as Update));
+  const wrapped = { sessionUpdate: raw.sessionUpdate, unknown: true, raw } as unknown as SessionUpdate;
+  const view = viewFrom(updates(wrapped, raw as unknown as SessionUpdate));
   const shown = view.timeline.map((item) => item.kind === "unknown" && [item.sessionUpdate, item.raw]);
   assert.deepEqual(shown, [
     ["current_model_update", raw],

@@ -2,7 +2,7 @@
 
 import { optional } from "../base/objects.ts";
 import type { SessionConfigOption } from "../model/content.ts";
-import type { Outcome } from "../model/update.ts";
+import type { PromptResult } from "../model/update.ts";
 import type { CurrentMode } from "./session-view.ts";
 import { presumeCancelled, reviveBackground } from "./tool-calls.ts";
 import { patched, patchedMeta, touch, touchPart, type UpdateOf, type ViewState } from "./view-state.ts";
@@ -27,7 +27,9 @@ export function applyState(state: ViewState, update: UpdateOf<"state_update">): 
   touchPart(state, "state");
 }
 
-function outcomeOfIdle(update: Extract<UpdateOf<"state_update">, { state: "idle" }>): Outcome | undefined {
+function outcomeOfIdle(
+  update: Extract<UpdateOf<"state_update">, { state: "idle" }>,
+): PromptResult | undefined {
   if (typeof update.stopReason !== "string") return undefined;
   const { usage } = update;
   const error = update.stopReason === "error" ? update.error : undefined;
@@ -37,7 +39,7 @@ function outcomeOfIdle(update: Extract<UpdateOf<"state_update">, { state: "idle"
   };
 }
 
-export function applyOutcome(state: ViewState, messageId: string, outcome: Outcome): void {
+export function applyOutcome(state: ViewState, messageId: string, outcome: PromptResult): void {
   state.lastOutcome = outcome;
   const prompt = state.fold.messages.user_message.get(messageId);
   if (prompt !== undefined) {

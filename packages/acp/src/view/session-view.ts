@@ -1,6 +1,11 @@
 // The types of a session view: plain data for a user interface, where `undefined` means "not reported" or "cleared".
 
-import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../model/ask.ts";
+import type {
+  ElicitationRequest,
+  ElicitationResponse,
+  PermissionOutcome,
+  PermissionRequest,
+} from "../model/ask.ts";
 import type {
   AvailableCommand,
   BackgroundWork,
@@ -14,7 +19,7 @@ import type {
   ToolCallStatus,
   ToolKind,
 } from "../model/content.ts";
-import type { Outcome, ToolCallContent, ToolCallUpdate } from "../model/update.ts";
+import type { PromptResult, ToolCallContent, ToolCallUpdate } from "../model/update.ts";
 import type { UpdateOf } from "./view-state.ts";
 
 /** A part of the view that changes by itself. */
@@ -41,7 +46,7 @@ export interface MessageItem extends Item {
   /** Whether the content comes from the agent; false while it is the prompt as sent. */
   readonly echoed: boolean;
   /** How the work on this prompt ended. After "refusal", the agent's context ends before this message. */
-  readonly outcome: Outcome | undefined;
+  readonly outcome: PromptResult | undefined;
   readonly meta: Meta | undefined;
 }
 
@@ -75,15 +80,15 @@ export interface ToolCallItem extends Item {
 export interface PermissionItem extends Item {
   readonly kind: "permission";
   readonly askId: string;
-  readonly ask: PermissionAsk;
-  readonly answer: PermissionAnswer | undefined;
+  readonly ask: PermissionRequest;
+  readonly answer: PermissionOutcome | undefined;
 }
 
 export interface ElicitationItem extends Item {
   readonly kind: "elicitation";
   readonly askId: string;
-  readonly ask: ElicitationAsk;
-  readonly answer: ElicitationAnswer | undefined;
+  readonly ask: ElicitationRequest;
+  readonly answer: ElicitationResponse | undefined;
 }
 
 export interface NoticeItem extends Item {
@@ -236,5 +241,5 @@ export interface SessionView {
   readonly background: readonly BackgroundWork[] | undefined;
   /** How often foreground work has ended; repeated idle states do not count. */
   readonly completions: number;
-  readonly lastOutcome: Outcome | undefined;
+  readonly lastOutcome: PromptResult | undefined;
 }

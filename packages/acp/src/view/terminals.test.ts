@@ -3,18 +3,18 @@ import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import fc from "fast-check";
 import { updates } from "../../test/support/sample-entries.ts";
-import type { Update } from "../model/update.ts";
+import type { SessionUpdate } from "../model/update.ts";
 import { type TerminalItem, viewFrom } from "../view.ts";
 
 function base64(value: string | Uint8Array): string {
   return Buffer.from(value as Uint8Array).toString("base64");
 }
 
-function chunk(value: string | Uint8Array, terminalId = "t"): Update {
+function chunk(value: string | Uint8Array, terminalId = "t"): SessionUpdate {
   return { sessionUpdate: "terminal_output_chunk", terminalId, data: base64(value) };
 }
 
-function after(list: readonly Update[], terminalBytes?: number): TerminalItem {
+function after(list: readonly SessionUpdate[], terminalBytes?: number): TerminalItem {
   const view = viewFrom(updates(...list), terminalBytes === undefined ? {} : { terminalBytes });
   const [item] = view.terminals.values();
   assert.ok(item);
@@ -30,7 +30,7 @@ test("each chunk is base64 by itself, and characters may be split between chunks
 });
 
 test("a snapshot replaces all that came before it, and chunks continue it (C51)", () => {
-  const snapshot: Update = {
+  const snapshot: SessionUpdate = {
     sessionUpdate: "terminal_update",
     terminalId: "t",
     output: { data: base64("new") },

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { entriesOf, text, updates } from "../../test/support/sample-entries.ts";
 import type { EntryBody } from "../model/entry.ts";
-import type { ToolCallContent, ToolCallUpdate, Update } from "../model/update.ts";
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../model/update.ts";
 import { type SessionView, type ToolCallItem, viewFrom } from "../view.ts";
 
-function patch(fields: Omit<ToolCallUpdate, "toolCallId">): Update {
+function patch(fields: Omit<ToolCallUpdate, "toolCallId">): SessionUpdate {
   return { sessionUpdate: "tool_call_update", toolCallId: "t", ...fields };
 }
 
-function chunk(content: ToolCallContent): Update {
+function chunk(content: ToolCallContent): SessionUpdate {
   return { sessionUpdate: "tool_call_content_chunk", toolCallId: "t", content };
 }
 
@@ -20,7 +20,7 @@ function call(view: SessionView): ToolCallItem {
   return item;
 }
 
-function after(...list: Update[]): ToolCallItem {
+function after(...list: SessionUpdate[]): ToolCallItem {
   return call(viewFrom(updates(...list)));
 }
 
@@ -107,9 +107,13 @@ test("a status that nobody knows means still running (N125)", () => {
 });
 
 const cancelled: EntryBody = { kind: "outcome", messageId: "u", outcome: { stopReason: "cancelled" } };
-const idleCancelled: Update = { sessionUpdate: "state_update", state: "idle", stopReason: "cancelled" };
+const idleCancelled: SessionUpdate = {
+  sessionUpdate: "state_update",
+  state: "idle",
+  stopReason: "cancelled",
+};
 
-function update(value: Update): EntryBody {
+function update(value: SessionUpdate): EntryBody {
   return { kind: "update", update: value };
 }
 

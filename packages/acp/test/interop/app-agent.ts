@@ -16,14 +16,14 @@ const app = agent({
   version: "1.0.0",
   title: "Written once",
   ...(only === undefined ? {} : { versions: [only] }),
-  accepts: { image: true, audio: true, embeddedContext: true },
-  mcp: { http: true, sse: true },
+  promptCapabilities: { image: true, audio: true, embeddedContext: true },
+  mcpCapabilities: { http: true, sse: true },
   authMethods: [
     { type: "agent", methodId: "key", name: "API key" },
     { type: "terminal", methodId: "tui", name: "Terminal", args: ["login"] },
   ],
   unstable: ["session/fork"],
-  meta,
+  _meta: meta,
   login() {
     isLoggedIn = true;
   },
@@ -32,8 +32,8 @@ const app = agent({
   },
   open(session) {
     if (!isLoggedIn) throw authRequired();
-    session.setOptions(appOptions);
-    session.setCommands(appCommands);
+    session.setConfigOptions(appOptions);
+    session.setAvailableCommands(appCommands);
   },
   async prompt(turn) {
     const work = Object.hasOwn(appTurns, turn.text) ? appTurns[turn.text] : undefined;

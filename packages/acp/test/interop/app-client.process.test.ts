@@ -12,7 +12,7 @@ import {
   ConnectionError,
   type ProtocolVersion,
   RequestError,
-  type Update,
+  type SessionUpdate,
 } from "@parley/acp";
 import { interopCommand } from "./agent-command.ts";
 import { type AppClient, connectApp, prompted } from "./app-client.ts";
@@ -32,7 +32,7 @@ const agents = {
   "our agent": { version: 2, sdk: false, way: "stdio", start: ["app-agent.ts"] },
 } as const;
 
-const withoutStates = (updates: readonly Update[]): Update[] =>
+const withoutStates = (updates: readonly SessionUpdate[]): SessionUpdate[] =>
   updates.filter(({ sessionUpdate }) => sessionUpdate !== "state_update");
 
 for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
@@ -68,7 +68,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
     test("the version is agreed on, and each side knows what the other offers", deadline, () => {
       assert.equal(app.agent.version, version);
       assert.equal(app.agent.info?.name, sdk ? "interop-agent" : "app-agent");
-      const { image, audio, embeddedContext, load, resume, list, close } = app.agent.features;
+      const { image, audio, embeddedContext, load, resume, list, close } = app.agent.capabilities;
       assert.deepEqual(
         { image, audio, embeddedContext, load, resume, list, close },
         {
@@ -96,7 +96,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
     );
 
     test("the session has its options, modes and commands", deadline, async () => {
-      const options = session.options.map(({ configId, category }) => [configId, category ?? null]);
+      const options = session.configOptions.map(({ configId, category }) => [configId, category ?? null]);
       const expected = sdk
         ? [
             ...(version === 1 ? [["_mode", "mode"]] : []),
@@ -113,7 +113,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
       // version 1 sends commands as an update, when it likes
       if (version === 2)
         assert.deepEqual(
-          session.commands.map((command) => command.type),
+          session.availableCommands.map((command) => command.type),
           ["command", "command"],
         );
     });
@@ -144,7 +144,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
       }
       assert.equal(outcome.stopReason, "end_turn");
       const [, ...rest] = withoutStates(updates);
-      if (version === 2) return assert.deepEqual(rest, withoutStates(v2.updates as Update[]));
+      if (version === 2) return assert.deepEqual(rest, withoutStates(v2.updates as SessionUpdate[]));
       const kinds = rest.map(({ sessionUpdate }) => sessionUpdate);
       const inModel: Record<string, string> = {
         tool_call: "tool_call_update",
@@ -171,7 +171,10 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
         ],
         _meta: v1.meta,
       });
-      assert.equal(session.options[0]?.type === "select" && session.options[0].currentValue, "code");
+      assert.equal(
+        session.configOptions[0]?.type === "select" && session.configOptions[0].currentValue,
+        "code",
+      );
     });
 
     test("permission is asked for, selected and refused", deadline, async () => {
@@ -222,7 +225,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
       if (sdk) await app.log.until("_parley.test/note", 1, mark);
       else for await (const update of prompt) if (update.sessionUpdate === "agent_message_chunk") break;
       prompt.cancel();
-      assert.equal((await prompt.outcome).stopReason, "cancelled");
+      assert.equal((await prompt.result).stopReason, "cancelled");
     });
 
     test("a prompt that waits behind another is withdrawn without a trace", deadline, async () => {
@@ -233,23 +236,23 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
       if (version === 2 && sdk) {
         // not answered yet: $/cancel_request takes it back, -32800 is an outcome
         first.cancel();
-        return assert.deepEqual(await first.outcome, { stopReason: "cancelled" });
+        return assert.deepEqual(await first.result, { stopReason: "cancelled" });
       }
       const second = session.prompt("hello");
       second.cancel();
-      assert.deepEqual(await second.outcome, { stopReason: "cancelled" });
+      assert.deepEqual(await second.result, { stopReason: "cancelled" });
       first.cancel();
-      assert.deepEqual(await first.outcome, { stopReason: "cancelled" });
+      assert.deepEqual(await first.result, { stopReason: "cancelled" });
     });
 
     test("options are set, and the answer's list is the truth", deadline, async () => {
-      await session.setOption("web", true);
-      const web = session.options.find(({ configId }) => configId === "web");
+      await session.setConfigOption("web", true);
+      const web = session.configOptions.find(({ configId }) => configId === "web");
       // the test agent of the SDK answers with the list that it began with
       assert.equal(web?.type === "boolean" && web.currentValue, !sdk);
       if (version === 2 && sdk) return assert.rejects(session.setMode("code"), TypeError);
       await session.setMode("code");
-      const mode = session.options.find(({ category }) => category === "mode");
+      const mode = session.configOptions.find(({ category }) => category === "mode");
       assert.equal(mode?.type === "select" && mode.currentValue, "code");
     });
 
@@ -310,10 +313,10 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
       deadline,
       async () => {
         const { agent } = app;
-        const page = await agent.list();
+        const page = await agent.listSessions();
         if (sdk) {
           assert.deepEqual(page.sessions[0]?.sessionId, "first");
-          const next = await agent.list({ cursor: page.nextCursor! });
+          const next = await agent.listSessions({ cursor: page.nextCursor! });
           assert.deepEqual([next.sessions[0]?.sessionId, next.nextCursor], ["second", undefined]);
         } else {
           assert.deepEqual(
@@ -321,16 +324,16 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
             [session.sessionId],
           );
         }
-        const fork = await agent.fork(session.sessionId, { cwd });
+        const fork = await agent.forkSession(session.sessionId, { cwd });
         assert.notEqual(fork.sessionId, session.sessionId);
         assert.equal((await prompted(session, "hello")).outcome.stopReason, "max_tokens");
         await session.close();
-        const resumed = await agent.resume(session.sessionId, { cwd });
+        const resumed = await agent.resumeSession(session.sessionId, { cwd });
         assert.equal(resumed.sessionId, session.sessionId);
-        assert.ok(resumed.options.length > 0);
+        assert.ok(resumed.configOptions.length > 0);
         await resumed.close();
-        const loaded = await agent.load(session.sessionId, { cwd });
-        const history: Update[] = [];
+        const loaded = await agent.loadSession(session.sessionId, { cwd });
+        const history: SessionUpdate[] = [];
         loaded.onUpdate((update) => history.push(update));
         const kinds = withoutStates(history).map(({ sessionUpdate }) => sessionUpdate);
         if (sdk) {
@@ -347,11 +350,11 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
           assert.ok(kinds.includes("tool_call_update") && kinds.includes("agent_message_chunk"));
         }
         await loaded.close();
-        await agent.delete(session.sessionId);
+        await agent.deleteSession(session.sessionId);
         if (!sdk) {
-          await assert.rejects(agent.load(session.sessionId, { cwd }), { code: -32002 });
+          await assert.rejects(agent.loadSession(session.sessionId, { cwd }), { code: -32002 });
           assert.deepEqual(
-            (await agent.list()).sessions.map(({ sessionId }) => sessionId),
+            (await agent.listSessions()).sessions.map(({ sessionId }) => sessionId),
             [fork.sessionId],
           );
         }
@@ -368,7 +371,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
 
   test(`when ${name} crashes, open prompts fail with its exit code and stderr`, deadline, async (t) => {
     const app = await connect(t);
-    const session = await app.agent.open({ cwd: "/" });
+    const session = await app.agent.newSession({ cwd: "/" });
     const mark = app.log.events.length;
     const prompt = session.prompt("until cancelled");
     if (sdk) await app.log.until("_parley.test/note", 1, mark);
@@ -381,7 +384,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
       return true;
     };
     await assert.rejects(app.agent.request("_parley.test/crash", {}), isCrash);
-    await assert.rejects(prompt.outcome, isCrash);
+    await assert.rejects(prompt.result, isCrash);
     assert.ok(isCrash(await app.agent.closed));
     assert.deepEqual(await app.exited, { exitCode: 3 });
   });

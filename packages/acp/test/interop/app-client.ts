@@ -6,11 +6,11 @@ import {
   client,
   errorCodes,
   httpTransport,
-  type Outcome,
+  type PromptResult,
   type ProtocolVersion,
   RequestError,
-  type SessionPlace,
-  type Update,
+  type SessionOptions,
+  type SessionUpdate,
   webSocketTransport,
 } from "@parley/acp";
 import {
@@ -27,7 +27,7 @@ import { EventLog } from "./wire-script.ts";
 export interface AppClient {
   readonly agent: ConnectedAgent;
   /** Opens a session, after a login where the agent wants one. */
-  open(place: SessionPlace): Promise<ClientSession>;
+  open(place: SessionOptions): Promise<ClientSession>;
   /** Permission asks, elicitations, logins, and the notifications of extensions. */
   readonly log: EventLog;
   readonly exited: Promise<ProcessExit>;
@@ -51,10 +51,10 @@ export async function connectApp(
   const agent = await client({
     name: "app-client",
     version: "1.0.0",
-    meta,
+    _meta: meta,
     versions,
     unstable: ["session/fork"],
-    permission(ask, { signal }) {
+    requestPermission(ask, { signal }) {
       log.add("permission", ask);
       if (ask.title === "hang") {
         void agent.notify("_parley.test/asked", {});
@@ -91,12 +91,12 @@ export async function connectApp(
     log,
     async open(place) {
       try {
-        return await agent.open(place);
+        return await agent.newSession(place);
       } catch (error) {
         if (!(error instanceof RequestError) || error.code !== errorCodes.authRequired) throw error;
         log.add("authenticate", agent.authMethods);
         await agent.login(agent.authMethods.find(({ type }) => type === "agent")?.methodId ?? "");
-        return agent.open(place);
+        return agent.newSession(place);
       }
     },
     exited: process.exited,
@@ -121,11 +121,11 @@ async function remoteTransport(command: readonly [string, string[]], way: "HTTP"
 
 export interface FinishedTurn {
   readonly messageId: string;
-  readonly outcome: Outcome;
+  readonly outcome: PromptResult;
   /** Everything between the prompt and its end, as `onUpdate` saw it. */
-  readonly updates: readonly Update[];
+  readonly updates: readonly SessionUpdate[];
   /** The same as the prompt's iterator saw it. */
-  readonly iterated: readonly Update[];
+  readonly iterated: readonly SessionUpdate[];
   /** What the agent says that it learnt. */
   readonly learnt: unknown;
 }
@@ -134,22 +134,22 @@ export async function prompted(
   session: ClientSession,
   content: Parameters<ClientSession["prompt"]>[0],
 ): Promise<FinishedTurn> {
-  const updates: Update[] = [];
+  const updates: SessionUpdate[] = [];
   // what came before is not of this turn
   session.onUpdate(() => undefined)();
   const stop = session.onUpdate((update) => updates.push(update));
   const prompt = session.prompt(content);
-  const iterated: Update[] = [];
+  const iterated: SessionUpdate[] = [];
   const iteration = (async () => {
     for await (const update of prompt) iterated.push(update);
   })();
-  const outcome = await prompt.outcome;
+  const outcome = await prompt.result;
   await iteration;
   stop();
   return { messageId: await prompt.accepted, outcome, updates, iterated, learnt: learntFrom(updates) };
 }
 
-function learntFrom(updates: readonly Update[]): unknown {
+function learntFrom(updates: readonly SessionUpdate[]): unknown {
   for (const update of updates.toReversed()) {
     if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
       const text = textFrom(update.content.text);

@@ -56,11 +56,14 @@ export const appTurns: Readonly<Record<string, (turn: Turn) => Promise<unknown>>
   ask: (turn) =>
     turn.tool({ title: "Edit b.ts", kind: "edit", toolCallId: "call-4" }, async (tool) => {
       await tool.diff("/project/b.ts", "new\n");
-      return [await tool.ask(), await turn.ask({ title: "never mind", options: [] })];
+      return [
+        await tool.requestPermission(),
+        await turn.requestPermission({ title: "never mind", options: [] }),
+      ];
     }),
   // the client leaves this question open
   hang: async (turn) => {
-    const { allowed } = await turn.tool({ title: "hang" }, (tool) => tool.ask());
+    const { allowed } = await turn.tool({ title: "hang" }, (tool) => tool.requestPermission());
     if (allowed) throw new Error("a cancelled question was taken for a yes");
   },
   "until cancelled": async (turn) => {
@@ -117,8 +120,8 @@ export const appTurns: Readonly<Record<string, (turn: Turn) => Promise<unknown>>
   ],
   "who is there": async (turn) => ({
     info: turn.client.info,
-    meta: turn.client.meta,
-    features: turn.client.features,
+    meta: turn.client._meta,
+    features: turn.client.capabilities,
     roots: turn.session.roots,
     mcpServers: turn.session.mcpServers,
   }),

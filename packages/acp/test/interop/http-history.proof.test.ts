@@ -41,7 +41,7 @@ test("a long history has arrived when its session is loaded (H11, G1)", { timeou
     server.close();
   });
   const heard: number[] = [];
-  await agent.load("s1", {
+  await agent.loadSession("s1", {
     cwd: "/",
     onUpdate(update) {
       if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {

@@ -15,7 +15,7 @@ const turns: Readonly<Record<string, (turn: Turn) => Promise<void> | void>> = {
     }
   },
   background({ session }) {
-    const build = session.background({ title: "Build", toolCallId: "build" }, ({ signal }) => {
+    const build = session.runInBackground({ title: "Build", toolCallId: "build" }, ({ signal }) => {
       signal.addEventListener("abort", () => finished.reject(signal.reason));
       return finished.promise;
     });
@@ -34,7 +34,7 @@ const turns: Readonly<Record<string, (turn: Turn) => Promise<void> | void>> = {
         },
       });
     }),
-  model: (turn) => void turn.say(`the model is ${String(turn.session.option("which"))}`),
+  model: (turn) => void turn.say(`the model is ${String(turn.session.configOption("which"))}`),
 };
 
 await serveStdio(
@@ -44,7 +44,7 @@ await serveStdio(
     steering: true,
     unstable: ["session/new"],
     open: (session) =>
-      session.setOptions([
+      session.setConfigOptions([
         {
           configId: "which",
           name: "Model",

@@ -15,11 +15,11 @@ import {
   client,
   type IncomingRequest,
   memoryPair,
-  type Outcome,
+  type PromptResult,
   type ProtocolVersion,
   RequestError,
+  type SessionUpdate,
   type Transport,
-  type Update,
 } from "../../src/index.ts";
 
 export const versionChoices: Readonly<Record<string, readonly ProtocolVersion[]>> = {
@@ -87,10 +87,10 @@ export async function openSession(
   pair: Pair,
   definition: Partial<AgentDefinition> & { readonly prompt: Prompted },
   clientDefinition: Partial<ClientDefinition> = {},
-): Promise<Conversation & { session: ClientSession; updates: Update[] }> {
+): Promise<Conversation & { session: ClientSession; updates: SessionUpdate[] }> {
   const talk = await conversation(pair, definition, clientDefinition);
-  const session = await talk.agent.open(place);
-  const updates: Update[] = [];
+  const session = await talk.agent.newSession(place);
+  const updates: SessionUpdate[] = [];
   session.onUpdate((update) => {
     updates.push(update);
   });
@@ -98,7 +98,7 @@ export async function openSession(
 }
 
 /** The text that the agent said. */
-export function said(updates: readonly Update[]): string {
+export function said(updates: readonly SessionUpdate[]): string {
   return updates
     .map((update) =>
       update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
@@ -109,13 +109,13 @@ export function said(updates: readonly Update[]): string {
 }
 
 /** The statuses of the tool calls, as "id:status" without the id when there is one tool. */
-export function statuses(updates: readonly Update[]): string[] {
+export function statuses(updates: readonly SessionUpdate[]): string[] {
   return updates.flatMap((update) =>
     update.sessionUpdate === "tool_call_update" && update.status ? [String(update.status)] : [],
   );
 }
 
-export function states(updates: readonly Update[]): string[] {
+export function states(updates: readonly SessionUpdate[]): string[] {
   return updates.flatMap((update) =>
     update.sessionUpdate === "state_update" ? [String((update as { state: unknown }).state)] : [],
   );
@@ -135,10 +135,10 @@ export function aborted(signal: AbortSignal): Promise<never> {
 
 /** A prompt that the agent refused or failed: an outcome with that error, in every version. */
 export async function failsWith(
-  outcome: Promise<Outcome>,
+  outcome: Promise<PromptResult>,
   code: number,
   data: Record<string, unknown> = {},
-): Promise<NonNullable<Outcome["error"]>> {
+): Promise<NonNullable<PromptResult["error"]>> {
   const { stopReason, error } = await outcome;
   assert.equal(stopReason, "error");
   assert.ok(error !== undefined);

@@ -1,14 +1,14 @@
 // Entries for tests and benchmarks of the fold.
 
 import type { Entry, EntryBody } from "../../src/model/entry.ts";
-import type { Update } from "../../src/model/update.ts";
+import type { SessionUpdate } from "../../src/model/update.ts";
 
 /** Entries as a store would hold them: numbered from `from`, one millisecond apart. */
 export function entriesOf(bodies: readonly EntryBody[], from = 1): Entry[] {
   return bodies.map((body, index) => ({ seq: from + index, time: 1_000 + from + index, ...body }));
 }
 
-export function updates(...list: readonly Update[]): Entry[] {
+export function updates(...list: readonly SessionUpdate[]): Entry[] {
   return entriesOf(list.map((update) => ({ kind: "update", update })));
 }
 

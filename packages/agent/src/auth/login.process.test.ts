@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { RequestError, Update } from "@parley/acp";
+import type { RequestError, SessionUpdate } from "@parley/acp";
 import { anthropicEvents } from "../../test/fake-provider/anthropic-wire.ts";
 import { withFake } from "../../test/fake-provider/asking.ts";
 import { failed, streamed } from "../../test/fake-provider/fake-provider.ts";
@@ -44,7 +44,7 @@ for (const version of [1, 2] as const) {
             ["anthropic-login", "terminal"],
           ],
         );
-        const refusal: unknown = await agent.open({ cwd: place.cwd }).catch((error: unknown) => error);
+        const refusal: unknown = await agent.newSession({ cwd: place.cwd }).catch((error: unknown) => error);
         assert.match(JSON.stringify(methodsOf(refusal)), /parley agent login anthropic/);
         await assert.rejects(agent.login("anthropic-key"), {
           code: -32000,
@@ -62,15 +62,18 @@ for (const version of [1, 2] as const) {
         assert.match(place.read(credentials), new RegExp(key));
 
         await agent.login("anthropic-key");
-        const updates: Update[] = [];
-        const session = await agent.open({ cwd: place.cwd, onUpdate: (update) => void updates.push(update) });
-        assert.equal((await session.prompt("hello").outcome).stopReason, "end_turn");
+        const updates: SessionUpdate[] = [];
+        const session = await agent.newSession({
+          cwd: place.cwd,
+          onUpdate: (update) => void updates.push(update),
+        });
+        assert.equal((await session.prompt("hello").result).stopReason, "end_turn");
         assert.equal(said(updates), "Hello.");
         assert.equal(fake.requests[0]?.headers["x-api-key"], key);
 
         await agent.logout();
         assert.equal(existsSync(join(place.path, credentials)), false);
-        assert.ok(methodsOf(await agent.open({ cwd: place.cwd }).catch((error: unknown) => error)));
+        assert.ok(methodsOf(await agent.newSession({ cwd: place.cwd }).catch((error: unknown) => error)));
         await agent.close();
         for (const text of [output(), login.stdout, login.stderr]) assert.doesNotMatch(text, /sk-ant-test/);
       });
@@ -81,11 +84,11 @@ for (const version of [1, 2] as const) {
 test("a key from the environment logs in, also after a logout", patience, async (t) => {
   const place = home(t);
   const { agent, output } = await start(t, place, 1, { env: { ANTHROPIC_API_KEY: key } });
-  await agent.open({ cwd: place.cwd });
+  await agent.newSession({ cwd: place.cwd });
   await agent.logout();
-  await assert.rejects(agent.open({ cwd: place.cwd }), { code: -32000 });
+  await assert.rejects(agent.newSession({ cwd: place.cwd }), { code: -32000 });
   await agent.login("anthropic-key");
-  await agent.open({ cwd: place.cwd });
+  await agent.newSession({ cwd: place.cwd });
   assert.doesNotMatch(output(), /sk-ant-test/);
 });
 
@@ -98,7 +101,7 @@ test("a key that is stored while the agent runs offline is used by the next sess
   const place = home(t);
   const { agent } = await start(t, place, 1);
   const models = async () => {
-    const { options } = await agent.open({ cwd: place.cwd });
+    const { configOptions: options } = await agent.newSession({ cwd: place.cwd });
     const option = options.find(({ configId }) => configId === "model");
     return option?.type === "select" ? option.currentValue : undefined;
   };
@@ -151,7 +154,7 @@ test("A14 C12 the terminal login is the agent's command with its arguments appen
   assert.equal(status, 0, output);
   assert.doesNotMatch(output, /sk-ant-test/);
   assert.match(output, /Stored the key for Anthropic in/);
-  await agent.open({ cwd: place.cwd });
+  await agent.newSession({ cwd: place.cwd });
   const gaveUp = await typed(args, place.env, { question: /not shown\): /, answer: `${key}\u0003` });
   assert.notEqual(gaveUp.status, 0);
   assert.match(gaveUp.output, /no key was given; nothing was stored/);

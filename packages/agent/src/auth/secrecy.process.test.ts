@@ -37,13 +37,13 @@ for (const version of [1, 2] as const) {
           before: ["tap", "--out", trace, "--", launcher],
           env: { PARLEY_RECORD: join(place.path, "recording.jsonl") },
         });
-        const session = await agent.open({ cwd: place.cwd });
-        const failure = await session.prompt("hello").outcome.catch((error: unknown) => error);
+        const session = await agent.newSession({ cwd: place.cwd });
+        const failure = await session.prompt("hello").result.catch((error: unknown) => error);
         assert.match(
           failure instanceof Error ? failure.message : JSON.stringify(failure),
           /Anthropic did not accept the API key/,
         );
-        assert.equal((await session.prompt("hello").outcome).stopReason, "end_turn");
+        assert.equal((await session.prompt("hello").result).stopReason, "end_turn");
         assert.equal(fake.requests.at(-1)?.headers["x-api-key"], key);
         assert.equal(JSON.stringify(fake.requests.map(({ body }) => body)).includes(key), false);
         await agent.close();

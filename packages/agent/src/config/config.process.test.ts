@@ -9,8 +9,8 @@ import { type Home, home, patience, type StartOptions, start } from "../../test/
 /** What a new session has chosen. */
 async function choices(t: TestContext, place: Home, options: StartOptions = {}) {
   const { agent, output } = await start(t, place, 1, options);
-  const session = await agent.open({ cwd: place.cwd });
-  const chosen = session.options.map((option) => [option.configId, option.currentValue]);
+  const session = await agent.newSession({ cwd: place.cwd });
+  const chosen = session.configOptions.map((option) => [option.configId, option.currentValue]);
   await agent.close();
   return { ...Object.fromEntries(chosen), output: output() } as Readonly<Record<string, unknown>>;
 }
@@ -67,9 +67,9 @@ test("maxTurnRequests limits a turn", patience, async (t) => {
   const place = home(t);
   place.configure({ agent: { maxTurnRequests: 1 } });
   const { agent } = await start(t, place, 1);
-  const session = await agent.open({ cwd: place.cwd });
+  const session = await agent.newSession({ cwd: place.cwd });
   writeFileSync(join(place.cwd, "a.txt"), "a\n");
-  assert.equal((await session.prompt("read a.txt").outcome).stopReason, "max_turn_requests");
+  assert.equal((await session.prompt("read a.txt").result).stopReason, "max_turn_requests");
 });
 
 for (const [config, wanted] of [

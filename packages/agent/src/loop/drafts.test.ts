@@ -36,7 +36,7 @@ inEveryVersion("a call is shown while the model writes it, and runs under the sa
   session.onUpdate(() => {
     if (toolStories(updates).includes("Write long.txt: pending")) seen.resolve();
   });
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.deepEqual(toolStories(updates), ["Write long.txt: pending > in_progress > completed"]);
   assert.equal(new Set(toolUpdates(updates).map(({ toolCallId }) => toolCallId)).size, 1);
 });
@@ -53,12 +53,12 @@ inEveryVersion("a call that is never finished ends with its turn", {}, async (se
   session.onUpdate(() => {
     if (isWaiting()) session.cancel();
   });
-  assert.equal((await session.prompt("go").outcome).stopReason, "cancelled");
+  assert.equal((await session.prompt("go").result).stopReason, "cancelled");
   // version 1 has no such status: the client knows it by itself
   const end = setup.version === 1 ? "cancelled > failed" : "cancelled";
   assert.deepEqual(toolStories(updates), [`Write: pending > ${end}`]);
   updates.length = 0;
-  assert.equal((await session.prompt("again").outcome).stopReason, "end_turn");
+  assert.equal((await session.prompt("again").result).stopReason, "end_turn");
   assert.deepEqual(toolStories(updates), ["Write: pending > failed"]);
 });
 
@@ -71,7 +71,7 @@ inEveryVersion("an invalid call is shown with its tool's title", {}, async (setu
     says("done"),
   ]);
   const { session, updates } = await talk({ ...setup, models: [model] });
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   const failed = ["Read /etc/passwd", "Delete gone.txt", "List", "nuke"];
   assert.deepEqual(
     toolStories(updates),
@@ -80,6 +80,6 @@ inEveryVersion("an invalid call is shown with its tool's title", {}, async (setu
   const kinds = toolUpdates(updates).flatMap(({ kind }) => kind ?? []);
   assert.deepEqual(kinds, ["read", "delete", "read", "other"]);
   updates.length = 0;
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.deepEqual(toolStories(updates), ["Read /etc/passwd: pending > failed"]);
 });

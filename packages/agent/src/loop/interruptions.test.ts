@@ -59,10 +59,10 @@ inEveryVersion("a cancel at any update leaves a valid conversation", { a: "1" },
     session.onUpdate(() => {
       if (seen++ === at) session.cancel();
     });
-    const { stopReason } = await session.prompt("go").outcome;
+    const { stopReason } = await session.prompt("go").result;
     isOver = stopReason === "end_turn";
     const asked = model.requests.length;
-    await session.prompt("and now?").outcome;
+    await session.prompt("and now?").result;
     for (const { messages } of model.requests.slice(asked)) assertValid(messages);
     await agent.close();
     await end();
@@ -79,14 +79,14 @@ inEveryVersion("a cancel while a question is open leaves a valid conversation", 
       tools,
       models: [model],
       clientDefinition: {
-        permission: (_, { session: asking }) => {
+        requestPermission: (_, { session: asking }) => {
           if (++asked === at) asking?.cancel();
           return "allow_once";
         },
       },
     });
-    assert.equal((await session.prompt("go").outcome).stopReason, "cancelled");
-    await session.prompt("and now?").outcome;
+    assert.equal((await session.prompt("go").result).stopReason, "cancelled");
+    await session.prompt("and now?").result;
     assertValid(model.requests.at(-1)?.messages ?? []);
   }
 });
@@ -100,11 +100,11 @@ inEveryVersion(
     const early = session.prompt("go");
     session.cancel();
     session.cancel();
-    assert.equal((await early.outcome).stopReason, "cancelled");
+    assert.equal((await early.result).stopReason, "cancelled");
     const asked = model.requests.length;
     session.cancel();
     assert.equal(
-      (await session.prompt("and now?").outcome).stopReason,
+      (await session.prompt("and now?").result).stopReason,
       "end_turn",
       "a late cancel is of no turn",
     );
@@ -116,9 +116,9 @@ inEveryVersion(
       hasEnded = true;
       session.cancel();
     });
-    assert.equal((await session.prompt("once more").outcome).stopReason, "cancelled");
+    assert.equal((await session.prompt("once more").result).stopReason, "cancelled");
     updates.length = 0;
-    assert.equal((await session.prompt("at last").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("at last").result).stopReason, "end_turn");
     assertValid(model.requests.at(-1)?.messages ?? []);
   },
 );
@@ -149,7 +149,7 @@ inEveryVersion(
     const answers = Array<string>(20).fill("allow_once");
     const whole = await talk({ ...setup, tools, models: [model], answers, store });
     const { sessionId } = whole.session;
-    for (const words of ["go", "/compact", "again"]) await whole.session.prompt(words).outcome;
+    for (const words of ["go", "/compact", "again"]) await whole.session.prompt(words).result;
     await whole.end();
     const { length } = await entriesOf(store, sessionId);
     assert.ok(length > 50, `${length} entries`);
@@ -157,8 +157,8 @@ inEveryVersion(
       const left = await copyOf(store, sessionId, kept);
       const later = scriptedModel([says("Let us see.")]);
       const again = await connected({ ...setup, tools, models: [later], store: left });
-      const session = await again.agent.load(sessionId, { cwd: setup.cwd });
-      assert.equal((await session.prompt("and?").outcome).stopReason, "end_turn");
+      const session = await again.agent.loadSession(sessionId, { cwd: setup.cwd });
+      assert.equal((await session.prompt("and?").result).stopReason, "end_turn");
       assertValid(later.requests[0]?.messages ?? []);
       await again.end();
     }
@@ -178,14 +178,14 @@ inEveryVersion(
     });
     const model = scriptedModel([calls(["read", { path: "a" }]), calls(["gate", {}])]);
     const killed = await talk({ ...setup, tools: [...tools, gate], models: [model], store });
-    void killed.session.prompt("go").outcome.catch(() => undefined);
+    void killed.session.prompt("go").result.catch(() => undefined);
     await reached.promise;
     const left = await copyOf(store, killed.session.sessionId);
 
     const later = scriptedModel([says("Let us see.")]);
     const again = await connected({ ...setup, tools, models: [later], store: left });
-    const session = await again.agent.load(killed.session.sessionId, { cwd: setup.cwd });
-    assert.equal((await session.prompt("what happened?").outcome).stopReason, "end_turn");
+    const session = await again.agent.loadSession(killed.session.sessionId, { cwd: setup.cwd });
+    assert.equal((await session.prompt("what happened?").result).stopReason, "end_turn");
     const { messages = [] } = later.requests[0] ?? {};
     assertValid(messages);
     assert.match(JSON.stringify(messages), /interrupted; how far it got is unknown/);
@@ -207,7 +207,7 @@ test("the user may cancel one call and let the agent go on", { timeout: 20_000 }
   const prompt = session.prompt("go");
   await reached.promise;
   await session.cancelToolCall(toolUpdates(updates)[0]?.toolCallId ?? "");
-  assert.equal((await prompt.outcome).stopReason, "end_turn");
+  assert.equal((await prompt.result).stopReason, "end_turn");
   assert.deepEqual(toolStories(updates), ["slow: pending > in_progress > cancelled"]);
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /The user cancelled this call/);
 });
@@ -234,7 +234,7 @@ inEveryVersion(
       mode: "code",
       tools: [...codingTools, vanish],
     });
-    assert.equal((await session.prompt("write").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("write").result).stopReason, "end_turn");
     assert.deepEqual(
       toolStories(updates).map((story) => story.split(" > ").at(-1)),
       ["completed", "completed", "failed"],
@@ -242,12 +242,12 @@ inEveryVersion(
     const told = model.requests[1]?.messages.at(-1);
     assert.ok(told?.role === "tool");
     assert.ok(JSON.stringify(told.outcomes[2]).includes(cwd), "it names the path");
-    const { stopReason, error } = await session.prompt("and now?").outcome;
+    const { stopReason, error } = await session.prompt("and now?").result;
     assert.equal(stopReason, "error");
     assert.ok(error?.message.includes(cwd), error?.message);
     mkdirSync(cwd);
     writeFileSync(join(cwd, "a"), "two");
-    assert.equal((await session.prompt("and now?").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("and now?").result).stopReason, "end_turn");
     assert.match(toolStories(updates).at(-1) ?? "", /completed$/);
   },
 );

@@ -31,7 +31,7 @@ inEveryVersion("a tool asks by a form where the client has forms", {}, async (se
       },
     },
   });
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.deepEqual(asked, ["Which color?", "What is its name?"]);
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /"blue".*"Tom"/);
 });
@@ -47,7 +47,7 @@ inEveryVersion(
       models: [model],
       answers: ["option-1"],
     });
-    await session.prompt("go").outcome;
+    await session.prompt("go").result;
     assert.deepEqual(
       asks.map(({ options }) => options.map((option) => option.name)),
       [["red", "blue", "No answer"]],
@@ -80,7 +80,7 @@ inEveryVersion("A97 an address among the answers is shown without its scheme", {
       },
     },
   });
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.match(forms.join(), /"title":"a\.example\/x"/);
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /https:\/\/a\.example\/x/);
 });
@@ -93,17 +93,17 @@ inEveryVersion("a declined form counts as no answer", {}, async (setup) => {
     models: [model],
     clientDefinition: { elicit: () => ({ action: "decline" }) },
   });
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /"no answer".*"no answer"/);
 });
 
 inEveryVersion("effort and the longest answer reach the model", {}, async (setup) => {
   const model = scriptedModel([says("ok"), says("ok")]);
   const { session } = await talk({ ...setup, tools: [], models: [model] });
-  await session.prompt("go").outcome;
-  await session.setOption("effort", "low");
-  await session.setOption("maxTokens", "4096");
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
+  await session.setConfigOption("effort", "low");
+  await session.setConfigOption("maxTokens", "4096");
+  await session.prompt("go").result;
   assert.deepEqual(
     model.requests.map(({ effort, maxTokens }) => [effort, maxTokens]),
     [

@@ -194,7 +194,7 @@ async function vetoOf(
 /** A failed question is not a consent. */
 async function asked(call: ToolCall, options: PermissionOption[], reason: string): Promise<Permission> {
   try {
-    return await call.ask(options, reason);
+    return await call.requestPermission(options, reason);
   } catch (error) {
     call.signal.throwIfAborted();
     throw new ToolError(`It was not run: the user could not be asked (${messageOf(error)}).`, {
@@ -246,7 +246,7 @@ function runContext({ turn, state, context }: RunCallOptions, call: ToolCall, ti
     background(start, run) {
       // its end is shown on the background call itself
       void turn.session
-        .background(start, (beside) => run(beside, (options) => turn.session.terminal(options)))
+        .runInBackground(start, (beside) => run(beside, (options) => turn.session.terminal(options)))
         .catch(() => undefined);
     },
     modes: {
@@ -265,7 +265,7 @@ async function askUser(
   question: string,
   options: readonly string[],
 ): Promise<string | undefined> {
-  if (turn.client.features.elicitationForm) {
+  if (turn.client.capabilities.elicitationForm) {
     const answer = await turn.elicit({
       mode: "form",
       message: question,
@@ -285,7 +285,7 @@ async function askUser(
   const none = { optionId: "none", name: "No answer", kind: "reject_once" as const };
   // a question that was cut in the title is repeated in full
   const isInTitle = oneLine(title) === question;
-  const { optionId } = await call.ask([...answers, none], isInTitle ? undefined : question);
+  const { optionId } = await call.requestPermission([...answers, none], isInTitle ? undefined : question);
   return options.find((_, i) => `option-${i}` === optionId);
 }
 

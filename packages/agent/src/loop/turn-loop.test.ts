@@ -49,7 +49,7 @@ inEveryVersion(
       { price: { input: 1, output: 10 } },
     );
     const { session, updates } = await talk({ ...setup, tools, models: [model] });
-    const outcome = await session.prompt("Say **hello** to me").outcome;
+    const outcome = await session.prompt("Say **hello** to me").result;
     assert.equal(outcome.stopReason, "end_turn");
     assert.equal(said(updates), "Hello.");
     assert.equal(thought(updates), "hm");
@@ -68,7 +68,7 @@ inEveryVersion(
 inEveryVersion("a call is run and the model is told what came of it", { "a.txt": "one\n" }, async (setup) => {
   const model = scriptedModel([calls(["read", { path: "a.txt" }]), says("It says one.")]);
   const { session, updates } = await talk({ ...setup, tools, models: [model] });
-  const { stopReason } = await session.prompt("read a.txt").outcome;
+  const { stopReason } = await session.prompt("read a.txt").result;
   assert.equal(stopReason, "end_turn");
   assert.deepEqual(toolStories(updates), ["Read a.txt: pending > in_progress > completed"]);
   const [start] = toolUpdates(updates);
@@ -104,7 +104,7 @@ inEveryVersion("calls that only read run at the same time, changes in order", {}
     tools: [slow("a", "b", true), slow("b", "a", true)],
     models: [reading],
   });
-  assert.equal((await first.session.prompt("go").outcome).stopReason, "end_turn");
+  assert.equal((await first.session.prompt("go").result).stopReason, "end_turn");
   assert.deepEqual(order.slice(0, 2), ["a begins", "b begins"]);
   order.length = 0;
   const writing = scriptedModel([calls(["a", {}], ["b", {}]), says("done")]);
@@ -113,7 +113,7 @@ inEveryVersion("calls that only read run at the same time, changes in order", {}
     tools: [slow("a", "b", false), slow("b", "a", false)],
     models: [writing],
   });
-  assert.equal((await second.session.prompt("go").outcome).stopReason, "end_turn");
+  assert.equal((await second.session.prompt("go").result).stopReason, "end_turn");
   assert.deepEqual(order, ["a begins", "a ends", "b begins", "b ends"]);
 });
 
@@ -123,7 +123,7 @@ inEveryVersion("an invalid call fails with a message for the model", {}, async (
     says("I see."),
   ]);
   const { session, updates } = await talk({ ...setup, tools, models: [model] });
-  assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+  assert.equal((await session.prompt("go").result).stopReason, "end_turn");
   assert.deepEqual(
     toolStories(updates).map((story) => story.split(" > ").at(-1)),
     ["failed", "failed", "failed"],
@@ -153,9 +153,9 @@ for (const [cause, stopReason] of [
     ];
     const model = scriptedModel([cut, says("again")]);
     const { session, asks } = await talk({ ...setup, tools, models: [model] });
-    assert.equal((await session.prompt("go").outcome).stopReason, stopReason);
+    assert.equal((await session.prompt("go").result).stopReason, stopReason);
     assert.equal(asks.length, 0, "what was cut off is not run");
-    await session.prompt("again").outcome;
+    await session.prompt("again").result;
     assertValid(model.requests[1]?.messages ?? []);
   });
 }
@@ -163,7 +163,7 @@ for (const [cause, stopReason] of [
 inEveryVersion("a model that never stops calling tools is stopped", { "a.txt": "one" }, async (setup) => {
   const model = scriptedModel(Array.from({ length: 5 }, () => calls(["read", { path: "a.txt" }])));
   const { session } = await talk({ ...setup, tools, models: [model], maxRequests: 3 });
-  assert.equal((await session.prompt("go").outcome).stopReason, "max_turn_requests");
+  assert.equal((await session.prompt("go").result).stopReason, "max_turn_requests");
   assert.equal(model.requests.length, 3);
 });
 
@@ -178,17 +178,17 @@ inEveryVersion("a failure of the model reaches the user in the model's words", {
     says("fine"),
   ]);
   const { session } = await talk({ ...setup, tools, models: [model] });
-  const { stopReason, error } = await session.prompt("go").outcome;
+  const { stopReason, error } = await session.prompt("go").result;
   assert.equal(stopReason, "error");
   assert.equal(error?.message, "Too many requests: try again in a minute");
   assert.deepEqual(error?.data, { reason: "model_rate_limit", retryAfter: 60 });
-  assert.equal((await session.prompt("again").outcome).stopReason, "end_turn");
+  assert.equal((await session.prompt("again").result).stopReason, "end_turn");
 });
 
 inEveryVersion("an empty answer of the model is reported to the user", {}, async (setup) => {
   const model = scriptedModel([[{ type: "end", cause: "stop", usage: undefined }]]);
   const { session, updates } = await talk({ ...setup, tools, models: [model] });
-  assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+  assert.equal((await session.prompt("go").result).stopReason, "end_turn");
   assert.match(said(updates), /The model gave no answer/);
 });
 
@@ -204,8 +204,8 @@ inEveryVersion("a cancel leaves a transcript in which every call has an outcome"
   const prompt = session.prompt("go");
   await started.promise;
   session.cancel();
-  assert.equal((await prompt.outcome).stopReason, "cancelled");
-  await session.prompt("hello?").outcome;
+  assert.equal((await prompt.result).stopReason, "cancelled");
+  await session.prompt("hello?").result;
   const messages = model.requests[1]?.messages ?? [];
   assertValid(messages);
   const told = messages.find(({ role }) => role === "tool");
@@ -227,8 +227,8 @@ inEveryVersion("a cancel while the model speaks keeps what it said", {}, async (
   const prompt = session.prompt("go");
   await speaking.promise;
   session.cancel();
-  assert.equal((await prompt.outcome).stopReason, "cancelled");
-  await session.prompt("again").outcome;
+  assert.equal((await prompt.result).stopReason, "cancelled");
+  await session.prompt("again").result;
   assert.deepEqual(model.requests[1]?.messages[1], {
     role: "assistant",
     content: [{ type: "text", text: "Half a sen" }],
@@ -243,7 +243,7 @@ inEveryVersion("writes happen, and the diff is in the question", {}, async (setu
     models: [model],
     answers: ["allow_once"],
   });
-  await session.prompt("write it").outcome;
+  await session.prompt("write it").result;
   assert.equal(readFileSync(join(setup.cwd, "b.txt"), "utf8"), "new\n");
   assert.deepEqual(toolStories(updates), ["Write b.txt: pending > in_progress > completed"]);
   const subject = asks[0]?.subject;

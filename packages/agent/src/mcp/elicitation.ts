@@ -1,13 +1,13 @@
 // Passes the questions of MCP servers on to the client.
 
 import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
-import type { AgentSession, ElicitationAsk } from "@parley/acp";
+import type { AgentSession, ElicitationRequest } from "@parley/acp";
 import { asksForSecret, namesSecret, unlinked } from "../text/safe-text.ts";
 
 export type ServerQuestions = ReturnType<typeof questionsOf>;
 
 export function questionsOf(session: AgentSession) {
-  const { elicitationForm, elicitationUrl } = session.clientFeatures;
+  const { elicitationForm, elicitationUrl } = session.clientCapabilities;
   return {
     /** The elicitation modes offered to servers; undefined when the client has none. */
     offered:
@@ -69,7 +69,7 @@ function flowId(server: string, id: string): string {
 }
 
 /** Names the server, so that it cannot pretend to be the agent. */
-function askOf(server: string, params: ElicitRequestParams): ElicitationAsk {
+function askOf(server: string, params: ElicitRequestParams): ElicitationRequest {
   const message = `The MCP server ${server} asks: ${params.message}`;
   if (params.mode === "url") {
     return { mode: "url", message, url: params.url, elicitationId: flowId(server, params.elicitationId) };
@@ -77,7 +77,7 @@ function askOf(server: string, params: ElicitRequestParams): ElicitationAsk {
   return { mode: "form", message, requestedSchema: formOf(params.requestedSchema) };
 }
 
-type Form = Extract<ElicitationAsk, { mode: "form" }>["requestedSchema"];
+type Form = Extract<ElicitationRequest, { mode: "form" }>["requestedSchema"];
 type Fields = Readonly<Record<string, unknown>>;
 
 const fieldKeys: Readonly<Record<string, readonly string[]>> = {

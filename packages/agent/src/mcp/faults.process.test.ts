@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { McpServer, Update } from "@parley/acp";
+import type { McpServer, SessionUpdate } from "@parley/acp";
 import {
   calls,
   said,
@@ -30,7 +30,7 @@ import { fileAppears, isGone } from "../../test/support/polling.ts";
 
 const patient = { timeout: 60_000 };
 
-function notices(updates: readonly Update[]): string[] {
+function notices(updates: readonly SessionUpdate[]): string[] {
   return updates.flatMap((update) =>
     update.sessionUpdate === "notice" ? [`${update.title} ${update.description ?? ""}`.trim()] : [],
   );
@@ -58,7 +58,7 @@ test("A21 a missing server is reported by name, and the others work", patient, a
     { type: "stdio", name: "nowhere", command: join(cwd, "no-such-program"), args: [], env: [] },
     realServer("memory", { env: { MEMORY_FILE_PATH: join(cwd, "memory.json") } }),
   );
-  assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+  assert.equal((await session.prompt("go").result).stopReason, "end_turn");
   assert.match(
     notices(updates).join("\n"),
     /^The MCP server nowhere is not running: could not start ".*no-such-program"/,
@@ -72,7 +72,7 @@ test("the stderr of a server that exits is shown", patient, async (context) => {
   const server = scriptServer(cwd, "broken", 'console.error("no config"); process.exit(3);');
   const models = [scriptedModel([says("done")])];
   const link = await talkUntilEnd(context, { version: 1, cwd, models, mcpServers: [server] });
-  await link.session.prompt("go").outcome;
+  await link.session.prompt("go").result;
   assert.match(
     notices(link.updates).join("\n"),
     /^The MCP server broken is not running: .* exited with code 3\.\s+It wrote:\s+no config$/,
@@ -96,7 +96,7 @@ test("F9 a server that never answers initialize costs its timeout and no more", 
     mcpServers: [server],
   });
   assert.ok(performance.now() - opened < 1_400, "the session is there before its servers are");
-  await link.session.prompt("go").outcome;
+  await link.session.prompt("go").result;
   assert.deepEqual(notices(link.updates), ["The MCP server silent did not answer in time (2 s)."]);
   assert.match(thought(link.updates), /Waiting for MCP servers to start: silent/);
   assert.ok(await isGone(Number(readFileSync(join(cwd, "pid"), "utf8"))));
@@ -113,7 +113,7 @@ test("a turn that waits for a server can be cancelled, and the session closed", 
   });
   const prompt = link.session.prompt("go");
   prompt.cancel();
-  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.equal((await prompt.result).stopReason, "cancelled");
   await link.session.close();
 });
 
@@ -133,14 +133,14 @@ test(
       says("done"),
     ];
     const { session, model } = await conversation(context, cwd, steps, server);
-    await session.prompt("go").outcome;
+    await session.prompt("go").result;
     const [died = "", gone = ""] = outcomesOf(model);
     assert.match(
       died,
       /The MCP server fragile is not running: .* exited with code 9\.\s+It wrote:\s+out of memory/,
     );
     assert.match(gone, /The MCP server fragile is not running/);
-    await session.prompt("again").outcome;
+    await session.prompt("again").result;
     assert.equal(outcomesOf(model).at(-1), "alive");
   },
 );
@@ -162,7 +162,7 @@ test("a server that floods stderr and writes garbage to stdout still works", pat
   );
   const steps = [calls(["noisy/work", {}]), says("done")];
   const { session, model } = await conversation(context, cwd, steps, server);
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.deepEqual(outcomesOf(model), ["worked"]);
 });
 
@@ -189,7 +189,7 @@ test(
     );
     const steps = [calls(["slow/silent", {}], ["slow/busy", {}]), says("done")];
     const { session, updates, model } = await conversation(context, cwd, steps, server);
-    await session.prompt("go").outcome;
+    await session.prompt("go").result;
     const [silent = "", busy = ""] = outcomesOf(model);
     assert.match(silent, /The MCP server slow did not answer in time/);
     assert.equal(busy, "finished");
@@ -215,7 +215,7 @@ test("cancelling the turn cancels the call at the server", patient, async (conte
   })();
   await started.promise;
   prompt.cancel();
-  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.equal((await prompt.result).stopReason, "cancelled");
   assert.deepEqual(toolStories(updates), ["patient/wait: pending > in_progress > cancelled"]);
   await fileAppears(join(cwd, "cancelled"));
 });
@@ -236,7 +236,7 @@ test("no process of a server outlives its session, including its own children", 
     models: [scriptedModel([says("done")])],
     mcpServers: [server],
   });
-  await link.session.prompt("go").outcome;
+  await link.session.prompt("go").result;
   const pids = readFileSync(join(cwd, "pids"), "utf8").split(" ").map(Number);
   await link.session.close();
   for (const pid of pids) assert.ok(await isGone(pid), `${pid} still runs`);
@@ -276,7 +276,7 @@ test(
         realServer("everything", { env: { MY_API_KEY: secret, PLAIN: "visible" } }),
       ],
     });
-    await link.session.prompt("go").outcome;
+    await link.session.prompt("go").result;
     assert.equal(notices(link.updates).length, 2, notices(link.updates).join("\n"));
     assert.ok(asking.includes(`Bearer ${secret}`), "the server is given its header");
     const [env = ""] = outcomesOf(model);
@@ -293,7 +293,7 @@ test("our own keys are not given to servers", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   const steps = [calls(["everything/get-env", {}]), says("done")];
   const { session, model } = await conversation(context, cwd, steps, realServer("everything"));
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.match(outcomesOf(model)[0] ?? "", /"PATH"/);
   assert.doesNotMatch(outcomesOf(model)[0] ?? "", /PARLEY_TEST_API_KEY/);
 });
@@ -320,7 +320,7 @@ test(
     })();
     await running.promise;
     child.kill("SIGKILL");
-    assert.equal((await prompt.outcome).stopReason, "end_turn");
+    assert.equal((await prompt.result).stopReason, "end_turn");
     assert.match(
       outcomesOf(model)[1] ?? "",
       /The MCP server remote cannot be reached at http:\/\/127\.0\.0\.1/,
@@ -333,7 +333,7 @@ test("a result of megabytes is cut for the model and the user, with a note", pat
   const server = toolServer(cwd, "long", { read: 'return said("line of text\\n".repeat(400_000));' });
   const steps = [calls(["long/read", {}]), says("done")];
   const { session, updates, model } = await conversation(context, cwd, steps, server);
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   const [told = ""] = outcomesOf(model);
   assert.ok(told.length < 60_000);
   assert.match(told, /\[lines 2001-400000 of 400000 were left out: too long\]$/);
@@ -346,7 +346,7 @@ test("a program that is not an MCP server fails with a clear message", patient, 
   });
   const server = stdioServer("chatty", join(cwd, "chatty.mjs"), { more: { _meta: { timeout: 1_000 } } });
   const { session, updates } = await conversation(context, cwd, [says("done")], server);
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.deepEqual(notices(updates), ["The MCP server chatty did not answer in time (1 s)."]);
 });
 
@@ -360,7 +360,7 @@ test("F9 TH13 a server that lies fails its calls, and the turn goes on", patient
   const server = toolServer(cwd, "liar", lies, { more: { _meta: { timeout: 1_000 } } });
   const names = Object.keys(lies).map((name) => [`liar/${name}`, {}] as const);
   const { session, model } = await conversation(context, cwd, [calls(...names), says("done")], server);
-  assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+  assert.equal((await session.prompt("go").result).stopReason, "end_turn");
   const [nonsense = "", wrongId = "", twice = ""] = outcomesOf(model);
   assert.match(nonsense, /The MCP server liar answered with an error/);
   assert.match(wrongId, /did not answer in time/);

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AvailableCommand, Update } from "@parley/acp";
+import type { AvailableCommand, SessionUpdate } from "@parley/acp";
 import { calls, says, scriptedModel, temporaryFolder } from "../../test/support/agent-probe.ts";
 import { outcomesOf, realServer, scriptServer, talkUntilEnd } from "../../test/support/mcp-probe.ts";
 
 const patient = { timeout: 60_000 };
 
-function commandsOf(updates: readonly Update[]): readonly AvailableCommand[] {
+function commandsOf(updates: readonly SessionUpdate[]): readonly AvailableCommand[] {
   return (
     updates
       .flatMap((update) =>
@@ -31,7 +31,7 @@ for (const version of [1, 2] as const) {
         models: [model],
         mcpServers: [realServer("everything")],
       });
-      await link.session.prompt("/everything:simple-prompt").outcome;
+      await link.session.prompt("/everything:simple-prompt").result;
       const commands = commandsOf(link.updates);
       const args = commands.find(({ name }) => name === "everything:args-prompt");
       assert.ok(
@@ -40,9 +40,9 @@ for (const version of [1, 2] as const) {
       );
       assert.match(JSON.stringify(args?.input), /<city> \[state\]/);
       assert.match(JSON.stringify(model.requests[0]?.messages), /This is a simple prompt/);
-      await link.session.prompt("/everything:args-prompt Paris").outcome;
+      await link.session.prompt("/everything:args-prompt Paris").result;
       assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /weather in Paris/);
-      const incomplete = await link.session.prompt("/everything:args-prompt").outcome;
+      const incomplete = await link.session.prompt("/everything:args-prompt").result;
       assert.match(JSON.stringify(incomplete), /needs city/);
     },
   );
@@ -88,9 +88,9 @@ test("tools and commands follow when a server says that its lists have changed",
     )
       grown.resolve();
   });
-  await link.session.prompt("go").outcome;
+  await link.session.prompt("go").result;
   await grown.promise;
-  await link.session.prompt("eat").outcome;
+  await link.session.prompt("eat").result;
   assert.equal(outcomesOf(model).at(-1), "an apple");
   assert.ok(model.requests.at(-1)?.tools.some(({ name }) => name === "growing/fruit"));
 });
@@ -143,9 +143,9 @@ test(
       )
         turned.resolve();
     });
-    await link.session.prompt("go").outcome;
+    await link.session.prompt("go").result;
     await turned.promise;
-    await link.session.prompt("again").outcome;
+    await link.session.prompt("again").result;
     assert.deepEqual(
       link.asks.map(({ title }) => title),
       ["turning/fetch", "turning/send", "turning/turn", "turning/fetch"],

@@ -38,7 +38,7 @@ for (const version of both) {
       answers: ["allow_once"],
       mcpServers,
     });
-    assert.equal((await link.session.prompt("go").outcome).stopReason, "end_turn");
+    assert.equal((await link.session.prompt("go").result).stopReason, "end_turn");
     assert.deepEqual(toolStories(link.updates), ["everything/echo: pending > in_progress > completed"]);
     assert.equal(link.asks.length, 1);
     assert.equal(link.asks[0]?.title, "everything/echo");
@@ -69,7 +69,7 @@ test(
       answers: ["allow_once", "allow_always", "reject_once"],
       mcpServers: [realServer("everything")],
     });
-    await link.session.prompt("go").outcome;
+    await link.session.prompt("go").result;
     assert.deepEqual(
       link.asks.map(({ title }) => title),
       ["everything/get-sum", "everything/get-sum", "everything/echo"],
@@ -88,7 +88,7 @@ test("modes without changes neither offer nor run MCP tools", patient, async (co
     models: [model],
     mcpServers: [realServer("everything")],
   });
-  await link.session.prompt("go").outcome;
+  await link.session.prompt("go").result;
   assert.equal(
     model.requests[0]?.tools.some(({ name }) => name.startsWith("everything/")),
     false,
@@ -112,7 +112,7 @@ for (const [type, transport, version] of [
       answers: ["allow_once"],
       mcpServers: [remoteServer(type, url)],
     });
-    await link.session.prompt("go").outcome;
+    await link.session.prompt("go").result;
     assert.deepEqual(outcomesOf(model), ["Echo: hello"]);
   });
 }
@@ -137,7 +137,7 @@ test(
       answers: wanted.map(() => "allow_once"),
       mcpServers: [realServer("everything")],
     });
-    await link.session.prompt("go").outcome;
+    await link.session.prompt("go").result;
     const [image = "", links = "", resource = "", structured = "", annotated = ""] = outcomesOf(model);
     assert.match(image, /\[image\]/);
     assert.match(links, /\[resource demo:\/\/resource\/.*\n.*\[resource demo:\/\/resource\//);
@@ -181,7 +181,7 @@ test("a server is told the session's roots, and its resources can be read", pati
     // started for another folder: the roots of the session replace it
     mcpServers: [realServer("filesystem", { args: [other] }), realServer("everything")],
   });
-  await link.session.prompt("go").outcome;
+  await link.session.prompt("go").result;
   const [file = "", resource = "", list = ""] = outcomesOf(model).slice(-3);
   assert.match(file, /in the workspace/);
   assert.match(resource, /<resource uri="demo:\/\/resource\/dynamic\/text\/3">/);
@@ -204,7 +204,7 @@ test("a server keeps what it was told from turn to turn", patient, async (contex
     answers: ["allow_once", "allow_once"],
     mcpServers: [realServer("memory", { env: { MEMORY_FILE_PATH: join(cwd, "memory.json") } })],
   });
-  await link.session.prompt("remember").outcome;
-  await link.session.prompt("recall").outcome;
+  await link.session.prompt("remember").result;
+  await link.session.prompt("recall").result;
   assert.match(outcomesOf(model).at(-1) ?? "", /wrote programs/);
 });

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { ClientDefinition, ElicitationAsk } from "@parley/acp";
+import type { ClientDefinition, ElicitationRequest } from "@parley/acp";
 import {
   calls,
   said,
@@ -62,7 +62,7 @@ async function asked(
     mcpServers: [scriptServer(cwd, "asking", asking)],
     clientDefinition,
   });
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   return outcomesOf(model);
 }
 
@@ -71,7 +71,7 @@ for (const version of [1, 2] as const) {
     `a form of a server is shown to the user, and its answer goes back (v${version})`,
     patient,
     async (t) => {
-      const asks: ElicitationAsk[] = [];
+      const asks: ElicitationRequest[] = [];
       const completed = Promise.withResolvers<string>();
       const url = { mode: "url", message: "Log in", url: "https://example.org/login", elicitationId: "e1" };
       const [first = "", second = "", capabilities = ""] = await asked(
@@ -111,7 +111,7 @@ test("TH12 A96 a URL that is not a web page is declined unseen", patient, async 
     "not an address",
     "",
   ];
-  const asks: ElicitationAsk[] = [];
+  const asks: ElicitationRequest[] = [];
   const answers = await asked(
     t,
     2,
@@ -161,7 +161,7 @@ test("A94 no form asks for a secret, and the user never sees one that does", pat
 });
 
 test("A97 no field of a form has an address that could be clicked", patient, async (t) => {
-  const forms: ElicitationAsk[] = [];
+  const forms: ElicitationRequest[] = [];
   const properties = {
     branch: { type: "string", title: "See https://evil.example/a", description: "http://evil.example/b" },
     site: { type: "string", default: "https://evil.example/c" },
@@ -211,7 +211,7 @@ test("servers of a client without forms are told so, and their questions are ref
 
 test("the real server's elicitation reaches the user", patient, async (t) => {
   const cwd = temporaryFolder(t, {});
-  const asks: ElicitationAsk[] = [];
+  const asks: ElicitationRequest[] = [];
   const model = scriptedModel([calls(["everything/trigger-elicitation-request", {}]), says("done")]);
   const { session } = await talkUntilEnd(t, {
     version: 1,
@@ -226,7 +226,7 @@ test("the real server's elicitation reaches the user", patient, async (t) => {
       },
     },
   });
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.equal(asks.length, 1, JSON.stringify(outcomesOf(model)));
   assert.match(outcomesOf(model)[0] ?? "", /declined/i);
 });
@@ -256,7 +256,7 @@ test(
         scriptServer(cwd, "relative", where, { more: { _meta: { cwd: "inner" } } }),
       ],
     });
-    await session.prompt("go").outcome;
+    await session.prompt("go").result;
     assert.deepEqual(outcomesOf(model), [cwd, inner, inner]);
   },
 );
@@ -274,7 +274,7 @@ test("a server that requires a login fails with instructions", patient, async (t
     models: [scriptedModel([says("done")])],
     mcpServers: [remoteServer("http", `http://127.0.0.1:${port}/mcp`)],
   });
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.match(
     `${thought(updates)}${said(updates)}${JSON.stringify(updates)}`,
     /refused the connection \(401\).*OAuth/,

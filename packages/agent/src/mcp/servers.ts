@@ -78,7 +78,7 @@ export class McpServers {
     }
     for (const failure of this.#all().flatMap((server) => server.takeFailure() ?? [])) {
       const [title = "", ...more] = failure.split("\n");
-      if (turn.client.features.notices) await turn.notice("warning", title, more.join("\n") || undefined);
+      if (turn.client.capabilities.notices) await turn.notice("warning", title, more.join("\n") || undefined);
       else await turn.think(`${failure}\n`);
     }
   }

@@ -55,7 +55,7 @@ inEveryVersion(
       mimeType: "image/png",
       data: data.toString("base64"),
     });
-    const refused = session.prompt([{ type: "text", text: "What is it?" }, image(png(9_000, 7_000))]).outcome;
+    const refused = session.prompt([{ type: "text", text: "What is it?" }, image(png(9_000, 7_000))]).result;
     const { stopReason, error } = await refused.catch((failure: unknown) => ({
       stopReason: "error",
       error: failure as Error,
@@ -63,7 +63,7 @@ inEveryVersion(
     assert.equal(stopReason, "error");
     assert.match(error?.message ?? "", /9000 x 7000 pixels; at most .* 8000 pixels a side/);
     assert.equal(model.requests.length, 0);
-    await session.prompt([{ type: "text", text: "And this?" }, image(png(640, 480))]).outcome;
+    await session.prompt([{ type: "text", text: "And this?" }, image(png(640, 480))]).result;
     assert.equal(said(updates), "I see.");
   },
 );

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Update } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
 import {
   inEveryVersion,
   said,
@@ -29,14 +29,14 @@ type Setup = Pick<TalkOptions, "version" | "cwd">;
 /** Says one thing to the agent in its own session and gives what came of it. */
 async function say(setup: Setup, words: string, more: Partial<TalkOptions> = {}) {
   const made = await talk({ ...setup, answers: Array(20).fill("allow_once"), ...more });
-  const { stopReason } = await made.session.prompt(words).outcome;
+  const { stopReason } = await made.session.prompt(words).result;
   assert.equal(stopReason, "end_turn", made.log.join("\n"));
   return { ...made, answer: said(made.updates), stories: toolStories(made.updates) };
 }
 
 const completed = (title: string) => `${title}: pending > in_progress > completed`;
 
-function plans(updates: readonly Update[]): string[][] {
+function plans(updates: readonly SessionUpdate[]): string[][] {
   return updates.flatMap((update) =>
     update.sessionUpdate === "plan_update" && update.plan.type === "items"
       ? [(update.plan.entries as { status: string }[]).map(({ status }) => status)]
@@ -61,7 +61,7 @@ inEveryVersion("it reads, explains, searches and finds", project, async (setup) 
   const { session, updates } = await say(setup, "read src/cat.ts lines 1-2");
   const ask = async (words: string) => {
     updates.length = 0;
-    await session.prompt(words).outcome;
+    await session.prompt(words).result;
     return said(updates);
   };
   assert.match(
@@ -151,7 +151,7 @@ inEveryVersion(
     assert.equal(agreed.asks.length, 1, "mode code does not ask again");
     assert.equal(existsSync(join(setup.cwd, "a.txt")), true);
     assert.equal(existsSync(join(setup.cwd, "notes.txt")), false);
-    const mode = agreed.session.options.find(({ category }) => category === "mode");
+    const mode = agreed.session.configOptions.find(({ category }) => category === "mode");
     assert.equal(mode?.type === "select" && mode.currentValue, "code");
   },
 );
@@ -185,7 +185,7 @@ inEveryVersion("a file that comes as a link is what “this” means", project, 
   await session.prompt([
     { type: "text", text: "explain this" },
     { type: "resource_link", uri: `file://${setup.cwd}/src/cat.ts`, name: "cat.ts" },
-  ]).outcome;
+  ]).result;
   assert.match(said(updates), /TypeScript, 5 lines/);
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { memoryStore, type Update } from "@parley/acp";
+import { memoryStore, type SessionUpdate } from "@parley/acp";
 import {
   calls,
   connected,
@@ -35,7 +35,7 @@ inEveryVersion(
       models: [model],
       answers: ["allow_once", "reject_once", "allow_once"],
     });
-    await made.session.prompt("go").outcome;
+    await made.session.prompt("go").result;
     assert.deepEqual(questions(made), ["Write b", "ls", "Write b"]);
     assert.deepEqual(
       toolStories(made.updates).map((story) => story.split(": ")[1]),
@@ -60,7 +60,7 @@ inEveryVersion("mode code edits without asking, and asks about each command once
     mode: "code",
     answers: ["allow_always", "allow_once"],
   });
-  await made.session.prompt("go").outcome;
+  await made.session.prompt("go").result;
   assert.deepEqual(questions(made), ["ls", "ls -l"]);
   assert.ok(existsSync(join(setup.cwd, "b")));
 });
@@ -73,7 +73,7 @@ inEveryVersion(
     const model = scriptedModel([calls(remove("c"), remove("old"), remove("old")), says("done")]);
     const answers = ["reject_once", "allow_once"];
     const made = await talk({ ...setup, models: [model], mode: "code", answers });
-    await made.session.prompt("go").outcome;
+    await made.session.prompt("go").result;
     assert.deepEqual(questions(made), Array(2).fill("Delete old and all that is in it"));
     assert.deepEqual(readdirSync(setup.cwd), []);
   },
@@ -94,7 +94,7 @@ inEveryVersion(
       answers: ["allow_once", "allow_once", "allow_once"],
     } as const;
     const made = await talk({ ...setup, ...options });
-    await made.session.prompt("go").outcome;
+    await made.session.prompt("go").result;
     assert.equal(made.asks.length, 3);
     for (const { options: offered } of made.asks)
       assert.ok(offered.every(({ kind }) => kind.endsWith("_once")));
@@ -104,7 +104,7 @@ inEveryVersion(
 inEveryVersion("mode architect changes nothing and offers no tools that would", { a: "1" }, async (setup) => {
   const model = scriptedModel([calls(["read", { path: "a" }], write("b"), run("ls")), says("done")]);
   const made = await talk({ ...setup, tools, models: [model], mode: "architect" });
-  await made.session.prompt("go").outcome;
+  await made.session.prompt("go").result;
   assert.deepEqual(
     model.requests[0]?.tools.map(({ name }) => name),
     ["read"],
@@ -116,7 +116,7 @@ inEveryVersion("mode architect changes nothing and offers no tools that would", 
 inEveryVersion("mode chat touches nothing at all", { a: "1" }, async (setup) => {
   const model = scriptedModel([calls(["read", { path: "a" }]), says("done")]);
   const made = await talk({ ...setup, tools, models: [model], mode: "chat" });
-  await made.session.prompt("go").outcome;
+  await made.session.prompt("go").result;
   assert.deepEqual(model.requests[0]?.tools, []);
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /There is none now/);
 });
@@ -124,7 +124,7 @@ inEveryVersion("mode chat touches nothing at all", { a: "1" }, async (setup) => 
 inEveryVersion("a call refused by 'never' is never shown as in progress", {}, async (setup) => {
   const model = scriptedModel([calls(run("ls")), calls(run("ls")), says("done")]);
   const made = await talk({ ...setup, tools, models: [model], answers: ["reject_always"] });
-  await made.session.prompt("go").outcome;
+  await made.session.prompt("go").result;
   assert.deepEqual(
     toolStories(made.updates).map((story) => story.split(": ")[1]),
     [setup.version === 1 ? "pending > failed" : "pending > cancelled", "pending > failed"],
@@ -149,10 +149,10 @@ inEveryVersion(
     await reached.promise;
     await session.setMode("code");
     goOn.resolve();
-    await prompt.outcome;
+    await prompt.result;
     assert.deepEqual(questions(made), [], "mode code does not ask");
     assert.ok(existsSync(join(setup.cwd, "b")));
-    const mode = session.options.find(({ category }) => category === "mode");
+    const mode = session.configOptions.find(({ category }) => category === "mode");
     assert.ok(mode?.type === "select");
     assert.equal(mode.currentValue, "code");
   },
@@ -171,21 +171,21 @@ inEveryVersion("always and never are remembered, listed and forgotten", {}, asyn
   ];
   const made = await talk({ ...setup, tools, models: [model], answers });
   const { session, updates, asks } = made;
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.equal(asks.length, 3);
-  await session.prompt("again").outcome;
+  await session.prompt("again").result;
   assert.equal(asks.length, 3, "nobody is asked twice");
   assert.match(
     JSON.stringify(model.requests[3]?.messages.at(-1)),
     /The user said that this is never allowed: run rm -r/,
   );
   updates.length = 0;
-  await session.prompt("/permissions").outcome;
+  await session.prompt("/permissions").result;
   assert.match(said(updates), /always: `run ls \(in .*\)`/);
   assert.match(said(updates), /never: `run rm -r \/ /);
   assert.match(said(updates), /always: `write .*b`/);
-  await session.prompt("/permissions clear").outcome;
-  await session.prompt("again").outcome;
+  await session.prompt("/permissions clear").result;
+  await session.prompt("again").result;
   assert.equal(asks.length, 6);
 });
 
@@ -204,7 +204,7 @@ inEveryVersion(
       models: [model],
       answers: ["allow_always", "reject_once", "reject_once", "reject_always"],
     });
-    await made.session.prompt("go").outcome;
+    await made.session.prompt("go").result;
     assert.deepEqual(questions(made), ["Write a", "Delete a", "Move a to c", "Write b"]);
     assert.ok(existsSync(join(setup.cwd, "a")) && existsSync(join(setup.cwd, "b")));
     const names = made.asks.map(({ options }) => options.find(({ kind }) => kind === "allow_always")?.name);
@@ -220,11 +220,11 @@ inEveryVersion("what is approved automatically is an option", { a: "1" }, async 
   const step = () => calls(["read", { path: "a" }], write("b"));
   const model = scriptedModel([step(), says("1"), step(), says("2")]);
   const made = await talk({ ...setup, tools, models: [model], answers: ["allow_once", "reject_once"] });
-  await made.session.setOption("autoApprove", "off");
-  await made.session.prompt("go").outcome;
+  await made.session.setConfigOption("autoApprove", "off");
+  await made.session.prompt("go").result;
   assert.deepEqual(questions(made), ["Read a", "Write b"]);
-  await made.session.setOption("autoApprove", "edits");
-  await made.session.prompt("go").outcome;
+  await made.session.setConfigOption("autoApprove", "edits");
+  await made.session.prompt("go").result;
   assert.equal(made.asks.length, 2);
 });
 
@@ -236,7 +236,7 @@ inEveryVersion("a cancel while the user is asked ends the turn, and nothing is d
     tools,
     models: [model],
     clientDefinition: {
-      permission: () => {
+      requestPermission: () => {
         asked.resolve();
         return new Promise(() => undefined);
       },
@@ -245,7 +245,7 @@ inEveryVersion("a cancel while the user is asked ends the turn, and nothing is d
   const prompt = made.session.prompt("go");
   await asked.promise;
   made.session.cancel();
-  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.equal((await prompt.result).stopReason, "cancelled");
   assert.equal(existsSync(join(setup.cwd, "b")), false);
   assert.equal(toolStories(made.updates).length, 1);
 });
@@ -257,7 +257,7 @@ inEveryVersion(
     const command = `echo ok\nrm -r ~ # \u202eApproved ${"x".repeat(1_000)}`;
     const model = scriptedModel([calls(run(command)), says("done")]);
     const { session, asks } = await talk({ ...setup, tools, models: [model] });
-    await session.prompt("go").outcome;
+    await session.prompt("go").result;
     const [ask] = asks;
     assert.match(ask?.title ?? "", /^echo ok rm -r ~ # +Approved x+…$/);
     assert.equal(ask?.title.length, 200);
@@ -272,7 +272,7 @@ inEveryVersion(
 inEveryVersion("N128 an answer that was never offered is a no", {}, async (setup) => {
   const model = scriptedModel([calls(write("b")), says("done")]);
   await talk({ ...setup, tools, models: [model], answers: ["sudo"] }).then(
-    ({ session }) => session.prompt("go").outcome,
+    ({ session }) => session.prompt("go").result,
   );
   assert.equal(existsSync(join(setup.cwd, "b")), false);
 });
@@ -287,29 +287,29 @@ inEveryVersion("'always' and 'never' answers are restored when the session is lo
     models: [scriptedModel([wanted(), says("done")])],
     answers: ["allow_always", "reject_always", "allow_once"],
   });
-  await before.session.prompt("go").outcome;
+  await before.session.prompt("go").result;
   await before.end();
 
   const model = scriptedModel([wanted(), says("done"), wanted(), says("done")]);
   const again = await connected({ ...setup, tools, store, models: [model] });
-  const updates: Update[] = [];
+  const updates: SessionUpdate[] = [];
   const { sessionId } = before.session;
-  const onUpdate = (update: Update) => void updates.push(update);
-  const session = await again.agent.load(sessionId, { cwd: setup.cwd, onUpdate });
+  const onUpdate = (update: SessionUpdate) => void updates.push(update);
+  const session = await again.agent.loadSession(sessionId, { cwd: setup.cwd, onUpdate });
   updates.length = 0;
-  await session.prompt("/permissions").outcome;
+  await session.prompt("/permissions").result;
   assert.match(said(updates), /always: `run ls .*never: `write .*b`/s);
-  await session.prompt("go on").outcome;
+  await session.prompt("go on").result;
   assert.deepEqual(
     again.asks.map(({ title }) => title),
     ["pwd"],
   );
-  await session.prompt("/permissions clear").outcome;
+  await session.prompt("/permissions clear").result;
   await again.end();
 
   const last = await connected({ ...setup, tools, store, models: [scriptedModel([wanted(), says("done")])] });
-  const loaded = await last.agent.load(sessionId, { cwd: setup.cwd });
-  await loaded.prompt("go on").outcome;
+  const loaded = await last.agent.loadSession(sessionId, { cwd: setup.cwd });
+  await loaded.prompt("go on").result;
   assert.equal(last.asks.length, 3, "what was forgotten stays forgotten");
 });
 
@@ -328,11 +328,11 @@ inEveryVersion("TH9 neither _meta nor an unknown mode grants more permissions", 
     answers: ["reject_once"],
   });
   for (const value of ["bypass", "bypassPermissions", "yolo", ""]) {
-    await assert.rejects(session.setOption("mode", value), { code: -32602 });
-    await assert.rejects(session.setOption("autoApprove", value), { code: -32602 });
+    await assert.rejects(session.setConfigOption("mode", value), { code: -32602 });
+    await assert.rejects(session.setConfigOption("autoApprove", value), { code: -32602 });
   }
-  const other = await agent.open({ cwd: setup.cwd, meta });
-  await other.prompt("go", { meta }).outcome;
+  const other = await agent.newSession({ cwd: setup.cwd, _meta: meta });
+  await other.prompt("go", { meta }).result;
   assert.equal(asks.length, 1, "it was asked all the same");
   assert.equal(existsSync(join(setup.cwd, "made")), false);
 });

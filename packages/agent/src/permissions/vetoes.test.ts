@@ -30,7 +30,7 @@ inEveryVersion(
       models: [model],
       mode: "code",
       clientDefinition: {
-        meta,
+        _meta: meta,
         requests: {
           "_parley.dev/veto": (params) => {
             const { effects } = params as { effects: { operation: string; path: string }[] };
@@ -43,7 +43,7 @@ inEveryVersion(
         },
       },
     });
-    await session.prompt("go").outcome;
+    await session.prompt("go").result;
     assert.deepEqual(asked, [
       "read a.txt",
       "write b.txt",
@@ -76,7 +76,7 @@ inEveryVersion("a malformed or missing answer is not a consent", {}, async (setu
       models: [model],
       mode: "code",
       clientDefinition: {
-        meta,
+        _meta: meta,
         requests: {
           "_parley.dev/veto": () => {
             if (answer instanceof Error) throw answer;
@@ -85,7 +85,7 @@ inEveryVersion("a malformed or missing answer is not a consent", {}, async (setu
         },
       },
     });
-    await session.prompt("go").outcome;
+    await session.prompt("go").result;
     assert.equal(existsSync(join(setup.cwd, "b.txt")), false, JSON.stringify(answer));
     assert.match(JSON.stringify(model.requests[1]?.messages), /the client has to agree/);
   }
@@ -94,6 +94,6 @@ inEveryVersion("a malformed or missing answer is not a consent", {}, async (setu
 inEveryVersion("a client without vetoes is not asked", {}, async (setup) => {
   const model = scriptedModel([calls(write("b.txt")), says("done")]);
   const { session } = await talk({ ...setup, models: [model], mode: "code" });
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.ok(existsSync(join(setup.cwd, "b.txt")));
 });

@@ -88,8 +88,8 @@ for (const wire of wires) {
         answers.map((events) => checked(streamed(events))),
         async (fake) => {
           const { session, updates, end } = await talk({ ...setup, models: [modelAt(fake.url, wire.id)] });
-          assert.equal((await session.prompt("What is in a.txt?").outcome).stopReason, "end_turn");
-          assert.equal((await session.prompt("Thanks").outcome).stopReason, "end_turn");
+          assert.equal((await session.prompt("What is in a.txt?").result).stopReason, "end_turn");
+          assert.equal((await session.prompt("Thanks").result).stopReason, "end_turn");
           assert.equal(said(updates), "Reading.It says alpha.Goodbye.");
           assert.equal(thought(updates), "Let me see.");
           assert.deepEqual(
@@ -138,9 +138,9 @@ for (const wire of wires) {
         const prompt = session.prompt("Go");
         await begun.opened;
         prompt.cancel();
-        assert.equal((await prompt.outcome).stopReason, "cancelled");
+        assert.equal((await prompt.result).stopReason, "cancelled");
         assert.equal(await ended.promise, "gone");
-        assert.equal((await session.prompt("Again").outcome).stopReason, "end_turn");
+        assert.equal((await session.prompt("Again").result).stopReason, "end_turn");
         assert.equal(said(updates), "Half anWhole.");
         await end();
       });
@@ -157,7 +157,7 @@ inEveryVersion("an overloaded provider is retried, and the user sees why", {}, a
       ...setup,
       models: [modelAt(fake.url, wire!.id, {}, { clock })],
     });
-    assert.equal((await session.prompt("Hi").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("Hi").result).stopReason, "end_turn");
     assert.match(thought(updates), /rate limit of Anthropic is reached .*Trying again in 7 s/);
     assert.equal(said(updates), "Hello.");
     assert.deepEqual(clock.waits, [7000]);

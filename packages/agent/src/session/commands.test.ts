@@ -20,14 +20,14 @@ inEveryVersion("the commands are announced with hints, and the list follows the 
   const { session } = await talk({ ...setup, tools, models: [scriptedModel([])] });
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(
-    session.commands.map(({ name }) => name),
+    session.availableCommands.map(({ name }) => name),
     all,
   );
-  const plan = session.commands.find(({ name }) => name === "plan");
+  const plan = session.availableCommands.find(({ name }) => name === "plan");
   assert.deepEqual(plan?.type === "command" && plan.input, { type: "text", hint: "what to plan" });
   await session.setMode("chat");
   assert.deepEqual(
-    session.commands.map(({ name }) => name),
+    session.availableCommands.map(({ name }) => name),
     all.filter((name) => name !== "plan" && name !== "test"),
   );
 });
@@ -35,7 +35,7 @@ inEveryVersion("the commands are announced with hints, and the list follows the 
 inEveryVersion("/help says what there is, without asking the model", {}, async (setup) => {
   const model = scriptedModel([]);
   const { session, updates } = await talk({ ...setup, tools, models: [model] });
-  assert.equal((await session.prompt("/help").outcome).stopReason, "end_turn");
+  assert.equal((await session.prompt("/help").result).stopReason, "end_turn");
   for (const name of all) assert.match(said(updates), new RegExp(`\`/${name}\``));
   assert.equal(model.requests.length, 0);
 });
@@ -49,7 +49,7 @@ inEveryVersion(
     await session.prompt([
       { type: "text", text: "/plan a blue button" },
       { type: "resource_link", uri: "file:///project/button.css", name: "button.css" },
-    ]).outcome;
+    ]).result;
     const [request] = model.requests;
     assert.deepEqual(
       request?.tools.map(({ name }) => name),
@@ -66,7 +66,7 @@ inEveryVersion(
 inEveryVersion("/test asks the model to run the tests", {}, async (setup) => {
   const model = scriptedModel([says("They pass.")]);
   const { session } = await talk({ ...setup, tools, models: [model] });
-  await session.prompt("/test the parser").outcome;
+  await session.prompt("/test the parser").result;
   assert.match(JSON.stringify(model.requests[0]?.messages), /Run the project's tests.* the parser/);
 });
 
@@ -74,15 +74,15 @@ inEveryVersion("/clear forgets the conversation, also after a load", {}, async (
   const store = memoryStore();
   const model = scriptedModel([says("one"), says("two")]);
   const first = await talk({ ...setup, tools, models: [model], store });
-  await first.session.prompt("my secret is 42").outcome;
-  await first.session.prompt("/clear").outcome;
-  await first.session.prompt("hello").outcome;
+  await first.session.prompt("my secret is 42").result;
+  await first.session.prompt("/clear").result;
+  await first.session.prompt("hello").result;
   assert.equal(model.requests[1]?.messages.length, 1);
   await first.end();
   const later = scriptedModel([says("three")]);
   const again = await connected({ ...setup, tools, models: [later], store });
-  const session = await again.agent.load(first.session.sessionId, { cwd: setup.cwd });
-  await session.prompt("and?").outcome;
+  const session = await again.agent.loadSession(first.session.sessionId, { cwd: setup.cwd });
+  await session.prompt("and?").result;
   assert.deepEqual(
     later.requests[0]?.messages.map(({ role }) => role),
     ["user", "assistant", "user"],
@@ -92,7 +92,7 @@ inEveryVersion("/clear forgets the conversation, also after a load", {}, async (
 
 inEveryVersion("A83 the options that matter most come first: mode, then model", {}, async (setup) => {
   const { session } = await talk({ ...setup, models: [scriptedModel([])] });
-  const ids = session.options.map(({ configId }) => configId);
+  const ids = session.configOptions.map(({ configId }) => configId);
   assert.deepEqual(ids.slice(0, 2), ["mode", "model"]);
 });
 
@@ -100,21 +100,21 @@ inEveryVersion("/model lists and switches, and the option follows", {}, async (s
   const one = scriptedModel([], { id: "one", name: "One" });
   const two = scriptedModel([says("I am two.")], { id: "two", name: "Two" });
   const { session, updates } = await talk({ ...setup, tools, models: [one, two] });
-  await session.prompt("/model").outcome;
+  await session.prompt("/model").result;
   assert.match(said(updates), /`one` One \(chosen\)\n- `two` Two\n- `offline`/);
-  await session.prompt("/model three").outcome;
+  await session.prompt("/model three").result;
   assert.match(said(updates), /There is no model `three`/);
-  await session.prompt("/model two").outcome;
-  const option = session.options.find(({ category }) => category === "model");
+  await session.prompt("/model two").result;
+  const option = session.configOptions.find(({ category }) => category === "model");
   assert.equal(option?.type === "select" && option.currentValue, "two");
   updates.length = 0;
-  await session.prompt("hi").outcome;
+  await session.prompt("hi").result;
   assert.equal(said(updates), "I am two.");
 });
 
 inEveryVersion("a path at the beginning of a message is no command", {}, async (setup) => {
   const model = scriptedModel([says("Yes.")]);
   const { session } = await talk({ ...setup, tools, models: [model] });
-  await session.prompt("/etc/hosts is what?").outcome;
+  await session.prompt("/etc/hosts is what?").result;
   assert.match(JSON.stringify(model.requests[0]?.messages), /\/etc\/hosts is what/);
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { memoryStore, type Update } from "@parley/acp";
+import { memoryStore, type SessionUpdate } from "@parley/acp";
 import {
   type Answer,
   calls,
@@ -23,7 +23,7 @@ const overflows = (message: string): Answer =>
 
 const long = (words: string, tokens: number) => `${words} ${"x".repeat(tokens * 4)}`;
 
-function compactions(updates: readonly Update[]): string[] {
+function compactions(updates: readonly SessionUpdate[]): string[] {
   return updates.flatMap((u) => (u.sessionUpdate === "compaction_update" ? [String(u.status)] : []));
 }
 
@@ -51,8 +51,8 @@ inEveryVersion("a conversation that grows too long is compacted, visibly, and go
     { contextWindow: 10_000 },
   );
   const { session, updates } = await talk({ ...setup, tools: [big], models: [model] });
-  await session.prompt(long("my cat is called Tom", 1_500)).outcome;
-  await session.prompt("work").outcome;
+  await session.prompt(long("my cat is called Tom", 1_500)).result;
+  await session.prompt("work").result;
   assert.deepEqual(compactions(updates), ["in_progress", "completed"]);
   assert.match(JSON.stringify(model.requests[3]?.messages.at(-1)), /Summarise this conversation/);
   assert.deepEqual(model.requests[3]?.tools, []);
@@ -76,14 +76,14 @@ inEveryVersion("a request that overflows is made again with a summary, once", {}
     overflow,
   ]);
   const { session, updates } = await talk({ ...setup, models: [model], tools: [] });
-  await session.prompt("first").outcome;
-  assert.equal((await session.prompt("second").outcome).stopReason, "end_turn");
+  await session.prompt("first").result;
+  assert.equal((await session.prompt("second").result).stopReason, "end_turn");
   assert.equal(said(updates), "onetwo");
   assert.deepEqual(
     model.requests[3]?.messages.map(({ role }) => role),
     ["user", "assistant", "user"],
   );
-  const { stopReason, error } = await session.prompt("third").outcome;
+  const { stopReason, error } = await session.prompt("third").result;
   assert.equal(stopReason, "error");
   assert.equal(error?.message, "the prompt is too long");
 });
@@ -92,16 +92,16 @@ inEveryVersion("/compact makes a summary now, and the summary is there after a l
   const store = memoryStore();
   const model = scriptedModel([says("one"), says("Tom is a cat."), says("two")]);
   const first = await talk({ ...setup, models: [model], tools: [], store });
-  await first.session.prompt(long("my cat is called Tom", 21_000)).outcome;
-  await first.session.prompt("/compact the cat").outcome;
+  await first.session.prompt(long("my cat is called Tom", 21_000)).result;
+  await first.session.prompt("/compact the cat").result;
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /keep what concerns: the cat/);
-  await first.session.prompt("what is Tom?").outcome;
+  await first.session.prompt("what is Tom?").result;
   assert.match(said(first.updates), /is now a summary/);
   await first.end();
   const later = scriptedModel([says("three")]);
   const again = await connected({ ...setup, models: [later], tools: [], store });
-  const session = await again.agent.load(first.session.sessionId, { cwd: setup.cwd });
-  await session.prompt("and?").outcome;
+  const session = await again.agent.loadSession(first.session.sessionId, { cwd: setup.cwd });
+  await session.prompt("and?").result;
   const before = model.requests[2]?.messages ?? [];
   const after = later.requests[0]?.messages ?? [];
   assert.deepEqual(after.slice(0, before.length), before);
@@ -110,22 +110,22 @@ inEveryVersion("/compact makes a summary now, and the summary is there after a l
 inEveryVersion("a summary that fails is replaced by one without the model", {}, async (setup) => {
   const model = scriptedModel([says("one"), overflows("too long"), says("two")]);
   const { session } = await talk({ ...setup, models: [model], tools: [] });
-  await session.prompt(long("my cat is called Tom", 21_000)).outcome;
-  await session.prompt("/compact").outcome;
-  await session.prompt("go on").outcome;
+  await session.prompt(long("my cat is called Tom", 21_000)).result;
+  await session.prompt("/compact").result;
+  await session.prompt("go on").result;
   assert.match(JSON.stringify(model.requests[2]?.messages[0]), /Asked:\\n- my cat is called Tom/);
 });
 
 inEveryVersion("/compact summarises even a short conversation", {}, async (setup) => {
   const model = scriptedModel([says("one"), says("two"), says("We counted."), says("three")]);
   const { session, updates } = await talk({ ...setup, models: [model], tools: [] });
-  await session.prompt("first").outcome;
-  await session.prompt("second").outcome;
+  await session.prompt("first").result;
+  await session.prompt("second").result;
   updates.length = 0;
-  await session.prompt("/compact").outcome;
+  await session.prompt("/compact").result;
   assert.equal(said(updates), "The conversation is now a summary.");
   assert.equal(thought(updates), "");
-  await session.prompt("third").outcome;
+  await session.prompt("third").result;
   const told = model.requests[3]?.messages.map(({ role }) => role);
   assert.deepEqual(told, ["user", "user"]);
   assert.match(JSON.stringify(model.requests[3]?.messages[0]), /We counted\./);

@@ -1,7 +1,7 @@
 // Replaces the older part of a long conversation by a summary, and never separates a tool call from its outcome.
 
 import { randomUUID } from "node:crypto";
-import type { Turn, Update } from "@parley/acp";
+import type { SessionUpdate, Turn } from "@parley/acp";
 import { summaryRequest } from "../model/agent-requests.ts";
 import { type Model, ModelError, type ModelMessage } from "../model/model.ts";
 import { plainSummary } from "../model/summary.ts";
@@ -49,7 +49,10 @@ export async function compact({ turn, state, model, focus, ...how }: Compaction)
   if (how.isWhole !== true && how.isUrgent !== true && isOnlyRequest(older, messages)) return false;
   const compactionId = randomUUID();
   const show = (
-    update: Omit<Extract<Update, { sessionUpdate: "compaction_update" }>, "sessionUpdate" | "compactionId">,
+    update: Omit<
+      Extract<SessionUpdate, { sessionUpdate: "compaction_update" }>,
+      "sessionUpdate" | "compactionId"
+    >,
   ) => turn.update({ sessionUpdate: "compaction_update", compactionId, ...update });
   await show({ status: "in_progress" });
   let summary: string;
@@ -64,7 +67,7 @@ export async function compact({ turn, state, model, focus, ...how }: Compaction)
   transcript.compact(summary, kept);
   state.counted = undefined;
   await show({ status: "completed", summary: [{ type: "text", text: summary }], _meta: { [keptKey]: kept } });
-  const { features } = turn.client;
+  const { capabilities: features } = turn.client;
   const { length } = older;
   const note = `The conversation was getting long: its first ${length === 1 ? "message is" : `${length} messages are`} now a summary.`;
   // `/compact` answers by itself

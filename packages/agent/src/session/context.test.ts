@@ -27,7 +27,7 @@ inEveryVersion(
     mkdirSync(join(cwd, "repo/app/deep"));
     const model = scriptedModel([says("ok")]);
     const { session } = await talk({ version, cwd: join(cwd, "repo/app/deep"), tools, models: [model] });
-    await session.prompt("hi").outcome;
+    await session.prompt("hi").result;
     const { system = "" } = model.requests[0] ?? {};
     assert.ok(system.indexOf("Use tabs.") < system.indexOf("No, spaces."));
     assert.ok(system.includes("Use tabs."));
@@ -43,8 +43,8 @@ inEveryVersion(
     const model = scriptedModel([says("ok")]);
     const { agent } = await talk({ version, cwd: join(cwd, "one"), tools, models: [model] });
     const additionalDirectories = [join(cwd, "two"), join(cwd, "three")];
-    const session = await agent.open({ cwd: join(cwd, "one"), additionalDirectories });
-    await session.prompt("hi").outcome;
+    const session = await agent.newSession({ cwd: join(cwd, "one"), additionalDirectories });
+    await session.prompt("hi").result;
     const { system = "" } = model.requests[0] ?? {};
     assert.match(system, /Use both\..*Use spaces\..*Use tabs\..*the last ones count/s);
   },
@@ -64,8 +64,8 @@ for (const mode of ["append", "override"] as const) {
       clientDefinition: { unstable: ["session/new"] },
     });
     const systemPrompt = { mode, content: [{ type: "text" as const, text: "Speak like a pirate." }] };
-    const session = await agent.open({ cwd, systemPrompt });
-    await session.prompt("hi").outcome;
+    const session = await agent.newSession({ cwd, systemPrompt });
+    await session.prompt("hi").result;
     assert.match(model.requests[0]?.system ?? "", /Speak like a pirate/);
     assert.equal(/You are Parley/.test(model.requests[0]?.system ?? ""), mode === "append");
   });
@@ -83,7 +83,7 @@ inEveryVersion(
       { type: "text", text: "for both", annotations: { audience: ["user", "assistant"] } },
       { type: "resource_link", uri: "file:///project/a.ts", name: "a.ts" },
       { type: "resource", resource: { uri: "file:///project/b.ts", text: "const b = 1;" } },
-    ]).outcome;
+    ]).result;
     const [message] = model.requests[0]?.messages ?? [];
     assert.ok(message?.role === "user");
     const text = message.content.map((part) => (part.type === "text" ? part.text : "?"));
@@ -111,11 +111,11 @@ for (const [what, block] of media) {
   inEveryVersion(`${what}: refused in words where the model does not take it`, {}, async (setup) => {
     const model = scriptedModel([says("ok")]);
     const { session } = await talk({ ...setup, tools, models: [model] });
-    const { stopReason, error } = await session.prompt([{ type: "text", text: "see" }, block]).outcome;
+    const { stopReason, error } = await session.prompt([{ type: "text", text: "see" }, block]).result;
     assert.equal(stopReason, "error");
     assert.match(error?.message ?? "", new RegExp(`Scripted does not take ${what.replaceAll("/", "\\/")}`));
     assert.equal(model.requests.length, 0);
-    await session.prompt("without it").outcome;
+    await session.prompt("without it").result;
     assert.equal(model.requests[0]?.messages.length, 1, "what was refused is not part of the conversation");
   });
 }
@@ -125,14 +125,14 @@ inEveryVersion("images and audio reach only models that accept them", {}, async 
   const blind = scriptedModel([says("What cat?")], { id: "blind" });
   const { session } = await talk({ ...setup, tools, models: [seeing, blind] });
   await session.prompt([{ type: "text", text: "see" }, ...media.slice(0, 2).map(([, block]) => block)])
-    .outcome;
+    .result;
   const [first] = seeing.requests[0]?.messages ?? [];
   assert.deepEqual(first?.role === "user" && first.content.slice(1), [
     { type: "image", mediaType: "image/png", data: "AAAA" },
     { type: "audio", mediaType: "audio/wav", data: "AAAA" },
   ]);
-  await session.setOption("model", "blind");
-  await session.prompt("and now?").outcome;
+  await session.setConfigOption("model", "blind");
+  await session.prompt("and now?").result;
   assert.match(JSON.stringify(blind.requests[0]?.messages), /image left out/);
   assert.doesNotMatch(JSON.stringify(blind.requests[0]?.messages), /AAAA/);
 });
@@ -142,12 +142,12 @@ inEveryVersion("an empty prompt is refused and forgotten", {}, async (setup) => 
   const { session } = await talk({ ...setup, models: [model], tools: [] });
   const forUser = { type: "text", text: "for your eyes", annotations: { audience: ["user"] } } as const;
   for (const nothing of ["", " \n", [forUser]] as const) {
-    const { stopReason, error } = await session.prompt(nothing as string).outcome;
+    const { stopReason, error } = await session.prompt(nothing as string).result;
     assert.equal(stopReason, "error");
     assert.equal(error?.code, -32_602);
     assert.match(error?.message ?? "", /^The prompt is empty\. Write something/);
   }
-  await session.prompt("hello").outcome;
+  await session.prompt("hello").result;
   assert.equal(model.requests.length, 1);
   assert.equal(model.requests[0]?.messages.length, 1);
 });
@@ -155,15 +155,15 @@ inEveryVersion("an empty prompt is refused and forgotten", {}, async (setup) => 
 inEveryVersion("a session needs an existing directory", { "a.txt": "1" }, async (setup) => {
   const { agent, end } = await connected({ ...setup, tools: [] });
   const gone = join(setup.cwd, "gone");
-  await assert.rejects(agent.open({ cwd: gone }), {
+  await assert.rejects(agent.newSession({ cwd: gone }), {
     code: -32_602,
     message: `the working directory "${gone}" does not exist: choose an existing directory`,
   });
-  await assert.rejects(agent.open({ cwd: join(setup.cwd, "a.txt") }), /is not a directory/);
+  await assert.rejects(agent.newSession({ cwd: join(setup.cwd, "a.txt") }), /is not a directory/);
   await assert.rejects(
-    agent.open({ cwd: setup.cwd, additionalDirectories: [gone] }),
+    agent.newSession({ cwd: setup.cwd, additionalDirectories: [gone] }),
     /the additional directory .* does not exist/,
   );
-  assert.deepEqual((await agent.list()).sessions, []);
+  assert.deepEqual((await agent.listSessions()).sessions, []);
   await end();
 });

@@ -77,34 +77,34 @@ export function sessionOptions(defaults: OptionDefaults): SessionConfigOption[] 
 }
 
 export function modeOf(session: AgentSession): Mode {
-  const value = session.option("mode");
+  const value = session.configOption("mode");
   return isMode(value) ? value : "ask";
 }
 
 export function autoApprovalOf(session: AgentSession): AutoApproval {
-  const value = session.option("autoApprove");
+  const value = session.configOption("autoApprove");
   return autoApprovals.find((approval) => approval.value === value)?.value ?? "reads";
 }
 
 export function effortOf(session: AgentSession): Effort {
-  const value = session.option("effort");
+  const value = session.configOption("effort");
   return efforts.find((effort) => effort.value === value)?.value ?? "medium";
 }
 
 export function maxTokensOf(session: AgentSession): number | undefined {
-  const tokens = Number(session.option("maxTokens"));
+  const tokens = Number(session.configOption("maxTokens"));
   return Number.isInteger(tokens) && tokens > 0 ? tokens : undefined;
 }
 
 export function modelOf(session: AgentSession, models: OptionDefaults["models"]): Model {
-  const id = session.option("model");
+  const id = session.configOption("model");
   return models.find(({ facts }) => facts.id === id) ?? models[0];
 }
 
 /** Sets an option as if the client had, and notifies every client. */
 export function choose(session: AgentSession, configId: string, value: string): void {
-  session.setOptions(
-    session.options.map((option) =>
+  session.setConfigOptions(
+    session.configOptions.map((option) =>
       option.configId === configId && option.type === "select" ? { ...option, currentValue: value } : option,
     ),
   );

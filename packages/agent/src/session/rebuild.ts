@@ -3,10 +3,10 @@
 import type {
   ContentBlock,
   Entry,
-  PermissionAnswer,
-  PermissionAsk,
+  PermissionOutcome,
+  PermissionRequest,
+  SessionUpdate,
   ToolCallContent,
-  Update,
 } from "@parley/acp";
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";
@@ -32,7 +32,7 @@ export async function rebuild(
   state.transcript.clear();
   state.grants.clear();
   const rebuilding = new Rebuilding(state.transcript);
-  const asks = new Map<string, PermissionAsk>();
+  const asks = new Map<string, PermissionRequest>();
   for await (const entry of entries) {
     if (entry.kind === "prompt" && entry.messageId === until) break;
     if (entry.kind === "prompt") {
@@ -51,7 +51,11 @@ export async function rebuild(
   rebuilding.end();
 }
 
-function keepGrant(ask: PermissionAsk | undefined, answer: PermissionAnswer, { grants }: SessionState): void {
+function keepGrant(
+  ask: PermissionRequest | undefined,
+  answer: PermissionOutcome,
+  { grants }: SessionState,
+): void {
   if (answer.outcome !== "selected") return;
   const chosen = ask?.options.find(({ optionId }) => optionId === answer.optionId);
   if (chosen !== undefined) grants.remember(remembered(chosen), chosen.kind === "allow_always");
@@ -62,7 +66,7 @@ function forgetsGrants(prompt: readonly ContentBlock[]): boolean {
   return reading.type === "local" && reading.command === "permissions" && reading.argument === "clear";
 }
 
-function keepFacts(update: Update, state: SessionState): void {
+function keepFacts(update: SessionUpdate, state: SessionState): void {
   if (update.sessionUpdate === "session_info_update" && update.title != null) state.isTitled = true;
   if (update.sessionUpdate === "usage_update" && update.cost != null) state.cost = update.cost.amount;
 }
@@ -80,7 +84,7 @@ interface Call {
 
 const newCall = { input: {}, content: [], rawOutput: undefined, status: "pending", isWhole: false } as const;
 
-type ToolPatch = Extract<Update, { sessionUpdate: "tool_call_update" }>;
+type ToolPatch = Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }>;
 
 class Rebuilding {
   readonly #transcript: Transcript;
@@ -109,7 +113,7 @@ class Rebuilding {
     this.#open.delete(messageId);
   }
 
-  update(update: Update): void {
+  update(update: SessionUpdate): void {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
         if (this.#isLocal || update.content.type !== "text" || !isForModel(update.content)) return;
@@ -162,7 +166,7 @@ class Rebuilding {
     if (patch.status != null) call.status = patch.status;
   }
 
-  #compaction(update: Extract<Update, { sessionUpdate: "compaction_update" }>): void {
+  #compaction(update: Extract<SessionUpdate, { sessionUpdate: "compaction_update" }>): void {
     if (update.status !== "completed") return;
     const summary = (update.summary ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
     if (summary === "") return;

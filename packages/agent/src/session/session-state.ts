@@ -64,7 +64,7 @@ export class SessionState {
   chooseMode(session: AgentSession, mode: Mode): void {
     this.turnMode = undefined;
     choose(session, "mode", mode);
-    session.setCommands(this.commands(mode));
+    session.setAvailableCommands(this.commands(mode));
   }
 
   modeNow(session: AgentSession): Mode {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryStore, type Update } from "@parley/acp";
+import { memoryStore, type SessionUpdate } from "@parley/acp";
 import {
   type Answer,
   calls,
@@ -43,15 +43,15 @@ inEveryVersion(
     ];
     const first = scriptedModel([...script, says("Once more.")]);
     const before = await talk({ ...setup, tools, models: [first], store, answers: ["reject_once"] });
-    await before.session.prompt("read a.txt").outcome;
-    await before.session.prompt("/help").outcome;
-    await before.session.prompt("and now?").outcome;
+    await before.session.prompt("read a.txt").result;
+    await before.session.prompt("/help").result;
+    await before.session.prompt("and now?").result;
     await before.end();
 
     const second = scriptedModel([says("Welcome back.")]);
     const again = await connected({ ...setup, tools, models: [second], store });
-    const session = await again.agent.load(before.session.sessionId, { cwd: setup.cwd });
-    await session.prompt("still there?").outcome;
+    const session = await again.agent.loadSession(before.session.sessionId, { cwd: setup.cwd });
+    await session.prompt("still there?").result;
     const told = second.requests[0]?.messages ?? [];
     const expected = [
       ...(first.requests.at(-1)?.messages ?? []),
@@ -66,15 +66,15 @@ inEveryVersion("options are restored when a session is loaded", {}, async (setup
   const store = memoryStore();
   const first = await talk({ ...setup, tools, models: [scriptedModel([])], store });
   await first.session.setMode("chat");
-  await first.session.setOption("effort", "high");
+  await first.session.setConfigOption("effort", "high");
   await first.end();
   const model = scriptedModel([says("ok")]);
   const again = await connected({ ...setup, tools, models: [model], store });
-  const session = await again.agent.load(first.session.sessionId, { cwd: setup.cwd });
-  await session.prompt("hi").outcome;
+  const session = await again.agent.loadSession(first.session.sessionId, { cwd: setup.cwd });
+  await session.prompt("hi").result;
   assert.equal(model.requests[0]?.effort, "high");
   assert.match(model.requests[0]?.system ?? "", /Mode chat/);
-  const names = session.commands.map(({ name }) => name);
+  const names = session.availableCommands.map(({ name }) => name);
   assert.equal(names.includes("test"), false, "commands follow from the mode");
 });
 
@@ -85,10 +85,10 @@ test("a forked session continues independently", {
   const model = scriptedModel([says("one"), says("two"), says("three")]);
   const definition = { clientDefinition: { unstable: ["session/fork"] as const } };
   const { session, agent } = await talk({ version: 2, cwd, tools, models: [model], ...definition });
-  await session.prompt("first").outcome;
-  const fork = await agent.fork(session.sessionId, { cwd });
-  await fork.prompt("second").outcome;
-  await session.prompt("third").outcome;
+  await session.prompt("first").result;
+  const fork = await agent.forkSession(session.sessionId, { cwd });
+  await fork.prompt("second").result;
+  await session.prompt("third").result;
   assert.equal(model.requests[1]?.messages.length, 3);
   assert.doesNotMatch(JSON.stringify(model.requests[2]?.messages), /second/);
 });
@@ -110,8 +110,8 @@ test("a message that comes while the agent works is taken up before its next ste
   await reached.promise;
   const second = session.prompt("but in blue");
   goOn.resolve();
-  assert.equal((await first.outcome).stopReason, "end_turn");
-  assert.equal((await second.outcome).joined, true);
+  assert.equal((await first.result).stopReason, "end_turn");
+  assert.equal((await second.result).joined, true);
   const { messages = [] } = model.requests[1] ?? {};
   assert.deepEqual(
     messages.map(({ role }) => role),
@@ -141,7 +141,7 @@ test("a message that comes while the model gives its last answer is not lost", {
   await speaking.promise;
   const second = session.prompt("but in blue");
   goOn.resolve();
-  await Promise.all([first.outcome, second.outcome]);
+  await Promise.all([first.result, second.result]);
   assert.equal(said(updates), "Done. And blue.");
 });
 
@@ -168,7 +168,7 @@ test("A104 commands while the agent works are answered, and the work goes on", {
     { type: "image", mimeType: "image/png", data: "AAAA" },
   ]);
   goOn.resolve();
-  await Promise.all([first.outcome, second.outcome, third.outcome]);
+  await Promise.all([first.result, second.result, third.result]);
   assert.match(said(updates), /Nothing is remembered.*Done\./);
   assert.equal(model.requests.length, 2);
   assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /look.*Scripted does not take images/);
@@ -177,18 +177,18 @@ test("A104 commands while the agent works are answered, and the work goes on", {
 
   const later = scriptedModel([says("ok")]);
   const again = await connected({ version: 2, cwd, tools: [gate], models: [later], store });
-  const loaded = await again.agent.load(session.sessionId, { cwd });
-  await loaded.prompt("and?").outcome;
+  const loaded = await again.agent.loadSession(session.sessionId, { cwd });
+  await loaded.prompt("and?").result;
   assert.match(JSON.stringify(later.requests[0]?.messages), /"go".*gate.*look.*Done.*and\?/);
 });
 
 inEveryVersion("two sessions of one agent know nothing of one another", {}, async (setup) => {
   const model = scriptedModel([says("one"), says("two")]);
   const { session, agent } = await talk({ ...setup, tools, models: [model] });
-  await session.prompt("my secret is 42").outcome;
-  const updates: Update[] = [];
-  const other = await agent.open({ cwd: setup.cwd, onUpdate: (update) => void updates.push(update) });
-  await other.prompt("hello").outcome;
+  await session.prompt("my secret is 42").result;
+  const updates: SessionUpdate[] = [];
+  const other = await agent.newSession({ cwd: setup.cwd, onUpdate: (update) => void updates.push(update) });
+  await other.prompt("hello").result;
   assert.equal(model.requests[1]?.messages.length, 1);
   assert.equal(said(updates), "two");
 });

@@ -25,7 +25,7 @@ export async function shortenAttachments(
   state.counted = undefined;
   for (const { uri, from, to } of shortened) {
     const note = `${uri} does not fit into the model: it gets ${size(to)} of ${size(from)}, the beginning and the end.`;
-    await (turn.client.features.notices ? turn.notice("warning", note) : turn.think(`${note}\n`));
+    await (turn.client.capabilities.notices ? turn.notice("warning", note) : turn.think(`${note}\n`));
   }
 }
 

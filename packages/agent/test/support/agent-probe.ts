@@ -13,9 +13,9 @@ import {
   client,
   type McpServer,
   memoryPair,
-  type PermissionAsk,
+  type PermissionRequest,
   type ProtocolVersion,
-  type Update,
+  type SessionUpdate,
 } from "@parley/acp";
 import { type CodingAgentOptions, codingAgent } from "../../src/agent.ts";
 import type { Model, ModelEvent, ModelFacts, ModelRequest } from "../../src/model/model.ts";
@@ -77,8 +77,8 @@ export const written = (...wanted: readonly (readonly [name: string, input: unkn
 export interface Talk {
   readonly agent: ConnectedAgent;
   readonly session: ClientSession;
-  readonly updates: Update[];
-  readonly asks: PermissionAsk[];
+  readonly updates: SessionUpdate[];
+  readonly asks: PermissionRequest[];
   readonly log: string[];
   readonly cwd: string;
   /** Ends the connection. */
@@ -120,10 +120,10 @@ export function temporaryFolder(context: TestContext, files: Readonly<Record<str
 /** An agent and a client that are connected. */
 export async function connected(
   options: TalkOptions,
-): Promise<{ agent: ConnectedAgent; asks: PermissionAsk[]; log: string[]; end(): Promise<void> }> {
+): Promise<{ agent: ConnectedAgent; asks: PermissionRequest[]; log: string[]; end(): Promise<void> }> {
   const { version, cwd: _, mcpServers: __, answers = [], clientDefinition = {}, ...agentOptions } = options;
   const [left, right] = memoryPair();
-  const asks: PermissionAsk[] = [];
+  const asks: PermissionRequest[] = [];
   const log: string[] = [];
   const served = codingAgent({
     version: "1",
@@ -136,7 +136,7 @@ export async function connected(
     name: "probe",
     version: "1",
     versions: [version],
-    permission(ask) {
+    requestPermission(ask) {
       asks.push(ask);
       return answers[asks.length - 1];
     },
@@ -152,20 +152,27 @@ export async function connected(
 export async function talk(options: TalkOptions): Promise<Talk> {
   const { cwd, mcpServers = [] } = options;
   const link = await connected(options);
-  const updates: Update[] = [];
-  const session = await link.agent.open({ cwd, mcpServers, onUpdate: (update) => void updates.push(update) });
+  const updates: SessionUpdate[] = [];
+  const session = await link.agent.newSession({
+    cwd,
+    mcpServers,
+    onUpdate: (update) => void updates.push(update),
+  });
   return { ...link, session, updates, cwd };
 }
 
-export function said(updates: readonly Update[]): string {
+export function said(updates: readonly SessionUpdate[]): string {
   return chunks(updates, "agent_message_chunk");
 }
 
-export function thought(updates: readonly Update[]): string {
+export function thought(updates: readonly SessionUpdate[]): string {
   return chunks(updates, "agent_thought_chunk");
 }
 
-function chunks(updates: readonly Update[], kind: "agent_message_chunk" | "agent_thought_chunk"): string {
+function chunks(
+  updates: readonly SessionUpdate[],
+  kind: "agent_message_chunk" | "agent_thought_chunk",
+): string {
   return updates
     .map((update) =>
       update.sessionUpdate === kind && update.content.type === "text" ? update.content.text : "",
@@ -173,14 +180,14 @@ function chunks(updates: readonly Update[], kind: "agent_message_chunk" | "agent
     .join("");
 }
 
-type ToolUpdate = Extract<Update, { sessionUpdate: "tool_call_update" }>;
+type ToolUpdate = Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }>;
 
-export function toolUpdates(updates: readonly Update[]): ToolUpdate[] {
+export function toolUpdates(updates: readonly SessionUpdate[]): ToolUpdate[] {
   return updates.filter((update) => update.sessionUpdate === "tool_call_update");
 }
 
 /** `title: pending > in_progress > completed`, call by call. */
-export function toolStories(updates: readonly Update[]): string[] {
+export function toolStories(updates: readonly SessionUpdate[]): string[] {
   const stories = new Map<string, { title: string; statuses: string[] }>();
   for (const { toolCallId, title, status } of toolUpdates(updates)) {
     const story = stories.get(toolCallId) ?? { title: "", statuses: [] };

@@ -8,7 +8,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { McpServer, Update } from "@parley/acp";
+import type { McpServer, SessionUpdate } from "@parley/acp";
 import { type ScriptedModel, type Talk, type TalkOptions, talk, toolUpdates } from "./agent-probe.ts";
 
 const programs = {
@@ -154,7 +154,7 @@ export function outcomesOf(model: ScriptedModel): string[] {
 }
 
 /** The types of what a call shows in the end. */
-export function shownBy(updates: readonly Update[], title: string): string[] {
+export function shownBy(updates: readonly SessionUpdate[], title: string): string[] {
   const all = toolUpdates(updates);
   const id = all.find((update) => update.title === title)?.toolCallId;
   const shown = all.filter(({ toolCallId, content }) => toolCallId === id && content != null).at(-1);

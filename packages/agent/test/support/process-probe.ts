@@ -11,7 +11,7 @@ import {
   type ClientDefinition,
   type ConnectedAgent,
   client,
-  type PermissionAsk,
+  type PermissionRequest,
   type ProtocolVersion,
 } from "@parley/acp";
 import { type AgentProcess, spawnTransport } from "@parley/acp/node";
@@ -86,7 +86,7 @@ export function home(t: TestContext): Home {
 export interface Started {
   readonly agent: ConnectedAgent;
   readonly child: AgentProcess;
-  readonly asks: PermissionAsk[];
+  readonly asks: PermissionRequest[];
   /** Everything that the agent has written: messages and stderr. */
   output(): string;
 }
@@ -117,12 +117,12 @@ export async function start(
   });
   children.push(child);
   t.after(() => child.close());
-  const asks: PermissionAsk[] = [];
+  const asks: PermissionRequest[] = [];
   const agent = await client({
     name: "test",
     version: "1",
     versions: [version],
-    permission(ask) {
+    requestPermission(ask) {
       asks.push(ask);
       return "allow_once";
     },

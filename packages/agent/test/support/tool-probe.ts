@@ -12,9 +12,9 @@ import {
   memoryPair,
   type PlanEntry,
   type ProtocolVersion,
+  type SessionUpdate,
   type ToolCall,
   type Turn,
-  type Update,
 } from "@parley/acp";
 import {
   type Mode,
@@ -58,8 +58,8 @@ export interface Probe {
   call(tool: Tool, input: unknown, signal?: AbortSignal): Promise<Called>;
   /** What a call would do; nothing runs. */
   prepare(tool: Tool, input: unknown): Promise<PreparedCall>;
-  readonly updates: Update[];
-  onUpdate(listener: (update: Update) => void): void;
+  readonly updates: SessionUpdate[];
+  onUpdate(listener: (update: SessionUpdate) => void): void;
   /** The lines that the agent wrote. */
   readonly wire: string[];
   readonly plans: (readonly PlanEntry[])[];
@@ -73,7 +73,7 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
   mkdirSync(cwd);
   const { additionalDirectories = [] } = options;
   const workspace = openWorkspace({ cwd, additionalDirectories, outputParent: join(base, "outputs") });
-  const updates: Update[] = [];
+  const updates: SessionUpdate[] = [];
   const wire: string[] = [];
   const plans: (readonly PlanEntry[])[] = [];
   const asked: { readonly question: string; readonly options: readonly string[] }[] = [];
@@ -91,7 +91,7 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
     terminal: (given) => turn.terminal(given),
     background(start, run) {
       void turn.session
-        .background(start, (beside) => run(beside, (options) => turn.session.terminal(options)))
+        .runInBackground(start, (beside) => run(beside, (options) => turn.session.terminal(options)))
         .catch(() => undefined);
     },
     async plan(entries) {
@@ -121,7 +121,7 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
     versions: [options.version ?? 2],
     ...options.client,
   }).connect(near);
-  const session = await connected.open({ cwd });
+  const session = await connected.newSession({ cwd });
   session.onUpdate((update) => {
     updates.push(update);
   });
@@ -135,7 +135,7 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
     jobs.push(async (turn) => {
       await work(turn).then(done.resolve, done.reject);
     });
-    return Promise.all([done.promise, session.prompt("go").outcome]).then(([result]) => result);
+    return Promise.all([done.promise, session.prompt("go").result]).then(([result]) => result);
   };
   const call: Probe["call"] = (tool, input, signal) =>
     inTurn(async (turn) => {

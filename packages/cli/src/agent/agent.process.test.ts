@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
-import { client, type PermissionAsk, type ProtocolVersion, type Update } from "@parley/acp";
+import { client, type PermissionRequest, type ProtocolVersion, type SessionUpdate } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import { launcher } from "../../../acp/test/support/programs.ts";
 import { editors, setupFor } from "./agent-setup.ts";
@@ -24,12 +24,12 @@ function home(name: string): { readonly env: Record<string, string>; readonly cw
 
 async function start(env: Record<string, string>, version: ProtocolVersion, args: readonly string[] = []) {
   const { transport, process: child } = spawnTransport(launcher, ["agent", ...args], { env });
-  const asks: PermissionAsk[] = [];
+  const asks: PermissionRequest[] = [];
   const agent = await client({
     name: "test",
     version: "1",
     versions: [version],
-    permission(ask) {
+    requestPermission(ask) {
       asks.push(ask);
       return "allow_once";
     },
@@ -37,7 +37,7 @@ async function start(env: Record<string, string>, version: ProtocolVersion, args
   return { agent, child, asks };
 }
 
-function said(updates: readonly Update[]): string {
+function said(updates: readonly SessionUpdate[]): string {
   return updates
     .map((u) =>
       u.sessionUpdate === "agent_message_chunk" && u.content.type === "text" ? u.content.text : "",
@@ -53,9 +53,9 @@ for (const version of [1, 2] as const) {
       const { env, cwd } = home(`v${version}`);
       writeFileSync(join(cwd, "notes.txt"), "hello world\n");
       const first = await start(env, version);
-      const updates: Update[] = [];
-      const session = await first.agent.open({ cwd, onUpdate: (update) => void updates.push(update) });
-      const { stopReason } = await session.prompt('replace "hello" with "goodbye" in notes.txt').outcome;
+      const updates: SessionUpdate[] = [];
+      const session = await first.agent.newSession({ cwd, onUpdate: (update) => void updates.push(update) });
+      const { stopReason } = await session.prompt('replace "hello" with "goodbye" in notes.txt').result;
       assert.equal(stopReason, "end_turn", said(updates));
       assert.equal(readFileSync(join(cwd, "notes.txt"), "utf8"), "goodbye world\n");
       assert.deepEqual(
@@ -69,16 +69,16 @@ for (const version of [1, 2] as const) {
       await first.child.exited;
 
       const second = await start(env, version);
-      const { sessions } = await second.agent.list({ cwd });
+      const { sessions } = await second.agent.listSessions({ cwd });
       assert.equal(sessions[0]?.title, 'replace "hello" with "goodbye" in notes.txt');
-      const history: Update[] = [];
-      const loaded = await second.agent.load(session.sessionId, {
+      const history: SessionUpdate[] = [];
+      const loaded = await second.agent.loadSession(session.sessionId, {
         cwd,
         onUpdate: (u) => void history.push(u),
       });
       assert.equal(said(history), said(updates));
       history.length = 0;
-      await loaded.prompt("read notes.txt").outcome;
+      await loaded.prompt("read notes.txt").result;
       assert.match(said(history), /goodbye world/);
       assert.doesNotMatch(said(history), /fixed rules/, "it has said so already");
       await second.agent.close();
@@ -94,27 +94,27 @@ test(
     const { env, cwd } = home("killed");
     const first = await start(env, 2);
     const running = Promise.withResolvers<void>();
-    const session = await first.agent.open({
+    const session = await first.agent.newSession({
       cwd,
       onUpdate: (u) => {
         if (u.sessionUpdate === "terminal_output_chunk") running.resolve();
       },
     });
-    const outcome = session.prompt("run `echo $$ > pid; echo begun; sleep 600`").outcome;
+    const outcome = session.prompt("run `echo $$ > pid; echo begun; sleep 600`").result;
     outcome.catch(() => undefined);
     await running.promise;
     process.kill(first.child.pid ?? assert.fail("it runs"), "SIGKILL");
     await assert.rejects(outcome);
     const second = await start(env, 2);
     const statuses: unknown[] = [];
-    const loaded = await second.agent.load(session.sessionId, {
+    const loaded = await second.agent.loadSession(session.sessionId, {
       cwd,
       onUpdate: (u) => {
         if (u.sessionUpdate === "tool_call_update" && u.status != null) statuses.push(u.status);
       },
     });
     assert.equal(statuses.at(-1), "failed");
-    assert.equal((await loaded.prompt("hello").outcome).stopReason, "end_turn");
+    assert.equal((await loaded.prompt("hello").result).stopReason, "end_turn");
     const shell = Number(readFileSync(join(cwd, "pid"), "utf8"));
     await gone(shell);
     await second.agent.close();
@@ -130,8 +130,8 @@ async function gone(pid: number): Promise<void> {
 test("--mode is the mode that sessions begin in", patience, async () => {
   const { env, cwd } = home("mode");
   const { agent, child } = await start(env, 1, ["--mode", "architect"]);
-  const session = await agent.open({ cwd });
-  const mode = session.options.find(({ category }) => category === "mode");
+  const session = await agent.newSession({ cwd });
+  const mode = session.configOptions.find(({ category }) => category === "mode");
   assert.equal(mode?.type === "select" && mode.currentValue, "architect");
   await agent.close();
   await child.exited;

@@ -1,7 +1,7 @@
 // `parley agents login` and `logout`.
 
 import { optional } from "@parley/acp/internal";
-import type { LiveAgent } from "@parley/client";
+import type { ManagedAgent } from "@parley/client";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { deleteCredentials, storeCredentials } from "../settings/agent-credentials.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
@@ -23,7 +23,7 @@ export async function logIn({ words, argv, json }: Invocation): Promise<number> 
   const { name } = entry;
   const asker = loginAsker();
   const given: Record<string, string> = {};
-  const login = async (agent: LiveAgent) => {
+  const login = async (agent: ManagedAgent) => {
     if (agent.connected.authMethods.length === 0)
       throw noLoginMethods(name, name === "parley" && entry.origin === "ready");
     await agent.login(method);
@@ -74,7 +74,7 @@ export async function logOut({ positionals, json }: Invocation): Promise<number>
   const chosen = await chooseAgent(name, []);
   let failure: CommandError | undefined;
   const isOut = await withAgent(chosen, async (agent) => {
-    if (!agent.connected.features.logout) return false;
+    if (!agent.connected.capabilities.logout) return false;
     await agent.logout();
     return true;
   }).catch((error: unknown) => {

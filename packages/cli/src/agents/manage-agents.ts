@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { plainTextProblem } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import { type AgentEntry, findProgram } from "@parley/client";
+import { type AgentSpec, findProgram } from "@parley/client";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { assignment, listOption, textOption } from "../command/option-values.ts";
 import { changeConfig } from "../settings/config-file.ts";
@@ -26,7 +26,7 @@ export async function listAgents({ json }: Invocation): Promise<number> {
   return printAnswer(lines.map(escapedLine).join("\n"), { agents: data }, json);
 }
 
-function facts(entry: AgentEntry) {
+function facts(entry: AgentSpec) {
   const { name, title = name, origin, transport } = entry;
   if (entry.transport !== "stdio") {
     return { name, title, origin, transport, url: entry.url, state: `${title}, at ${entry.url}` };

@@ -11,7 +11,7 @@ import {
   type SessionConfigOption,
 } from "@parley/acp";
 import { optional, withTimeout } from "@parley/acp/internal";
-import { type AgentEntry, launchAgent, problemOf } from "@parley/client";
+import { type AgentSpec, launchAgent, problemOf } from "@parley/client";
 import { agentCredentials } from "../settings/agent-credentials.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
@@ -38,7 +38,7 @@ export interface ProbeOptions {
 }
 
 /** Rejects with a LaunchError when the agent does not start. */
-export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}): Promise<AgentFacts> {
+export async function probeAgent(entry: AgentSpec, options: ProbeOptions = {}): Promise<AgentFacts> {
   const { handshakeTimeoutMs } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-check-")));
   let keys: readonly string[] = [];
@@ -63,7 +63,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
       ...optional({ version: agent.info?.version }),
       protocol: agent.version,
       handshakeMs: Math.round(handshakeMs),
-      offers: Object.entries(agent.features).flatMap(([name, has]) => (has ? [name] : [])),
+      offers: Object.entries(agent.capabilities).flatMap(([name, has]) => (has ? [name] : [])),
       session,
       loginMethods: agent.authMethods.map(({ methodId, name }) => ({
         id: String(methodId),
@@ -85,7 +85,7 @@ async function probeSession(
   { sessionTimeoutMs: timeoutMs = 30_000, commandsTimeoutMs = 0 }: ProbeOptions,
 ): Promise<{ session: AgentFacts["session"]; facts: SessionFacts }> {
   try {
-    const session = await withTimeout(timeoutMs, agent.open({ cwd }));
+    const session = await withTimeout(timeoutMs, agent.newSession({ cwd }));
     if (session === undefined) {
       return { session: { error: `no session was opened within ${timeoutMs} ms` }, facts: noSession };
     }
@@ -104,7 +104,7 @@ async function removeSession(agent: ConnectedAgent, session: ClientSession): Pro
   const { sessionId } = session;
   // a failure here says nothing about the agent
   await session.close().catch(() => undefined);
-  if (agent.features.delete) await agent.delete(sessionId).catch(() => undefined);
+  if (agent.capabilities.delete) await agent.deleteSession(sessionId).catch(() => undefined);
 }
 
 type SessionFacts = Awaited<ReturnType<typeof sessionFacts>>;
@@ -113,8 +113,11 @@ const noSession: SessionFacts = { options: [], commands: [] };
 
 /** Many agents announce their commands after the session is open; waits for them up to `commandsMs`. */
 async function sessionFacts(session: ClientSession, commandsMs: number) {
-  if (session.commands.length === 0 && commandsMs > 0) await firstCommands(session, commandsMs);
-  return { options: session.options.map(optionFacts), commands: session.commands.map(commandFacts) };
+  if (session.availableCommands.length === 0 && commandsMs > 0) await firstCommands(session, commandsMs);
+  return {
+    options: session.configOptions.map(optionFacts),
+    commands: session.availableCommands.map(commandFacts),
+  };
 }
 
 function firstCommands(session: ClientSession, ms: number): Promise<void> {
@@ -158,7 +161,7 @@ function choiceFacts(
   return { value, name, ...optional({ description: description ?? undefined, group }) };
 }
 
-function commandFacts({ name, description, input }: ClientSession["commands"][number]) {
+function commandFacts({ name, description, input }: ClientSession["availableCommands"][number]) {
   const { hint } = (input ?? {}) as { hint?: unknown }; // each kind of input has its own members
   return {
     name: String(name),

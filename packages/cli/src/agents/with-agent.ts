@@ -1,7 +1,13 @@
 // Runs an agent for one command that sends no prompt.
 
 import { ConnectionError, RequestError } from "@parley/acp";
-import { LaunchError, type LiveAgent, type LiveOptions, liveAgent, problemOf } from "@parley/client";
+import {
+  type ConnectAgentOptions,
+  connectAgent,
+  LaunchError,
+  type ManagedAgent,
+  problemOf,
+} from "@parley/client";
 import { CommandError } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
 import type { ChosenAgent } from "../settings/named-agent.ts";
@@ -10,12 +16,12 @@ import { safeText } from "../terminal/sanitise.ts";
 /** Ends the agent when the work is done. Rejects with a CommandError if it does not start. */
 export async function withAgent<Result>(
   { entry, credentials }: Pick<ChosenAgent, "entry" | "credentials">,
-  work: (agent: LiveAgent) => Promise<Result>,
-  options: Pick<LiveOptions, "asker"> = {},
+  work: (agent: ManagedAgent) => Promise<Result>,
+  options: Pick<ConnectAgentOptions, "asker"> = {},
 ): Promise<Result> {
   try {
     const client = { name: "parley", version: ownVersion() };
-    const agent = await liveAgent(entry, { client, env: credentials, ...options });
+    const agent = await connectAgent(entry, { client, env: credentials, ...options });
     try {
       return await work(agent);
     } finally {

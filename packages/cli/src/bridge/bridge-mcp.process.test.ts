@@ -47,7 +47,7 @@ async function bridged(t: TestContext, parts: Partial<ClientDefinition>) {
     transport,
   );
   t.after(() => agent.close());
-  const session = await agent.open({ cwd: temporary });
+  const session = await agent.newSession({ cwd: temporary });
   return { agent, session, bridge };
 }
 

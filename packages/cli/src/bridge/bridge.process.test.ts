@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type ClientSession, client, type Update } from "@parley/acp";
+import { type ClientSession, client, type SessionUpdate } from "@parley/acp";
 import { type AgentProcess, spawnTransport } from "@parley/acp/node";
 import { launcher } from "../../../acp/test/support/programs.ts";
 
@@ -65,11 +65,11 @@ async function bridged(t: TestContext, flags: readonly string[] = [], place = te
   const { transport, process } = spawnTransport(launcher, args, { cwd, env: environment });
   const agent = await client({ name: "editor", version: "1.0.0", versions: [1] }).connect(transport);
   t.after(() => agent.close());
-  return { session: await agent.open({ cwd: place }), process, close: () => agent.close() };
+  return { session: await agent.newSession({ cwd: place }), process, close: () => agent.close() };
 }
 
-async function turn(session: ClientSession, prompt: string): Promise<Update[]> {
-  const updates: Update[] = [];
+async function turn(session: ClientSession, prompt: string): Promise<SessionUpdate[]> {
+  const updates: SessionUpdate[] = [];
   for await (const update of session.prompt(prompt)) updates.push(update);
   return updates;
 }
@@ -110,7 +110,7 @@ test("an editor that leaves ends the bridge with 0, and the agent with it", dead
 
 test("an agent that leaves ends the bridge with its own exit code", deadline, async (t) => {
   const { session, process: bridge } = await bridged(t);
-  const outcome = await session.prompt("exit 7").outcome.catch((error: unknown) => error);
+  const outcome = await session.prompt("exit 7").result.catch((error: unknown) => error);
   assert.match(
     JSON.stringify(outcome instanceof Error ? outcome.message : outcome),
     /agent has disconnected/,
@@ -227,7 +227,7 @@ test(
   },
 );
 
-function pidsIn(updates: readonly Update[]): number[] {
+function pidsIn(updates: readonly SessionUpdate[]): number[] {
   const said = updates.find((update) => update.sessionUpdate === "agent_message_chunk");
   if (said?.sessionUpdate !== "agent_message_chunk" || said.content.type !== "text") assert.fail();
   return JSON.parse(said.content.text);

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { type AgentEntry, findProgram, LaunchError } from "@parley/client";
+import { type AgentSpec, findProgram, LaunchError } from "@parley/client";
 import type { ConfiguredAgent } from "@parley/client/config";
 import { probeAgent } from "../agents/probe-agent.ts";
 import { CommandError } from "../command/command.ts";
@@ -135,7 +135,7 @@ export async function examineAgents(
   ];
 }
 
-async function examineAgent(entry: AgentEntry, timeoutMs: number): Promise<Finding> {
+async function examineAgent(entry: AgentSpec, timeoutMs: number): Promise<Finding> {
   const what = `agent ${entry.name}`;
   try {
     const facts = await probeAgent(entry, { handshakeTimeoutMs: timeoutMs, sessionTimeoutMs: timeoutMs });

@@ -1,6 +1,6 @@
 // The interface of the printers of `parley run`, and a printer that removes known secrets.
 
-import type { Entry, Outcome } from "@parley/acp";
+import type { Entry, PromptResult } from "@parley/acp";
 import type { StreamRedactor } from "@parley/acp/redact";
 import { safeText } from "../terminal/sanitise.ts";
 
@@ -26,7 +26,7 @@ export interface RunFailure {
 export interface RunEnd {
   readonly exitCode: number;
   /** Absent when no prompt was answered. */
-  readonly outcome: Outcome | undefined;
+  readonly outcome: PromptResult | undefined;
   /** The number of refusals by policy. */
   readonly refused?: number;
   readonly error: RunFailure | undefined;

@@ -1,6 +1,6 @@
 // Prints `--format text`: text as it arrives, tool calls when they end, and a status line on terminals.
 
-import type { ContentBlock, Entry, Update } from "@parley/acp";
+import type { ContentBlock, Entry, SessionUpdate } from "@parley/acp";
 import {
   applyEntry,
   type Changed,
@@ -301,9 +301,11 @@ export class TextPrinter implements RunPrinter {
   }
 }
 
-type Chunk = Pick<Extract<Update, { sessionUpdate: "agent_message_chunk" }>, "messageId" | "content">;
+type Chunk = Pick<Extract<SessionUpdate, { sessionUpdate: "agent_message_chunk" }>, "messageId" | "content">;
 
-function isWhole(update: Update | undefined): update is Extract<Update, { sessionUpdate: AgentMessage }> {
+function isWhole(
+  update: SessionUpdate | undefined,
+): update is Extract<SessionUpdate, { sessionUpdate: AgentMessage }> {
   return update?.sessionUpdate === "agent_message" || update?.sessionUpdate === "agent_thought";
 }
 

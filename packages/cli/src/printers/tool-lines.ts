@@ -1,7 +1,7 @@
 // Formats tool calls, plans and usage as lines.
 
 import { relative } from "node:path";
-import { gitPatch, type Outcome } from "@parley/acp";
+import { gitPatch, type PromptResult } from "@parley/acp";
 import type { PlanItem, SessionView, ToolCallItem } from "@parley/acp/view";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedSource, safeLine, safeText } from "../terminal/sanitise.ts";
@@ -188,7 +188,7 @@ function wholeText(plan: Plan): string {
 }
 
 export function usageText(
-  used: Outcome["usage"] | undefined,
+  used: PromptResult["usage"] | undefined,
   { usage, cost }: Pick<SessionView, "usage" | "cost">,
 ): string[] {
   return [

@@ -1,7 +1,7 @@
 // Asks for elicitations: a form, or an address that users open in their own browser (C41, C42).
 
 import { domainToUnicode } from "node:url";
-import type { ElicitationAnswer, ElicitationAsk } from "@parley/acp";
+import type { ElicitationRequest, ElicitationResponse } from "@parley/acp";
 import type { ElicitationQuestion } from "@parley/client";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
@@ -11,7 +11,7 @@ export async function askElicitation(
   agent: string,
   questions: Questions,
   paint: Paint,
-): Promise<ElicitationAnswer> {
+): Promise<ElicitationResponse> {
   const { write } = questions;
   write(`${paint("yellow", "?")} ${safeLine(agent)} asks: ${paint("bold", safeLine(question.message))}\n`);
   if (question.mode === "form") return fillForm(question.requestedSchema, agent, questions);
@@ -23,7 +23,7 @@ async function openAddress(
   { host, url, completed }: Extract<ElicitationQuestion, { mode: "url" }>,
   { ask, write }: Questions,
   paint: Paint,
-): Promise<ElicitationAnswer> {
+): Promise<ElicitationResponse> {
   const address = `  It asks you to open a page on ${paint("bold", safeLine(host))}:\n  ${safeLine(url)}\n`;
   write(address);
   const [name = host] = host.split(":");
@@ -51,7 +51,7 @@ async function openAddress(
   }
 }
 
-type Form = Extract<ElicitationAsk, { mode: "form" }>["requestedSchema"];
+type Form = Extract<ElicitationRequest, { mode: "form" }>["requestedSchema"];
 
 /** The terminal. */
 export interface Questions {
@@ -64,7 +64,7 @@ export async function fillForm(
   form: Form,
   agent: string,
   { ask, write }: Questions,
-): Promise<ElicitationAnswer> {
+): Promise<ElicitationResponse> {
   const fields = Object.entries(form.properties).filter(([, field]) => isKnownField(field));
   const unknown = Object.keys(form.properties).filter((name) => !fields.some(([known]) => known === name));
   if (form.required?.some((name) => unknown.includes(name))) {
@@ -141,7 +141,7 @@ function expectation(field: Field, choices: readonly FormChoice[]): string {
   return field.type === "number" ? "Enter a number." : "Enter a value, or press Ctrl-D to cancel.";
 }
 
-export type Field = Extract<ElicitationAsk, { mode: "form" }>["requestedSchema"]["properties"][string];
+export type Field = Extract<ElicitationRequest, { mode: "form" }>["requestedSchema"]["properties"][string];
 
 export interface FormChoice {
   readonly value: string;

@@ -1,12 +1,12 @@
 // Forwards entries of a session to the printer, also those that arrive after the answer.
 
 import type { Entry } from "@parley/acp";
-import { beginsWork, type LiveAgent } from "@parley/client";
+import { beginsWork, type ManagedAgent } from "@parley/client";
 import { SlowReader } from "../printers/output.ts";
 
 type Phase =
   | { readonly is: "early"; readonly entries: Entry[] }
-  | { readonly is: "open"; readonly agent: LiveAgent }
+  | { readonly is: "open"; readonly agent: ManagedAgent }
   | { readonly is: "stopping" | "over" };
 
 export class EntryForwarder {
@@ -34,7 +34,7 @@ export class EntryForwarder {
   }
 
   /** The session has started. */
-  open(agent: LiveAgent): void {
+  open(agent: ManagedAgent): void {
     const phase = this.#phase;
     if (phase.is !== "early") return;
     this.#phase = { is: "open", agent };

@@ -1,6 +1,6 @@
 // Prints events around a session: starting, waiting, crashing, retrying, and output that is not a message.
 
-import type { LiveEvent } from "@parley/client";
+import type { ManagedAgentEvent } from "@parley/client";
 import type { RedactingPrinter } from "../printers/run-printer.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 
@@ -16,7 +16,7 @@ const silenceMs = 5_000;
 export function eventReporter(
   printer: RedactingPrinter,
   { isVerbose, timeoutMs }: ReporterOptions,
-): (event: LiveEvent) => void {
+): (event: ManagedAgentEvent) => void {
   let waitsFor = "";
   /** A crash is reported when the agent continues; otherwise it is the end of the run. */
   let crash = "";
@@ -72,7 +72,7 @@ export function eventReporter(
   };
 }
 
-function continuedText({ how, after }: Extract<LiveEvent, { kind: "continued" }>): string {
+function continuedText({ how, after }: Extract<ManagedAgentEvent, { kind: "continued" }>): string {
   if (after === "restart")
     return how === "new"
       ? "restarted the agent with a new session; it does not know the previous conversation"
@@ -82,7 +82,7 @@ function continuedText({ how, after }: Extract<LiveEvent, { kind: "continued" }>
     : "the agent had unloaded the session; it continues the session";
 }
 
-type Unread = Extract<LiveEvent, { kind: "unread" }>;
+type Unread = Extract<ManagedAgentEvent, { kind: "unread" }>;
 
 const shownChars = 80;
 

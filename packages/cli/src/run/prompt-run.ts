@@ -1,13 +1,13 @@
 // Runs one prompt, from the start of the agent to its end.
 
-import type { ConnectedAgent, Entry, Outcome } from "@parley/acp";
+import type { ConnectedAgent, Entry, PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import {
   type Asker,
   agentEnvironment,
-  type LiveAgent,
   type LivePrompt,
   type LiveSession,
+  type ManagedAgent,
   type PermissionAsker,
   PromptInputError,
   promptContent,
@@ -44,9 +44,9 @@ export class PromptRun {
   #history: RunHistory | undefined;
   #recorder: RunRecorder | undefined;
   #target: RunTarget | undefined;
-  #live: LiveAgent | undefined;
+  #live: ManagedAgent | undefined;
   #prompt: LivePrompt | undefined;
-  #outcome: Outcome | undefined;
+  #outcome: PromptResult | undefined;
   #timedOutMs: number | undefined;
 
   constructor(options: RunOptions, printer: RedactingPrinter, interrupts: Interrupts, secrets: RunSecrets) {
@@ -107,7 +107,7 @@ export class PromptRun {
     const [input, live] = await Promise.all([reading, this.#start(chosen)]);
     const target = await resolveSession(chosen, live, this.#options, { history: this.#history, notice });
     this.#target = target;
-    const content = await this.#content(input, target, live.connected.features);
+    const content = await this.#content(input, target, live.connected.capabilities);
     const session = await this.#session(live, target);
     this.#stopping.signal.throwIfAborted();
     await this.#answer(live, session.prompt(content));
@@ -120,7 +120,7 @@ export class PromptRun {
     if (id !== undefined) await this.#history?.delete(id);
   }
 
-  async #start(target: RunTarget): Promise<LiveAgent> {
+  async #start(target: RunTarget): Promise<ManagedAgent> {
     const { policy, allow, deny, showsStderr, format, env } = this.#options;
     // an invalid rule is reported before anything starts
     configuredRules({ policy, allow, deny });
@@ -205,20 +205,20 @@ export class PromptRun {
   }
 
   /** An agent without support for them may still request their files. */
-  #directories({ connected, entry }: LiveAgent): readonly string[] {
+  #directories({ connected, entry }: ManagedAgent): readonly string[] {
     const { extraRoots } = this.#options;
-    if (extraRoots.length === 0 || connected.features.additionalDirectories) return extraRoots;
+    if (extraRoots.length === 0 || connected.capabilities.additionalDirectories) return extraRoots;
     this.#printer.notice(
       `${entry.name} does not support additional directories; it can still request their files`,
     );
     return [];
   }
 
-  async #session(live: LiveAgent, target: RunTarget): Promise<LiveSession> {
+  async #session(live: ManagedAgent, target: RunTarget): Promise<LiveSession> {
     const { mode, model, set, session: name } = this.#options;
     const notice = (text: string) => this.#printer.notice(text);
     const { mcpServers: typed } = this.#options;
-    const mcpServers = sessionMcpServers(typed, target.mcpServers, live.connected.features, notice);
+    const mcpServers = sessionMcpServers(typed, target.mcpServers, live.connected.capabilities, notice);
     const options = { ...target.setup.options, ...Object.fromEntries(set) };
     const setup = { ...target.setup, ...(mode && { mode }), ...(model && { model }), options };
     const sessionOptions = {
@@ -251,7 +251,7 @@ export class PromptRun {
     return session;
   }
 
-  async #content({ text, piped }: PromptText, { cwd }: RunTarget, accepts: ConnectedAgent["features"]) {
+  async #content({ text, piped }: PromptText, { cwd }: RunTarget, accepts: ConnectedAgent["capabilities"]) {
     const { content, notes } = await promptContent(
       { text, attached: [piped], files: this.#options.images },
       { cwd: this.#options.isCwdGiven ? cwd : process.cwd(), accepts },
@@ -260,14 +260,14 @@ export class PromptRun {
     return content;
   }
 
-  async #answer(live: LiveAgent, prompt: LivePrompt): Promise<void> {
+  async #answer(live: ManagedAgent, prompt: LivePrompt): Promise<void> {
     this.#prompt = prompt;
     this.#printer.progress("waiting for the agent");
     this.#entries.late.begin();
     const started = performance.now();
     // version 2 reports the end of a turn after its updates
     const isOrdered = live.connected.version > 1;
-    this.#outcome = await prompt.outcome;
+    this.#outcome = await prompt.result;
     await this.#entries.late.settled({
       turnMs: isOrdered ? 0 : performance.now() - started,
       lateMs: live.entry.quirks?.lateMs,

@@ -1,6 +1,6 @@
 // Determines the exit code and the error of a run, with the rules that would allow what was refused.
 
-import { errorCodes, type Outcome } from "@parley/acp";
+import { errorCodes, type PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { canonicalPath, type Decision, problemOf } from "@parley/client";
 import type { RunFailure } from "../printers/run-printer.ts";
@@ -43,7 +43,7 @@ export interface RunFacts {
   readonly violations?: readonly Refusal[];
   /** The agent's stderr was printed. */
   readonly showsStderr: boolean;
-  readonly outcome: Outcome | undefined;
+  readonly outcome: PromptResult | undefined;
   /** Instead of an outcome. */
   readonly failure: RunError | undefined;
 }
@@ -79,7 +79,7 @@ export function endingOf(facts: RunFacts): Ending {
 }
 
 function endingOfOutcome(
-  outcome: Outcome | undefined,
+  outcome: PromptResult | undefined,
   { refusals, refused, violations = [], showsStderr }: RunFacts,
 ): Ending {
   const { stopReason = "error", error } = outcome ?? {};

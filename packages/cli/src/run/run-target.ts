@@ -1,7 +1,7 @@
 // Determines the agent, session and directory of a run.
 
 import { optional } from "@parley/acp/internal";
-import { type AgentSession, commandEntry, type LiveAgent } from "@parley/client";
+import { type AgentSession, commandEntry, type ManagedAgent } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
 import { usageError } from "../command/command.ts";
 import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
@@ -83,7 +83,7 @@ const longestName = 80;
 /** The target with what the agent knows about the named session. */
 export async function resolveSession(
   target: RunTarget,
-  live: LiveAgent,
+  live: ManagedAgent,
   options: RunOptions,
   { history, notice }: { readonly history: RunHistory | undefined; readonly notice: (text: string) => void },
 ): Promise<RunTarget> {
@@ -92,7 +92,7 @@ export async function resolveSession(
   if (session === undefined || target.known !== undefined) return named;
   const listed = await listedAs(session, live, notice);
   if (listed === undefined) {
-    const lists = live.connected.features.list
+    const lists = live.connected.capabilities.list
       ? ""
       : ` in the history, and ${escapedLine(live.entry.name)} does not list its own`;
     const note = `no session ${escapedLine(session)} yet${lists}: starting a new one with this name`;
@@ -108,7 +108,7 @@ export async function resolveSession(
 }
 
 /** For an agent started by a command, its own name says more than `node`. */
-function withOwnName(target: RunTarget, { connected }: LiveAgent): RunTarget {
+function withOwnName(target: RunTarget, { connected }: ManagedAgent): RunTarget {
   const own = safeLine(connected.info?.name ?? "").slice(0, longestName);
   const { agent } = target;
   return agent.command === undefined || own === "" ? target : { ...target, agent: { ...agent, name: own } };
@@ -116,13 +116,13 @@ function withOwnName(target: RunTarget, { connected }: LiveAgent): RunTarget {
 
 async function listedAs(
   sessionId: string,
-  live: LiveAgent,
+  live: ManagedAgent,
   notice: (text: string) => void,
 ): Promise<AgentSession | undefined> {
-  const { list, load, resume } = live.connected.features;
+  const { list, load, resume } = live.connected.capabilities;
   if (!list || !(load || resume)) return undefined;
   try {
-    const { sessions } = await live.listAll();
+    const { sessions } = await live.listAllSessions();
     return sessions.find((each) => each.sessionId === sessionId);
   } catch (error) {
     // a failing list does not prevent the run

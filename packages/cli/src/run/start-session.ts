@@ -1,7 +1,7 @@
 // Starts the agent, and opens or continues the session of a run.
 
 import {
-  type AgentFeatures,
+  type AgentCapabilities,
   type ConnectedAgent,
   ConnectionError,
   type McpServer,
@@ -9,12 +9,12 @@ import {
 } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import {
+  type ConnectAgentOptions,
+  connectAgent,
   LaunchError,
-  type LiveAgent,
-  type LiveOptions,
-  type LivePlace,
   type LiveSession,
-  liveAgent,
+  type ManagedAgent,
+  type ManagedSessionOptions,
   problemOf,
 } from "@parley/client";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
@@ -33,10 +33,10 @@ export interface TakenSession {
 export async function startAgent(
   target: RunTarget,
   { isStderrShown }: { readonly isStderrShown: boolean },
-  options: LiveOptions,
-): Promise<LiveAgent> {
+  options: ConnectAgentOptions,
+): Promise<ManagedAgent> {
   try {
-    return await liveAgent(target.entry, options);
+    return await connectAgent(target.entry, options);
   } catch (error) {
     throw runErrorFrom(error, isStderrShown);
   }
@@ -44,15 +44,15 @@ export async function startAgent(
 
 /** Rejects with a RunError. `flags` are the settings that the user typed: "mode", "model", "option x". */
 export async function takeSession(
-  live: LiveAgent,
+  live: ManagedAgent,
   { known, listed }: RunTarget,
-  options: LivePlace,
+  options: ManagedSessionOptions,
   { flags, notice }: { readonly flags: readonly string[]; readonly notice: (text: string) => void },
 ): Promise<TakenSession> {
   try {
     const old = listed?.sessionId ?? known?.agentSessionId;
     const again = old === undefined ? undefined : await reopened(live, old, options, notice);
-    const session = again ?? (await live.open(options));
+    const session = again ?? (await live.newSession(options));
     for (const { what, why, message } of session.setupProblems) {
       // only settings that the user typed are errors
       if (!flags.includes(what)) notice(message);
@@ -67,18 +67,18 @@ export async function takeSession(
 
 /** Undefined, with a notice, if the agent cannot continue the session: a new one is started then. */
 async function reopened(
-  live: LiveAgent,
+  live: ManagedAgent,
   sessionId: string,
-  options: LivePlace,
+  options: ManagedSessionOptions,
   notice: (text: string) => void,
 ): Promise<LiveSession | undefined> {
-  const { resume, load } = live.connected.features;
+  const { resume, load } = live.connected.capabilities;
   if (!resume && !load) {
     notice(`the agent cannot continue sessions: ${newSession}`);
     return undefined;
   }
   try {
-    return await live.reopen(sessionId, options, "silent");
+    return await live.reopenSession(sessionId, options, "silent");
   } catch (error) {
     // agents use many codes for unknown sessions; opening a new one shows whether the agent works
     if (!(error instanceof RequestError) || problemOf(error).kind === "login_needed") throw error;
@@ -172,7 +172,7 @@ export function busySession(name: string, error: unknown): RunError {
 export function sessionMcpServers(
   typed: readonly McpServer[],
   configured: readonly McpServer[],
-  features: AgentFeatures,
+  features: AgentCapabilities,
   notice: (text: string) => void,
 ): readonly McpServer[] {
   const names = new Set(typed.map(({ name }) => name));

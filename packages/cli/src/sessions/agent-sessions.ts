@@ -27,8 +27,8 @@ export async function listAgentSessions(query: AgentSessionsQuery, json: boolean
   const chosen = await chooseAgent(agent, argv);
   const { name } = chosen.entry;
   const { sessions, isComplete } = await withAgent(chosen, async (live) => {
-    if (!live.connected.features.list) throw noSessionList(name);
-    return live.listAll({ limit, ...optional({ cwd }) });
+    if (!live.connected.capabilities.list) throw noSessionList(name);
+    return live.listAllSessions({ limit, ...optional({ cwd }) });
   });
   const known = await historySessions(
     argv.length === 0 ? { name } : { name: commandEntry(argv).name, command: argv },

@@ -79,14 +79,14 @@ async function requestDeletion(
   });
   const deleteAll = async () => {
     for (const { agentSessionId } of sessions) {
-      await agent.delete(agentSessionId).catch((error: unknown) => {
+      await agent.deleteSession(agentSessionId).catch((error: unknown) => {
         if (problemOf(error).kind !== "session_not_found") throw error;
       });
     }
     return "deleted" as const;
   };
   try {
-    if (!agent.features.delete) return "it cannot delete sessions";
+    if (!agent.capabilities.delete) return "it cannot delete sessions";
     if ((await withTimeout(timeoutMs, deleteAll())) === undefined)
       throw new Error(`it did not respond within ${timeoutMs} ms`);
     return undefined;

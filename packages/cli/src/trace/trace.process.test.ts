@@ -6,7 +6,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { RequestError } from "@agentclientprotocol/sdk";
-import { client, type Transport, type Update } from "@parley/acp";
+import { client, type SessionUpdate, type Transport } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import { isTraceMessage, readTrace } from "@parley/conformance";
 import { agentCommand } from "../../../acp/test/interop/agent-command.ts";
@@ -65,7 +65,7 @@ async function view(transport: Transport): Promise<object> {
     name: "editor",
     version: "1.0.0",
     versions: [1],
-    permission: ({ options }) => options[0]?.optionId,
+    requestPermission: ({ options }) => options[0]?.optionId,
     files: {
       canRead: true,
       canWrite: true,
@@ -73,10 +73,10 @@ async function view(transport: Transport): Promise<object> {
       writeText: async () => undefined,
     },
   }).connect(transport);
-  const session = await agent.open({ cwd: folder.path });
-  const updates: Update[] = [];
+  const session = await agent.newSession({ cwd: folder.path });
+  const updates: SessionUpdate[] = [];
   session.onUpdate((update) => updates.push(update));
-  const outcome = await session.prompt("Summarise my notes").outcome;
+  const outcome = await session.prompt("Summarise my notes").result;
   await agent.close();
   const comparable = JSON.stringify(updates, (key, value) => (key === "messageId" ? undefined : value));
   return { info: agent.info, outcome, updates: JSON.parse(comparable) };

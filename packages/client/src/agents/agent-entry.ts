@@ -48,7 +48,7 @@ export interface RemoteEntry extends EntryFacts {
   readonly allowPlainText?: boolean;
 }
 
-export type AgentEntry = CommandEntry | RemoteEntry;
+export type AgentSpec = CommandEntry | RemoteEntry;
 
 /** The argv that a user typed, as an entry. */
 export function commandEntry([command, ...args]: readonly string[]): CommandEntry {

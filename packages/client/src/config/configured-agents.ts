@@ -2,7 +2,7 @@
 
 import type { McpServer } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
+import type { AgentSpec, CommandEntry } from "../agents/agent-entry.ts";
 import type { SessionSetup } from "../managed/session-setup.ts";
 import { ConfigError } from "./parse-config.ts";
 
@@ -42,7 +42,7 @@ export interface ClientConfig {
 }
 
 export interface ConfiguredAgent {
-  readonly entry: AgentEntry;
+  readonly entry: AgentSpec;
   /** How its sessions begin. */
   readonly setup: SessionSetup;
 }
@@ -95,7 +95,7 @@ function sectionProblem(
   return transport === "http" && isSocket ? "has a url for a WebSocket with transport http" : undefined;
 }
 
-function entryOf(name: string, section: AgentSection, known: CommandEntry | undefined): AgentEntry {
+function entryOf(name: string, section: AgentSection, known: CommandEntry | undefined): AgentSpec {
   const { title, handshakeTimeoutMs, url, headers, allowPlainText, transport } = section;
   const facts = {
     name,

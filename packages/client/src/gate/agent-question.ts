@@ -1,6 +1,6 @@
 // Answers the permission requests of an agent that runs its own tools.
 
-import type { PermissionAnswer, PermissionAsk, ToolCallUpdate } from "@parley/acp";
+import type { PermissionOutcome, PermissionRequest, ToolCallUpdate } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { claimsOf } from "../subjects/claims.ts";
@@ -20,10 +20,10 @@ export interface Answering {
 }
 
 export async function answerQuestion(
-  ask: PermissionAsk,
+  ask: PermissionRequest,
   state: GateState,
   { authority, signal, settle }: Answering,
-): Promise<PermissionAnswer> {
+): Promise<PermissionOutcome> {
   const call = callOf(ask, state);
   const subjects = claimsOf(ask, call, state.session.cwd);
   // as it is now: what is said of the call afterwards was seen by nobody
@@ -49,7 +49,7 @@ export async function answerQuestion(
   return answer;
 }
 
-function claimOf({ title, description }: PermissionAsk): NonNullable<Shown["claimed"]> {
+function claimOf({ title, description }: PermissionRequest): NonNullable<Shown["claimed"]> {
   return {
     title: shownLine(title),
     ...(description == null ? {} : { description: shownLine(description, 1_000) }),
@@ -57,17 +57,17 @@ function claimOf({ title, description }: PermissionAsk): NonNullable<Shown["clai
 }
 
 function answerFor(
-  ask: PermissionAsk,
+  ask: PermissionRequest,
   { effect, by }: Decision,
   chosen: string | undefined,
-): PermissionAnswer {
+): PermissionOutcome {
   if (effect === "cancelled") return { outcome: "cancelled" };
   const optionId = by === "user" ? chosen : optionOf(ask.options, effect === "allow" ? "allow" : "deny");
   return optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId };
 }
 
 /** All that is known of the tool call that a question is about. */
-function callOf(ask: PermissionAsk, state: GateState): Partial<ToolCallUpdate> | undefined {
+function callOf(ask: PermissionRequest, state: GateState): Partial<ToolCallUpdate> | undefined {
   const call = askedCall(ask);
   if (call === undefined) return undefined;
   state.noteCall(call);

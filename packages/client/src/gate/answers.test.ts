@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { AskContext, ClientSession, PermissionOption, Turn } from "@parley/acp";
+import type { ClientSession, PermissionOption, RequestContext, Turn } from "@parley/acp";
 import { folder, rules, talk } from "../../test/support/gate-probe.ts";
 import {
   commandSubject,
@@ -39,7 +39,7 @@ async function askedAbout(
   const { go } = await talk(t, cwd, { ...given, asker: { permission } }, async (turn) => {
     for (const rawInput of commands) {
       await turn
-        .tool({ title: "t", kind: "execute", rawInput }, (tool) => tool.ask(options))
+        .tool({ title: "t", kind: "execute", rawInput }, (tool) => tool.requestPermission(options))
         .catch(() => undefined);
       at++;
     }
@@ -96,7 +96,7 @@ test("what was just allowed is done within ten minutes, or asked again", async (
     const { gate, go } = await talk(t, cwd, given, async (turn: Turn) => {
       await turn.tool({ title: "Edit a", kind: "edit" }, async (tool) => {
         await tool.diff(join(cwd, "a"), "new\n", "old\n");
-        await tool.ask();
+        await tool.requestPermission();
         now += minutes * 60_000;
         await turn.client.files?.writeText(join(cwd, "a"), "new\n");
       });
@@ -128,7 +128,9 @@ test("where nothing can be kept, no answer is offered that would have to be", as
   for (const given of [{}, { remembered }]) {
     const { go } = await talk(t, folder(t), { ...given, asker: { permission } }, async (turn) => {
       await turn
-        .tool({ title: "t", kind: "execute", rawInput: { command: "ls" } }, (tool) => tool.ask(options))
+        .tool({ title: "t", kind: "execute", rawInput: { command: "ls" } }, (tool) =>
+          tool.requestPermission(options),
+        )
         .catch(() => undefined);
     });
     await go();
@@ -167,7 +169,7 @@ test("an agent cannot bury a person in questions: of one session sixteen are ope
   };
   const gate = permissionGate({ asker: { permission } });
   const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] } as unknown as ClientSession; // all that a gate needs
-  const context = { session, signal: new AbortController().signal } as AskContext; // all that a gate needs
+  const context = { session, signal: new AbortController().signal } as RequestContext; // all that a gate needs
   const asks = Array.from({ length: 17 }, (_, at) => {
     const toolCall = { toolCallId: `${at}`, rawInput: { command: `ls ${at}` } };
     return gate.permission({ title: "t", subject: { type: "tool_call", toolCall }, options }, context);

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { parse } from "node:path";
-import type { ClientSession, ToolCallUpdate, Update } from "@parley/acp";
+import type { ClientSession, SessionUpdate, ToolCallUpdate } from "@parley/acp";
 import type { MatchContext } from "../rules/match.ts";
 import type { Rule } from "../rules/rule.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
@@ -61,7 +61,7 @@ export class GateState {
   }
 
   /** Keeps what is said of tool calls: a question may name one by its id alone. */
-  observe(update: Update): void {
+  observe(update: SessionUpdate): void {
     if (update.sessionUpdate === "state_update" && "state" in update && update["state"] === "idle") {
       // what was allowed in a turn is not for the next one
       this.#approvals = [];

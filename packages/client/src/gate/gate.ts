@@ -1,6 +1,6 @@
 // The permission gate: decides and performs every question, file access and command of an agent.
 
-import type { ClientDefinition, Update } from "@parley/acp";
+import type { ClientDefinition, SessionUpdate } from "@parley/acp";
 import { isProtectedPath } from "@parley/acp/node";
 import type { Verdict } from "../rules/decide.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
@@ -20,7 +20,7 @@ import { violationsIn } from "./violations.ts";
 /** Stands between agents and this machine: every question and every effect goes through it. */
 export interface Gate {
   /** For a client's definition: answers `session/request_permission`. */
-  readonly permission: NonNullable<ClientDefinition["permission"]>;
+  readonly permission: NonNullable<ClientDefinition["requestPermission"]>;
   /** For a client's definition. The same for the same session object. */
   readonly files: Extract<NonNullable<ClientDefinition["files"]>, (...args: never[]) => unknown>;
   readonly terminals: Extract<NonNullable<ClientDefinition["terminals"]>, (...args: never[]) => unknown>;
@@ -30,7 +30,7 @@ export interface Gate {
   /** What the rules say, without asking anybody and without doing anything. */
   check(session: GatedSession, subjects: readonly Subject[]): Verdict;
   /** Tells the gate what a session says: a question may name a tool call by its id alone. */
-  observe(session: GatedSession, update: Update): void;
+  observe(session: GatedSession, update: SessionUpdate): void;
   /**
    * The user cancelled: what was allowed and not yet done is not allowed any more, and nothing but reading is done for the
    * session until it is `prompted` again.

@@ -183,7 +183,7 @@ test("what a person has just allowed an agent is not asked again when the agent 
     const codes: unknown[] = [];
     await turn.tool({ title: "Edit a", kind: "edit" }, async (tool) => {
       await tool.diff(join(cwd, "a"), "new\n", "old\n");
-      await tool.ask();
+      await tool.requestPermission();
       codes.push(await code(files.writeText(join(cwd, "a"), "new\n")));
     });
     return codes;
@@ -213,7 +213,7 @@ test("an approval is used up, and is for nothing else: not for another text, ano
       for (let round = 0; round < 2; round++)
         await turn.tool({ title: "Edit a", kind: "edit" }, async (tool) => {
           await tool.diff(join(cwd, "a"), "new\n", "old\n");
-          await tool.ask();
+          await tool.requestPermission();
         });
       await write("a", "evil\n");
       await write("b", "new\n");
@@ -234,7 +234,9 @@ test("what an agent may always do it may have done by us, and not the other way 
     return "allow:session";
   };
   const edit = (turn: Turn, path: string) =>
-    turn.tool({ title: "Edit", kind: "edit", rawInput: { path: join(cwd, path) } }, (tool) => tool.ask());
+    turn.tool({ title: "Edit", kind: "edit", rawInput: { path: join(cwd, path) } }, (tool) =>
+      tool.requestPermission(),
+    );
   const { result } = await withFiles(t, cwd, { asker: { permission } }, async (files, turn) => [
     await edit(turn, "a"),
     await code(files.writeText(join(cwd, "a"), "one\n")),

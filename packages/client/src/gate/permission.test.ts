@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
-  type AskContext,
   type ClientSession,
   type PermissionOption,
+  type RequestContext,
   type ToolCallStart,
   type Turn,
   textDiff,
@@ -27,7 +27,7 @@ const options: PermissionOption[] = [
 
 /** Asks about a tool call, and tells what came back. */
 async function ask(turn: Turn, start: ToolCallStart, offered = options) {
-  return turn.tool(start, (tool) => tool.ask(offered)).catch((error: unknown) => error);
+  return turn.tool(start, (tool) => tool.requestPermission(offered)).catch((error: unknown) => error);
 }
 
 const shell = (command: string): ToolCallStart => ({
@@ -284,7 +284,7 @@ test("what a call would change is shown though the question names the call by it
   const { go } = await talk(t, cwd, { asker: { permission } }, async (turn) => {
     await turn.tool({ title: "Edit a.txt", kind: "edit", toolCallId: "call" }, async (tool) => {
       await tool.add({ type: "diff", ...textDiff(path, "new\n", "old\n") });
-      await turn.ask({
+      await turn.requestPermission({
         title: "Edit a.txt",
         subject: { type: "tool_call", toolCall: { toolCallId: "call" } },
         options,
@@ -309,6 +309,6 @@ test("what was said of a call is not taken back by saying nothing of it", async 
   gate.observe(session, { sessionUpdate: "tool_call_update", ...toolCall });
   const ask = { title: "t", subject: { type: "tool_call" as const, toolCall }, options };
   const { signal } = new AbortController();
-  const answer = await gate.permission(ask, { session, signal } as AskContext); // all that a gate needs
+  const answer = await gate.permission(ask, { session, signal } as RequestContext); // all that a gate needs
   assert.deepEqual(answer, { outcome: "selected", optionId: "no" });
 });

@@ -1,6 +1,6 @@
 // The permission question: what a person is shown and may answer.
 
-import type { PermissionAsk } from "@parley/acp";
+import type { PermissionRequest } from "@parley/acp";
 import type { Verdict } from "../rules/decide.ts";
 import { scopesFor } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
@@ -56,7 +56,7 @@ export function ownChoices(subjects: readonly Subject[], verdict: Verdict): Perm
 
 /** The choices for what an agent asks: its options, then ours. */
 export function choicesFor(
-  { options }: PermissionAsk,
+  { options }: PermissionRequest,
   subjects: readonly Subject[],
   verdict: Verdict,
 ): PermissionChoice[] {
@@ -81,7 +81,10 @@ export function choicesFor(
 }
 
 /** The option that says no more than it must. Undefined: none says just that, or its id is also that of another. */
-export function optionOf(options: PermissionAsk["options"], effect: "allow" | "deny"): string | undefined {
+export function optionOf(
+  options: PermissionRequest["options"],
+  effect: "allow" | "deny",
+): string | undefined {
   const ids = new Map<string, number>();
   for (const { optionId } of options) ids.set(optionId, (ids.get(optionId) ?? 0) + 1);
   const of = (kind: string) =>

@@ -1,6 +1,6 @@
 // Finds what an agent did by itself, without asking, against a rule.
 
-import type { ToolCallUpdate, Update } from "@parley/acp";
+import type { SessionUpdate, ToolCallUpdate } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { claimsOfCall } from "../subjects/claims.ts";
 import { summaryOfAll } from "../subjects/summary.ts";
@@ -10,7 +10,7 @@ import type { Decision } from "./decision.ts";
 import type { GateState } from "./gate-state.ts";
 
 /** Before the session has taken note of the update that ends a turn. */
-export function violationsIn(state: GateState, update: Update, authority: Authority): Decision[] {
+export function violationsIn(state: GateState, update: SessionUpdate, authority: Authority): Decision[] {
   return doneCalls(state, update).flatMap((call) => {
     const subjects = claimsOfCall(call, state.session.cwd)
       // a no of ours is not broken by saying what it was about
@@ -40,7 +40,7 @@ export function violationsIn(state: GateState, update: Update, authority: Author
 type Call = Partial<ToolCallUpdate>;
 
 /** Calls that have come to an end with this, each once, and that nobody was asked about. */
-function doneCalls(state: GateState, update: Update): Call[] {
+function doneCalls(state: GateState, update: SessionUpdate): Call[] {
   if (update.sessionUpdate === "state_update" && "state" in update && update["state"] === "idle")
     return state.takeCalls((call) => call.status === "in_progress");
   if (!isToolCallUpdate(update) || update.status !== "completed") return [];

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Entry, EntryBody, Update } from "@parley/acp";
+import type { Entry, EntryBody, SessionUpdate } from "@parley/acp";
 import { exportSession, type History, liveRecorder, openHistory } from "@parley/client/history";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-history-test-"));
@@ -13,7 +13,7 @@ const newPath = () => join(folder, `${++files}.db`);
 
 const agent = { name: "claude" };
 const text = (words: string) => ({ type: "text" as const, text: words });
-const says = (words: string, messageId = "m"): Update => ({
+const says = (words: string, messageId = "m"): SessionUpdate => ({
   sessionUpdate: "agent_message_chunk",
   messageId,
   content: text(words),
@@ -23,7 +23,7 @@ function numbered(bodies: readonly EntryBody[]): Entry[] {
   return bodies.map((body, at) => ({ seq: at + 1, time: 1_700_000_000_000 + at, ...body }));
 }
 
-function turn(prompt: string, updates: readonly Update[]): Entry[] {
+function turn(prompt: string, updates: readonly SessionUpdate[]): Entry[] {
   return numbered([
     { kind: "prompt", messageId: "u", prompt: [text(prompt)] },
     ...updates.map((update): EntryBody => ({ kind: "update", update })),
@@ -72,7 +72,7 @@ test("a session of any agent is listed, found by its words, and shown", async ()
 
 test("text that comes in pieces is kept in one, and what every session says is not kept", async () => {
   const history = openHistory({ path: newPath() });
-  const updates: Update[] = [
+  const updates: SessionUpdate[] = [
     { sessionUpdate: "available_commands_update", availableCommands: [] },
     ...Array.from({ length: 500 }, () => says("a")),
     { sessionUpdate: "tool_call_update", toolCallId: "t", title: "Run", status: "pending" },
@@ -244,7 +244,7 @@ test("nothing that an agent says in Markdown speaks for the user, hides what fol
 
 test("a call that has ended stays what it was, whatever later turns do under its id", async () => {
   const history = openHistory({ path: newPath() });
-  const call = (title: string): Update => ({
+  const call = (title: string): SessionUpdate => ({
     sessionUpdate: "tool_call_update",
     toolCallId: "call_1",
     title,

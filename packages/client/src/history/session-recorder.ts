@@ -1,6 +1,6 @@
 // Writes the entries of one session to the store, without ever delaying the session.
 
-import type { ContentBlock, Entry, EntryBody, SessionStore, Update } from "@parley/acp";
+import type { ContentBlock, Entry, EntryBody, SessionStore, SessionUpdate } from "@parley/acp";
 import { charsOf, joinedText, optional } from "@parley/acp/internal";
 import { StreamRedactor } from "@parley/acp/redact";
 
@@ -95,7 +95,7 @@ export class SessionRecorder {
   }
 
   /** Updates that are repeated whenever a session is opened are not stored. */
-  #isLeftOut(update: Update): boolean {
+  #isLeftOut(update: SessionUpdate): boolean {
     switch (update.sessionUpdate) {
       case "available_commands_update":
       case "config_option_update":
@@ -114,7 +114,7 @@ export class SessionRecorder {
   }
 
   /** Joins text with the entry before, and patches of one tool call. */
-  #joins(update: Update): boolean {
+  #joins(update: SessionUpdate): boolean {
     const last = this.#waiting.at(-1);
     if (last?.body.kind !== "update") return false;
     const before = last.body.update;
@@ -130,7 +130,7 @@ export class SessionRecorder {
     return true;
   }
 
-  #noteTitle(update: Update): void {
+  #noteTitle(update: SessionUpdate): void {
     if (update.sessionUpdate !== "session_info_update") return;
     if (typeof update.title === "string" && update.title.trim() !== "") this.#title = update.title.trim();
   }

@@ -8,7 +8,7 @@ import {
   RequestError,
 } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import type { AgentEntry, CommandEntry } from "../agents/agent-entry.ts";
+import type { AgentSpec, CommandEntry } from "../agents/agent-entry.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
 import { LaunchError, type LaunchErrorKind, stderrHint } from "./launch-error.ts";
 import { type Explanation, type ReachedAgent, reachCommand } from "./reach-command.ts";
@@ -55,7 +55,7 @@ export interface LaunchOptions {
 }
 
 export interface LaunchedAgent {
-  readonly entry: AgentEntry;
+  readonly entry: AgentSpec;
   readonly agent: ConnectedAgent;
   /** The process id of an agent on this machine. */
   readonly pid: number | undefined;
@@ -74,7 +74,7 @@ export interface LaunchedAgent {
 const defaultHandshakeMs = 60_000;
 
 /** Rejects with a LaunchError with a hint; no process is left then. */
-export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Promise<LaunchedAgent> {
+export async function launchAgent(entry: AgentSpec, options: LaunchOptions): Promise<LaunchedAgent> {
   const { definition, onProgress, signal } = options;
   const timeoutMs = options.handshakeTimeoutMs ?? entry.handshakeTimeoutMs ?? defaultHandshakeMs;
   if (signal?.aborted) throw aborted(entry);
@@ -124,18 +124,18 @@ function startProgram(entry: CommandEntry, options: LaunchOptions): ReachedAgent
   return { ...reached, stderrTail: () => withoutKeys(reached.stderrTail(), environment, options.env) };
 }
 
-function startRemote(entry: Exclude<AgentEntry, CommandEntry>, options: LaunchOptions): ReachedAgent {
+function startRemote(entry: Exclude<AgentSpec, CommandEntry>, options: LaunchOptions): ReachedAgent {
   const reached = reachRemote(entry);
   options.onProgress?.({ kind: "connecting", agent: entry.name, url: entry.url });
   return reached;
 }
 
-function aborted({ name }: AgentEntry): LaunchError {
+function aborted({ name }: AgentSpec): LaunchError {
   return new LaunchError("aborted", `starting ${name} was aborted`, { hint: "start it again" });
 }
 
 function failure(
-  entry: AgentEntry,
+  entry: AgentSpec,
   reached: ReachedAgent,
   error: unknown,
   { timeoutMs, explained }: { readonly timeoutMs: number; readonly explained: Explanation | undefined },
@@ -172,7 +172,7 @@ function failure(
 }
 
 /** The hint for a program that is not installed. */
-export function installHint(entry: AgentEntry): string {
+export function installHint(entry: AgentSpec): string {
   if (entry.transport !== "stdio" || entry.install === undefined) return "install it, or give the full path";
   return `install it: ${entry.install}`;
 }

@@ -254,8 +254,8 @@ test("an agent for which files of ours are known to do harm is offered none", pa
     },
   );
   assert.equal(agent.agent.version, 1);
-  const session = await agent.agent.open({ cwd: dirname(process.execPath) });
-  assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+  const session = await agent.agent.newSession({ cwd: dirname(process.execPath) });
+  assert.equal((await session.prompt("go").result).stopReason, "end_turn");
 });
 
 test("what an agent prints of its keys when it fails is not in the error (F2)", patience, async (t) => {

@@ -10,7 +10,7 @@ import { WebSocketServer } from "ws";
 import { interopCommand } from "../../../acp/test/interop/agent-command.ts";
 import { startServer } from "../../../acp/test/interop/server-process.ts";
 import { patience } from "../../test/support/live-probe.ts";
-import { LaunchError, launchAgent, liveAgent, type RemoteEntry } from "../index.ts";
+import { connectAgent, LaunchError, launchAgent, type RemoteEntry } from "../index.ts";
 
 const definition = { name: "test", version: "1.0.0" };
 const cwd = tmpdir();
@@ -59,18 +59,18 @@ test(
   async (t) => {
     const { entry, cut } = await remote(t);
     const events: string[] = [];
-    const live = await liveAgent(entry, {
+    const live = await connectAgent(entry, {
       client: definition,
       onEvent: ({ kind }) => void events.push(kind),
       asker: { newSession: async () => true },
     });
     t.after(() => live.close());
-    const session = await live.open({ cwd });
-    assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    const session = await live.newSession({ cwd });
+    assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
     const gone = live.connected.closed;
     cut();
     await gone;
-    assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
     assert.deepEqual(
       events.filter((kind) => kind !== "waiting"),
       ["connecting", "ready", "crashed", "connecting", "ready", "continued"],
@@ -142,20 +142,20 @@ for (const version of ["v1", "v2"]) {
         headers: { Authorization: "Bearer word" },
       };
       const events: string[] = [];
-      const live = await liveAgent(entry, {
+      const live = await connectAgent(entry, {
         client: definition,
         onEvent: ({ kind }) => void events.push(kind),
         asker: { newSession: async () => true },
       });
       t.after(() => live.close());
-      const session = await live.open({ cwd });
-      assert.equal((await session.prompt("hi").outcome).stopReason, "max_tokens");
+      const session = await live.newSession({ cwd });
+      assert.equal((await session.prompt("hi").result).stopReason, "max_tokens");
       const gone = live.connected.closed;
       server.end();
       await server.exited;
       await gone;
       await start(`port=${new URL(server.url).port}`);
-      assert.equal((await session.prompt("hi").outcome).stopReason, "max_tokens");
+      assert.equal((await session.prompt("hi").result).stopReason, "max_tokens");
       const told = events.filter((kind) => kind !== "waiting");
       assert.deepEqual(told.slice(0, 5), ["connecting", "ready", "crashed", "connecting", "ready"]);
     },

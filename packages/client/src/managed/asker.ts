@@ -1,13 +1,13 @@
 // The interface of the person at the client; each missing method means that the question is refused.
 
-import type { AskContext, ElicitationAnswer, ElicitationAsk } from "@parley/acp";
+import type { ElicitationRequest, ElicitationResponse, RequestContext } from "@parley/acp";
 import type { PermissionAsker } from "../gate/gate-options.ts";
 import type { Problem } from "./problem.ts";
 
 /** A form to fill in, or an address to visit with its host. */
 export type ElicitationQuestion =
-  | Extract<ElicitationAsk, { mode: "form" }>
-  | (Extract<ElicitationAsk, { mode: "url" }> & {
+  | Extract<ElicitationRequest, { mode: "form" }>
+  | (Extract<ElicitationRequest, { mode: "url" }> & {
       readonly host: string;
       /** Aborts when the agent reports that the visit is complete, which many never do. */
       readonly completed: AbortSignal;
@@ -47,7 +47,7 @@ export interface RecoveryContext {
 
 export interface Asker extends PermissionAsker {
   /** Without it the client does not offer elicitation. */
-  elicit?(question: ElicitationQuestion, context: AskContext): Promise<ElicitationAnswer>;
+  elicit?(question: ElicitationQuestion, context: RequestContext): Promise<ElicitationResponse>;
   /** The id of a method, or undefined to give up. */
   chooseLogin?(methods: readonly LoginMethod[], agent: string): Promise<string | undefined>;
   /** The value of a variable, or undefined to give up. */

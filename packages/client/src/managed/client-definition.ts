@@ -1,24 +1,24 @@
 // Builds the client definition of a managed agent from its gate and asker.
 
 import {
-  type AskContext,
   type ClientDefinition,
   type ClientSession,
-  type ElicitationAnswer,
-  type ElicitationAsk,
+  type ElicitationRequest,
+  type ElicitationResponse,
   errorCodes,
+  type RequestContext,
   RequestError,
 } from "@parley/acp";
 import { vetoKey, vetoMethod, vetoSession } from "../gate/veto.ts";
 import type { Asker } from "./asker.ts";
-import type { LiveGate, LiveOptions } from "./live-options.ts";
+import type { ConnectAgentOptions, LiveGate } from "./live-options.ts";
 
 /** Some agents send the output of their own commands to clients with this capability. */
 const terminalOutput = { terminal_output: true };
 
 /** `sessionOf` finds a session by its id. */
 export function clientDefinition(
-  { client, gate, asker = {}, onEvent }: LiveOptions,
+  { client, gate, asker = {}, onEvent }: ConnectAgentOptions,
   sessionOf: (sessionId: string) => ClientSession | undefined,
 ): ClientDefinition {
   const warn = (message: string) => onEvent?.({ kind: "warning", message });
@@ -35,13 +35,14 @@ export function clientDefinition(
       visits.get(elicitationId)?.abort();
       client.elicitationCompleted?.(elicitationId);
     },
-    meta: { ...meta, ...client.meta },
-    ...(gate === undefined ? {} : { permission: gate.permission, ...services(gate) }),
+    _meta: { ...meta, ...client._meta },
+    ...(gate === undefined ? {} : { requestPermission: gate.permission, ...services(gate) }),
     ...(gate?.veto === undefined ? {} : { requests: { ...vetoes(gate, sessionOf), ...client.requests } }),
     ...(asker.elicit === undefined
       ? {}
       : {
-          elicit: (ask: ElicitationAsk, context: AskContext) => elicit(asker, ask, context, { warn, visits }),
+          elicit: (ask: ElicitationRequest, context: RequestContext) =>
+            elicit(asker, ask, context, { warn, visits }),
         }),
     terminalAuth: runsLogins,
   };
@@ -77,13 +78,13 @@ function services(gate: LiveGate): Pick<ClientDefinition, "files" | "terminals">
 /** Shows an address with its real host, and declines addresses that a browser should not open. */
 async function elicit(
   asker: Asker,
-  ask: ElicitationAsk,
-  context: AskContext,
+  ask: ElicitationRequest,
+  context: RequestContext,
   {
     warn,
     visits,
   }: { readonly warn: (message: string) => void; readonly visits: Map<string, AbortController> },
-): Promise<ElicitationAnswer> {
+): Promise<ElicitationResponse> {
   const { elicit: answer } = asker;
   if (answer === undefined) return { action: "decline" };
   if (ask.mode === "form") return answer.call(asker, ask, context);

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
 import type { AgentScenario } from "@parley/acp/testing";
 import { live, patience, runs, say, scripted } from "../../test/support/live-probe.ts";
-import { liveAgent } from "../index.ts";
+import { connectAgent } from "../index.ts";
 
 const cwd = tmpdir();
 const sessions = [{ sessionId: "old", cwd }];
@@ -31,13 +31,13 @@ test(
         },
       },
     });
-    const session = await agent.reopen("old", { cwd });
+    const session = await agent.reopenSession("old", { cwd });
     const prompt = session.prompt("one");
     const signal = await asked.promise;
     process.kill(agent.pid ?? assert.fail(), "SIGKILL");
-    await assert.rejects(prompt.outcome, { kind: "exited" });
+    await assert.rejects(prompt.result, { kind: "exited" });
     assert.ok(signal.aborted);
-    assert.equal((await session.prompt("two").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("two").result).stopReason, "end_turn");
   },
 );
 
@@ -48,7 +48,7 @@ test("an agent that is stopped is ended with its cancel (F4)", patience, async (
     { play: healthy },
   );
   const { agent } = await live(t, { ...entry, quirks: { graceMs: 1 } }, { cancelTimeoutMs: 50 });
-  const session = await agent.reopen("old", { cwd });
+  const session = await agent.reopenSession("old", { cwd });
   const began = Promise.withResolvers<void>();
   session.onUpdate(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk" && began.resolve());
   const prompt = session.prompt("one");
@@ -56,8 +56,8 @@ test("an agent that is stopped is ended with its cancel (F4)", patience, async (
   const pid = agent.pid ?? assert.fail();
   process.kill(pid, "SIGSTOP");
   prompt.cancel();
-  assert.deepEqual(await prompt.outcome, { stopReason: "cancelled" });
-  assert.equal((await session.prompt("two").outcome).stopReason, "end_turn");
+  assert.deepEqual(await prompt.result, { stopReason: "cancelled" });
+  assert.equal((await session.prompt("two").result).stopReason, "end_turn");
   while (runs(pid)) await turnOfTheLoop(10);
 });
 
@@ -69,7 +69,7 @@ test("an agent behind a wrapper script leaves nothing behind when it is closed",
   writeFileSync(wrapper, `#!/bin/sh\nsleep 100000 &\necho $! > '${folder}/helper'\n${line}\n`);
   chmodSync(wrapper, 0o755);
   const { agent } = await live(t, { ...entry, command: wrapper, args: [] });
-  await agent.reopen("old", { cwd });
+  await agent.reopenSession("old", { cwd });
   const pids = [agent.pid ?? 0, starts()[0]?.pid ?? 0, Number(readFileSync(join(folder, "helper"), "utf8"))];
   assert.deepEqual(pids.map(runs), [true, true, true]);
   await agent.close();
@@ -79,7 +79,7 @@ test("an agent behind a wrapper script leaves nothing behind when it is closed",
 test("closing while the agent starts ends it", patience, async (t) => {
   const { entry, starts } = scripted(t, { play: healthy });
   const stop = new AbortController();
-  const starting = liveAgent(entry, {
+  const starting = connectAgent(entry, {
     client: { name: "test", version: "1" },
     signal: stop.signal,
     onEvent: ({ kind }) => kind === "starting" && stop.abort(),

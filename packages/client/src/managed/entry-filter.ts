@@ -1,6 +1,6 @@
 // Drops entries that are replayed by a restarted agent, and says which entries are recorded.
 
-import type { Entry, Update } from "@parley/acp";
+import type { Entry, SessionUpdate } from "@parley/acp";
 
 /** Updates of the current state, which are not part of the conversation. */
 const facts = new Set<string>([
@@ -14,7 +14,7 @@ const facts = new Set<string>([
 const workUpdates = /^(?:agent_|tool_call|plan|terminal_)/;
 
 /** Whether an update shows that the agent has begun to work on something. */
-export function beginsWork({ sessionUpdate }: Update): boolean {
+export function beginsWork({ sessionUpdate }: SessionUpdate): boolean {
   return workUpdates.test(sessionUpdate);
 }
 

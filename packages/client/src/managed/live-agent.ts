@@ -1,27 +1,31 @@
 // The API of a managed agent: sessions that survive its crashes, login, pause and close.
 
-import { type ConnectedAgent, ConnectionError, type SessionList } from "@parley/acp";
+import { type ConnectedAgent, ConnectionError, type SessionPage } from "@parley/acp";
 import { optional, withTimeout } from "@parley/acp/internal";
-import type { AgentEntry } from "../agents/agent-entry.ts";
-import type { LiveOptions, LivePlace, LiveSession } from "./live-options.ts";
+import type { AgentSpec } from "../agents/agent-entry.ts";
+import type { ConnectAgentOptions, LiveSession, ManagedSessionOptions } from "./live-options.ts";
 import { ManagedProcess } from "./managed-process.ts";
 import { ManagedSession } from "./managed-session.ts";
 
 /** An agent that is restarted after a crash, with login and many sessions. */
-export interface LiveAgent {
-  readonly entry: AgentEntry;
+export interface ManagedAgent {
+  readonly entry: AgentSpec;
   /** The running agent. Throws while it is not running. */
   readonly connected: ConnectedAgent;
   /** The process id of an agent on this machine. */
   readonly pid: number | undefined;
   readonly sessions: readonly LiveSession[];
-  open(place: LivePlace): Promise<LiveSession>;
+  newSession(place: ManagedSessionOptions): Promise<LiveSession>;
   /** Reopens a session. Its history arrives as updates before this resolves, where the agent can load it. */
-  reopen(sessionId: string, place: LivePlace, replay?: "history" | "silent"): Promise<LiveSession>;
+  reopenSession(
+    sessionId: string,
+    place: ManagedSessionOptions,
+    replay?: "history" | "silent",
+  ): Promise<LiveSession>;
   /** One page of the agent's sessions. */
-  list(query?: { readonly cwd?: string; readonly cursor?: string }): Promise<SessionList>;
+  listSessions(query?: { readonly cwd?: string; readonly cursor?: string }): Promise<SessionPage>;
   /** All sessions of the agent, up to `limit`. */
-  listAll(query?: AgentSessionsQuery): Promise<AgentSessions>;
+  listAllSessions(query?: AgentSessionsQuery): Promise<AgentSessions>;
   /** Logs in by this method; without one, the user chooses. */
   login(methodId?: string): Promise<void>;
   logout(): Promise<void>;
@@ -39,7 +43,7 @@ export interface LiveAgent {
 }
 
 /** Starts an agent. Rejects with a LaunchError. */
-export async function liveAgent(entry: AgentEntry, options: LiveOptions): Promise<LiveAgent> {
+export async function connectAgent(entry: AgentSpec, options: ConnectAgentOptions): Promise<ManagedAgent> {
   const sessions = new Set<ManagedSession>();
   const process = new ManagedProcess(
     entry,
@@ -50,16 +54,16 @@ export async function liveAgent(entry: AgentEntry, options: LiveOptions): Promis
   const endSessions = () => {
     for (const session of sessions) session.end();
   };
-  const begin = async (place: LivePlace, start: (session: ManagedSession) => Promise<void>) => {
+  const begin = async (place: ManagedSessionOptions, start: (session: ManagedSession) => Promise<void>) => {
     const session = new ManagedSession(process, place, () => sessions.delete(session));
     await start(session);
     sessions.add(session);
     return session;
   };
-  const list: LiveAgent["list"] = (query) =>
+  const list: ManagedAgent["listSessions"] = (query) =>
     process.authenticated(async ({ agent }) => {
       const { setupTimeoutMs = 60_000 } = options;
-      const page = await withTimeout(setupTimeoutMs, agent.list(query));
+      const page = await withTimeout(setupTimeoutMs, agent.listSessions(query));
       if (page !== undefined) return page;
       const message = `${entry.name} did not list its sessions within ${setupTimeoutMs} ms`;
       throw new ConnectionError("timeout", message);
@@ -78,11 +82,11 @@ export async function liveAgent(entry: AgentEntry, options: LiveOptions): Promis
     get isPaused() {
       return process.isPaused;
     },
-    open: (place) => begin(place, (session) => session.openNew()),
-    reopen: (sessionId, place, replay = "history") =>
+    newSession: (place) => begin(place, (session) => session.openNew()),
+    reopenSession: (sessionId, place, replay = "history") =>
       begin(place, (session) => session.openOld(sessionId, replay)),
-    list,
-    listAll: (query = {}) => listAll(list, query),
+    listSessions: list,
+    listAllSessions: (query = {}) => listAll(list, query),
     login: (methodId) => process.login(methodId),
     logout: () => process.logout(),
     pause: () => process.pause(),
@@ -92,7 +96,7 @@ export async function liveAgent(entry: AgentEntry, options: LiveOptions): Promis
   };
 }
 
-export type AgentSession = SessionList["sessions"][number];
+export type AgentSession = SessionPage["sessions"][number];
 
 export interface AgentSessionsQuery {
   /** Only sessions of this directory. */
@@ -111,7 +115,7 @@ export interface AgentSessions {
 const maxPages = 1_000;
 
 export async function listAll(
-  page: (query: { readonly cwd?: string; readonly cursor?: string }) => Promise<SessionList>,
+  page: (query: { readonly cwd?: string; readonly cursor?: string }) => Promise<SessionPage>,
   { cwd, limit = 1_000 }: AgentSessionsQuery,
 ): Promise<AgentSessions> {
   const found = new Map<string, AgentSession>();

@@ -8,9 +8,9 @@ import type {
   Files,
   Meta,
   Prompt,
-  SessionPlace,
+  SessionOptions,
+  SessionUpdate,
   Terminals,
-  Update,
 } from "@parley/acp";
 import type { LaunchEvent, LaunchOptions } from "../launch/launch-agent.ts";
 import type { Unread } from "../launch/watched-transport.ts";
@@ -20,13 +20,13 @@ import type { SessionSetup, SetupProblem } from "./session-setup.ts";
 
 /** Decides what an agent may do. */
 export interface LiveGate {
-  readonly permission: NonNullable<ClientDefinition["permission"]>;
+  readonly permission: NonNullable<ClientDefinition["requestPermission"]>;
   /** Files and terminals of a session; called once per session. Without it neither is offered. */
   services?(session: ClientSession): { readonly files: Files; readonly terminals: Terminals };
   /** Answers `_parley.dev/veto` (docs/policy.md). Without it agents are not asked to announce their effects. */
   veto?(session: ClientSession, params: unknown, signal: AbortSignal): Promise<object>;
   /** Called for each update, when the user cancels, and before a prompt is sent. */
-  observe?(session: ClientSession, update: Update): void;
+  observe?(session: ClientSession, update: SessionUpdate): void;
   cancelled?(session: ClientSession): void;
   prompted?(session: ClientSession): void;
 }
@@ -48,7 +48,7 @@ export interface Recorder {
 }
 
 /** Events of an agent and its sessions for the user. */
-export type LiveEvent =
+export type ManagedAgentEvent =
   | LaunchEvent
   | { readonly kind: "stderr"; readonly text: string }
   /** The agent wrote a line to stdout that is not a message. */
@@ -76,14 +76,14 @@ export type LiveEvent =
     }
   | { readonly kind: "warning"; readonly message: string };
 
-export interface LiveOptions
+export interface ConnectAgentOptions
   extends Omit<LaunchOptions, "definition" | "onProgress" | "onStderr" | "onUnread"> {
   /** The definition for `client()`, without questions, files and terminals, which come from `gate` and `asker`. */
   readonly client: Omit<ClientDefinition, "permission" | "files" | "terminals" | "elicit" | "terminalAuth">;
   readonly gate?: LiveGate;
   readonly asker?: Asker;
   readonly recorder?: Recorder;
-  readonly onEvent?: (event: LiveEvent) => void;
+  readonly onEvent?: (event: ManagedAgentEvent) => void;
   /** The time to open, load or resume a session; the second attempt has twice as long. Default 60,000 ms. */
   readonly setupTimeoutMs?: number;
   /** The time for a login by the agent, browser included. Default 300,000 ms. */
@@ -104,7 +104,7 @@ export interface LiveOptions
 }
 
 /** The directories and setup of a session. Listeners that are given here miss nothing. */
-export interface LivePlace extends SessionPlace {
+export interface ManagedSessionOptions extends SessionOptions {
   readonly setup?: SessionSetup;
 }
 

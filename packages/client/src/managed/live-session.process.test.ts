@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import type { ClientSession, Entry, Prompt, Update } from "@parley/acp";
+import type { ClientSession, Entry, Prompt, SessionUpdate } from "@parley/acp";
 import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
 import type { RecordedSession } from "../index.ts";
 
@@ -19,7 +19,7 @@ const onlyLoad = {
   ],
 };
 
-function texts(updates: readonly Update[]): string {
+function texts(updates: readonly SessionUpdate[]): string {
   return updates
     .map((update) =>
       update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
@@ -38,9 +38,9 @@ test(
     const { agent, kinds } = await live(t, entry, {
       recorder: { begin: (session) => recorded.push(session), entry: (_id, each) => recorded.push(each) },
     });
-    const updates: Update[] = [];
-    const session = await agent.open({ cwd, onUpdate: (update) => updates.push(update) });
-    assert.deepEqual(await session.prompt("hi").outcome, { stopReason: "end_turn" });
+    const updates: SessionUpdate[] = [];
+    const session = await agent.newSession({ cwd, onUpdate: (update) => updates.push(update) });
+    assert.deepEqual(await session.prompt("hi").result, { stopReason: "end_turn" });
     assert.equal(texts(updates), "hello");
     assert.partialDeepStrictEqual(recorded[0], {
       agent: "scripted",
@@ -64,16 +64,16 @@ test("prompts wait for one another, and each can be withdrawn by itself", patien
     play: { turns: [{ when: "one", steps: [{ wait: "cancelled" }] }], otherwise: say("said: {{prompt}}") },
   });
   const { agent } = await live(t, entry);
-  const session = await agent.open({ cwd });
-  const updates: Update[] = [];
+  const session = await agent.newSession({ cwd });
+  const updates: SessionUpdate[] = [];
   session.onUpdate((update) => updates.push(update));
   const [one, two, three] = ["one", "two", "three"].map((text) => session.prompt(text));
   assert.equal(session.waiting.length >= 2, true);
   two!.cancel();
-  assert.deepEqual(await two!.outcome, { stopReason: "cancelled" });
+  assert.deepEqual(await two!.result, { stopReason: "cancelled" });
   one!.cancel();
-  assert.equal((await one!.outcome).stopReason, "cancelled");
-  assert.equal((await three!.outcome).stopReason, "end_turn");
+  assert.equal((await one!.result).stopReason, "cancelled");
+  assert.equal((await three!.result).stopReason, "end_turn");
   assert.equal(texts(updates), "said: three");
 });
 
@@ -95,10 +95,10 @@ for (const [how, kind] of [
         { play: { ...kind, sessions: history, otherwise: say("here again") } },
       );
       const { agent, events } = await live(t, entry);
-      const session = await agent.reopen("old", { cwd });
-      const updates: Update[] = [];
+      const session = await agent.reopenSession("old", { cwd });
+      const updates: SessionUpdate[] = [];
       session.onUpdate((update) => updates.push(update));
-      assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+      assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
       assert.equal(texts(updates), "here again");
       assert.equal(starts().length, 2);
       assert.equal(session.sessionId, "old");
@@ -126,9 +126,9 @@ test(
     const { agent, events } = await live(t, entry, {
       recorder: { begin: (each) => began.push(each), entry: () => undefined },
     });
-    const session = await agent.open({ cwd });
+    const session = await agent.newSession({ cwd });
     const before = session.sessionId;
-    assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
     assert.notEqual(session.sessionId, before);
     assert.partialDeepStrictEqual(
       events.find((event) => event.kind === "continued"),
@@ -159,12 +159,12 @@ test(
         },
       },
     });
-    const session = await agent.reopen("old", { cwd });
-    await assert.rejects(session.prompt("hi").outcome, { name: "ConnectionError", kind: "exited" });
+    const session = await agent.reopenSession("old", { cwd });
+    await assert.rejects(session.prompt("hi").result, { name: "ConnectionError", kind: "exited" });
     assert.equal(starts().length, 1);
     // the session goes on with the next prompt
-    assert.equal((await session.prompt("again").outcome).stopReason, "end_turn");
-    assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("again").result).stopReason, "end_turn");
+    assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
     assert.deepEqual(asked, ["crash", "crash"]);
     assert.equal(starts().length, 3);
   },
@@ -176,8 +176,8 @@ test("an agent that dies again and again is given up with what it wrote", patien
     play: { sessions: [{ sessionId: "old", cwd }], otherwise: [{ crash: { exitCode: 3 } }] },
   });
   const { agent } = await live(t, entry, { maxRestarts: 2, asker: { retry: async () => true } });
-  const session = await agent.reopen("old", { cwd });
-  await assert.rejects(session.prompt("hi").outcome, {
+  const session = await agent.reopenSession("old", { cwd });
+  await assert.rejects(session.prompt("hi").result, {
     name: "LaunchError",
     kind: "crash_loop",
     message: "scripted crashed 3 times in five minutes",
@@ -192,9 +192,9 @@ test("an agent that dies again and again in silence is not said to have told why
     play: { sessions: [{ sessionId: "old", cwd }], otherwise: [{ crash: { exitCode: 3 } }] },
   });
   const { agent } = await live(t, entry, { maxRestarts: 0 });
-  const session = await agent.reopen("old", { cwd });
-  await assert.rejects(session.prompt("hi").outcome);
-  await assert.rejects(session.prompt("hi").outcome, {
+  const session = await agent.reopenSession("old", { cwd });
+  await assert.rejects(session.prompt("hi").result);
+  await assert.rejects(session.prompt("hi").result, {
     kind: "crash_loop",
     hint: "it wrote nothing to stderr",
   });
@@ -234,12 +234,12 @@ test(
     const { agent } = await live(t, entry, {
       recorder: { begin: () => undefined, entry: (_id, each) => recorded.push(each) },
     });
-    const updates: Update[] = [];
-    const session = await agent.reopen("old", { cwd, onUpdate: (update) => updates.push(update) });
+    const updates: SessionUpdate[] = [];
+    const session = await agent.reopenSession("old", { cwd, onUpdate: (update) => updates.push(update) });
     assert.equal(texts(updates), "old answer");
     assert.equal(texts(recorded.flatMap((each) => (each.kind === "update" ? [each.update] : []))), "");
     updates.length = 0;
-    assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
     assert.equal(texts(updates), "new answer");
   },
 );
@@ -255,15 +255,15 @@ test(
       { play: { sessions, otherwise: say("here again") } },
     );
     const { agent, events } = await live(t, entry, { cancelTimeoutMs: 50 });
-    const session = await agent.reopen("old", { cwd });
+    const session = await agent.reopenSession("old", { cwd });
     const began = Promise.withResolvers<void>();
     session.onUpdate(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk" && began.resolve());
     const stuck = session.prompt("one");
     const next = session.prompt("two");
     await began.promise;
     stuck.cancel();
-    assert.deepEqual(await stuck.outcome, { stopReason: "cancelled" });
-    assert.equal((await next.outcome).stopReason, "end_turn");
+    assert.deepEqual(await stuck.result, { stopReason: "cancelled" });
+    assert.equal((await next.result).stopReason, "end_turn");
     assert.equal(starts().length, 2);
     assert.ok(events.some((event) => event.kind === "warning" && /did not end its work/.test(event.message)));
   },
@@ -276,7 +276,7 @@ test(
     const turns = [{ when: "long", steps: [{ wait: "cancelled" as const }] }];
     const { entry, starts } = scripted(t, { play: { turns, otherwise: say("fine") } });
     const { agent, kinds } = await live(t, entry);
-    const session = await agent.open({ cwd });
+    const session = await agent.newSession({ cwd });
     session.cancel();
     const first = session.prompt("long");
     first.cancel();
@@ -285,11 +285,11 @@ test(
     const third = session.prompt("short");
     second.cancel();
     session.onUpdate(({ sessionUpdate }) => sessionUpdate === "user_message" && second.cancel());
-    assert.equal((await first.outcome).stopReason, "cancelled");
-    assert.equal((await second.outcome).stopReason, "cancelled");
-    assert.equal((await third.outcome).stopReason, "end_turn");
+    assert.equal((await first.result).stopReason, "cancelled");
+    assert.equal((await second.result).stopReason, "cancelled");
+    assert.equal((await third.result).stopReason, "end_turn");
     session.cancel();
-    assert.equal((await session.prompt("short").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("short").result).stopReason, "end_turn");
     assert.equal(starts().length, 1);
     assert.ok(!kinds().includes("warning"));
   },
@@ -328,9 +328,9 @@ test(
         },
       },
     });
-    const session = await agent.open({ cwd });
+    const session = await agent.newSession({ cwd });
     const prompt = session.prompt("go");
-    assert.deepEqual(await prompt.outcome, { stopReason: "cancelled" });
+    assert.deepEqual(await prompt.result, { stopReason: "cancelled" });
     assert.equal(open.length, 2);
     assert.ok(open.every(({ aborted }) => aborted));
     assert.deepEqual(
@@ -358,19 +358,20 @@ test(
     );
     const { agent } = await live(t, entry);
     const said: string[] = [];
-    const open = (id: string) => agent.reopen(id, { cwd, onUpdate: (update) => said.push(texts([update])) });
+    const open = (id: string) =>
+      agent.reopenSession(id, { cwd, onUpdate: (update) => said.push(texts([update])) });
     const [a, b] = await Promise.all([open("a"), open("b")]);
-    await Promise.all([a!.prompt("hi").outcome, b!.prompt("hi").outcome]);
+    await Promise.all([a!.prompt("hi").result, b!.prompt("hi").result]);
     assert.deepEqual(said.filter(Boolean).sort(), ["first: a", "first: b"]);
     said.length = 0;
-    await a!.prompt("die").outcome;
-    await b!.prompt("hi").outcome;
+    await a!.prompt("die").result;
+    await b!.prompt("hi").result;
     assert.deepEqual(said.filter(Boolean), ["second: a", "second: b"]);
     assert.equal(starts().length, 2);
     assert.equal(agent.sessions.length, 2);
     await a!.close();
     assert.equal(agent.sessions.length, 1);
-    await assert.rejects(a!.prompt("hi").outcome, { kind: "closed" });
+    await assert.rejects(a!.prompt("hi").result, { kind: "closed" });
   },
 );
 
@@ -381,11 +382,11 @@ test("an agent that says nothing for long is told of, once for each silence (F4)
     quietMs: 20,
     onEvent: (event) => event.kind === "quiet" && event.ms === 20 && quiet.resolve(),
   });
-  const session = await agent.open({ cwd });
+  const session = await agent.newSession({ cwd });
   const prompt = session.prompt("hi");
   await quiet.promise;
   prompt.cancel();
-  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.equal((await prompt.result).stopReason, "cancelled");
 });
 
 test("a managed session and its prompts are used like any other session", patience, async (t) => {
@@ -396,17 +397,17 @@ test("a managed session and its prompts are used like any other session", patien
     { play: { sessions, otherwise: say("again") } },
   );
   const { agent } = await live(t, entry);
-  const session: ClientSession = await agent.reopen("old", { cwd });
+  const session: ClientSession = await agent.reopenSession("old", { cwd });
   session.data = { mine: true };
   assert.deepEqual([session.roots, session.data], [[cwd], { mine: true }]);
   const prompt: Prompt = session.prompt("hi");
-  const updates: Update[] = [];
+  const updates: SessionUpdate[] = [];
   for await (const update of prompt) updates.push(update);
   assert.equal(texts(updates), "again", "the updates of every attempt");
   assert.equal(typeof (await prompt.accepted), "string");
-  assert.equal((await prompt.outcome).stopReason, "end_turn");
+  assert.equal((await prompt.result).stopReason, "end_turn");
   // what came before the first listener is kept for it
-  const seen: Update[] = [];
+  const seen: SessionUpdate[] = [];
   session.onUpdate((update) => seen.push(update));
   assert.equal(texts(seen), "again");
   await assert.rejects(session.cancelToolCall("none"), TypeError);
@@ -423,10 +424,10 @@ test("a cancel by a listener that sees the message being sent reaches the agent"
   const { entry } = scripted(t, { play: { versions: [1], turns: [{ steps: [{ wait: "cancelled" }] }] } });
   const { agent } = await live(t, entry);
   let prompt: Prompt | undefined;
-  const onUpdate = ({ sessionUpdate }: Update) => {
+  const onUpdate = ({ sessionUpdate }: SessionUpdate) => {
     if (sessionUpdate === "user_message") prompt?.cancel();
   };
-  const session = await agent.open({ cwd, onUpdate });
+  const session = await agent.newSession({ cwd, onUpdate });
   prompt = session.prompt("wait");
-  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.equal((await prompt.result).stopReason, "cancelled");
 });

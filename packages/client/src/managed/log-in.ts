@@ -1,7 +1,7 @@
 // Logs in to an agent by one of its methods, in all shapes that agents use, and restarts it where that is needed.
 
 import { isObject, optional, withTimeout } from "@parley/acp/internal";
-import type { AgentEntry } from "../agents/agent-entry.ts";
+import type { AgentSpec } from "../agents/agent-entry.ts";
 import { agentEnvironment } from "../agents/environment.ts";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { LaunchError } from "../launch/launch-error.ts";
@@ -87,14 +87,14 @@ async function byVariables(target: LoginTarget, asker: Asker, method: LoginMetho
 }
 
 /** The command line that logs in to an agent. */
-export function loginCommandFor(entry: AgentEntry): string {
+export function loginCommandFor(entry: AgentSpec): string {
   const { name, origin, transport } = entry;
   const isTyped = origin === "command" && transport === "stdio";
   return `parley agents login ${isTyped ? `-- ${joinWords([entry.command, ...entry.args])}` : name}`;
 }
 
 function loginNeeded(
-  entry: AgentEntry,
+  entry: AgentSpec,
   why: string,
   methods: readonly LoginMethod[],
   cause?: unknown,
@@ -111,7 +111,7 @@ function loginNeeded(
 
 /** A terminal login runs like the agent itself. */
 interface LoginContext {
-  readonly entry: AgentEntry;
+  readonly entry: AgentSpec;
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
 }

@@ -38,9 +38,9 @@ test(
     const { entry, starts } = scripted(t, { play: locked });
     const { asker, shown } = choosing("web");
     const { agent } = await live(t, entry, { asker });
-    const sessions = await Promise.all([agent.open({ cwd }), agent.open({ cwd })]);
+    const sessions = await Promise.all([agent.newSession({ cwd }), agent.newSession({ cwd })]);
     assert.deepEqual(shown, [[{ id: "web", name: "Browser", description: "opens one", kind: "agent" }]]);
-    for (const session of sessions) assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    for (const session of sessions) assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
     assert.equal(starts().length, 1);
   },
 );
@@ -49,9 +49,9 @@ test("after a logout the agent wants a login again, also for a prompt (C13)", pa
   const { entry } = scripted(t, { play: locked });
   const { asker, shown } = choosing("web");
   const { agent } = await live(t, entry, { asker });
-  await agent.open({ cwd });
+  await agent.newSession({ cwd });
   await agent.logout();
-  await agent.open({ cwd });
+  await agent.newSession({ cwd });
   assert.equal(shown.length, 2);
 });
 
@@ -63,8 +63,8 @@ test(
     const { entry, starts } = scripted(t, { play: { ...locked, wire } }, { play: open });
     const { asker } = choosing("web");
     const { agent, events } = await live(t, entry, { asker });
-    const session = await agent.open({ cwd });
-    assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    const session = await agent.newSession({ cwd });
+    assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
     assert.equal(starts().length, 2);
     assert.ok(events.some((event) => event.kind === "restarting"));
   },
@@ -73,7 +73,7 @@ test(
 test("with nobody to ask, the ways to log in are told at once", patience, async (t) => {
   const { entry } = scripted(t, { play: locked });
   const { agent } = await live(t, { ...entry, origin: "config" });
-  await assert.rejects(agent.open({ cwd }), {
+  await assert.rejects(agent.newSession({ cwd }), {
     name: "LaunchError",
     kind: "login_needed",
     message: "scripted wants a login: not logged in",
@@ -83,7 +83,7 @@ test("with nobody to ask, the ways to log in are told at once", patience, async 
 
 test("a login that the user does not want, that fails, or that never ends is told", patience, async (t) => {
   const given = await live(t, scripted(t, { play: locked }).entry, choosing(undefined));
-  await assert.rejects(given.agent.open({ cwd }), {
+  await assert.rejects(given.agent.newSession({ cwd }), {
     kind: "login_needed",
     message: /no login method was chosen/,
   });
@@ -94,7 +94,7 @@ test("a login that the user does not want, that fails, or that never ends is tol
     wire: { replies: [{ method, error: { code: -32603, message: "wrong account" } }] },
   };
   const wrong = await live(t, scripted(t, { play: failing }).entry, choosing("web"));
-  await assert.rejects(wrong.agent.open({ cwd }), { kind: "login_needed", message: /wrong account/ });
+  await assert.rejects(wrong.agent.newSession({ cwd }), { kind: "login_needed", message: /wrong account/ });
   const hanging = {
     ...locked,
     versions: [1 as const],
@@ -102,12 +102,12 @@ test("a login that the user does not want, that fails, or that never ends is tol
   };
   const { entry, starts } = scripted(t, { play: hanging }, { play: open });
   const stuck = await live(t, entry, { ...choosing("web"), loginTimeoutMs: 50 });
-  await assert.rejects(stuck.agent.open({ cwd }), {
+  await assert.rejects(stuck.agent.newSession({ cwd }), {
     kind: "login_needed",
     message: /did not end within 50 ms/,
   });
   // and the agent that hung is not used again
-  assert.notEqual((await stuck.agent.open({ cwd })).sessionId, "");
+  assert.notEqual((await stuck.agent.newSession({ cwd })).sessionId, "");
   assert.equal(starts().length, 2);
 });
 
@@ -126,9 +126,9 @@ test(
     });
     const { agent } = await live(t, entry, { asker, env: {} });
     // refused at the same time: one login is enough for all
-    const [first, second] = await Promise.all([agent.open({ cwd }), agent.open({ cwd })]);
+    const [first, second] = await Promise.all([agent.newSession({ cwd }), agent.newSession({ cwd })]);
     assert.notEqual(first.sessionId, second.sessionId);
-    assert.equal((await first.prompt("hi").outcome).stopReason, "end_turn");
+    assert.equal((await first.prompt("hi").result).stopReason, "end_turn");
     assert.equal(shown[0]?.[0]?.kind, "terminal");
     assert.partialDeepStrictEqual(commands, [
       { command: entry.command, args: [...entry.args, "--login"], env: { LOGIN: "1" } },
@@ -142,7 +142,7 @@ test("a login that does not help is not repeated", patience, async (t) => {
   const { entry, starts } = scripted(t, { play: { ...locked, wire: { replies: [refused] } } });
   const { asker, shown } = choosing("web");
   const { agent } = await live(t, entry, { asker });
-  await assert.rejects(agent.open({ cwd }), { name: "RequestError", code: -32000 });
+  await assert.rejects(agent.newSession({ cwd }), { name: "RequestError", code: -32000 });
   assert.equal(shown.length, 1);
   // some agents read their credentials only when they start
   assert.equal(starts().length, 2);
@@ -156,7 +156,7 @@ test(
     const { entry } = scripted(t, { play: offering(method) }, { exit: 4 });
     const { asker } = choosing("tty", { terminalLogin: async () => 0 });
     const { agent } = await live(t, entry, { asker });
-    await assert.rejects(agent.open({ cwd }), { name: "LaunchError", kind: "exited", exitCode: 4 });
+    await assert.rejects(agent.newSession({ cwd }), { name: "LaunchError", kind: "exited", exitCode: 4 });
   },
 );
 
@@ -166,9 +166,9 @@ test("a login that failed is asked for again by the next request", patience, asy
   const codes = [1, 0];
   const { asker, shown } = choosing("tty", { terminalLogin: async () => codes.shift() ?? 1 });
   const { agent } = await live(t, entry, { asker });
-  await assert.rejects(agent.open({ cwd }), { kind: "login_needed" });
+  await assert.rejects(agent.newSession({ cwd }), { kind: "login_needed" });
   assert.equal(starts().length, 1);
-  assert.notEqual((await agent.open({ cwd })).sessionId, "");
+  assert.notEqual((await agent.newSession({ cwd })).sessionId, "");
   assert.equal(shown.length, 2);
 });
 
@@ -177,7 +177,7 @@ test("a login in a terminal that fails is told with its exit code", patience, as
   const { entry } = scripted(t, { play: offering(method) });
   const { asker } = choosing("tty", { terminalLogin: async () => 3 });
   const { agent } = await live(t, entry, { asker });
-  await assert.rejects(agent.open({ cwd }), { kind: "login_needed", message: /exited with code 3/ });
+  await assert.rejects(agent.newSession({ cwd }), { kind: "login_needed", message: /exited with code 3/ });
 });
 
 test("ways to log in that other agents name in their own shapes are understood", patience, async (t) => {
@@ -209,7 +209,7 @@ test("ways to log in that other agents name in their own shapes are understood",
     },
   });
   const { agent } = await live(t, entry, { asker });
-  assert.notEqual((await agent.open({ cwd })).sessionId, "");
+  assert.notEqual((await agent.newSession({ cwd })).sessionId, "");
   assert.deepEqual(
     shown[0]?.map(({ id, kind, command }) => [id, kind, command?.command, command?.args.at(-1)]),
     [
@@ -235,7 +235,7 @@ test(
     const { entry } = scripted(t, { play: offering(...methods) });
     const { asker } = choosing("tty");
     const { agent } = await live(t, entry, { asker });
-    await assert.rejects(agent.open({ cwd }), {
+    await assert.rejects(agent.newSession({ cwd }), {
       kind: "login_needed",
       message: /none of its login methods can be used here/,
     });
@@ -250,7 +250,7 @@ test("one can log in before anything else, by the name of the way", patience, as
     message: /no usable login method magic/,
   });
   await agent.login("web");
-  assert.notEqual((await agent.open({ cwd })).sessionId, "");
+  assert.notEqual((await agent.newSession({ cwd })).sessionId, "");
 });
 
 test("prompts of two sessions that want a login at the same time share one", patience, async (t) => {
@@ -271,8 +271,8 @@ test("prompts of two sessions that want a login at the same time share one", pat
     },
   };
   const { agent } = await live(t, entry, { asker });
-  const sessions = await Promise.all([agent.open({ cwd }), agent.open({ cwd })]);
-  const outcomes = Promise.all(sessions.map((session) => session.prompt("hi").outcome));
+  const sessions = await Promise.all([agent.newSession({ cwd }), agent.newSession({ cwd })]);
+  const outcomes = Promise.all(sessions.map((session) => session.prompt("hi").result));
   while (asked === 0) await new Promise((resolve) => setImmediate(resolve));
   chosen.resolve("web");
   assert.deepEqual(

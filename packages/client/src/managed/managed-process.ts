@@ -2,12 +2,12 @@
 
 import { type ClientSession, type ConnectedAgent, ConnectionError } from "@parley/acp";
 import { sleep } from "@parley/acp/internal";
-import type { AgentEntry } from "../agents/agent-entry.ts";
+import type { AgentSpec } from "../agents/agent-entry.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError, stderrHint } from "../launch/launch-error.ts";
 import type { Unread } from "../launch/watched-transport.ts";
 import { clientDefinition } from "./client-definition.ts";
-import type { LiveOptions } from "./live-options.ts";
+import type { ConnectAgentOptions } from "./live-options.ts";
 import { logIn } from "./log-in.ts";
 import { problemOf } from "./problem.ts";
 
@@ -19,8 +19,8 @@ const longestEndMs = 1_000;
 
 /** One agent program or remote agent across its restarts. */
 export class ManagedProcess {
-  readonly entry: AgentEntry;
-  readonly options: LiveOptions;
+  readonly entry: AgentSpec;
+  readonly options: ConnectAgentOptions;
   readonly #sessionOf: (sessionId: string) => ClientSession | undefined;
   /** Typed by the user to log in; kept in memory only. */
   #credentials: Readonly<Record<string, string>> = {};
@@ -40,8 +40,8 @@ export class ManagedProcess {
 
   /** `sessionOf` finds a session by its id. */
   constructor(
-    entry: AgentEntry,
-    options: LiveOptions,
+    entry: AgentSpec,
+    options: ConnectAgentOptions,
     sessionOf: (sessionId: string) => ClientSession | undefined,
   ) {
     this.entry = entry;

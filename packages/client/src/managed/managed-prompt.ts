@@ -1,6 +1,6 @@
 // A prompt of a managed session: waits for its turn, and may be sent more than once.
 
-import type { ClientSession, Meta, Outcome, Prompt } from "@parley/acp";
+import type { ClientSession, Meta, Prompt, PromptResult } from "@parley/acp";
 import { type InternalPromptOptions, optional, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
 import type { LivePrompt, PromptContent } from "./live-options.ts";
 import type { RecoveryCounts } from "./recover.ts";
@@ -41,7 +41,7 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
   }
 
   /** Sends it. `stuck` is called when the agent does not end its work in time after a cancel. */
-  async sendTo(session: ClientSession, cancelTimeoutMs: number, stuck: () => void): Promise<Outcome> {
+  async sendTo(session: ClientSession, cancelTimeoutMs: number, stuck: () => void): Promise<PromptResult> {
     // the handle keeps the updates of all attempts
     const options: InternalPromptOptions = {
       keepUpdates: false,
@@ -54,7 +54,7 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
       () => undefined,
     );
     let timer: NodeJS.Timeout | undefined;
-    const given = Promise.withResolvers<Outcome>();
+    const given = Promise.withResolvers<PromptResult>();
     const cancelled = () => {
       timer = setTimeout(() => {
         given.resolve({ stopReason: "cancelled" });
@@ -68,7 +68,7 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
       cancelled();
     }
     try {
-      return await Promise.race([sent.outcome, given.promise]);
+      return await Promise.race([sent.result, given.promise]);
     } finally {
       clearTimeout(timer);
       this.signal.removeEventListener("abort", cancelled);

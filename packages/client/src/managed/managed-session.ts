@@ -6,13 +6,13 @@ import {
   ConnectionError,
   type Entry,
   type Meta,
-  type Outcome,
+  type PromptResult,
   type SessionConfigOption,
-  type Update,
+  type SessionUpdate,
 } from "@parley/acp";
 import { charsOf, PromptQueue, SessionEvents, unreadLimits } from "@parley/acp/internal";
 import { LaunchError } from "../launch/launch-error.ts";
-import type { LivePlace, LivePrompt, LiveSession, PromptContent } from "./live-options.ts";
+import type { LivePrompt, LiveSession, ManagedSessionOptions, PromptContent } from "./live-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { ManagedPrompt } from "./managed-prompt.ts";
 import { problemOf } from "./problem.ts";
@@ -24,7 +24,7 @@ export class ManagedSession implements LiveSession {
   data: unknown;
   readonly #process: ManagedProcess;
   readonly #ended: () => void;
-  readonly #place: LivePlace;
+  readonly #place: ManagedSessionOptions;
   readonly #events: SessionEvents;
   readonly #queue = new PromptQueue<ManagedPrompt>((prompt) => this.#work(prompt));
   readonly #activation: SessionActivation;
@@ -32,7 +32,7 @@ export class ManagedSession implements LiveSession {
   #isClosed = false;
 
   /** `ended` is called when the session is closed. */
-  constructor(process: ManagedProcess, place: LivePlace, ended: () => void) {
+  constructor(process: ManagedProcess, place: ManagedSessionOptions, ended: () => void) {
     this.#process = process;
     this.#ended = ended;
     this.#place = place;
@@ -56,20 +56,20 @@ export class ManagedSession implements LiveSession {
     return [this.#place.cwd, ...(this.#place.additionalDirectories ?? [])];
   }
 
-  get options(): readonly SessionConfigOption[] {
-    return this.inner?.options ?? [];
+  get configOptions(): readonly SessionConfigOption[] {
+    return this.inner?.configOptions ?? [];
   }
 
-  get commands(): readonly AvailableCommand[] {
-    return this.inner?.commands ?? [];
+  get availableCommands(): readonly AvailableCommand[] {
+    return this.inner?.availableCommands ?? [];
   }
 
   get state(): string {
     return this.inner?.state ?? "idle";
   }
 
-  get meta(): Meta | undefined {
-    return this.inner?.meta;
+  get _meta(): Meta | undefined {
+    return this.inner?._meta;
   }
 
   get setupProblems(): readonly SetupProblem[] {
@@ -80,7 +80,7 @@ export class ManagedSession implements LiveSession {
     return this.#prompts().filter((prompt) => !prompt.isSent);
   }
 
-  onUpdate(listener: (update: Update) => void): () => void {
+  onUpdate(listener: (update: SessionUpdate) => void): () => void {
     return this.#events.onUpdate(listener);
   }
 
@@ -113,16 +113,16 @@ export class ManagedSession implements LiveSession {
     await this.inner?.cancelTerminal(terminalId);
   }
 
-  async setOption(configId: string, value: string | boolean): Promise<void> {
+  async setConfigOption(configId: string, value: string | boolean): Promise<void> {
     const session = await this.#activation.active();
-    await session.setOption(configId, value);
+    await session.setConfigOption(configId, value);
     this.#activation.chosen[configId] = value;
   }
 
   async setMode(mode: string): Promise<void> {
     const session = await this.#activation.active();
     await session.setMode(mode);
-    const option = session.options.find((each) => each.category === "mode");
+    const option = session.configOptions.find((each) => each.category === "mode");
     if (option !== undefined) this.#activation.chosen[option.configId] = mode;
   }
 
@@ -172,7 +172,7 @@ export class ManagedSession implements LiveSession {
     }
   }
 
-  async #send(prompt: ManagedPrompt): Promise<Outcome> {
+  async #send(prompt: ManagedPrompt): Promise<PromptResult> {
     /** The reason why the session had to be reopened. */
     let crash: unknown;
     for (;;) {
@@ -197,7 +197,7 @@ export class ManagedSession implements LiveSession {
     }
   }
 
-  async #attempt(prompt: ManagedPrompt): Promise<{ outcome?: Outcome; failure?: unknown }> {
+  async #attempt(prompt: ManagedPrompt): Promise<{ outcome?: PromptResult; failure?: unknown }> {
     const { cancelTimeoutMs = 5_000, gate } = this.#process.options;
     let watch: NodeJS.Timeout | undefined;
     try {

@@ -12,7 +12,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { crashingAgent } from "../../test/support/crashing-agent.ts";
 import { patience, runs } from "../../test/support/live-probe.ts";
-import { type LiveAgent, liveAgent } from "../index.ts";
+import { connectAgent, type ManagedAgent } from "../index.ts";
 
 const cwd = tmpdir();
 const count = 50;
@@ -42,25 +42,25 @@ test(
     process.on("warning", warned);
     t.after(() => process.off("warning", warned));
     const { entry, lives } = crashingAgent(t, "in a message");
-    const start = () => liveAgent(entry, { client: { name: "test", version: "1" }, backoffMs: 0, cwd });
+    const start = () => connectAgent(entry, { client: { name: "test", version: "1" }, backoffMs: 0, cwd });
 
     const everybody = async () => {
       const agents = await Promise.all(Array.from({ length: count }, start));
-      const sessions = await Promise.all(agents.map((agent) => agent.reopen("old", { cwd })));
+      const sessions = await Promise.all(agents.map((agent) => agent.reopenSession("old", { cwd })));
       const said = await Promise.all(
-        sessions.flatMap((session) => ["one", "two"].map((text) => session.prompt(text).outcome)),
+        sessions.flatMap((session) => ["one", "two"].map((text) => session.prompt(text).result)),
       );
       assert.ok(said.every(({ stopReason }) => stopReason === "end_turn"));
       const dead = agents.filter((_, at) => at % 3 === 0).map((agent) => agent.pid ?? assert.fail());
       for (const pid of dead) process.kill(pid, "SIGKILL");
-      const after = await Promise.allSettled(sessions.map((session) => session.prompt("three").outcome));
+      const after = await Promise.allSettled(sessions.map((session) => session.prompt("three").result));
       // one that died had said nothing to it: it is started anew and asked again
       assert.deepEqual(
         after.map(({ status }) => status),
         sessions.map(() => "fulfilled"),
       );
       assert.equal(new Set(agents.map(({ pid }) => pid)).size, count);
-      await Promise.all(agents.map((agent: LiveAgent) => agent.close()));
+      await Promise.all(agents.map((agent: ManagedAgent) => agent.close()));
       return dead.length;
     };
 

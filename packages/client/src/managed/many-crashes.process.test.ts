@@ -69,7 +69,7 @@ suite("an agent that is killed", { concurrency: 4 }, () => {
         backoffMs: 0,
         onEvent: ({ kind }) => kind === "crashed" && deaths.add(),
       });
-      const session = await agent.reopen("old", { cwd });
+      const session = await agent.reopenSession("old", { cwd });
 
       for (let round = 1; round <= rounds; round += 1) {
         const before = deaths.count;
@@ -81,7 +81,7 @@ suite("an agent that is killed", { concurrency: 4 }, () => {
         await lastPrompt(session, `die-${round}`, expected.fate);
         if (expected.fate === "answered") await deaths.reached(before + 1);
         assert.equal(session.state, "idle");
-        assert.equal((await session.prompt(`live-${round}`).outcome).stopReason, "end_turn");
+        assert.equal((await session.prompt(`live-${round}`).result).stopReason, "end_turn");
         assert.equal(session.sessionId, "old");
       }
 
@@ -107,13 +107,13 @@ async function lastPrompt(session: LiveSession, text: string, fate: Expected["fa
   const prompt = session.prompt(text);
   if (fate === "told") {
     const error = { name: "ConnectionError", kind: "exited", signal: "SIGKILL", message: /SIGKILL/ };
-    await assert.rejects(prompt.outcome, error);
+    await assert.rejects(prompt.result, error);
   } else if (fate === "not started") {
     const error = { name: "LaunchError", kind: "exited", signal: "SIGKILL", message: /SIGKILL/ };
-    await assert.rejects(prompt.outcome, error);
+    await assert.rejects(prompt.result, error);
   } else {
     if (fate === "cancelled") cancelInCall(session, prompt);
-    assert.equal((await prompt.outcome).stopReason, fate === "cancelled" ? "cancelled" : "end_turn");
+    assert.equal((await prompt.result).stopReason, fate === "cancelled" ? "cancelled" : "end_turn");
   }
 }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import type { SessionConfigOption, Update } from "@parley/acp";
+import type { SessionConfigOption, SessionUpdate } from "@parley/acp";
 import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
 import type { ElicitationQuestion } from "../index.ts";
 
@@ -47,8 +47,8 @@ test("a form is filled in, and an address is shown with its host", patience, asy
     },
   });
   const said: string[] = [];
-  const session = await agent.open({ cwd, onUpdate: (update) => said.push(textOf(update)) });
-  assert.deepEqual(await session.prompt("go").outcome, { stopReason: "end_turn" });
+  const session = await agent.newSession({ cwd, onUpdate: (update) => said.push(textOf(update)) });
+  assert.deepEqual(await session.prompt("go").result, { stopReason: "end_turn" });
   assert.match(said.join(""), /^yes yes yes no \{"action":"decline"\} \{"action":"decline"\} $/);
   assert.deepEqual(
     asked.map((question) => (question.mode === "url" ? question.host : "form")),
@@ -89,12 +89,12 @@ test(
         },
       },
     });
-    const session = await agent.open({ cwd });
+    const session = await agent.newSession({ cwd });
     const prompt = session.prompt("never");
     await asked.promise;
     prompt.cancel();
-    assert.deepEqual(await prompt.outcome, { stopReason: "cancelled" });
-    await session.prompt("over").outcome;
+    assert.deepEqual(await prompt.result, { stopReason: "cancelled" });
+    await session.prompt("over").result;
     await over.promise;
   },
 );
@@ -107,8 +107,8 @@ test("with nobody there, no forms are offered and permissions are refused at onc
   const { entry } = scripted(t, { play: { otherwise: steps as never } });
   const { agent } = await live(t, entry);
   const said: string[] = [];
-  const session = await agent.open({ cwd, onUpdate: (update) => said.push(textOf(update)) });
-  await session.prompt("go").outcome;
+  const session = await agent.newSession({ cwd, onUpdate: (update) => said.push(textOf(update)) });
+  await session.prompt("go").result;
   assert.equal(said.join(""), "none refused");
 });
 
@@ -138,9 +138,9 @@ test("a gate decides about permissions and serves files, made once for each sess
     },
   });
   const said: string[] = [];
-  const session = await agent.open({ cwd, onUpdate: (update) => said.push(textOf(update)) });
-  await session.prompt("go").outcome;
-  await session.prompt("go").outcome;
+  const session = await agent.newSession({ cwd, onUpdate: (update) => said.push(textOf(update)) });
+  await session.prompt("go").result;
+  await session.prompt("go").result;
   assert.equal(said.join(""), "unsaved allowedunsaved allowed");
   assert.equal(made, 1);
 });
@@ -176,9 +176,9 @@ test(
       model: "LARGE",
       options: { thought_level: "high", "auto approve": "on", colour: "red", provider: "nobody" },
     };
-    const session = await agent.open({ cwd, setup });
+    const session = await agent.newSession({ cwd, setup });
     const values = () =>
-      session.options.map((option) => ("currentValue" in option ? option.currentValue : undefined));
+      session.configOptions.map((option) => ("currentValue" in option ? option.currentValue : undefined));
     const wanted = ["https://example.com/modes#code", "openai", "large", "high", true];
     assert.deepEqual(values(), wanted);
     assert.deepEqual(
@@ -191,9 +191,9 @@ test(
     const warnings = () => events.filter(({ kind }) => kind === "warning").length;
     assert.equal(warnings(), 0);
     // and so it is in a process that is started anew, with what was chosen since
-    await session.setOption("provider", "google");
+    await session.setConfigOption("provider", "google");
     await session.setMode("https://example.com/modes#ask");
-    assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
     assert.equal(starts().length, 2);
     assert.equal(warnings(), 1);
     assert.deepEqual(values(), ["https://example.com/modes#ask", "google", "large", "high", true]);
@@ -207,14 +207,14 @@ test("an agent that refuses an option goes on without it", patience, async (t) =
   };
   const { entry } = scripted(t, { play: { open: { options }, wire, otherwise: say("ok") } });
   const { agent } = await live(t, entry);
-  const session = await agent.open({ cwd, setup: { options: { effort: "high" } } });
+  const session = await agent.newSession({ cwd, setup: { options: { effort: "high" } } });
   assert.deepEqual(session.setupProblems, [
     { what: "option effort", why: "refused", message: "option effort was not set to high: not now" },
   ]);
-  assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+  assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
 });
 
-function textOf(update: Update): string {
+function textOf(update: SessionUpdate): string {
   return update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
     ? update.content.text
     : "";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
-import type { LiveEvent, Problem } from "../index.ts";
+import type { ManagedAgentEvent, Problem } from "../index.ts";
 
 const cwd = tmpdir();
 const fails = (code: number, message: string, data?: unknown) => [
@@ -24,10 +24,10 @@ for (const [who, code, message, data] of [
     ];
     const { entry } = scripted(t, { play: { turns } });
     const { agent, events } = await live(t, entry);
-    const session = await agent.open({ cwd });
-    assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+    const session = await agent.newSession({ cwd });
+    assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
     const retries = events.filter(
-      (event): event is Extract<LiveEvent, { kind: "retrying" }> => event.kind === "retrying",
+      (event): event is Extract<ManagedAgentEvent, { kind: "retrying" }> => event.kind === "retrying",
     );
     assert.deepEqual(
       retries.map(({ problem, attempt }) => [problem.kind, attempt]),
@@ -50,14 +50,14 @@ test("a pause ends when the prompt is cancelled, and has a limit", patience, asy
   const { agent } = await live(t, entry, {
     onEvent: (event) => event.kind === "retrying" && waits.resolve(),
   });
-  const session = await agent.open({ cwd });
+  const session = await agent.newSession({ cwd });
   const prompt = session.prompt("hi");
   await waits.promise;
   prompt.cancel();
-  assert.deepEqual(await prompt.outcome, { stopReason: "cancelled" });
+  assert.deepEqual(await prompt.result, { stopReason: "cancelled" });
   const limited = await live(t, entry, { maxRetries: 0 });
-  const other = await limited.agent.open({ cwd });
-  assert.partialDeepStrictEqual(await other.prompt("hi").outcome, {
+  const other = await limited.agent.newSession({ cwd });
+  assert.partialDeepStrictEqual(await other.prompt("hi").result, {
     stopReason: "error",
     error: { code: -32065 },
   });
@@ -67,8 +67,8 @@ test("an agent that fails in the middle of its work is not sent the prompt again
   const steps = [{ tool: { title: "rm", kind: "execute" as const } }, ...fails(-32065, "slow down")];
   const { entry } = scripted(t, { play: { turns: [{ steps }], otherwise: say("again") } });
   const { agent, kinds } = await live(t, entry);
-  const session = await agent.open({ cwd });
-  assert.equal((await session.prompt("hi").outcome).stopReason, "error");
+  const session = await agent.newSession({ cwd });
+  assert.equal((await session.prompt("hi").result).stopReason, "error");
   assert.ok(!kinds().includes("retrying"));
 });
 
@@ -94,9 +94,9 @@ for (const [code, message] of [
           },
         },
       });
-      const session = await agent.open({ cwd });
+      const session = await agent.newSession({ cwd });
       const before = session.sessionId;
-      assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+      assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
       assert.deepEqual(
         asked.map(({ kind, message: words }) => [kind, words]),
         [["session_not_found", message]],
@@ -113,8 +113,8 @@ test("a session that the agent has put away is taken up again, and nobody is ask
   };
   const { entry } = scripted(t, { play: { versions: [1], wire, otherwise: say("back") } });
   const { agent, events } = await live(t, entry, { asker: { newSession: () => assert.fail("asked") } });
-  const session = await agent.open({ cwd });
-  assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+  const session = await agent.newSession({ cwd });
+  assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
   assert.ok(events.some((event) => event.kind === "continued" && event.how === "resumed"));
 });
 
@@ -126,8 +126,8 @@ test(
     const replies = ["session/prompt", "session/resume", "session/load"].map((method) => ({ method, error }));
     const { entry } = scripted(t, { play: { versions: [1], wire: { replies } } });
     const { agent } = await live(t, entry);
-    const session = await agent.open({ cwd });
-    assert.partialDeepStrictEqual(await session.prompt("hi").outcome, { stopReason: "error", error });
+    const session = await agent.newSession({ cwd });
+    assert.partialDeepStrictEqual(await session.prompt("hi").result, { stopReason: "error", error });
   },
 );
 
@@ -136,11 +136,11 @@ test("an agent that timed out is asked once more, and no more than once", patien
     play: { turns: [{ steps: fails(-32068, "timeout") }], otherwise: say("ok") },
   });
   const { agent } = await live(t, entry);
-  const session = await agent.open({ cwd });
-  assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+  const session = await agent.newSession({ cwd });
+  assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
   const slow = scripted(t, { play: { otherwise: fails(-32068, "timeout") } });
-  const other = await (await live(t, slow.entry)).agent.open({ cwd });
-  assert.equal((await other.prompt("hi").outcome).stopReason, "error");
+  const other = await (await live(t, slow.entry)).agent.newSession({ cwd });
+  assert.equal((await other.prompt("hi").result).stopReason, "error");
 });
 
 test(
@@ -150,7 +150,7 @@ test(
     const wire = { replies: [{ method: "session/new", nth: 1, answer: "never" as const }] };
     const { entry } = scripted(t, { play: { wire } });
     const { agent, events } = await live(t, entry, { setupTimeoutMs: 1_500 });
-    const session = await agent.open({ cwd });
+    const session = await agent.newSession({ cwd });
     assert.notEqual(session.sessionId, "");
     assert.partialDeepStrictEqual(
       events.find((event) => event.kind === "retrying"),
@@ -175,16 +175,16 @@ test("what was denied or failed is tried again where the user says so", patience
       },
     },
   });
-  const session = await agent.open({ cwd });
-  assert.equal((await session.prompt("hi").outcome).stopReason, "end_turn");
+  const session = await agent.newSession({ cwd });
+  assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
   assert.deepEqual(asked, ["denied: the rule no-network forbids it", "other: oops"]);
 });
 
 test("a file that was not found is no lost session", patience, async (t) => {
   const { entry } = scripted(t, { play: { otherwise: fails(-32002, 'cannot find "/project/notes.txt"') } });
   const { agent, kinds } = await live(t, entry, { asker: { newSession: () => assert.fail("asked") } });
-  const session = await agent.open({ cwd });
-  assert.partialDeepStrictEqual(await session.prompt("hi").outcome, { error: { code: -32002 } });
+  const session = await agent.newSession({ cwd });
+  assert.partialDeepStrictEqual(await session.prompt("hi").result, { error: { code: -32002 } });
   assert.ok(!kinds().includes("continued"));
 });
 
@@ -201,7 +201,7 @@ test("what an agent hides behind an internal error is in the words of the proble
       },
     },
   });
-  const session = await agent.open({ cwd });
-  await session.prompt("hi").outcome;
+  const session = await agent.newSession({ cwd });
+  await session.prompt("hi").result;
   assert.deepEqual(asked, ["Internal error: no licence"]);
 });

@@ -52,18 +52,21 @@ for (const version of [1, 2] as const) {
     async (t) => {
       const { entry } = scripted(t, { play: { ...dying, versions: [version] } }, { play: mute(version) });
       const { agent } = await live(t, entry);
-      const session = await agent.reopen("old", { cwd });
-      assert.equal(session.options[0]?.configId, "mode");
+      const session = await agent.reopenSession("old", { cwd });
+      assert.equal(session.configOptions[0]?.configId, "mode");
       await session.setMode("code");
       const titles: unknown[] = [];
       session.onUpdate((update) => {
         if (update.sessionUpdate === "session_info_update") titles.push(update.title);
       });
-      assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+      assert.equal((await session.prompt("go").result).stopReason, "end_turn");
       assert.deepEqual(titles, ["set"], "what was chosen is chosen again, whatever was remembered");
-      assert.deepEqual([session.options[0]?.configId, session.commands[0]?.name], ["mode", "test"]);
+      assert.deepEqual(
+        [session.configOptions[0]?.configId, session.availableCommands[0]?.name],
+        ["mode", "test"],
+      );
       await session.setMode("plan");
-      const [option] = session.options;
+      const [option] = session.configOptions;
       assert.equal(option?.type === "select" && option.currentValue, "plan");
     },
   );

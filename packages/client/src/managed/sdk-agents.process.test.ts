@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import type { Update } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
 import { programCommand } from "../../../acp/test/support/programs.ts";
 import { live, patience } from "../../test/support/live-probe.ts";
 import { commandEntry, type LiveGate } from "../index.ts";
@@ -36,12 +36,12 @@ for (const version of [1, 2] as const) {
         },
       });
       assert.equal(agent.connected.version, version);
-      const updates: Update[] = [];
-      const session = await agent.open({ cwd, onUpdate: (update) => updates.push(update) });
+      const updates: SessionUpdate[] = [];
+      const session = await agent.newSession({ cwd, onUpdate: (update) => updates.push(update) });
       assert.ok(logins.includes("agent"));
-      assert.equal((await session.prompt("every update").outcome).stopReason, "end_turn");
+      assert.equal((await session.prompt("every update").result).stopReason, "end_turn");
       assert.ok(new Set(updates.map(({ sessionUpdate }) => sessionUpdate)).size > 5);
-      assert.equal((await session.prompt("ask twice").outcome).stopReason, "end_turn");
+      assert.equal((await session.prompt("ask twice").result).stopReason, "end_turn");
       // a question without a choice is refused unseen
       assert.ok(asked.length >= 1);
       const endless = session.prompt("until cancelled");
@@ -49,11 +49,11 @@ for (const version of [1, 2] as const) {
       const next = session.prompt("every update");
       while (!endless.isSent) await new Promise((resolve) => setImmediate(resolve));
       endless.cancel();
-      assert.equal((await endless.outcome).stopReason, "cancelled");
-      assert.equal((await next.outcome).stopReason, "end_turn");
+      assert.equal((await endless.result).stopReason, "cancelled");
+      assert.equal((await next.result).stopReason, "end_turn");
       process.kill(agent.pid ?? assert.fail(), "SIGKILL");
       await agent.connected.closed;
-      assert.equal((await session.prompt("every update").outcome).stopReason, "end_turn");
+      assert.equal((await session.prompt("every update").result).stopReason, "end_turn");
       assert.ok(kinds().includes("continued"));
     },
   );

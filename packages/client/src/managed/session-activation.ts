@@ -5,13 +5,13 @@ import {
   ConnectionError,
   type Entry,
   type SessionConfigOption,
-  type SessionPlace,
+  type SessionOptions,
 } from "@parley/acp";
 import { optional, withTimeout } from "@parley/acp/internal";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { reportWaiting } from "../launch/report-waiting.ts";
 import { EntryFilter } from "./entry-filter.ts";
-import type { LivePlace } from "./live-options.ts";
+import type { ManagedSessionOptions } from "./live-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { problemOf } from "./problem.ts";
 import { applySetup, type SetupProblem } from "./session-setup.ts";
@@ -24,7 +24,7 @@ export class SessionActivation {
   /** Options that were set after the session was opened; a restarted agent does not know them. */
   readonly chosen: Record<string, string | boolean> = {};
   readonly #process: ManagedProcess;
-  readonly #place: LivePlace;
+  readonly #place: ManagedSessionOptions;
   readonly #deliver: (entry: Entry, isRecorded: boolean) => void;
   #inner: ClientSession | undefined;
   #owner: LaunchedAgent | undefined;
@@ -34,7 +34,7 @@ export class SessionActivation {
 
   constructor(
     process: ManagedProcess,
-    place: LivePlace,
+    place: ManagedSessionOptions,
     deliver: (entry: Entry, isRecorded: boolean) => void,
   ) {
     this.#process = process;
@@ -53,7 +53,7 @@ export class SessionActivation {
   }
 
   get canReopen(): boolean {
-    const { resume, load } = this.#owner?.agent.features ?? {};
+    const { resume, load } = this.#owner?.agent.capabilities ?? {};
     return resume === true || load === true;
   }
 
@@ -68,7 +68,7 @@ export class SessionActivation {
 
   async openNew(replaces?: string): Promise<void> {
     this.#optionsBefore = [];
-    const opened = await this.#activate("new", (agent, place) => agent.open(place));
+    const opened = await this.#activate("new", (agent, place) => agent.newSession(place));
     this.#startRecording(opened, "new", replaces);
     await this.#setUp(opened);
   }
@@ -92,7 +92,7 @@ export class SessionActivation {
   /** Loads or resumes it; opens a new one in its place when the agent can do neither. */
   async reopen(): Promise<void> {
     const launched = await this.#process.running();
-    const { resume, load } = launched.agent.features;
+    const { resume, load } = launched.agent.capabilities;
     if (!resume && !load) return this.replace();
     const after = this.#owner === launched ? "loss" : "restart";
     const { session, how } = await this.#loadOrResume(true);
@@ -118,14 +118,17 @@ export class SessionActivation {
   async #loadOrResume(isSilent: boolean): Promise<{ session: ClientSession; how: "loaded" | "resumed" }> {
     let how: "loaded" | "resumed" = "resumed";
     const id = this.sessionId;
-    const { options, commands } = this.#inner ?? { options: [], commands: [] };
+    const { configOptions: options, availableCommands: commands } = this.#inner ?? {
+      configOptions: [],
+      availableCommands: [],
+    };
     this.#optionsBefore = options;
-    const known = { options, commands };
+    const known = { configOptions: options, availableCommands: commands };
     const session = await this.#activate(isSilent ? "silent" : "history", (agent, given) => {
       const place = { ...given, known };
-      const { resume, load } = agent.features;
+      const { resume, load } = agent.capabilities;
       how = resume && (isSilent || !load) ? "resumed" : "loaded";
-      return how === "resumed" ? agent.resume(id, place) : agent.load(id, place);
+      return how === "resumed" ? agent.resumeSession(id, place) : agent.loadSession(id, place);
     });
     return { session, how };
   }
@@ -133,7 +136,7 @@ export class SessionActivation {
   /** Tries once more with twice the time when the agent does not answer. */
   async #activate(
     what: "new" | "history" | "silent",
-    call: (agent: LaunchedAgent["agent"], place: SessionPlace) => Promise<ClientSession>,
+    call: (agent: LaunchedAgent["agent"], place: SessionOptions) => Promise<ClientSession>,
   ): Promise<ClientSession> {
     const { setupTimeoutMs = 60_000, onEvent } = this.#process.options;
     const { setup: _setup, onUpdate: _onUpdate, onEntry: _onEntry, ...place } = this.#place;

@@ -34,11 +34,11 @@ export async function applySetup(
   remembered: readonly SessionConfigOption[],
 ): Promise<readonly SetupProblem[]> {
   const isRemembered =
-    remembered.length > 0 && JSON.stringify(session.options) === JSON.stringify(remembered);
+    remembered.length > 0 && JSON.stringify(session.configOptions) === JSON.stringify(remembered);
   const problems: SetupProblem[] = [];
   // one by one: setting an option may change others
   for (const find of wanted(setup)) {
-    const problem = await apply(session, find(session.options), isRemembered);
+    const problem = await apply(session, find(session.configOptions), isRemembered);
     if (problem !== undefined) problems.push(problem);
   }
   return problems;
@@ -79,7 +79,7 @@ async function apply(
 ): Promise<SetupProblem | undefined> {
   const problem = (why: SetupProblem["why"], words: string) => ({ what, why, message: `${what} ${words}` });
   if (candidates.length === 0) {
-    const known = session.options.map((option) => option.configId).join(", ");
+    const known = session.configOptions.map((option) => option.configId).join(", ");
     return problem("not_offered", `cannot be set: this agent has no such option; it has: ${known || "none"}`);
   }
   for (const option of candidates) {
@@ -87,7 +87,7 @@ async function apply(
     if (found === undefined) continue;
     if (currentOf(option) === found && !isRemembered) return undefined;
     try {
-      await session.setOption(option.configId, found);
+      await session.setConfigOption(option.configId, found);
       return undefined;
     } catch (error) {
       return problem("refused", `was not set to ${found}: ${problemOf(error).message}`);

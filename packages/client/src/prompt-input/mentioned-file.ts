@@ -3,11 +3,11 @@
 import { constants, open, realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { AgentFeatures, ContentBlock } from "@parley/acp";
+import type { AgentCapabilities, ContentBlock } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 
 /** The capabilities that decide how an agent gets a file. */
-export type AcceptedContent = Pick<AgentFeatures, "image" | "audio" | "embeddedContext">;
+export type AcceptedContent = Pick<AgentCapabilities, "image" | "audio" | "embeddedContext">;
 
 /** More than this is linked: a model would be given all of it, wanted or not. */
 const maxEmbeddedBytes = 256 * 1024;

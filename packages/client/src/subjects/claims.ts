@@ -1,7 +1,7 @@
 // Reads the subjects of a tool call from its input and diffs, not from its title.
 
 import { isAbsolute, resolve } from "node:path";
-import type { PermissionAsk, ToolCallUpdate } from "@parley/acp";
+import type { PermissionRequest, ToolCallUpdate } from "@parley/acp";
 import { isObject } from "@parley/acp/internal";
 import { canonicalPath } from "./canonical-path.ts";
 import { commandSubject } from "./command-subject.ts";
@@ -23,7 +23,7 @@ const contentKeys =
   /^(?:content|contents|new_?(?:string|text|str|source|content)|old_?(?:string|text|str)|edits?|patch|diff|replacement|insert_text|file_text|changes)$/i;
 
 /** `call` is what is known of the tool call beside the question. At least one subject, all of them claims. */
-export function claimsOf(ask: PermissionAsk, call: Call | undefined, cwd: string): Subject[] {
+export function claimsOf(ask: PermissionRequest, call: Call | undefined, cwd: string): Subject[] {
   const { subject } = ask;
   if (subject?.type === "command" && "command" in subject && typeof subject.command === "string") {
     const where = canonicalPath(typeof subject["cwd"] === "string" ? subject["cwd"] : cwd);

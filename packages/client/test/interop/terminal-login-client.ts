@@ -2,11 +2,11 @@
 // Its arguments are the agent's command.
 
 import { spawn } from "node:child_process";
-import { commandEntry, liveAgent } from "@parley/client";
+import { commandEntry, connectAgent } from "@parley/client";
 
 const [command = "", ...args] = process.argv.slice(2);
 const pids = new Set<unknown>();
-const agent = await liveAgent(commandEntry([command, ...args]), {
+const agent = await connectAgent(commandEntry([command, ...args]), {
   client: { name: "terminal-login-client", version: "1" },
   env: { TOKEN_FILE: process.env["TOKEN_FILE"] ?? "" },
   asker: {
@@ -21,7 +21,7 @@ const agent = await liveAgent(commandEntry([command, ...args]), {
 });
 pids.add(agent.pid);
 try {
-  const { sessionId } = await agent.open({ cwd: "/" });
+  const { sessionId } = await agent.newSession({ cwd: "/" });
   pids.add(agent.pid);
   print({ sessionId, starts: pids.size });
 } catch (error) {

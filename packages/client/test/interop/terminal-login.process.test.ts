@@ -6,8 +6,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { ClientSession, Update } from "@parley/acp";
-import { commandEntry, type LoginCommand, liveAgent } from "@parley/client";
+import type { ClientSession, SessionUpdate } from "@parley/acp";
+import { commandEntry, connectAgent, type LoginCommand } from "@parley/client";
 import { programCommand, type TestProgram } from "../../../acp/test/support/programs.ts";
 
 const deadline = { timeout: 120_000 };
@@ -70,7 +70,7 @@ for (const version of ["v1", "v2"]) {
 
   test(`the SDK's agent is told the system prompt (${version})`, deadline, async (t) => {
     const { session } = await loggedIn(t, version);
-    const saw = (session.meta as { saw: { systemPrompt: unknown } }).saw;
+    const saw = (session._meta as { saw: { systemPrompt: unknown } }).saw;
     assert.deepEqual(saw.systemPrompt, systemPrompt);
   });
 }
@@ -91,7 +91,7 @@ test(
 
 test("C58 a tool call and a terminal of the SDK's agent are cancelled by themselves", deadline, async (t) => {
   const { session } = await loggedIn(t, "v2");
-  const updates: Update[] = [];
+  const updates: SessionUpdate[] = [];
   const said = (text: string) =>
     new Promise<void>((resolve) => {
       const stop = session.onUpdate((update) => {
@@ -124,7 +124,7 @@ test(
   deadline,
   async (t) => {
     const { session } = await loggedIn(t, "v1");
-    const model = () => session.options.find(({ category }) => category === "model");
+    const model = () => session.configOptions.find(({ category }) => category === "model");
     const option = model();
     assert.ok(option?.type === "select");
     assert.equal(option.currentValue, "small");
@@ -133,7 +133,7 @@ test(
         if (JSON.stringify(update).includes("model large")) resolve();
       });
     });
-    await session.setOption(option.configId, "large");
+    await session.setConfigOption(option.configId, "large");
     await heard;
     const now = model();
     assert.equal(now?.type === "select" && now.currentValue, "large");
@@ -148,7 +148,7 @@ async function loggedIn(
 ): Promise<{ session: ClientSession; logins: LoginCommand[] }> {
   const logins: LoginCommand[] = [];
   const [command, args] = sdkAgent(version);
-  const agent = await liveAgent(commandEntry([command, ...args]), {
+  const agent = await connectAgent(commandEntry([command, ...args]), {
     client: { name: "interop", version: "1", unstable: ["session/new"] },
     ...options,
     env: { ...options.env, TOKEN_FILE: await scratch(t) },
@@ -164,5 +164,5 @@ async function loggedIn(
     },
   });
   t.after(() => agent.close());
-  return { logins, session: await agent.open({ cwd: "/", systemPrompt }) };
+  return { logins, session: await agent.newSession({ cwd: "/", systemPrompt }) };
 }

@@ -46,7 +46,7 @@ async function act(turn: Turn, attempt: Attempt): Promise<string> {
       const start = { title, kind, rawInput, ...(locations === undefined ? {} : { locations }) };
       return turn.tool(start, async (tool) => {
         if (diff !== undefined) await tool.diff(diff.path, diff.newText);
-        return String((await tool.ask()).allowed);
+        return String((await tool.requestPermission()).allowed);
       });
     }
     case "environment":

@@ -17,9 +17,9 @@ import { fileURLToPath } from "node:url";
 import type { CreateTerminalOptions, ToolKind } from "@parley/acp";
 import {
   type CommandEntry,
+  connectAgent,
   type Gate,
   type GateOptions,
-  liveAgent,
   permissionGate,
 } from "../../src/index.ts";
 
@@ -111,10 +111,10 @@ export async function hostile(
   entry: CommandEntry = hostileEntry,
 ): Promise<Hostile> {
   const gate = permissionGate(options);
-  const live = await liveAgent(entry, { client: { name: "test", version: "1.0.0", versions: [1] }, gate });
+  const live = await connectAgent(entry, { client: { name: "test", version: "1.0.0", versions: [1] }, gate });
   t.after(() => live.close());
   let said = "";
-  const session = await live.open({
+  const session = await live.newSession({
     cwd: root,
     onUpdate(update) {
       if (update.sessionUpdate !== "agent_message_chunk" || !("content" in update)) return;
@@ -127,7 +127,7 @@ export async function hostile(
     pid: live.pid ?? 0,
     async attempt(attempts) {
       said = "";
-      const outcome = await session.prompt(JSON.stringify(attempts)).outcome;
+      const outcome = await session.prompt(JSON.stringify(attempts)).result;
       assert.equal(outcome.stopReason, "end_turn");
       return JSON.parse(said) as Attempted[]; // what hostile-agent.ts says
     },

@@ -68,19 +68,19 @@ export async function talk(
     name: "probe",
     version: "1.0.0",
     versions: [1],
-    permission: gate.permission,
+    requestPermission: gate.permission,
     files: gate.files,
     terminals: gate.terminals,
     log: () => undefined,
   }).connect(near);
   t.after(() => connected.close());
-  const session = await connected.open({ cwd });
+  const session = await connected.newSession({ cwd });
   session.onUpdate((update) => gate.observe(session, update));
   return {
     gate,
     session,
     async go() {
-      await session.prompt("go").outcome;
+      await session.prompt("go").result;
     },
   };
 }

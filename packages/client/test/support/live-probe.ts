@@ -6,7 +6,12 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { AgentScenario } from "@parley/acp/testing";
 import { programCommand } from "../../../acp/test/support/programs.ts";
-import { type CommandEntry, type LiveEvent, type LiveOptions, liveAgent } from "../../src/index.ts";
+import {
+  type CommandEntry,
+  type ConnectAgentOptions,
+  connectAgent,
+  type ManagedAgentEvent,
+} from "../../src/index.ts";
 
 export const patience = { timeout: 60_000 };
 
@@ -51,9 +56,9 @@ export function scripted(t: TestContext, ...lives: readonly Life[]) {
 }
 
 /** A live agent with its events; closed with the test. */
-export async function live(t: TestContext, entry: CommandEntry, options: Partial<LiveOptions> = {}) {
-  const events: LiveEvent[] = [];
-  const agent = await liveAgent(entry, {
+export async function live(t: TestContext, entry: CommandEntry, options: Partial<ConnectAgentOptions> = {}) {
+  const events: ManagedAgentEvent[] = [];
+  const agent = await connectAgent(entry, {
     client: { name: "test", version: "1.0.0" },
     onEvent: (event) => void events.push(event),
     backoffMs: 1,

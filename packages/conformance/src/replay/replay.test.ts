@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agent, client, memoryPair, type Transport, type Update } from "@parley/acp";
+import { agent, client, memoryPair, type SessionUpdate, type Transport } from "@parley/acp";
 import { readTrace, replayAgent, replayClient, type Trace, type TraceSide } from "@parley/conformance";
 
 const patience = { timeout: 30_000 };
@@ -72,7 +72,9 @@ const liveAgent = (sessionId?: string) =>
     version: "1.0.0",
     async prompt(turn) {
       await turn.think(sessionId ?? "hm");
-      const { allowed } = await turn.tool({ title: "Edit", kind: "edit" }, (tool) => tool.ask());
+      const { allowed } = await turn.tool({ title: "Edit", kind: "edit" }, (tool) =>
+        tool.requestPermission(),
+      );
       await turn.say(allowed ? "done" : "not done");
     },
   });
@@ -83,12 +85,12 @@ async function viewOf(transport: Transport): Promise<unknown> {
     name: "viewer",
     version: "1.0.0",
     versions: [1],
-    permission: ({ options }) => options[0]?.optionId,
+    requestPermission: ({ options }) => options[0]?.optionId,
   }).connect(transport);
-  const session = await connected.open({ cwd: "/project" });
-  const updates: Update[] = [];
+  const session = await connected.newSession({ cwd: "/project" });
+  const updates: SessionUpdate[] = [];
   session.onUpdate((update) => updates.push(update));
-  const outcome = await session.prompt("Edit it").outcome;
+  const outcome = await session.prompt("Edit it").result;
   await connected.close();
   return { sessionId: session.sessionId, outcome, updates, info: connected.info };
 }

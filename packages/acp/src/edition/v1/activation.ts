@@ -32,7 +32,7 @@ export function activationToV1(activation: Activation): V1Activation & { mcpServ
       additionalDirectories: nonEmpty(activation.additionalDirectories),
       // the content of a system prompt is text, which both versions write alike
       systemPrompt: activation.systemPrompt as wire.SystemPrompt | undefined,
-      _meta: activation.meta,
+      _meta: activation._meta,
     }),
   };
 }

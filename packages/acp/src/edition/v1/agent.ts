@@ -2,17 +2,17 @@
 
 import { optional } from "../../base/objects.ts";
 import { invalidParams, RequestError } from "../../jsonrpc/errors.ts";
-import type { PermissionAsk } from "../../model/ask.ts";
+import type { PermissionRequest } from "../../model/ask.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
-import type { Outcome } from "../../model/update.ts";
+import type { PromptResult } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type {
+  AgentCapabilities,
   AgentEdition,
-  AgentFeatures,
   AgentIntroduction,
   AgentOp,
   AgentOpResult,
-  ClientFeatures,
+  ClientCapabilities,
   Introduction,
   OptionsOf,
   WireCall,
@@ -47,21 +47,21 @@ export const v1AgentEdition: AgentEdition = {
     encoder.setMode(selectOf(setup.configOptions, "mode")?.currentValue);
     return encoder;
   },
-  permission: (sessionId, ask: PermissionAsk, lost): WireCall => ({
+  permission: (sessionId, ask: PermissionRequest, lost): WireCall => ({
     method: "session/request_permission",
     params: permissionToV1(sessionId, ask, lost),
   }),
   permissionOver: permissionOverInV1,
 };
 
-function client(params: object): Introduction<ClientFeatures> {
+function client(params: object): Introduction<ClientCapabilities> {
   const { clientInfo, clientCapabilities: can = {} } = params as wire.InitializeRequest;
   return {
     info: clientInfo ?? undefined,
-    features: {
-      readFiles: can.fs?.readTextFile === true,
-      writeFiles: can.fs?.writeTextFile === true,
-      terminals: can.terminal === true,
+    capabilities: {
+      readTextFile: can.fs?.readTextFile === true,
+      writeTextFile: can.fs?.writeTextFile === true,
+      terminal: can.terminal === true,
       terminalAuth: can.auth?.terminal === true,
       elicitationForm: can.elicitation?.form != null,
       elicitationUrl: can.elicitation?.url != null,
@@ -69,20 +69,20 @@ function client(params: object): Introduction<ClientFeatures> {
       notices: can.session?.notices != null,
       compaction: can.session?.compaction != null,
     },
-    meta: can._meta ?? undefined,
+    _meta: can._meta ?? undefined,
   };
 }
 
 function introduce(agent: AgentIntroduction): wire.InitializeResponse {
   return {
     protocolVersion: 1,
-    agentCapabilities: capabilities(agent.features, agent.meta),
+    agentCapabilities: capabilities(agent.capabilities, agent._meta),
     authMethods: agent.authMethods.map(authMethodToV1),
     ...optional({ agentInfo: agent.info }),
   };
 }
 
-function capabilities(can: AgentFeatures, meta: wire.Meta | undefined): wire.AgentCapabilities {
+function capabilities(can: AgentCapabilities, meta: wire.Meta | undefined): wire.AgentCapabilities {
   return {
     loadSession: can.load,
     promptCapabilities: { image: can.image, audio: can.audio, embeddedContext: can.embeddedContext },
@@ -156,7 +156,7 @@ function encode(method: string, result: AgentOpResult): object {
     case "page":
       return pageToWire(result.page);
     case "session": {
-      const { sessionId, configOptions, meta } = result.setup;
+      const { sessionId, configOptions, _meta: meta } = result.setup;
       const { booleanOptions } = result.client;
       return optional({
         sessionId: method === "session/new" || method === "session/fork" ? sessionId : undefined,
@@ -173,8 +173,8 @@ function encode(method: string, result: AgentOpResult): object {
 const stopReasons = new Set(["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]);
 
 /** Version 1 has no stop reason for errors: those are answered as errors. */
-function promptResult(outcome: Outcome): wire.PromptResponse {
-  const { stopReason, error, usage, meta } = outcome;
+function promptResult(outcome: PromptResult): wire.PromptResponse {
+  const { stopReason, error, usage, _meta: meta } = outcome;
   if (stopReason === "error") {
     throw new RequestError(error?.code ?? -32603, error?.message ?? "the turn failed", error?.data);
   }

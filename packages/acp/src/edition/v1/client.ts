@@ -3,7 +3,7 @@
 import { optional } from "../../base/objects.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
-import type { Outcome } from "../../model/update.ts";
+import type { PromptResult } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
@@ -57,7 +57,7 @@ function agent(result: object): AgentIntroduction {
   } = can;
   return {
     info: agentInfo ?? undefined,
-    features: {
+    capabilities: {
       image: prompt.image === true,
       audio: prompt.audio === true,
       embeddedContext: prompt.embeddedContext === true,
@@ -77,7 +77,7 @@ function agent(result: object): AgentIntroduction {
       logout: can.auth?.logout != null,
     },
     authMethods: authMethods.map(authMethodFromV1),
-    meta: can._meta ?? undefined,
+    _meta: can._meta ?? undefined,
   };
 }
 
@@ -192,20 +192,20 @@ class V1ClientSession implements ClientSessionEdition {
     return this.#cancelled ? "cancelled" : stopReason;
   }
 
-  #end(prompt: number, outcome: Outcome, out: ClientSessionSink): void {
+  #end(prompt: number, outcome: PromptResult, out: ClientSessionSink): void {
     this.#rest(prompt, outcome, out);
     this.#cancelled = false;
     out.outcome(prompt, outcome);
   }
 
   /** Reports once that the work on the prompt has ended. */
-  #rest(prompt: number, outcome: Outcome, out: ClientSessionSink): void {
+  #rest(prompt: number, outcome: PromptResult, out: ClientSessionSink): void {
     // text after a turn that failed is another message
     if (outcome.stopReason === "end_turn") this.#decoder.endTurn();
     else this.#decoder.endRun();
     if (this.#open !== prompt) return;
     this.#open = undefined;
-    const { stopReason, usage, meta, error } = outcome;
+    const { stopReason, usage, _meta: meta, error } = outcome;
     out.update({
       sessionUpdate: "state_update",
       state: "idle",

@@ -1,7 +1,7 @@
 // Translates permission requests. Version 1 asks about tool calls only, the model about anything.
 
 import { optional } from "../../base/objects.ts";
-import type { PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
+import type { PermissionOutcome, PermissionRequest } from "../../model/ask.ts";
 import type { ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
@@ -11,7 +11,7 @@ import { toolFromV1 } from "./update-decoder.ts";
 /** A question that is about no tool call becomes one about a made-up call. */
 export function permissionToV1(
   sessionId: string,
-  ask: PermissionAsk,
+  ask: PermissionRequest,
   lost?: Lost,
 ): wire.RequestPermissionRequest {
   const { title, description, subject, options, _meta } = ask;
@@ -47,8 +47,8 @@ export function permissionToV1(
 
 /** Ends the made-up call of a question, which clients would show as pending for ever. */
 export function permissionOverInV1(
-  ask: PermissionAsk,
-  answer: PermissionAnswer,
+  ask: PermissionRequest,
+  answer: PermissionOutcome,
 ): wire.SessionUpdate | undefined {
   if (ask.subject?.type === "tool_call") return undefined;
   const chosen = ask.options.find(
@@ -62,7 +62,7 @@ export function permissionOverInV1(
   };
 }
 
-function standInId(ask: PermissionAsk): string {
+function standInId(ask: PermissionRequest): string {
   return `ask-${hash(JSON.stringify(ask))}`;
 }
 
@@ -75,7 +75,7 @@ function withoutTerminals({ content, ...rest }: ToolCallUpdate): ToolCallUpdate 
 export function permissionFromV1(
   params: wire.RequestPermissionRequest,
   title: string | undefined,
-): PermissionAsk {
+): PermissionRequest {
   const { options, _meta } = params;
   const toolCall = params.toolCall as ToolCallUpdate;
   toolFromV1(toolCall);

@@ -1,6 +1,6 @@
 // Encodes tool calls and display terminals for version 1: content is always whole, and terminals are text.
 
-import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
 
@@ -76,7 +76,7 @@ export class ToolEncoder {
   }
 
   terminal(
-    update: Extract<Update, { sessionUpdate: "terminal_update" | "terminal_output_chunk" }>,
+    update: Extract<SessionUpdate, { sessionUpdate: "terminal_update" | "terminal_output_chunk" }>,
     lost?: Lost,
   ): readonly wire.SessionUpdate[] {
     const { terminalId } = update;

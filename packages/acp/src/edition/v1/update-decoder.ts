@@ -1,7 +1,7 @@
 // Decodes version 1's updates of one session in place.
 
 import type { SessionConfigOption } from "../../model/content.ts";
-import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v1/methods.gen.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import { commandsFromV1 } from "./activation.ts";
@@ -24,7 +24,7 @@ export class V1UpdateDecoder {
   #progress: Map<string, number> | undefined;
   options: readonly SessionConfigOption[] = [];
 
-  decode(update: wire.SessionUpdate): Update {
+  decode(update: wire.SessionUpdate): SessionUpdate {
     if (this.#isTail && update.sessionUpdate !== this.#run) this.endRun();
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
@@ -49,7 +49,7 @@ export class V1UpdateDecoder {
         this.options = this.withStandIns(optionsFromV1(update.configOptions));
         return { ...update, configOptions: [...this.options] };
       default:
-        return known(update) ? (update as Update) : unknown(update);
+        return known(update) ? (update as SessionUpdate) : unknown(update);
     }
   }
 
@@ -74,7 +74,7 @@ export class V1UpdateDecoder {
     update:
       | Chunk
       | Extract<wire.SessionUpdate, { sessionUpdate: "user_message_chunk" | "agent_thought_chunk" }>,
-  ): Update {
+  ): SessionUpdate {
     if (typeof update.messageId === "string") this.#run = "";
     else {
       if (this.#run !== update.sessionUpdate) {
@@ -83,11 +83,14 @@ export class V1UpdateDecoder {
       }
       update.messageId = this.#runId;
     }
-    return update as Update; // with its message id it is version 2's
+    return update as SessionUpdate; // with its message id it is version 2's
   }
 
-  #tool(update: Extract<wire.SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>): Update {
-    const tool = update as Extract<Update, { sessionUpdate: "tool_call_update" }> & Record<string, unknown>;
+  #tool(
+    update: Extract<wire.SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>,
+  ): SessionUpdate {
+    const tool = update as Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }> &
+      Record<string, unknown>;
     toolFromV1(tool);
     const announced = update.sessionUpdate === "tool_call";
     if (announced) (tool as { sessionUpdate: string }).sessionUpdate = "tool_call_update";
@@ -104,7 +107,7 @@ export class V1UpdateDecoder {
     else if (now >= 0) this.#progress.set(tool.toolCallId, now);
   }
 
-  #mode(currentModeId: string): Update {
+  #mode(currentModeId: string): SessionUpdate {
     let found = false;
     this.options = this.options.map((option) => {
       if (found || option.category !== "mode" || option.type !== "select") return option;
@@ -156,7 +159,7 @@ function known(update: wire.SessionUpdate): boolean {
   return stableUpdateTags.has(update.sessionUpdate) || unstableUpdateTags.has(update.sessionUpdate);
 }
 
-function unknown(raw: wire.SessionUpdate): Update {
+function unknown(raw: wire.SessionUpdate): SessionUpdate {
   // any string may be the tag of an unknown update
   return { sessionUpdate: raw.sessionUpdate as never, unknown: true, raw };
 }

@@ -1,8 +1,8 @@
 // Encodes the updates of one session for version 1. What it cannot express becomes the nearest thing, or is left out.
 
-import type { Update } from "../../model/update.ts";
+import type { SessionUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
-import type { ClientFeatures, Lost } from "../agent-edition.ts";
+import type { ClientCapabilities, Lost } from "../agent-edition.ts";
 import { commandsToV1 } from "./activation.ts";
 import { optionsToV1, selectOf } from "./config-options.ts";
 import { isV1Content, ToolEncoder } from "./tool-encoder.ts";
@@ -16,14 +16,14 @@ interface PlanEntry {
 export type Encoded = wire.SessionUpdate | readonly wire.SessionUpdate[] | undefined;
 
 export class V1UpdateEncoder {
-  readonly #features: ClientFeatures;
+  readonly #features: ClientCapabilities;
   #tools: ToolEncoder | undefined;
   /** Messages that have been sent in part: they can grow, but not be replaced. */
   #sent: Set<string> | undefined;
   #plans: Map<string, wire.PlanEntry[]> | undefined;
   #mode: string | undefined;
 
-  constructor(features: ClientFeatures) {
+  constructor(features: ClientCapabilities) {
     this.#features = features;
   }
 
@@ -37,7 +37,7 @@ export class V1UpdateEncoder {
     this.#toolEncoder().addClientTerminal(terminalId);
   }
 
-  encode(update: Update, lost?: Lost): Encoded {
+  encode(update: SessionUpdate, lost?: Lost): Encoded {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
       case "agent_thought_chunk":
@@ -64,7 +64,7 @@ export class V1UpdateEncoder {
     }
   }
 
-  #rest(update: Update, lost: Lost | undefined): Encoded {
+  #rest(update: SessionUpdate, lost: Lost | undefined): Encoded {
     switch (update.sessionUpdate) {
       case "plan_update":
         return this.#plan(update.plan, lost);
@@ -127,7 +127,7 @@ export class V1UpdateEncoder {
     }));
   }
 
-  #options(update: Extract<Update, { sessionUpdate: "config_option_update" }>): Encoded {
+  #options(update: Extract<SessionUpdate, { sessionUpdate: "config_option_update" }>): Encoded {
     const options: wire.SessionUpdate = {
       ...update,
       configOptions: optionsToV1(update.configOptions, this.#features.booleanOptions),

@@ -5,11 +5,11 @@ import { invalidParams } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type {
   Activation,
+  AgentCapabilities,
   AgentEdition,
-  AgentFeatures,
   AgentOp,
   AgentOpResult,
-  ClientFeatures,
+  ClientCapabilities,
   Introduction,
 } from "../agent-edition.ts";
 import { markers, metaOf, pageToWire, sharedOp, systemPromptMarker, withMeta } from "../wire-fields.ts";
@@ -34,7 +34,7 @@ export const v2AgentEdition: AgentEdition = {
   introduce: (agent): wire.InitializeResponse => ({
     protocolVersion: 2,
     info: agent.info ?? { name: "unknown", version: "unknown" },
-    capabilities: { ...capabilities(agent.features), ...withMeta(agent.meta) },
+    capabilities: { ...capabilities(agent.capabilities), ...withMeta(agent._meta) },
     authMethods: [...agent.authMethods],
   }),
   decode,
@@ -61,14 +61,14 @@ function initializeParams(params: unknown): unknown {
   return { ...given, info: { name: "unknown", version: "unknown" } };
 }
 
-function client(params: object): Introduction<ClientFeatures> {
+function client(params: object): Introduction<ClientCapabilities> {
   const { info, capabilities: can = {} as wire.ClientCapabilities } = params as wire.InitializeRequest;
   return {
     info,
-    features: {
-      readFiles: false,
-      writeFiles: false,
-      terminals: false,
+    capabilities: {
+      readTextFile: false,
+      writeTextFile: false,
+      terminal: false,
       terminalAuth: can.auth?.terminal != null,
       elicitationForm: can.elicitation?.form != null,
       elicitationUrl: can.elicitation?.url != null,
@@ -76,11 +76,11 @@ function client(params: object): Introduction<ClientFeatures> {
       notices: true,
       compaction: true,
     },
-    meta: can._meta ?? undefined,
+    _meta: can._meta ?? undefined,
   };
 }
 
-function capabilities(can: AgentFeatures): wire.AgentCapabilities {
+function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
   return {
     session: {
       prompt: markers(can, "image", "audio", "embeddedContext"),
@@ -155,7 +155,7 @@ function encode(method: string, result: AgentOpResult): object {
     case "page":
       return pageToWire(result.page);
     case "session": {
-      const { sessionId, configOptions, availableCommands, meta } = result.setup;
+      const { sessionId, configOptions, availableCommands, _meta: meta } = result.setup;
       return {
         ...(method === "session/resume" ? {} : { sessionId }),
         configOptions: configOptions satisfies readonly wire.SessionConfigOption[],

@@ -3,13 +3,13 @@
 
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
-import type { Outcome, Update } from "../../model/update.ts";
+import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 import { metaOf, usageFromWire } from "../wire-fields.ts";
 import { knownFromWire } from "./update.ts";
 
-type StateUpdate = Extract<Update, { sessionUpdate: "state_update" }>;
+type StateUpdate = Extract<SessionUpdate, { sessionUpdate: "state_update" }>;
 
 interface OpenPrompt {
   readonly prompt: number;
@@ -33,7 +33,7 @@ interface ReplayedState {
 export class V2ClientSession implements ClientSessionEdition {
   readonly #open: OpenPrompt[] = [];
   /** Messages that were echoed before their prompt was answered, with the outcome if their work has ended. */
-  readonly #echoes = new Map<string, Outcome | undefined>();
+  readonly #echoes = new Map<string, PromptResult | undefined>();
   #busy = false;
   /** The last state that was reported. */
   #shown = "idle";
@@ -166,7 +166,7 @@ export class V2ClientSession implements ClientSessionEdition {
     }
   }
 
-  #close(entry: OpenPrompt, outcome: Outcome, out: ClientSessionSink): void {
+  #close(entry: OpenPrompt, outcome: PromptResult, out: ClientSessionSink): void {
     this.#open.splice(this.#open.indexOf(entry), 1);
     if (this.#open.length === 0) this.#echoes.clear();
     out.outcome(entry.prompt, entry.cancelled ? cancelledOutcome(outcome) : outcome);
@@ -182,8 +182,8 @@ function outcomeOf(update: {
   error?: unknown;
   usage?: unknown;
   _meta?: unknown;
-}): Outcome {
-  const { error } = update as Partial<Outcome>;
+}): PromptResult {
+  const { error } = update as Partial<PromptResult>;
   // an idle state without a reason is no failure
   const stopReason = (update.stopReason ?? "end_turn") as string;
   return {
@@ -194,6 +194,6 @@ function outcomeOf(update: {
   };
 }
 
-function cancelledOutcome({ error: _, ...outcome }: Outcome): Outcome {
+function cancelledOutcome({ error: _, ...outcome }: PromptResult): PromptResult {
   return { ...outcome, stopReason: "cancelled" };
 }

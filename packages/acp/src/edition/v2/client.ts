@@ -72,7 +72,7 @@ function agent(result: object): AgentIntroduction {
   const has = session !== undefined;
   return {
     info,
-    features: {
+    capabilities: {
       image: session?.prompt?.image != null,
       audio: session?.prompt?.audio != null,
       embeddedContext: session?.prompt?.embeddedContext != null,
@@ -92,12 +92,12 @@ function agent(result: object): AgentIntroduction {
       logout: authMethods.length > 0,
     },
     authMethods,
-    meta: can._meta ?? undefined,
+    _meta: can._meta ?? undefined,
   };
 }
 
 function activationToWire(activation: Activation): wire.NewSessionRequest {
-  const { cwd, additionalDirectories, mcpServers, systemPrompt, meta } = activation;
+  const { cwd, additionalDirectories, mcpServers, systemPrompt, _meta: meta } = activation;
   return {
     cwd,
     mcpServers: [...mcpServers],

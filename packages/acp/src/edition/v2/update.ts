@@ -1,16 +1,22 @@
 // Translates updates and questions between the model and v2's wire. They are alike but for the listed differences
 // (scripts/generate/model-differences.ts); where they come apart, this file no longer compiles.
 
-import type { PermissionAsk } from "../../model/ask.ts";
+import type { PermissionRequest } from "../../model/ask.ts";
 import { gitPatch } from "../../model/git-patch.ts";
-import type { Diff, ToolCallContent, ToolCallUpdate, UnknownUpdate, Update } from "../../model/update.ts";
+import type {
+  Diff,
+  SessionUpdate,
+  ToolCallContent,
+  ToolCallUpdate,
+  UnknownUpdate,
+} from "../../model/update.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v2/methods.gen.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 
 type UnknownOnWire = Extract<wire.SessionUpdate, { sessionUpdate: wire.UnknownTag }>;
 
 /** Nothing for an update of an unknown kind. */
-export function knownFromWire(update: wire.SessionUpdate): Exclude<Update, UnknownUpdate> | undefined {
+export function knownFromWire(update: wire.SessionUpdate): Exclude<SessionUpdate, UnknownUpdate> | undefined {
   return isKnown(update) ? update : undefined;
 }
 
@@ -19,7 +25,7 @@ function isKnown(update: wire.SessionUpdate): update is Exclude<wire.SessionUpda
 }
 
 /** Nothing for an unknown update of another version: its name may mean something else here. */
-export function updateToWire(update: Update): wire.SessionUpdate | undefined {
+export function updateToWire(update: SessionUpdate): wire.SessionUpdate | undefined {
   if (update.sessionUpdate === "tool_call_update") return toolToWire(update);
   if (update.sessionUpdate === "tool_call_content_chunk") {
     return hasTexts(update.content) ? { ...update, content: contentToWire(update.content) } : update;
@@ -27,7 +33,7 @@ export function updateToWire(update: Update): wire.SessionUpdate | undefined {
   return "unknown" in update ? undefined : update;
 }
 
-export function askToWire(ask: PermissionAsk): Omit<wire.RequestPermissionRequest, "sessionId"> {
+export function askToWire(ask: PermissionRequest): Omit<wire.RequestPermissionRequest, "sessionId"> {
   const { subject } = ask;
   if (subject?.type !== "tool_call") return ask;
   return { ...ask, subject: { ...subject, toolCall: toolToWire(subject.toolCall) } };

@@ -46,8 +46,8 @@ async function served(t: TestContext, work: (files: Files, at: Served) => Promis
     version: "1",
     files: (session) => localFiles({ roots: session.roots }),
   }).connect(near);
-  const session = await connected.open({ cwd: at.root, additionalDirectories: [at.extra] });
-  await session.prompt("go").outcome;
+  const session = await connected.newSession({ cwd: at.root, additionalDirectories: [at.extra] });
+  await session.prompt("go").result;
   await connected.close();
   if (failure !== undefined) throw failure;
 }

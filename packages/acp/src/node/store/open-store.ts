@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { Entry } from "../../model/entry.ts";
-import type { SessionPage, SessionPatch, SessionQuery, SessionRecord } from "../../model/store.ts";
+import type { SessionPatch, SessionQuery, SessionRecord, SessionRecordPage } from "../../model/store.ts";
 import {
   checkSequence,
   cursorAfter,
@@ -76,7 +76,7 @@ export class OpenStore {
     });
   }
 
-  list(query: SessionQuery): SessionPage {
+  list(query: SessionQuery): SessionRecordPage {
     const place = positionFromCursor(query);
     const size = pageSize(query);
     this.#db.flush();

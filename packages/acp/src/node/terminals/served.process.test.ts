@@ -32,8 +32,8 @@ async function served(t: TestContext): Promise<Served> {
     await agent.close();
     await terminals.close();
   });
-  await agent.open(place);
-  await agent.open(place);
+  await agent.newSession(place);
+  await agent.newSession(place);
   const ask = (method: string, params: object, sessionId = "s1") =>
     peer.connection.request(`terminal/${method}`, { sessionId, ...params });
   return {

@@ -20,7 +20,7 @@ import {
   type EntryBody,
   memoryStore,
   type SessionStore,
-  type Update,
+  type SessionUpdate,
 } from "../../index.ts";
 
 async function entriesOf(store: SessionStore, sessionId: string): Promise<Entry[]> {
@@ -48,7 +48,7 @@ inEveryVersion(
       },
     });
     const prompts = [session.prompt("1"), session.prompt("2"), session.prompt("3")];
-    for (const { outcome } of prompts) outcome.catch(() => undefined);
+    for (const { result: outcome } of prompts) outcome.catch(() => undefined);
     for await (const update of prompts[0] ?? []) if (update.sessionUpdate === "tool_call_update") break;
     await agent.close();
     await served.closed;
@@ -68,8 +68,8 @@ inEveryVersion(
     assert.equal(tools.at(-1), "cancelled");
     // another connection goes on where it was
     const later = await conversation(pair, { store, prompt: (turn) => void turn.say("whole") });
-    const again = await later.agent.load(session.sessionId, place);
-    assert.equal((await again.prompt("more").outcome).stopReason, "end_turn");
+    const again = await later.agent.loadSession(session.sessionId, place);
+    assert.equal((await again.prompt("more").result).stopReason, "end_turn");
     assert.deepEqual(ends(await entriesOf(store, session.sessionId)), ["cancelled", "end_turn"]);
   },
 );
@@ -82,14 +82,14 @@ inEveryVersion(
     const { session, agent, served } = await openSession(pair, {
       store,
       async prompt(turn) {
-        const background = turn.session.background({ title: "B" }, (tool) => aborted(tool.signal));
+        const background = turn.session.runInBackground({ title: "B" }, (tool) => aborted(tool.signal));
         background.catch(() => seen.push("background"));
         const work = turn.session.work(() => void seen.push("never"));
         void work.then(({ stopReason }) => seen.push(`work ${stopReason}`));
         await aborted(turn.signal);
       },
     });
-    const { outcome, accepted } = session.prompt("x");
+    const { result: outcome, accepted } = session.prompt("x");
     outcome.catch(() => undefined);
     await accepted;
     await quiet();
@@ -128,7 +128,7 @@ test("a session that was being opened when its client died can be had by the nex
       await served.closed;
       assert.deepEqual(closed, [there?.sessionId], `${method} in version ${version}`);
       const later = await conversation({ versions: [version], version }, { store, prompt: () => undefined });
-      assert.ok(await later.agent.load(there?.sessionId ?? "", place));
+      assert.ok(await later.agent.loadSession(there?.sessionId ?? "", place));
     }
   }
 });
@@ -169,9 +169,9 @@ inEveryVersion("a client that dies while history is being sent leaves nothing be
     },
   };
   const talk = await openSession(pair, { store, prompt: (turn) => void turn.say("word") });
-  await talk.session.prompt("x").outcome;
+  await talk.session.prompt("x").result;
   isSlow = true;
-  const loading = talk.agent.load(talk.session.sessionId, place);
+  const loading = talk.agent.loadSession(talk.session.sessionId, place);
   loading.catch(() => undefined);
   await quiet();
   await talk.agent.close();
@@ -179,7 +179,7 @@ inEveryVersion("a client that dies while history is being sent leaves nothing be
   await talk.served.closed;
   isSlow = false;
   const later = await openSession(pair, { store, prompt: () => undefined });
-  const again = await later.agent.load(talk.session.sessionId, place);
+  const again = await later.agent.loadSession(talk.session.sessionId, place);
   const updates: Parameters<typeof said>[0][number][] = [];
   again.onUpdate((update) => void updates.push(update));
   assert.equal(said(updates), "word");
@@ -194,7 +194,7 @@ inEveryVersion(
       prompt: (turn) => turn.tool({ title: "Done" }, () => undefined),
     });
     const { sessionId } = first.session;
-    await first.session.prompt("whole").outcome;
+    await first.session.prompt("whole").result;
     await first.session.close();
     const before = await entriesOf(store, sessionId);
     // what a process writes before it is killed in the middle of a turn
@@ -215,8 +215,8 @@ inEveryVersion(
     await store.release(sessionId);
     for (let times = 0; times < 2; times++) {
       const { agent } = await conversation(pair, { store, prompt: () => undefined });
-      const session = await agent.load(sessionId, place);
-      const updates: Update[] = [];
+      const session = await agent.loadSession(sessionId, place);
+      const updates: SessionUpdate[] = [];
       session.onUpdate((update) => void updates.push(update));
       const tool = updates.findLast((update) => "toolCallId" in update && update.toolCallId === "t");
       assert.equal((tool as { status?: string }).status, "failed");
@@ -252,11 +252,11 @@ inEveryVersion(
         void turn.say("to nobody");
       },
     });
-    const { outcome, accepted } = talk.session.prompt("x");
+    const { result: outcome, accepted } = talk.session.prompt("x");
     outcome.catch(() => undefined);
     await accepted;
     await quiet();
-    talk.agent.load(talk.session.sessionId, place).catch(() => undefined);
+    talk.agent.loadSession(talk.session.sessionId, place).catch(() => undefined);
     await reading.promise;
     await talk.agent.close();
     gate.resolve();
@@ -280,7 +280,7 @@ test("a handler that does not heed its signal is left behind: its session closes
         await turn.say("too late");
       },
     });
-    const { outcome } = session.prompt("x");
+    const { result: outcome } = session.prompt("x");
     await quiet();
     const closing = session.close();
     for (let waits = 0; waits < 4; waits++) {
@@ -295,12 +295,12 @@ test("a handler that does not heed its signal is left behind: its session closes
     assert.equal(shown.at(-1), version === 1 ? "failed" : "cancelled");
     const before = await entriesOf(store, session.sessionId);
     assert.deepEqual(ends(before), ["cancelled"]);
-    const again = await agent.load(session.sessionId, place);
+    const again = await agent.loadSession(session.sessionId, place);
     never.resolve();
     await quiet();
     t.mock.timers.tick(5_000);
     await quiet();
     assert.deepEqual(await entriesOf(store, session.sessionId), before, "nothing is written behind its back");
-    assert.equal((await again.prompt("again").outcome).stopReason, "end_turn");
+    assert.equal((await again.prompt("again").result).stopReason, "end_turn");
   }
 });

@@ -4,9 +4,9 @@ import { milliseconds } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import type {
   Activation,
-  AgentFeatures,
+  AgentCapabilities,
   AgentIntroduction,
-  ClientFeatures,
+  ClientCapabilities,
 } from "../../edition/agent-edition.ts";
 import { type ProtocolVersion, protocolVersions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
@@ -32,19 +32,19 @@ export interface AgentDefinition
   /** A session has been closed, or its connection has ended. */
   close?(session: AgentSession): Promise<void> | void;
   /** The client chose a value that the option offers. Throw RequestError to refuse. */
-  setOption?(session: AgentSession, configId: string, value: string | boolean): Promise<void> | void;
+  setConfigOption?(session: AgentSession, configId: string, value: string | boolean): Promise<void> | void;
   /** The user wants this tool call, or terminal, to stop (v2). Offer it with `capabilities: { cancel: {} }`. */
   cancelTool?(session: AgentSession, toolCallId: string): Promise<void> | void;
   cancelTerminal?(session: AgentSession, terminalId: string): Promise<void> | void;
 
   /** Kinds of content that prompts may have beside text and links. Default none. */
-  readonly accepts?: {
+  readonly promptCapabilities?: {
     readonly image?: boolean;
     readonly audio?: boolean;
     readonly embeddedContext?: boolean;
   };
   /** Kinds of MCP server beside stdio. Default none. */
-  readonly mcp?: { readonly http?: boolean; readonly sse?: boolean };
+  readonly mcpCapabilities?: { readonly http?: boolean; readonly sse?: boolean };
   /** Ways to log in. A terminal method is only shown to clients that can run one. */
   readonly authMethods?: readonly AuthMethod[];
   login?(methodId: string): Promise<void> | void;
@@ -75,7 +75,7 @@ export interface AgentDefinition
   readonly versions?: readonly ProtocolVersion[];
   readonly unstable?: UnstableMethods;
   /** Put into the agent's capabilities. */
-  readonly meta?: Meta;
+  readonly _meta?: Meta;
   /** Requests and notifications outside the protocol; names begin with `_`. */
   readonly requests?: Readonly<Record<`_${string}`, (params: unknown, context: ExtensionContext) => unknown>>;
   readonly notifications?: Readonly<
@@ -88,11 +88,11 @@ const agentKeys: Keys<AgentDefinition> = {
   prompt: true,
   open: true,
   close: true,
-  setOption: true,
+  setConfigOption: true,
   cancelTool: true,
   cancelTerminal: true,
-  accepts: true,
-  mcp: true,
+  promptCapabilities: true,
+  mcpCapabilities: true,
   authMethods: true,
   login: true,
   isLoggedIn: true,
@@ -138,24 +138,27 @@ function checkEnv(methodId: string, env: readonly { readonly name: string }[]): 
   );
 }
 
-export function introduction(definition: AgentDefinition, client: ClientFeatures): AgentIntroduction {
-  const { name, version, title, meta } = definition;
+export function introduction(definition: AgentDefinition, client: ClientCapabilities): AgentIntroduction {
+  const { name, version, title, _meta: meta } = definition;
   return {
     info: { name, version, ...optional({ title }) },
-    features: features(definition),
+    capabilities: features(definition),
     authMethods: authMethodsFor(definition, client),
-    meta,
+    _meta: meta,
   };
 }
 
 /** A terminal login is only shown to clients that can run one. */
-export function authMethodsFor(definition: AgentDefinition, client: ClientFeatures): readonly AuthMethod[] {
+export function authMethodsFor(
+  definition: AgentDefinition,
+  client: ClientCapabilities,
+): readonly AuthMethod[] {
   const { authMethods = [] } = definition;
   return authMethods.filter((method) => method.type !== "terminal" || client.terminalAuth);
 }
 
-function features(definition: AgentDefinition): AgentFeatures {
-  const { accepts = {}, mcp = {}, unstable = [] } = definition;
+function features(definition: AgentDefinition): AgentCapabilities {
+  const { promptCapabilities: accepts = {}, mcpCapabilities: mcp = {}, unstable = [] } = definition;
   return {
     image: accepts.image === true,
     audio: accepts.audio === true,

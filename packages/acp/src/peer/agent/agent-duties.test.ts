@@ -143,12 +143,12 @@ test("A7 A8 A81 A86 A103 an agent works with every combination of what a client 
 });
 
 const withBoolean = (session: AgentSession) =>
-  session.setOptions([{ configId: "fast", name: "Fast", type: "boolean", currentValue: true }]);
+  session.setConfigOptions([{ configId: "fast", name: "Fast", type: "boolean", currentValue: true }]);
 
 /** Uses whatever the client offers, and what it does not offer as far as the library lets it. */
 const everything: Prompted = async (turn) => {
   const { files, terminals } = turn.client;
-  assert.equal(files?.canRead ?? false, turn.client.features.readFiles);
+  assert.equal(files?.canRead ?? false, turn.client.capabilities.readTextFile);
   if (files?.canRead) await files.readText("/project/a");
   if (files?.canWrite) await files.writeText("/project/a", "x");
   await (await terminals?.create({ command: "ls" }))?.release();
@@ -172,7 +172,8 @@ test("A8 capabilities that are null, missing or no capabilities are missing", as
   ]) {
     const seen: unknown[] = [];
     const { call } = withScriptedClient({
-      prompt: ({ client }) => void seen.push(client.files, client.terminals, client.features.elicitationForm),
+      prompt: ({ client }) =>
+        void seen.push(client.files, client.terminals, client.capabilities.elicitationForm),
     });
     await call("initialize", { protocolVersion: 1, clientCapabilities });
     const { sessionId } = (await call("session/new", where)) as { sessionId: string };
@@ -267,7 +268,7 @@ test("N117 an unknown mode, model, option or value is -32602, and nothing change
       prompt,
       open: (session: AgentSession) => {
         there = session;
-        session.setOptions([option("mode"), option("model")]);
+        session.setConfigOptions([option("mode"), option("model")]);
       },
     });
     const set = (configId: string, value: unknown, type = "id") =>
@@ -280,7 +281,7 @@ test("N117 an unknown mode, model, option or value is -32602, and nothing change
       await rejects(call("session/set_model", { sessionId, modelId: "c" }), -32602, { path: "/modelId" });
       await rejects(call("session/set_model", { sessionId }), -32602, { path: "/modelId" });
     }
-    assert.deepEqual([there?.option("mode"), there?.option("model")], ["a", "a"]);
+    assert.deepEqual([there?.configOption("mode"), there?.configOption("model")], ["a", "a"]);
   }
 });
 
@@ -302,7 +303,7 @@ test("A82 a version 1 client gets modes and legacy models beside the options, in
     prompt,
     open: (session: AgentSession) => {
       there = session;
-      session.setOptions([select("mode"), select("model")]);
+      session.setConfigOptions([select("mode"), select("model")]);
     },
     setOption: (_session: AgentSession, id: string, value: string) => void chosen.push([id, value]),
   });
@@ -332,7 +333,7 @@ test("A82 a version 1 client gets modes and legacy models beside the options, in
   const last = updatesOf(talk.peer).findLast((each) => each["sessionUpdate"] === "config_option_update");
   assert.deepEqual((last as { configOptions: unknown[] }).configOptions.map(modeOf), ["b", "b"]);
   // the other way round: the agent changes its mode
-  there?.setOptions([select("mode"), select("model")]);
+  there?.setConfigOptions([select("mode"), select("model")]);
   await quiet();
   assert.equal(updatesOf(talk.peer).at(-1)?.["currentModeId"], "a");
   const loaded = (await talk.call("session/load", { sessionId, ...where })) as Json;
@@ -398,8 +399,8 @@ inEveryVersion(
         there = session;
       },
     });
-    const session = await connected.open({ ...place, additionalDirectories: ["/b"] });
-    await connected.load(session.sessionId, place);
+    const session = await connected.newSession({ ...place, additionalDirectories: ["/b"] });
+    await connected.loadSession(session.sessionId, place);
     assert.deepEqual(there?.roots, ["/project"]);
   },
 );
@@ -454,7 +455,7 @@ test("N116 the history of a session that is loaded twice at once is sent once, b
   for (const version of [1, 2] as const) {
     const store = memoryStore();
     const first = await openSession({ versions: [version], version }, { store, prompt });
-    await first.session.prompt("hello").outcome;
+    await first.session.prompt("hello").result;
     await first.session.close();
     let opened = 0;
     const { call, peer } = await started(version, { store, prompt, open: () => void opened++ });

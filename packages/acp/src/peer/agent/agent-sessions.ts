@@ -255,7 +255,7 @@ export class AgentSessions {
 
   #setup(session: ServedSession, request: IncomingRequest): AgentOpResult {
     const { edition, client } = this.#sender;
-    const { sessionId, options, commands } = session;
+    const { sessionId, configOptions: options, availableCommands: commands } = session;
     session.announce();
     keepCurrent(session, request);
     if (!edition.setupHasCommands && commands.length > 0) {
@@ -267,7 +267,7 @@ export class AgentSessions {
       });
     }
     const setup = { sessionId, configOptions: [...options], availableCommands: [...commands] };
-    return { kind: "session", setup, client: client.features };
+    return { kind: "session", setup, client: client.capabilities };
   }
 
   async #close(sessionId: string): Promise<void> {
@@ -292,12 +292,12 @@ export class AgentSessions {
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
     const session = this.get(sessionId);
-    const chosen = checkOptionValue(session.options, configId, value, valuePath);
-    await this.#definition.setOption?.(session, configId, value);
-    const options = session.options.map((option) => (option.configId === configId ? chosen : option));
-    session.setOptions(options);
+    const chosen = checkOptionValue(session.configOptions, configId, value, valuePath);
+    await this.#definition.setConfigOption?.(session, configId, value);
+    const options = session.configOptions.map((option) => (option.configId === configId ? chosen : option));
+    session.setConfigOptions(options);
     keepCurrent(session, request);
-    return { kind: "options", options: session.options, client: this.#sender.client.features };
+    return { kind: "options", options: session.configOptions, client: this.#sender.client.capabilities };
   }
 
   async #cancelPart(
@@ -322,7 +322,7 @@ export class AgentSessions {
 
 /** Sets the options as they were before, where the app still offers these values. */
 function restoreOptions(session: ServedSession, config: SessionRecord["config"]): void {
-  let { options } = session;
+  let { configOptions: options } = session;
   for (const [configId, value] of Object.entries(config)) {
     try {
       const chosen = checkOptionValue(options, configId, value);
@@ -331,14 +331,14 @@ function restoreOptions(session: ServedSession, config: SessionRecord["config"])
       // no longer offered: the default stands
     }
   }
-  if (options !== session.options) session.setOptions(options);
+  if (options !== session.configOptions) session.setConfigOptions(options);
 }
 
 /** Sends the options again that changed before the answer left: the client takes the answer for the newer list. */
 function keepCurrent(session: ServedSession, request: IncomingRequest): void {
-  const answered = session.options;
+  const answered = session.configOptions;
   request.afterReply(() => {
-    const { options } = session;
+    const { configOptions: options } = session;
     if (options !== answered)
       void session.updates.output.show({
         sessionUpdate: "config_option_update",

@@ -4,7 +4,7 @@ import type {
   AgentEdition,
   AgentIntroduction,
   AgentOpResult,
-  ClientFeatures,
+  ClientCapabilities,
   Introduction,
   OptionsOf,
   PromptOp,
@@ -26,7 +26,7 @@ import type { SessionSender } from "./session/session-sender.ts";
 
 /** Does what the client asks: with sessions of its own, or as a relay to another agent. */
 export interface AgentHost {
-  introduce(client: Introduction<ClientFeatures>): AgentIntroduction;
+  introduce(client: Introduction<ClientCapabilities>): AgentIntroduction;
   readonly optionsOf: OptionsOf;
   /** Throws when this method may not be used now. */
   allow(method: string): void;
@@ -51,7 +51,7 @@ export interface AgentWireOptions
 interface Negotiated {
   readonly wire: BoundWire;
   readonly edition: AgentEdition;
-  readonly client: Introduction<ClientFeatures>;
+  readonly client: Introduction<ClientCapabilities>;
 }
 
 export class AgentWire implements SessionSender {
@@ -94,7 +94,7 @@ export class AgentWire implements SessionSender {
     return this.#now.edition;
   }
 
-  get client(): Introduction<ClientFeatures> {
+  get client(): Introduction<ClientCapabilities> {
     return this.#now.client;
   }
 

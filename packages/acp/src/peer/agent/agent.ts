@@ -10,7 +10,7 @@ import { guardedStore } from "./session/guarded-store.ts";
 /** One client at an agent. */
 export type AgentConnection = Pick<
   ServedClient,
-  "version" | "clientInfo" | "clientMeta" | "features" | "closed" | "notify" | "close"
+  "version" | "clientInfo" | "clientMeta" | "capabilities" | "closed" | "notify" | "close"
 >;
 
 export interface Agent {

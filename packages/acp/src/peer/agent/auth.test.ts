@@ -50,15 +50,15 @@ function guarded() {
 inEveryVersion("N101 A112 a session before the login is -32000, and works after it", async (pair) => {
   const { definition, logins } = guarded();
   const { agent, wire } = await conversation(pair, definition);
-  await rejects(agent.open(place), -32000, { reason: "auth_required" });
-  assert.deepEqual((await agent.list()).sessions, [], "nothing was left behind");
+  await rejects(agent.newSession(place), -32000, { reason: "auth_required" });
+  assert.deepEqual((await agent.listSessions()).sessions, [], "nothing was left behind");
   assert.deepEqual(
     agent.authMethods.map(({ methodId }) => methodId),
     ["key"],
     "A13 a client that runs no terminals is offered none",
   );
   await agent.login("key");
-  assert.ok((await agent.open(place)).sessionId);
+  assert.ok((await agent.newSession(place)).sessionId);
   assert.deepEqual(logins, ["key"]);
   const asked = wire
     .filter(({ from, message }) => from === "client" && message.method !== undefined)
@@ -90,11 +90,11 @@ inEveryVersion("C13 N103 after a logout the next session wants a login again", a
   const { definition, logins } = guarded();
   const { agent } = await conversation(pair, definition);
   await agent.login("key");
-  await agent.open(place);
+  await agent.newSession(place);
   await agent.logout();
-  await rejects(agent.open(place), -32000);
+  await rejects(agent.newSession(place), -32000);
   await agent.login("key");
-  await agent.open(place);
+  await agent.newSession(place);
   assert.deepEqual(logins, ["key", "key"]);
 });
 

@@ -14,7 +14,7 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import type { AgentSession, DisplayTerminal, Turn, Update } from "../../index.ts";
+import type { AgentSession, DisplayTerminal, SessionUpdate, Turn } from "../../index.ts";
 
 const v2 = { versions: [2], version: 2 } as const;
 
@@ -26,7 +26,7 @@ async function byHand(definition: { prompt: Prompted; [more: string]: unknown })
   const prompt = (words: string) => talk.call("session/prompt", { sessionId, prompt: [text(words)] });
   const updates = () =>
     talk.peer.got.flatMap(({ method, params }) =>
-      method === "session/update" ? [params["update"] as Update & Record<string, unknown>] : [],
+      method === "session/update" ? [params["update"] as SessionUpdate & Record<string, unknown>] : [],
     );
   const tools = () => updates().filter(({ sessionUpdate }) => sessionUpdate === "tool_call_update");
   return { ...talk, sessionId, prompt, updates, tools };
@@ -127,7 +127,7 @@ inEveryVersion(
         turn.terminal({ command: "c", onCancel: () => undefined }).exit({ exitCode: 0 });
       },
     });
-    assert.equal((await session.prompt("x").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("x").result).stopReason, "end_turn");
     assert.deepEqual(statuses(updates), ["pending", "in_progress", "completed"]);
     assert.ok(!JSON.stringify(updates).includes("capabilities"));
   },
@@ -138,14 +138,14 @@ inEveryVersion("A66 work beside the conversation outlives its turn, and its stat
   let running: Promise<string> | undefined;
   const { session, updates } = await openSession(pair, {
     prompt(turn) {
-      running ??= turn.session.background({ title: "Server", toolCallId: "b" }, () => gate.promise);
+      running ??= turn.session.runInBackground({ title: "Server", toolCallId: "b" }, () => gate.promise);
     },
   });
-  assert.equal((await session.prompt("start").outcome).stopReason, "end_turn");
+  assert.equal((await session.prompt("start").result).stopReason, "end_turn");
   assert.deepEqual(statuses(updates), ["pending", "in_progress"], "it goes on");
   // a cancel is for the conversation, and this is not part of it
   session.cancel();
-  assert.equal((await session.prompt("other things").outcome).stopReason, "end_turn");
+  assert.equal((await session.prompt("other things").result).stopReason, "end_turn");
   gate.resolve("done");
   assert.equal(await running, "done");
   await quiet();
@@ -158,7 +158,7 @@ test("A65 A66 background work is in every state once it was reported: announced 
   const { prompt, updates } = await byHand({
     async prompt(turn: Turn) {
       if (turn.text === "start")
-        void turn.session.background({ title: "B", toolCallId: "b" }, () => gate.promise);
+        void turn.session.runInBackground({ title: "B", toolCallId: "b" }, () => gate.promise);
     },
   });
   await prompt("plain");
@@ -215,7 +215,7 @@ test("A37 A108 background work is cancelled by tool_call/cancel and by closing, 
   const { call, peer, prompt, sessionId, tools } = await byHand({
     prompt({ session, text: id }: Turn) {
       void session
-        .background({ title: id, toolCallId: id }, (tool) => aborted(tool.signal))
+        .runInBackground({ title: id, toolCallId: id }, (tool) => aborted(tool.signal))
         .catch(() => undefined);
     },
   });
@@ -242,7 +242,7 @@ test("A37 A108 background work is cancelled by tool_call/cancel and by closing, 
 test("A60 a question of background work leaves the state of the conversation alone", async () => {
   const { prompt, updates } = await byHand({
     async prompt({ session }: Turn) {
-      void session.background({ title: "B" }, (tool) => tool.ask()).catch(() => undefined);
+      void session.runInBackground({ title: "B" }, (tool) => tool.requestPermission()).catch(() => undefined);
     },
   });
   await prompt("x");
@@ -272,7 +272,7 @@ inEveryVersion(
         await turn.tool({ title: "T" }, () => undefined);
         return "max_tokens";
       }),
-      session.prompt("yours").outcome,
+      session.prompt("yours").result,
     ];
     assert.deepEqual(await Promise.all(outcomes), [{ stopReason: "max_tokens" }, { stopReason: "end_turn" }]);
     assert.deepEqual(order, ["mine", "yours"]);
@@ -310,7 +310,7 @@ test("work of the agent's own waits behind a turn with steering, and is no messa
   const mine = there?.work(() => "refusal");
   await quiet();
   gate.resolve();
-  await first.outcome;
+  await first.result;
   assert.deepEqual(await mine, { stopReason: "refusal" });
   assert.deepEqual(inboxes, [0]);
 });
@@ -329,7 +329,7 @@ inEveryVersion("A72 a tool call has one id and one name while it runs", async (p
       await turn.tool({ title: "T", name: "write", toolCallId: "t" }, () => undefined);
     },
   });
-  assert.deepEqual(await session.prompt("x").outcome, { stopReason: "end_turn" });
+  assert.deepEqual(await session.prompt("x").result, { stopReason: "end_turn" });
   await session.close();
   assert.ok(place);
 });

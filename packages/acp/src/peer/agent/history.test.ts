@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { inEveryVersion } from "../../../test/support/peer-probe.ts";
-import { agent, client, type Files, memoryPair, type Update } from "../../index.ts";
+import { agent, client, type Files, memoryPair, type SessionUpdate } from "../../index.ts";
 
 inEveryVersion(
   "a listener that comes with a load sees the whole history, however long (A24, G6)",
@@ -17,11 +17,11 @@ inEveryVersion(
       },
     }).connect(agentEnd);
     const connected = await client({ name: "c", version: "1", versions }).connect(clientEnd);
-    const first = await connected.open({ cwd: "/w" });
-    await first.prompt("plan").outcome;
+    const first = await connected.newSession({ cwd: "/w" });
+    await first.prompt("plan").result;
     await first.close();
     let plans = 0;
-    await connected.load(first.sessionId, {
+    await connected.loadSession(first.sessionId, {
       cwd: "/w",
       onUpdate({ sessionUpdate }) {
         if (sessionUpdate === "plan_update") plans++;
@@ -50,14 +50,14 @@ inEveryVersion(
     const connected = await client({ name: "c", version: "1", versions }).connect(clientEnd);
     const live: unknown[] = [];
     const replayed: unknown[] = [];
-    const noteIn = (list: unknown[]) => (update: Update) => {
+    const noteIn = (list: unknown[]) => (update: SessionUpdate) => {
       if (update.sessionUpdate === "plan_update") list.push(update.plan);
     };
-    const first = await connected.open({ cwd: "/w" });
+    const first = await connected.newSession({ cwd: "/w" });
     first.onUpdate(noteIn(live));
-    await first.prompt("plan").outcome;
+    await first.prompt("plan").result;
     await first.close();
-    await connected.load(first.sessionId, { cwd: "/w", onUpdate: noteIn(replayed) });
+    await connected.loadSession(first.sessionId, { cwd: "/w", onUpdate: noteIn(replayed) });
     assert.equal(live.length, 2);
     assert.notDeepEqual(live[0], live[1]);
     assert.deepEqual(replayed, live);
@@ -91,8 +91,8 @@ inEveryVersion(
         return made;
       },
     }).connect(clientEnd);
-    const session = await connected.open({ cwd: "/w", additionalDirectories: ["/extra"] });
-    await session.prompt("read").outcome;
+    const session = await connected.newSession({ cwd: "/w", additionalDirectories: ["/extra"] });
+    await session.prompt("read").result;
     await session.close();
     await connected.close();
     // version 2 has no files of the client's

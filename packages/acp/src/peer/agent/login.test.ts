@@ -24,8 +24,8 @@ function guarded() {
     definition: {
       unstable: "*" as const,
       prompt: () => undefined,
-      open: (session: { setOptions(options: never): void }) =>
-        session.setOptions([
+      open: (session: { setConfigOptions(options: never): void }) =>
+        session.setConfigOptions([
           {
             configId: "mode",
             name: "Mode",
@@ -98,10 +98,10 @@ inEveryVersion(
     await running.accepted;
     await quiet();
     state.inside = false;
-    await rejects(connected.list(), -32000);
+    await rejects(connected.listSessions(), -32000);
     gate.resolve();
-    assert.equal((await running.outcome).stopReason, "end_turn");
-    await failsWith(session.prompt("2").outcome, -32000, { reason: "auth_required" });
+    assert.equal((await running.result).stopReason, "end_turn");
+    await failsWith(session.prompt("2").result, -32000, { reason: "auth_required" });
   },
 );
 
@@ -111,7 +111,7 @@ inEveryVersion("a turn that finds out that the login expired says so", async (pa
       throw authRequired();
     },
   });
-  await failsWith(session.prompt("x").outcome, -32000, { reason: "auth_required" });
+  await failsWith(session.prompt("x").result, -32000, { reason: "auth_required" });
 });
 
 inEveryVersion("A112 what `open` throws names the methods too", async (pair) => {
@@ -122,7 +122,7 @@ inEveryVersion("A112 what `open` throws names the methods too", async (pair) => 
       throw authRequired();
     },
   });
-  const error = await rejects(connected.open(place), -32000, { reason: "auth_required" });
+  const error = await rejects(connected.newSession(place), -32000, { reason: "auth_required" });
   assert.ok(JSON.stringify(error.data).includes("key"));
 });
 

@@ -16,8 +16,8 @@ import {
   type AvailableCommand,
   memoryStore,
   type SessionConfigOption,
+  type SessionUpdate,
   type Turn,
-  type Update,
 } from "../../index.ts";
 
 /** Runs the body in a turn of an agent whose client offers everything. */
@@ -42,7 +42,7 @@ async function inTurn(
     {
       elicitationModes: ["form", "url"],
       elicit: (answers.elicit ?? (() => ({ action: "accept" }))) as never,
-      permission: (ask) => ask.options[0]?.optionId,
+      requestPermission: (ask) => ask.options[0]?.optionId,
       terminals: {
         create: async ({ command }) => ({
           terminalId: `t-${command}`,
@@ -54,7 +54,7 @@ async function inTurn(
       },
     },
   );
-  const outcome = await talk.session.prompt("x").outcome;
+  const outcome = await talk.session.prompt("x").result;
   if (failure !== undefined) throw failure;
   assert.equal(outcome.stopReason, "end_turn");
   return { ...talk, released };
@@ -104,14 +104,14 @@ inEveryVersion(
       ],
     ];
     const { updates } = await inTurn(pair, (turn) => {
-      turn.session.setOptions([select()]);
+      turn.session.setConfigOptions([select()]);
       for (const [options, message] of bad) {
-        assert.throws(() => turn.session.setOptions(options), message);
+        assert.throws(() => turn.session.setConfigOptions(options), message);
         const update = { sessionUpdate: "config_option_update" as const, configOptions: options };
         assert.throws(() => turn.update(update), message);
       }
-      assert.equal(turn.session.option("o"), "a");
-      turn.session.setOptions([
+      assert.equal(turn.session.configOption("o"), "a");
+      turn.session.setConfigOptions([
         select({ options: [{ groupId: "g", name: "G", options: [{ value: "a", name: "A" }] }] }),
       ]);
     });
@@ -134,7 +134,7 @@ inEveryVersion("A85 commands have names that are unique and one word", async (pa
     }
   });
   await quiet();
-  assert.deepEqual(session.commands, named("go"));
+  assert.deepEqual(session.availableCommands, named("go"));
 });
 
 inEveryVersion(
@@ -143,12 +143,12 @@ inEveryVersion(
     const allow = { optionId: "a", name: "A", kind: "allow_once" as const };
     await inTurn(pair, async (turn) => {
       const ask = { title: "?", options: [allow] };
-      assert.deepEqual(await turn.ask(ask), { allowed: true, optionId: "a" });
-      assert.equal((await turn.ask("no options: the usual ones")).allowed, true);
-      await assert.rejects(turn.ask({ ...ask, options: [allow, allow] }), /optionId "a" twice/);
+      assert.deepEqual(await turn.requestPermission(ask), { allowed: true, optionId: "a" });
+      assert.equal((await turn.requestPermission("no options: the usual ones")).allowed, true);
+      await assert.rejects(turn.requestPermission({ ...ask, options: [allow, allow] }), /optionId "a" twice/);
       const command = (cwd: string) => ({ type: "command" as const, command: "ls", cwd });
-      await assert.rejects(turn.ask({ ...ask, subject: command("here") }), TypeError);
-      assert.equal((await turn.ask({ ...ask, subject: command("/project") })).allowed, true);
+      await assert.rejects(turn.requestPermission({ ...ask, subject: command("here") }), TypeError);
+      assert.equal((await turn.requestPermission({ ...ask, subject: command("/project") })).allowed, true);
     });
   },
 );
@@ -232,9 +232,9 @@ inEveryVersion(
 inEveryVersion(
   "A105 a compaction begins, grows and ends once, with a summary or an error where it belongs",
   async (pair) => {
-    const say = (status: string, more: object = {}): Update =>
-      ({ sessionUpdate: "compaction_update", compactionId: "c", status, ...more }) as Update;
-    const grow: Update = {
+    const say = (status: string, more: object = {}): SessionUpdate =>
+      ({ sessionUpdate: "compaction_update", compactionId: "c", status, ...more }) as SessionUpdate;
+    const grow: SessionUpdate = {
       sessionUpdate: "compaction_summary_chunk",
       compactionId: "c",
       content: text("so far"),
@@ -261,8 +261,8 @@ inEveryVersion("A107 terminals have absolute places and ids that are never used 
     const ids = [turn.terminal({ command: "a" }), turn.terminal({ command: "b" })];
     assert.notEqual(ids[0]?.terminalId, ids[1]?.terminalId);
     assert.throws(() => turn.terminal({ cwd: "here" }), /absolute/);
-    const update = (more: object): Update =>
-      ({ sessionUpdate: "terminal_update", terminalId: "mine", ...more }) as Update;
+    const update = (more: object): SessionUpdate =>
+      ({ sessionUpdate: "terminal_update", terminalId: "mine", ...more }) as SessionUpdate;
     void turn.update(update({ command: "a" }));
     void turn.update(update({ exitStatus: { exitCode: 0 } }));
     void turn.update({ sessionUpdate: "terminal_output_chunk", terminalId: "mine", data: "bGF0ZQ==" });
@@ -376,14 +376,14 @@ inEveryVersion("a question that fails is an answered one in the history", async 
         await assert.rejects(turn.elicit({ mode: "form", message: "?", requestedSchema }));
         // what nobody could be asked is not history
         await assert.rejects(
-          turn.ask({ title: 7 as never, options: [] }),
+          turn.requestPermission({ title: 7 as never, options: [] }),
           /\/title must be string, got number/,
         );
       },
     },
     { elicit: failing as never },
   );
-  assert.equal((await session.prompt("x").outcome).stopReason, "end_turn");
+  assert.equal((await session.prompt("x").result).stopReason, "end_turn");
   const asked: string[] = [];
   for await (const entry of store.entries(session.sessionId))
     if (entry.kind === "ask" || entry.kind === "answer") asked.push(entry.kind);

@@ -8,7 +8,7 @@ import { type AgentDefinition, lists } from "./agent-definition.ts";
 /** Throws -32602 for what the agent cannot use. No root and no server is left out silently. */
 export function checkedActivation(
   given: Activation,
-  { mcp = {}, unstable = [] }: Pick<AgentDefinition, "mcp" | "unstable">,
+  { mcpCapabilities: mcp = {}, unstable = [] }: Pick<AgentDefinition, "mcpCapabilities" | "unstable">,
 ): Activation {
   const activation = withSystemPrompt(given, lists(unstable, "session/new"));
   const { cwd, additionalDirectories, mcpServers } = activation;

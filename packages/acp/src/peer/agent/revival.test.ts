@@ -16,7 +16,7 @@ const definition = {
       await tool.terminal(terminal);
       await terminal.write("x");
       terminal.exit({ exitCode: 0 });
-      await tool.ask();
+      await tool.requestPermission();
     });
     const compaction = { sessionUpdate: "compaction_update", compactionId: turn.messageId } as const;
     await turn.update({ ...compaction, status: "in_progress" });
@@ -37,12 +37,12 @@ async function stored(...prompts: string[]) {
   const { agent } = await conversation(
     pair,
     { ...definition, store },
-    { permission: (ask) => ask.options[0]?.optionId },
+    { requestPermission: (ask) => ask.options[0]?.optionId },
   );
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const settled: (number | undefined)[] = [];
   for (const prompt of prompts) {
-    await session.prompt(prompt).outcome;
+    await session.prompt(prompt).result;
     await quiet();
     settled.push((await store.get(session.sessionId))?.settledSeq);
   }
@@ -75,7 +75,7 @@ async function revived(
     },
   };
   const { agent } = await conversation(pair, { ...definition, store: counting });
-  await agent.resume(record.sessionId, place);
+  await agent.resumeSession(record.sessionId, place);
   await agent.close();
   await quiet();
   const all = await entriesOf(store, record.sessionId);
@@ -123,17 +123,17 @@ inEveryVersion("work beside the conversation is not settled before it has ended"
   const { agent } = await conversation(versions, {
     store,
     prompt(turn) {
-      if (turn.text === "begin") void turn.session.background({ title: "B" }, () => gate.promise);
+      if (turn.text === "begin") void turn.session.runInBackground({ title: "B" }, () => gate.promise);
     },
   });
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const settledSeq = async () => (await store.get(session.sessionId))?.settledSeq;
-  await session.prompt("begin").outcome;
+  await session.prompt("begin").result;
   await quiet();
   assert.equal(await settledSeq(), undefined);
   gate.resolve();
   await quiet();
-  await session.prompt("end").outcome;
+  await session.prompt("end").result;
   await quiet();
   assert.equal(await settledSeq(), (await entriesOf(store, session.sessionId)).length);
 });

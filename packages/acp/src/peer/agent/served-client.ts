@@ -4,7 +4,7 @@ import { optional } from "../../base/objects.ts";
 import type {
   AgentIntroduction,
   AgentOpResult,
-  ClientFeatures,
+  ClientCapabilities,
   Introduction,
   PromptOp,
   SessionOp,
@@ -30,7 +30,7 @@ export class ServedClient implements AgentHost {
   readonly #definition: AgentDefinition;
   readonly #wire: AgentWire;
   readonly #sessions: AgentSessions;
-  #client: Introduction<ClientFeatures> | undefined;
+  #client: Introduction<ClientCapabilities> | undefined;
 
   /** @internal Made by agent().connect(). */
   constructor(transport: Transport, definition: AgentDefinition, store: GuardedStore, log?: Log) {
@@ -45,8 +45,8 @@ export class ServedClient implements AgentHost {
     });
   }
 
-  get features(): ClientFeatures {
-    return this.#wire.client.features;
+  get capabilities(): ClientCapabilities {
+    return this.#wire.client.capabilities;
   }
 
   get clientInfo(): Implementation | undefined {
@@ -54,7 +54,7 @@ export class ServedClient implements AgentHost {
   }
 
   get clientMeta(): Meta | undefined {
-    return this.#client?.meta;
+    return this.#client?._meta;
   }
 
   /** The version that was agreed on; undefined before. */
@@ -73,13 +73,13 @@ export class ServedClient implements AgentHost {
 
   // ---- AgentHost: what the client sends
 
-  introduce(client: Introduction<ClientFeatures>): AgentIntroduction {
+  introduce(client: Introduction<ClientCapabilities>): AgentIntroduction {
     this.#client = client;
-    return introduction(this.#definition, client.features);
+    return introduction(this.#definition, client.capabilities);
   }
 
   readonly optionsOf = (sessionId: string): readonly SessionConfigOption[] =>
-    this.#sessions.get(sessionId).options;
+    this.#sessions.get(sessionId).configOptions;
 
   allow(method: string): void {
     if (method.startsWith("session/") && this.#definition.isLoggedIn?.() === false) throw this.#loginNeeded();
@@ -98,7 +98,11 @@ export class ServedClient implements AgentHost {
   prompt(op: PromptOp, request: IncomingRequest): Promise<object> {
     const session = this.#sessions.get(op.sessionId);
     const { prompts } = this.#wire.edition;
-    const { image = false, audio = false, embeddedContext = false } = this.#definition.accepts ?? {};
+    const {
+      image = false,
+      audio = false,
+      embeddedContext = false,
+    } = this.#definition.promptCapabilities ?? {};
     const wrong = unsupportedContent(op.prompt, { image, audio, embeddedContext });
     if (wrong !== undefined) throw invalidParams(`session/prompt: ${wrong}`, "/prompt");
     return new Promise((resolve, reject) => {
@@ -127,7 +131,7 @@ export class ServedClient implements AgentHost {
 
   /** Names the ways to log in that this client was shown, unless they are too many for an error. */
   #loginNeeded(): RequestError {
-    const methods = this.#wire.edition.authMethods(authMethodsFor(this.#definition, this.features));
+    const methods = this.#wire.edition.authMethods(authMethodsFor(this.#definition, this.capabilities));
     const { code, message } = authRequired();
     const isSmall = methods.length > 0 && JSON.stringify(methods).length < 900;
     return new RequestError(code, message, {

@@ -1,7 +1,7 @@
 // An open session of an agent: its options and commands, and its prompts, one turn at a time.
 
 import { withTimeout } from "../../base/deadline.ts";
-import type { Activation, ClientFeatures } from "../../edition/agent-edition.ts";
+import type { Activation, ClientCapabilities } from "../../edition/agent-edition.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type {
   AvailableCommand,
@@ -10,7 +10,7 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../../model/content.ts";
-import type { Outcome, Update } from "../../model/update.ts";
+import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { newId } from "../base/new-id.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import { type AgentDefinition, lists } from "./agent-definition.ts";
@@ -73,15 +73,15 @@ export class ServedSession implements AgentSession {
     return this.#activation.systemPrompt;
   }
 
-  get clientFeatures(): ClientFeatures {
-    return this.updates.sender.client.features;
+  get clientCapabilities(): ClientCapabilities {
+    return this.updates.sender.client.capabilities;
   }
 
-  get options(): readonly SessionConfigOption[] {
+  get configOptions(): readonly SessionConfigOption[] {
     return this.#options;
   }
 
-  get commands(): readonly AvailableCommand[] {
+  get availableCommands(): readonly AvailableCommand[] {
     return this.#commands;
   }
 
@@ -89,7 +89,7 @@ export class ServedSession implements AgentSession {
     return this.#turn;
   }
 
-  option(configId: string): string | boolean | undefined {
+  configOption(configId: string): string | boolean | undefined {
     const option = this.#options.find((each) => each.configId === configId);
     return option?.type === "select" || option?.type === "boolean" ? option.currentValue : undefined;
   }
@@ -105,17 +105,17 @@ export class ServedSession implements AgentSession {
     sender.notify("elicitation/complete", { elicitationId });
   }
 
-  setOptions(options: readonly SessionConfigOption[]): void {
+  setConfigOptions(options: readonly SessionConfigOption[]): void {
     const configOptions = options as SessionConfigOption[]; // only read
     this.updates.check({ sessionUpdate: "config_option_update", configOptions });
     this.#options = options;
-    const values = options.map(({ configId }) => [configId, this.option(configId)] as const);
+    const values = options.map(({ configId }) => [configId, this.configOption(configId)] as const);
     this.updates.log.patch({ config: Object.fromEntries(values.filter(isSet)) });
     if (this.#isAnnounced)
       void this.updates.update({ sessionUpdate: "config_option_update", configOptions: [...options] });
   }
 
-  setCommands(commands: readonly AvailableCommand[]): void {
+  setAvailableCommands(commands: readonly AvailableCommand[]): void {
     const availableCommands = commands as AvailableCommand[]; // only read
     this.updates.check({ sessionUpdate: "available_commands_update", availableCommands });
     this.#commands = commands;
@@ -131,7 +131,7 @@ export class ServedSession implements AgentSession {
     this.updates.log.patch({ title });
   }
 
-  update(update: Update): Promise<void> | undefined {
+  update(update: SessionUpdate): Promise<void> | undefined {
     return this.updates.update(update);
   }
 
@@ -139,7 +139,7 @@ export class ServedSession implements AgentSession {
     this.updates.setBackground(work);
   }
 
-  background<Result>(
+  runInBackground<Result>(
     start: ToolCallStart,
     run: (tool: ToolCall) => Promise<Result> | Result,
   ): Promise<Result> {
@@ -147,7 +147,7 @@ export class ServedSession implements AgentSession {
     const { updates } = this;
     const { signal } = this.#closing;
     const questions = new Questions(updates, signal, { isForeground: false });
-    const host = { updates, questions, signal, update: (update: Update) => this.update(update) };
+    const host = { updates, questions, signal, update: (update: SessionUpdate) => this.update(update) };
     const tool = new ToolCall(host, { cancellable: true, ...start });
     const { toolCallId } = tool;
     this.setBackground([...updates.work.runningBackground, { type: "tool_call", toolCallId }]);
@@ -165,7 +165,7 @@ export class ServedSession implements AgentSession {
     return new DisplayTerminal(this.updates, { ...options, cwd: options.cwd ?? this.cwd });
   }
 
-  work(run: (turn: Turn) => Promise<TurnEnd> | TurnEnd): Promise<Outcome> {
+  work(run: (turn: Turn) => Promise<TurnEnd> | TurnEnd): Promise<PromptResult> {
     return new Promise((resolve) => {
       const withdrawn = () => resolve({ stopReason: "cancelled" });
       if (this.updates.isClosed) return withdrawn();

@@ -8,9 +8,9 @@ import { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 
 const features = {
-  readFiles: false,
-  writeFiles: false,
-  terminals: false,
+  readTextFile: false,
+  writeTextFile: false,
+  terminal: false,
   terminalAuth: false,
   elicitationForm: false,
   elicitationUrl: false,
@@ -29,7 +29,7 @@ async function recordingSender(version: ProtocolVersion) {
   const sent: string[] = [];
   const sender: SessionSender = {
     edition,
-    client: { info: undefined, features, meta: undefined },
+    client: { info: undefined, capabilities: features, _meta: undefined },
     openUrls: new Set(),
     log: () => undefined,
     rules: undefined,

@@ -10,7 +10,13 @@ import {
   said,
   text,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentSession, memoryStore, type SessionStore, type Turn, type Update } from "../../index.ts";
+import {
+  type AgentSession,
+  memoryStore,
+  type SessionStore,
+  type SessionUpdate,
+  type Turn,
+} from "../../index.ts";
 
 /** A store whose `append` waits while its gate is closed, or fails while it is broken. */
 function slowStore() {
@@ -39,7 +45,7 @@ function slowStore() {
 }
 
 /** What a person sees, in order: messages as they begin and grow, tools by their status. */
-function story(updates: readonly Update[]): string[] {
+function story(updates: readonly SessionUpdate[]): string[] {
   const lines: string[] = [];
   const last: Record<string, string> = {};
   for (const update of updates) {
@@ -58,7 +64,7 @@ function story(updates: readonly Update[]): string[] {
   return lines;
 }
 
-const aside = (word: string, messageId = word): Update => ({
+const aside = (word: string, messageId = word): SessionUpdate => ({
   sessionUpdate: "agent_message_chunk",
   messageId,
   content: text(word),
@@ -66,8 +72,8 @@ const aside = (word: string, messageId = word): Update => ({
 
 async function replayOf(talk: Awaited<ReturnType<typeof openSession>>): Promise<string[]> {
   await talk.session.close();
-  const updates: Update[] = [];
-  const again = await talk.agent.load(talk.session.sessionId, place);
+  const updates: SessionUpdate[] = [];
+  const again = await talk.agent.loadSession(talk.session.sessionId, place);
   again.onUpdate((update) => void updates.push(update));
   return story(updates);
 }
@@ -90,7 +96,7 @@ inEveryVersion(
     const sent = there?.update(aside("aside"));
     await quiet();
     open();
-    await prompt.outcome;
+    await prompt.result;
     await sent;
     const live = story(talk.updates);
     assert.deepEqual(live, [`user: ${JSON.stringify([text("hello")])}`, "agent: aside", "agent: answer"]);
@@ -121,7 +127,7 @@ test("what is said while a steering prompt is being stored follows it, live and 
   await quiet();
   assert.equal(said(talk.updates), "one", "nothing overtakes the message");
   open();
-  await second.outcome;
+  await second.result;
   const live = story(talk.updates);
   assert.equal(live[2], `user: ${JSON.stringify([text("2")])}`);
   assert.equal(live[3], "agent:  two");
@@ -148,7 +154,7 @@ inEveryVersion("what is said while the end of a tool is being stored follows it"
       await Promise.all(both);
     },
   });
-  await talk.session.prompt("go").outcome;
+  await talk.session.prompt("go").result;
   const live = story(talk.updates);
   assert.ok(live.indexOf("tool a: completed") < live.indexOf("agent: meanwhile"), live.join("\n"));
   assert.deepEqual(await replayOf(talk), live);
@@ -175,11 +181,11 @@ inEveryVersion(
     const prompt = talk.session.prompt("go");
     await gate.promise;
     talk.updates.length = 0;
-    const loaded = talk.agent.load(talk.session.sessionId, place);
+    const loaded = talk.agent.loadSession(talk.session.sessionId, place);
     await quiet();
     open();
     await loaded;
-    await prompt.outcome;
+    await prompt.result;
     assert.equal(said(talk.updates), "one two three");
   },
 );
@@ -196,10 +202,10 @@ inEveryVersion(
       },
       prompt: () => undefined,
     });
-    await talk.session.prompt("x").outcome;
+    await talk.session.prompt("x").result;
     there?.update(aside("pending"));
     shut();
-    const loaded = talk.agent.load(talk.session.sessionId, place);
+    const loaded = talk.agent.loadSession(talk.session.sessionId, place);
     await quiet();
     assert.throws(() => there?.update({ sessionUpdate: "usage_update", used: "x" } as never), TypeError);
     there?.update(aside("later"));
@@ -231,8 +237,8 @@ inEveryVersion(
     await first.accepted;
     fail(true);
     const second = talk.session.prompt("2");
-    await failsWith(second.outcome, -32067);
-    assert.equal((await first.outcome).stopReason, "end_turn");
+    await failsWith(second.result, -32067);
+    assert.equal((await first.result).stopReason, "end_turn");
     const kinds: string[] = [];
     for await (const entry of store.entries(talk.session.sessionId)) kinds.push(entry.kind);
     assert.deepEqual(kinds, ["prompt", "update", "outcome"]);
@@ -263,7 +269,7 @@ inEveryVersion(
         });
       },
     });
-    await failsWith(talk.session.prompt("x").outcome, -32067, { reason: "unavailable" });
+    await failsWith(talk.session.prompt("x").result, -32067, { reason: "unavailable" });
     const words = said(talk.updates).split("word").length - 1;
     assert.ok(words > 3 && words < 100, `${words} words`);
     const statuses = talk.updates.flatMap((update) =>
@@ -271,9 +277,9 @@ inEveryVersion(
     );
     assert.equal(statuses.at(-1), "failed");
     assert.equal(talk.log.filter((line) => line.includes("too far behind")).length, 1);
-    await failsWith(talk.session.prompt("still broken").outcome, -32067);
+    await failsWith(talk.session.prompt("still broken").result, -32067);
     fail(false);
-    assert.equal((await talk.session.prompt("again").outcome).stopReason, "end_turn");
+    assert.equal((await talk.session.prompt("again").result).stopReason, "end_turn");
     // what was shown is in the history, since nothing more was said than could be kept
     assert.deepEqual(
       (await replayOf(talk)).filter((line) => line.startsWith("agent:")),
@@ -296,7 +302,7 @@ inEveryVersion("G8 a store that hangs lets no more wait than it may", async (pai
       });
     },
   });
-  await failsWith(talk.session.prompt("x").outcome, -32067, { reason: "unavailable" });
+  await failsWith(talk.session.prompt("x").result, -32067, { reason: "unavailable" });
 });
 
 test("a limit that is none is refused when the agent is made", async () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { inEveryVersion, openSession, statuses } from "../../../test/support/peer-probe.ts";
-import type { AgentSession, ToolCall, Update } from "../../index.ts";
+import type { AgentSession, SessionUpdate, ToolCall } from "../../index.ts";
 
 const circular: Record<string, unknown> = {};
 circular["self"] = circular;
@@ -28,7 +28,7 @@ const refused: Readonly<Record<string, (tool: ToolCall) => unknown>> = {
   },
 };
 
-function final(updates: readonly Update[]): string[] {
+function final(updates: readonly SessionUpdate[]): string[] {
   return statuses(updates).filter((status) => status !== "pending" && status !== "in_progress");
 }
 
@@ -40,7 +40,7 @@ for (const [what, run] of Object.entries(refused)) {
         await turn.say("the turn goes on");
       },
     });
-    const { stopReason } = await session.prompt("go").outcome;
+    const { stopReason } = await session.prompt("go").result;
     assert.equal(stopReason, "end_turn");
     assert.equal(final(updates).length, 1, statuses(updates).join(" "));
     await agent.close();
@@ -60,7 +60,7 @@ inEveryVersion(
         await running.catch((error: unknown) => reasons.push(error));
       },
     });
-    await session.prompt("go").outcome;
+    await session.prompt("go").result;
     assert.match(String(reasons[0]), /^TypeError: .*must be an absolute path, got "rel\.txt"/);
     const last = updates.findLast((update) => update.sessionUpdate === "tool_call_update");
     assert.ok(last?.sessionUpdate === "tool_call_update" && last.status === "failed");
@@ -81,7 +81,7 @@ inEveryVersion("an announced call whose start is refused ends with its turn", as
       assert.throws(() => turn.announce({ title: 5 as never }), TypeError);
     },
   });
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.deepEqual(final(updates), ["failed"]);
   await agent.close();
 });
@@ -95,19 +95,19 @@ inEveryVersion("background calls that end at once, or begin while another ends, 
     },
     prompt: (turn) => void turn.say("hi"),
   });
-  await session.prompt("go").outcome;
+  await session.prompt("go").result;
   assert.ok(opened);
-  const first = ["a", "b"].map((title) => opened?.background({ title }, () => gate.promise));
-  const refusing = opened.background({ title: "c" }, async (tool) => {
+  const first = ["a", "b"].map((title) => opened?.runInBackground({ title }, () => gate.promise));
+  const refusing = opened.runInBackground({ title: "c" }, async (tool) => {
     await gate.promise;
     await tool.diff("rel.txt", "a");
   });
   // begins in the very moment in which the others end
-  const later = gate.promise.then(() => opened?.background({ title: "d" }, () => undefined));
+  const later = gate.promise.then(() => opened?.runInBackground({ title: "d" }, () => undefined));
   gate.resolve();
   await Promise.all([...first, later]);
   await assert.rejects(refusing, TypeError);
-  await session.prompt("again").outcome;
+  await session.prompt("again").result;
   assert.deepEqual(final(updates).sort(), ["completed", "completed", "completed", "failed"]);
   await agent.close();
 });

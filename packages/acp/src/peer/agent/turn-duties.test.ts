@@ -136,9 +136,9 @@ test("A60 A61 everything that waits for the user requires action, and then it ru
     2,
     {
       async prompt(turn) {
-        await Promise.all([turn.ask("one?"), turn.ask("two?")]);
+        await Promise.all([turn.requestPermission("one?"), turn.requestPermission("two?")]);
         turn.say("thanks");
-        if (turn.text === "cancel") await turn.ask("three?");
+        if (turn.text === "cancel") await turn.requestPermission("three?");
       },
     },
     { "session/request_permission": () => asked.promise },
@@ -157,7 +157,7 @@ test("A60 A61 everything that waits for the user requires action, and then it ru
   assert.ok(lines().indexOf("agent_message_chunk") > lines().lastIndexOf("state_update running"));
   const never = await started(
     2,
-    { prompt: async (turn) => void (await turn.ask("?")) },
+    { prompt: async (turn) => void (await turn.requestPermission("?")) },
     { "session/request_permission": () => new Promise(() => undefined) },
   );
   await never.prompt();
@@ -209,7 +209,7 @@ test("A63 A64 N134 questions of a cancelled turn are withdrawn, and late answers
     const allowed: boolean[] = [];
     const withdrawn: boolean[] = [];
     const { call, peer } = withScriptedClient(
-      { prompt: async (turn) => void allowed.push((await turn.ask("?")).allowed) },
+      { prompt: async (turn) => void allowed.push((await turn.requestPermission("?")).allowed) },
       {
         "session/request_permission": (_params, request) => {
           request.signal.addEventListener("abort", () => withdrawn.push(true));
@@ -267,7 +267,7 @@ inEveryVersion("A71 A72 the first report of a tool call has its title and its na
   const { session, wire } = await openSession(pair, {
     prompt: (turn) => turn.tool({ title: "Read it", name: "read", kind: "read" }, () => undefined),
   });
-  await session.prompt("x").outcome;
+  await session.prompt("x").result;
   const first = wire
     .map(({ message }) => ((message["params"] as Json | undefined)?.["update"] ?? {}) as Json)
     .find(({ toolCallId }) => toolCallId !== undefined);

@@ -47,7 +47,7 @@ for (const version of [1, 2] as const) {
     "throws an error with data that is no JSON": () => {
       throw new RequestError(-32000, "no", cycle);
     },
-    "returns custom data that is no JSON": () => ({ stopReason: "end_turn", meta: { a: 1n } }),
+    "returns custom data that is no JSON": () => ({ stopReason: "end_turn", _meta: { a: 1n } }),
   } satisfies Record<string, AgentDefinition["prompt"]>)) {
     test(
       `v${version}: a handler that ${what} is answered, and the next prompt runs (G4)`,
@@ -62,12 +62,12 @@ for (const version of [1, 2] as const) {
           },
         });
         const connected = await client({ name: "c", version: "1", versions: [version] }).connect(near);
-        const session = await connected.open({ cwd: "/w" });
-        const first = await session.prompt("a").outcome;
+        const session = await connected.newSession({ cwd: "/w" });
+        const first = await session.prompt("a").result;
         assert.equal(first.stopReason, "error");
         assert.equal(first.error?.code, -32603);
         assert.ok(logged.includes("a prompt handler failed"), logged.join("; "));
-        assert.equal((await session.prompt("b").outcome).stopReason, "end_turn");
+        assert.equal((await session.prompt("b").result).stopReason, "end_turn");
         await connected.close();
       },
     );
@@ -79,8 +79,8 @@ for (const version of [1, 2] as const) {
     async () => {
       const { near } = served(version, { concurrentPrompts: "reject" });
       const connected = await client({ name: "c", version: "1", versions: [version] }).connect(near);
-      const session = await connected.open({ cwd: "/w" });
-      for (let i = 0; i < 4; i++) assert.equal((await session.prompt("a").outcome).stopReason, "end_turn");
+      const session = await connected.newSession({ cwd: "/w" });
+      for (let i = 0; i < 4; i++) assert.equal((await session.prompt("a").result).stopReason, "end_turn");
       await connected.close();
     },
   );

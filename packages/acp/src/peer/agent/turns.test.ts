@@ -13,9 +13,9 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentDefinition, RequestError, type Update } from "../../index.ts";
+import { type AgentDefinition, RequestError, type SessionUpdate } from "../../index.ts";
 
-const kinds = (updates: readonly Update[]) => updates.map(({ sessionUpdate }) => sessionUpdate);
+const kinds = (updates: readonly SessionUpdate[]) => updates.map(({ sessionUpdate }) => sessionUpdate);
 
 inEveryVersion("a turn says, thinks and plans, and the client sees it in order", async (pair) => {
   const { session, updates } = await openSession(pair, {
@@ -29,7 +29,7 @@ inEveryVersion("a turn says, thinks and plans, and the client sees it in order",
     },
   });
   const prompt = session.prompt("hi");
-  const outcome = await prompt.outcome;
+  const outcome = await prompt.result;
   assert.deepEqual(outcome, { stopReason: "end_turn" });
   assert.equal(said(updates), "abc");
   assert.deepEqual(states(updates), ["running", "idle"]);
@@ -61,16 +61,16 @@ inEveryVersion(
         );
       },
     });
-    await session.prompt("x").outcome;
+    await session.prompt("x").result;
     await quiet();
     await quiet();
     const seen = new Set(kinds(updates));
     for (const kind of ["usage_update", "session_info_update", "available_commands_update", "notice"])
       assert.ok(seen.has(kind as never), kind);
-    assert.deepEqual(session.commands, [{ type: "command", name: "go", description: "goes" }]);
+    assert.deepEqual(session.availableCommands, [{ type: "command", name: "go", description: "goes" }]);
     assert.equal(said(updates), "late");
     assert.equal(session.state, "idle");
-    const { sessions } = await agent.list();
+    const { sessions } = await agent.listSessions();
     assert.equal(sessions[0]?.title, "A title");
   },
 );
@@ -95,7 +95,7 @@ inEveryVersion(
           .catch((error: Error) => turn.say(error.message));
       },
     });
-    const { stopReason } = await session.prompt("x").outcome;
+    const { stopReason } = await session.prompt("x").result;
     assert.equal(stopReason, "end_turn");
     assert.deepEqual(statuses(updates), ["pending", "in_progress", "completed", "pending", "failed"]);
     assert.equal(said(updates), "it broke");
@@ -109,7 +109,7 @@ inEveryVersion("a tool call that the handler left running ends with the turn", a
       void turn.tool({ title: "Left" }, () => new Promise(() => undefined));
     },
   });
-  await session.prompt("x").outcome;
+  await session.prompt("x").result;
   assert.deepEqual(statuses(updates), ["pending", "failed"]);
 });
 
@@ -124,7 +124,7 @@ inEveryVersion(
         });
       },
     });
-    await session.prompt("x").outcome;
+    await session.prompt("x").result;
     await quiet();
     assert.deepEqual([ran, statuses(updates)], [false, ["pending", "failed"]]);
   },
@@ -137,7 +137,7 @@ inEveryVersion("a status that the handler set last is not overwritten by its ret
       await turn.tool({ title: "Yes" }, (tool) => tool.finish("completed", { title: "Done" }));
     },
   });
-  await session.prompt("x").outcome;
+  await session.prompt("x").result;
   assert.deepEqual(statuses(updates), ["pending", "failed", "pending", "in_progress", "completed"]);
 });
 
@@ -157,7 +157,7 @@ inEveryVersion(
         turn.say("ok");
       },
     });
-    assert.equal((await session.prompt("x").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("x").result).stopReason, "end_turn");
     assert.equal(said(updates), "ok");
     assert.deepEqual(statuses(updates), ["pending", "in_progress", "failed"]);
   },
@@ -175,7 +175,7 @@ inEveryVersion("a diff has what each version needs, and a terminal shows what wa
       });
     },
   });
-  await session.prompt("x").outcome;
+  await session.prompt("x").result;
   const contents = updates.flatMap((u) =>
     u.sessionUpdate === "tool_call_update" && u.content ? [u.content] : [],
   );
@@ -202,7 +202,7 @@ inEveryVersion(
         throw new RequestError(-32099, "no model", { why: "no key" });
       },
     });
-    const { outcome } = session.prompt("x");
+    const { result: outcome } = session.prompt("x");
     const error = await failsWith(outcome, -32099, { why: "no key" });
     assert.equal(error.message, "no model");
     assert.deepEqual(states(updates), ["running", "idle"]);
@@ -216,7 +216,7 @@ inEveryVersion("a handler that throws anything else is an internal error without
       throw new Error("secret");
     },
   });
-  const end = await session.prompt("x").outcome.catch((error: RequestError) => ({ error }));
+  const end = await session.prompt("x").result.catch((error: RequestError) => ({ error }));
   assert.equal(end.error?.code, -32603);
   assert.ok(!JSON.stringify([end, updates]).includes("secret"));
   assert.ok(log.some((line) => line.includes("a prompt handler failed")));
@@ -228,7 +228,7 @@ inEveryVersion("a handler's end that is none is an internal error, never silence
   const ends = [{ stopReason: 7 }, 7, { stopReason: "end_turn", usage: "much" }];
   const { session } = await openSession(pair, { unstable: "*", prompt: () => ends.shift() as never });
   for (let i = 0; i < 3; i++) {
-    const end = await session.prompt("x").outcome.catch((error: RequestError) => ({ error }));
+    const end = await session.prompt("x").result.catch((error: RequestError) => ({ error }));
     assert.equal(end.error?.code, -32603);
   }
 });
@@ -236,7 +236,7 @@ inEveryVersion("a handler's end that is none is an internal error, never silence
 inEveryVersion("stop reasons arrive as they were given", async (pair) => {
   const reasons = ["max_tokens", "max_turn_requests", "refusal"];
   const { session } = await openSession(pair, { prompt: (turn) => turn.text });
-  for (const reason of reasons) assert.equal((await session.prompt(reason).outcome).stopReason, reason);
+  for (const reason of reasons) assert.equal((await session.prompt(reason).result).stopReason, reason);
 });
 
 inEveryVersion("prompts that come while a turn runs wait in line, one turn at a time", async (pair) => {
@@ -252,7 +252,7 @@ inEveryVersion("prompts that come while a turn runs wait in line, one turn at a 
     },
   });
   const prompts = ["1", "2", "3"].map((each) => session.prompt(each));
-  await Promise.all(prompts.map(({ outcome }) => outcome));
+  await Promise.all(prompts.map(({ result: outcome }) => outcome));
   await quiet();
   assert.deepEqual(order, ["1", "2", "3"]);
   assert.equal(said(updates), "123");
@@ -271,11 +271,11 @@ inEveryVersion(
     await first.accepted;
     if (pair.version === 2) {
       const second = session.prompt("2");
-      await failsWith(second.outcome, -32064);
+      await failsWith(second.result, -32064);
       await rejects(second.accepted, -32064);
     }
     gate.resolve();
-    assert.equal((await first.outcome).stopReason, "end_turn");
+    assert.equal((await first.result).stopReason, "end_turn");
     void agent;
   },
 );
@@ -290,8 +290,8 @@ inEveryVersion(
     await first.accepted;
     const second = session.prompt("2");
     await second.accepted;
-    assert.deepEqual(await first.outcome, { stopReason: "refusal" });
-    assert.deepEqual(await second.outcome, { stopReason: "refusal", joined: true });
+    assert.deepEqual(await first.result, { stopReason: "refusal" });
+    assert.deepEqual(await second.result, { stopReason: "refusal", joined: true });
   },
 );
 
@@ -328,9 +328,9 @@ inEveryVersion(
       },
     });
     const prompts = ["1", "2", "3"].map((each) => session.prompt(each));
-    await prompts[0]?.outcome;
+    await prompts[0]?.result;
     const last = session.prompt("4");
-    await Promise.all([...prompts, last].map(({ outcome }) => outcome));
+    await Promise.all([...prompts, last].map(({ result: outcome }) => outcome));
     assert.deepEqual(turns, ["1", "2", "3", "4"]);
   },
 );
@@ -346,7 +346,7 @@ inEveryVersion("a handler that waits for its inbox for ever ends when it is canc
   await prompt.accepted;
   await quiet();
   session.cancel();
-  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.equal((await prompt.result).stopReason, "cancelled");
 });
 
 inEveryVersion("a signal is handed on: an abort that it causes is no error (A48)", async (pair) => {
@@ -355,7 +355,7 @@ inEveryVersion("a signal is handed on: an abort that it causes is no error (A48)
   await prompt.accepted;
   await quiet();
   session.cancel();
-  assert.deepEqual(await prompt.outcome, { stopReason: "cancelled" });
+  assert.deepEqual(await prompt.result, { stopReason: "cancelled" });
   assert.deepEqual(
     log.filter((line) => line.includes("error")),
     [],

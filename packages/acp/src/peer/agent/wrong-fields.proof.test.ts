@@ -114,7 +114,7 @@ function clientBases(version: 1 | 2): Record<string, Json> {
 }
 
 const serving: Partial<ClientDefinition> = {
-  permission: (ask) => ask.options[0]?.optionId,
+  requestPermission: (ask) => ask.options[0]?.optionId,
   elicit: () => ({ action: "decline" }),
   files: { canRead: true, canWrite: true, readText: async () => "", writeText: async () => undefined },
   terminals: {
@@ -158,7 +158,7 @@ const definition = {
   login: () => undefined,
   logout: () => undefined,
   open: (session: AgentSession) =>
-    session.setOptions([
+    session.setConfigOptions([
       { configId: "o", name: "O", type: "boolean", currentValue: false },
       {
         configId: "mode",
@@ -255,7 +255,7 @@ for (const version of [1, 2] as const) {
   test(`N127 a wrong field of what a client is asked is -32602 with its place, or the schema's default (version ${version})`, async () => {
     const oracle = oracleOf(version, "stable");
     const { agent, peer, log } = await withScriptedAgent(version, {}, serving);
-    await agent.open(place);
+    await agent.newSession(place);
     const call = (method: string, params: object) => peer.connection.request(method, params);
     let cases = 0;
     for (const [method, base] of Object.entries(clientBases(version))) {

@@ -16,7 +16,7 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import type { PermissionAsk, Update } from "../../index.ts";
+import type { PermissionRequest, SessionUpdate } from "../../index.ts";
 import { applyEntry, createView } from "../../view.ts";
 
 inEveryVersion(
@@ -31,8 +31,8 @@ inEveryVersion(
     });
     const prompt = session.prompt("x");
     prompt.cancel();
-    assert.equal((await prompt.outcome).stopReason, "cancelled");
-    assert.equal((await session.prompt("y").outcome).stopReason, "end_turn");
+    assert.equal((await prompt.result).stopReason, "cancelled");
+    assert.equal((await session.prompt("y").result).stopReason, "end_turn");
     assert.ok(turns <= 2);
   },
 );
@@ -50,7 +50,7 @@ inEveryVersion(
     });
     const prompt = session.prompt("x");
     for await (const update of prompt) if (update.sessionUpdate === "agent_message_chunk") session.cancel();
-    assert.deepEqual(await prompt.outcome, { stopReason: "cancelled" });
+    assert.deepEqual(await prompt.result, { stopReason: "cancelled" });
     assert.equal(said(updates), "ab");
     assert.equal(states(updates).at(-1), "idle");
   },
@@ -69,7 +69,7 @@ inEveryVersion("a cancel in a tool ends the tool, and then the turn", async (pai
   for await (const update of prompt) {
     if (update.sessionUpdate === "tool_call_update" && update.status === "in_progress") prompt.cancel();
   }
-  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.equal((await prompt.result).stopReason, "cancelled");
   // shown as cancelled at once (C26), and then as the agent says
   const last = pair.version === 1 ? "failed" : "cancelled";
   assert.deepEqual(statuses(updates), ["pending", "in_progress", "cancelled", last]);
@@ -89,7 +89,7 @@ inEveryVersion("a tool is not begun in a turn that has been cancelled", async (p
   await prompt.accepted;
   await quiet();
   session.cancel();
-  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.equal((await prompt.result).stopReason, "cancelled");
   assert.equal(ran, false);
   assert.equal(statuses(updates).at(-1), pair.version === 1 ? "failed" : "cancelled");
 });
@@ -103,19 +103,21 @@ inEveryVersion(
       pair,
       {
         async prompt(turn) {
-          answers.push(...(await Promise.all([turn.ask("one?"), turn.ask("two?")])));
-          answers.push(await turn.ask("late?"));
+          answers.push(
+            ...(await Promise.all([turn.requestPermission("one?"), turn.requestPermission("two?")])),
+          );
+          answers.push(await turn.requestPermission("late?"));
         },
       },
       {
-        permission: (_ask: PermissionAsk, { signal }) => {
+        requestPermission: (_ask: PermissionRequest, { signal }) => {
           signals.push(signal);
           if (signals.length === 2) queueMicrotask(() => session.cancel());
           return new Promise(() => undefined);
         },
       },
     );
-    assert.equal((await session.prompt("x").outcome).stopReason, "cancelled");
+    assert.equal((await session.prompt("x").result).stopReason, "cancelled");
     assert.deepEqual(answers, [{ allowed: false }, { allowed: false }, { allowed: false }]);
     assert.deepEqual(
       signals.map(({ aborted: is }) => is),
@@ -132,9 +134,9 @@ test("C24 a question that comes after the cancel is answered cancelled, and nobo
       {
         "session/prompt": () => (version === 1 ? new Promise(() => undefined) : { messageId: "m" }),
       },
-      { permission: () => void asked++ },
+      { requestPermission: () => void asked++ },
     );
-    const session = await agent.open(place);
+    const session = await agent.newSession(place);
     const prompt = session.prompt("x");
     await prompt.accepted;
     await quiet();
@@ -156,7 +158,7 @@ test("A63 A64 an agent does not wait for a client that is silent about a cancell
     const { call, peer } = withScriptedClient(
       {
         async prompt(turn) {
-          assert.deepEqual(await turn.ask("may I?"), { allowed: false });
+          assert.deepEqual(await turn.requestPermission("may I?"), { allowed: false });
         },
       },
       { "session/request_permission": () => new Promise(() => undefined) },
@@ -188,7 +190,7 @@ inEveryVersion("G5 a cancel takes the prompts that wait with it, each with one o
   await prompts[0]?.accepted;
   await quiet();
   session.cancel();
-  const outcomes = await Promise.all(prompts.map(({ outcome }) => outcome));
+  const outcomes = await Promise.all(prompts.map(({ result: outcome }) => outcome));
   assert.deepEqual(
     outcomes.map(({ stopReason }) => stopReason),
     ["cancelled", "cancelled", "cancelled"],
@@ -210,7 +212,7 @@ inEveryVersion("G5 a cancel takes the prompts that wait in an inbox with it", as
   const prompts = ["1", "2"].map((each) => session.prompt(each));
   await quiet();
   session.cancel();
-  const outcomes = await Promise.all(prompts.map(({ outcome }) => outcome));
+  const outcomes = await Promise.all(prompts.map(({ result: outcome }) => outcome));
   assert.deepEqual(
     outcomes.map(({ stopReason }) => stopReason),
     ["cancelled", "cancelled"],
@@ -231,10 +233,10 @@ inEveryVersion("cancelling one prompt that waits leaves the others alone", async
   await one?.accepted;
   await quiet();
   two?.cancel();
-  assert.equal((await two?.outcome)?.stopReason, "cancelled");
+  assert.equal((await two?.result)?.stopReason, "cancelled");
   gate.resolve();
-  assert.equal((await one?.outcome)?.stopReason, "end_turn");
-  assert.equal((await three?.outcome)?.stopReason, "end_turn");
+  assert.equal((await one?.result)?.stopReason, "end_turn");
+  assert.equal((await three?.result)?.stopReason, "end_turn");
   assert.deepEqual(turns, ["1", "3"]);
 });
 
@@ -252,8 +254,8 @@ test("cancelling the prompt that runs leaves those that this side keeps waiting 
   const [one, two] = ["1", "2"].map((each) => session.prompt(each));
   await quiet();
   one?.cancel();
-  assert.equal((await one?.outcome)?.stopReason, "cancelled");
-  assert.equal((await two?.outcome)?.stopReason, "end_turn");
+  assert.equal((await one?.result)?.stopReason, "cancelled");
+  assert.equal((await two?.result)?.stopReason, "end_turn");
 });
 
 inEveryVersion(
@@ -263,16 +265,16 @@ inEveryVersion(
       prompt: (turn) => (turn.text === "stop" ? aborted(turn.signal) : undefined),
     });
     session.cancel();
-    assert.equal((await session.prompt("a").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("a").result).stopReason, "end_turn");
     const prompt = session.prompt("stop");
     await prompt.accepted;
     await quiet();
     session.cancel();
     session.cancel();
-    assert.equal((await prompt.outcome).stopReason, "cancelled");
+    assert.equal((await prompt.result).stopReason, "cancelled");
     session.cancel();
     prompt.cancel();
-    assert.equal((await session.prompt("b").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("b").result).stopReason, "end_turn");
     assert.deepEqual(states(updates), ["running", "idle", "running", "idle", "running", "idle"]);
   },
 );
@@ -300,7 +302,7 @@ inEveryVersion(
       },
     });
     let peerCancel = () => undefined as unknown;
-    const session = await agent.open(place);
+    const session = await agent.newSession(place);
     for (let i = 0; i < 2; i++) {
       const prompt = session.prompt("x");
       await prompt.accepted;
@@ -308,7 +310,7 @@ inEveryVersion(
       if (version === 2) peer.update("s1", { sessionUpdate: "state_update", state: "running" });
       await quiet();
       session.cancel();
-      assert.equal((await prompt.outcome).stopReason, "cancelled");
+      assert.equal((await prompt.result).stopReason, "cancelled");
     }
   },
 );
@@ -316,15 +318,15 @@ inEveryVersion(
 test("C27 updates that come after the cancel are still shown", async () => {
   const done = Promise.withResolvers<object>();
   const { agent, peer } = await withScriptedAgent(1, { "session/prompt": () => done.promise });
-  const session = await agent.open(place);
-  const updates: Update[] = [];
+  const session = await agent.newSession(place);
+  const updates: SessionUpdate[] = [];
   session.onUpdate((update) => void updates.push(update));
   const prompt = session.prompt("x");
   await quiet();
   session.cancel();
   peer.update("s1", chunk("late"));
   done.resolve({ stopReason: "cancelled" });
-  await prompt.outcome;
+  await prompt.result;
   peer.update("s1", chunk(" later"));
   await quiet();
   assert.equal(said(updates), "late later");
@@ -335,8 +337,8 @@ test("C26 C27 open tool calls are shown as cancelled at once, others are left al
     const { agent, peer } = await withScriptedAgent(version, {
       "session/prompt": () => (version === 1 ? new Promise(() => undefined) : { messageId: "m" }),
     });
-    const session = await agent.open(place);
-    const updates: Update[] = [];
+    const session = await agent.newSession(place);
+    const updates: SessionUpdate[] = [];
     session.onUpdate((update) => void updates.push(update));
     const view = createView();
     session.onEntry((entry) => applyEntry(view, entry));
@@ -391,12 +393,12 @@ test("a v2 prompt that the agent takes although it was withdrawn is cancelled as
     "session/cancel": () =>
       peer.update("s1", { sessionUpdate: "state_update", state: "idle", stopReason: "cancelled" }),
   });
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const prompt = session.prompt("x");
   prompt.cancel();
   await quiet();
   answer.resolve({ messageId: "m" });
-  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.equal((await prompt.result).stopReason, "cancelled");
   assert.ok(peer.methods().includes("session/cancel"));
 });
 

@@ -14,7 +14,7 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { agent, memoryPair, type Update } from "../../index.ts";
+import { agent, memoryPair, type SessionUpdate } from "../../index.ts";
 import { applyEntry, createView, type SessionView } from "../../view.ts";
 
 const versions = [1, 2] as const;
@@ -22,7 +22,7 @@ const prompt = () => undefined;
 
 async function watched(answers: Parameters<typeof withScriptedAgent>[1] = {}) {
   const talk = await withScriptedAgent(2, answers);
-  const session = await talk.agent.open(place);
+  const session = await talk.agent.newSession(place);
   const view: SessionView = createView();
   session.onEntry((entry) => applyEntry(view, entry));
   return { ...talk, session, view };
@@ -67,7 +67,7 @@ test("E5 work that ends without a reason has ended; an error has its error objec
     await sent.accepted;
     peer.update("s1", { sessionUpdate: "state_update", state: "running" });
     peer.update("s1", { sessionUpdate: "state_update", state: "idle", ...idle });
-    assert.deepEqual(await sent.outcome, outcome);
+    assert.deepEqual(await sent.result, outcome);
   }
 });
 
@@ -89,7 +89,7 @@ test("E7 resume says the state before it answers, with and without a replay", as
     peer.got.length = 0;
     const params = { sessionId, cwd: "/", mcpServers: [], ...(replayFrom && { replayFrom }) };
     await call("session/resume", params);
-    const last = peer.got.at(-1)?.params as { update: Update };
+    const last = peer.got.at(-1)?.params as { update: SessionUpdate };
     assert.deepEqual(
       [last.update.sessionUpdate, (last.update as { state?: string }).state],
       ["state_update", "idle"],
@@ -105,12 +105,12 @@ test("E7 A30 a client that comes back to a session at work knows that it is", as
     },
     "session/prompt": () => ({ messageId: "m" }),
   });
-  const session = await connected.resume("s1", place);
+  const session = await connected.resumeSession("s1", place);
   assert.equal(session.state, "running");
   const sent = session.prompt("and this");
   await sent.accepted;
   peer.update("s1", { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" });
-  assert.deepEqual(await sent.outcome, { stopReason: "end_turn", joined: true });
+  assert.deepEqual(await sent.result, { stopReason: "end_turn", joined: true });
 });
 
 test("E7 C56 work that ends while a history is replayed has ended; a snapshot alone ends nothing", async () => {
@@ -124,7 +124,7 @@ test("E7 C56 work that ends while a history is replayed has ended; a snapshot al
       return {};
     },
   });
-  const session = await connected.open(place);
+  const session = await connected.newSession(place);
   const ends: [string, (() => void)[]][] = [
     ["while it runs", [() => state("idle", { stopReason: "refusal" })]],
     [
@@ -137,28 +137,29 @@ test("E7 C56 work that ends while a history is replayed has ended; a snapshot al
     await sent.accepted;
     state("running");
     during = says;
-    await connected.load("s1", place);
-    assert.deepEqual(await sent.outcome, { stopReason: "refusal" }, when);
+    await connected.loadSession("s1", place);
+    assert.deepEqual(await sent.result, { stopReason: "refusal" }, when);
   }
   const sent = session.prompt("y");
   await sent.accepted;
   during = [() => state("idle")];
-  await connected.load("s1", place);
+  await connected.loadSession("s1", place);
   let isOver = false;
-  void sent.outcome.then(() => {
+  void sent.result.then(() => {
     isOver = true;
   });
   await quiet();
   assert.equal(isOver, false, "nothing says that the work on it has begun");
   during = [() => state("running"), () => state("idle", { stopReason: "end_turn" })];
-  await connected.load("s1", place);
-  assert.deepEqual(await sent.outcome, { stopReason: "end_turn" });
+  await connected.loadSession("s1", place);
+  assert.deepEqual(await sent.result, { stopReason: "end_turn" });
 });
 
 test("E9 E10 closing an unknown session succeeds; commands have their tag, and come with the answer", async () => {
   const { call } = withScriptedClient({
     prompt,
-    open: (session) => void session.setCommands([{ type: "command", name: "go", description: "goes" }]),
+    open: (session) =>
+      void session.setAvailableCommands([{ type: "command", name: "go", description: "goes" }]),
   });
   await call("initialize", initialize(2));
   assert.deepEqual(await call("session/close", { sessionId: "nobody" }), {});
@@ -187,13 +188,13 @@ test("E13 A103 notices reach a version 1 client that declared them, and no other
     prompt: (turn: { notice(severity: "info", title: string): unknown }) => void turn.notice("info", "n"),
   };
   const { session, updates } = await openSession({ versions: [1], version: 1 }, notify);
-  await session.prompt("x").outcome;
+  await session.prompt("x").result;
   assert.equal(notices(updates), 1);
   const { call, peer } = withScriptedClient(notify);
   await call("initialize", initialize(1));
   const { sessionId } = (await call("session/new", { cwd: "/", mcpServers: [] })) as { sessionId: string };
   await call("session/prompt", { sessionId, prompt: [text("x")] });
-  assert.equal(notices(peer.got.map(({ params }) => (params as { update: Update }).update)), 0);
+  assert.equal(notices(peer.got.map(({ params }) => (params as { update: SessionUpdate }).update)), 0);
 });
 
 test("E14 E15 E16 what is gone from the schema, or unstable and not listed, does not exist", async () => {
@@ -245,7 +246,7 @@ test("E17 a bad value in a request is refused, and only null stands for an empty
       terminals: { create: async () => assert.fail("was created") },
     },
   );
-  await connected.open(place);
+  await connected.newSession(place);
   for (const [method, params, path] of [
     ["fs/read_text_file", { path: "/a", line: "x" }, "/line"],
     ["fs/read_text_file", { path: "/a", limit: -1 }, "/limit"],
@@ -266,7 +267,7 @@ test("E17 a bad value in a request is refused, and only null stands for an empty
 
 test("E18 an elicitation of version 2 has one scope and a whole schema", async () => {
   const { agent: connected, peer } = await withScriptedAgent(2, {}, { elicit: () => ({ action: "accept" }) });
-  await connected.open(place);
+  await connected.newSession(place);
   const create = (params: object) =>
     peer.connection.request("elicitation/create", {
       mode: "form",
@@ -318,8 +319,8 @@ test("X15 lists of options and commands are arrays in what we send, and null fro
   const { agent: connected } = await withScriptedAgent(2, {
     "session/new": () => ({ sessionId: "s1", configOptions: null, availableCommands: null }),
   });
-  const session = await connected.open(place);
-  assert.deepEqual([session.options, session.commands], [[], []]);
+  const session = await connected.newSession(place);
+  assert.deepEqual([session.configOptions, session.availableCommands], [[], []]);
 });
 
 test("X6 X7 keys of tracing, and keys that nobody knows, go through `_meta` untouched and change nothing", async () => {
@@ -335,15 +336,15 @@ test("X6 X7 keys of tracing, and keys that nobody knows, go through `_meta` unto
     const { agent: connected } = await conversation(
       { versions: [version], version },
       {
-        open: (_session, _origin, activation) => void seen.push(activation.meta),
+        open: (_session, _origin, activation) => void seen.push(activation._meta),
         prompt(turn) {
-          seen.push(turn.meta);
-          return { stopReason: "end_turn", meta };
+          seen.push(turn._meta);
+          return { stopReason: "end_turn", _meta: meta };
         },
       },
     );
-    const session = await connected.open({ ...place, meta });
-    assert.deepEqual(await session.prompt("x", { meta }).outcome, { stopReason: "end_turn", meta });
+    const session = await connected.newSession({ ...place, _meta: meta });
+    assert.deepEqual(await session.prompt("x", { meta }).result, { stopReason: "end_turn", meta });
     assert.deepEqual(seen, [meta, meta]);
   }
 });
@@ -359,9 +360,9 @@ test("X8 values of one's own begin with an underscore, or are refused where they
           const entry = { content: "c", priority: "low" as const };
           for (const own of ["weird", "_acme/weird", 7, ""]) {
             for (const say of [
-              () => turn.update({ ...call, status: own } as Update),
-              () => turn.update({ ...call, kind: own } as Update),
-              () => turn.update({ ...call, content: [{ type: own }] } as Update),
+              () => turn.update({ ...call, status: own } as SessionUpdate),
+              () => turn.update({ ...call, kind: own } as SessionUpdate),
+              () => turn.update({ ...call, content: [{ type: own }] } as SessionUpdate),
               () => turn.say({ type: own } as never),
               () => turn.think(own === 7 ? (own as never) : ({ type: own } as never)),
               () => turn.plan([{ ...entry, status: own as "pending" }]),
@@ -378,11 +379,11 @@ test("X8 values of one's own begin with an underscore, or are refused where they
         },
       },
     );
-    assert.equal((await session.prompt("odd").outcome).error?.code, -32603);
+    assert.equal((await session.prompt("odd").result).error?.code, -32603);
     assert.deepEqual(refused, [...Array(6).fill("weird"), ...Array(6).fill("7"), ...Array(6).fill("")]);
     assert.ok(!JSON.stringify(updates).includes('"weird"'));
     // version 1 has no stop reasons of one's own
-    const { stopReason } = await session.prompt("_acme/enough").outcome;
+    const { stopReason } = await session.prompt("_acme/enough").result;
     assert.equal(stopReason, version === 1 ? "end_turn" : "_acme/enough");
   }
 });
@@ -402,7 +403,7 @@ test("X8 values of one's own begin with an underscore, or are refused by the sch
             { sessionUpdate: own },
           ]) {
             try {
-              await turn.update(update as Update);
+              await turn.update(update as SessionUpdate);
             } catch (error) {
               assert.ok(error instanceof TypeError && /"_"/.test(error.message), String(error));
               refused.push(own);
@@ -413,7 +414,7 @@ test("X8 values of one's own begin with an underscore, or are refused by the sch
       },
     },
   );
-  assert.deepEqual(await session.prompt("_acme/enough").outcome, { stopReason: "_acme/enough" });
+  assert.deepEqual(await session.prompt("_acme/enough").result, { stopReason: "_acme/enough" });
   assert.deepEqual(refused, Array(4).fill("weird"));
   assert.ok(!JSON.stringify(updates).includes('"weird"'));
   assert.equal(
@@ -421,7 +422,7 @@ test("X8 values of one's own begin with an underscore, or are refused by the sch
     5,
     "an unknown update names its tag twice",
   );
-  assert.equal((await session.prompt("weird").outcome).stopReason, "error");
+  assert.equal((await session.prompt("weird").result).stopReason, "error");
   const theirs = await watched();
   theirs.peer.update("s1", {
     sessionUpdate: "tool_call_update",

@@ -13,7 +13,7 @@ export const sharedKeys = {
   title: true,
   versions: true,
   unstable: true,
-  meta: true,
+  _meta: true,
   requests: true,
   notifications: true,
   limits: true,

@@ -22,16 +22,16 @@ inEveryVersion("A1 A6 C3 X5 both sides introduce themselves", async (pair) => {
     pair,
     {
       title: "Probe",
-      meta: { "example.com/x": 1 },
+      _meta: { "example.com/x": 1 },
       prompt: (turn) => {
-        seen = [turn.client.info?.name, turn.client.meta];
+        seen = [turn.client.info?.name, turn.client._meta];
       },
     },
-    { meta: { "example.com/y": 2 } },
+    { _meta: { "example.com/y": 2 } },
   );
   assert.equal(connected.version, pair.version);
   assert.deepEqual(connected.info, { name: "probe-agent", version: "1", title: "Probe" });
-  await session.prompt("hi").outcome;
+  await session.prompt("hi").result;
   assert.deepEqual(seen, ["probe-client", { "example.com/y": 2 }]);
 });
 
@@ -172,8 +172,8 @@ test("X1 an agent that echoes 2 but speaks version 1 is spoken to in version 1",
     "session/prompt": () => ({ stopReason: "end_turn" }),
   });
   assert.equal(connected.version, 1);
-  const session = await connected.open(place);
-  assert.equal((await session.prompt("x").outcome).stopReason, "end_turn");
+  const session = await connected.newSession(place);
+  assert.equal((await session.prompt("x").result).stopReason, "end_turn");
   assert.deepEqual(peer.methods(), ["initialize", "session/new", "session/prompt"]);
 });
 
@@ -274,10 +274,10 @@ test("C5 G7 capabilities that are no capabilities are off", async () => {
   const { agent: connected } = await withScriptedAgent(1, {
     initialize: () => ({ protocolVersion: 1, agentCapabilities: "all", authMethods: 4 }),
   });
-  assert.equal(connected.features.load, false);
-  await assert.rejects(connected.load("s", place), TypeError);
-  await assert.rejects(connected.resume("s", place), TypeError);
-  await assert.rejects(connected.list(), TypeError);
+  assert.equal(connected.capabilities.load, false);
+  await assert.rejects(connected.loadSession("s", place), TypeError);
+  await assert.rejects(connected.resumeSession("s", place), TypeError);
+  await assert.rejects(connected.listSessions(), TypeError);
   await assert.rejects(connected.logout(), TypeError);
   await quiet();
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { inEveryVersion } from "../../../test/support/peer-probe.ts";
-import { agent, client, type ElicitationAsk, memoryPair } from "../../index.ts";
+import { agent, client, type ElicitationRequest, memoryPair } from "../../index.ts";
 
 inEveryVersion(
   "custom data crosses both ways with a session, a prompt and its outcome (X2, X7)",
@@ -10,16 +10,16 @@ inEveryVersion(
     agent({
       name: "a",
       version: "1",
-      open: (_session, _origin, { meta }) => void seen.push(meta),
+      open: (_session, _origin, { _meta: meta }) => void seen.push(meta),
       prompt(turn) {
-        seen.push(turn.meta);
-        return { stopReason: "end_turn", meta: { "example.com/cost": 3 } };
+        seen.push(turn._meta);
+        return { stopReason: "end_turn", _meta: { "example.com/cost": 3 } };
       },
     }).connect(agentEnd);
     const connected = await client({ name: "c", version: "1", versions }).connect(clientEnd);
-    const session = await connected.open({ cwd: "/w", meta: { "example.com/tab": 1 } });
-    const { outcome } = session.prompt("hello", { meta: { "example.com/id": "x" } });
-    assert.deepEqual((await outcome).meta, { "example.com/cost": 3 });
+    const session = await connected.newSession({ cwd: "/w", _meta: { "example.com/tab": 1 } });
+    const { result: outcome } = session.prompt("hello", { meta: { "example.com/id": "x" } });
+    assert.deepEqual((await outcome)._meta, { "example.com/cost": 3 });
     assert.deepEqual(seen, [{ "example.com/tab": 1 }, { "example.com/id": "x" }]);
     await connected.close();
   },
@@ -29,7 +29,7 @@ inEveryVersion(
   "an agent says when the flow behind a URL elicitation is over (A98, C44)",
   async ({ versions }) => {
     const [agentEnd, clientEnd] = memoryPair();
-    const ask: ElicitationAsk = {
+    const ask: ElicitationRequest = {
       mode: "url",
       message: "Log in",
       elicitationId: "e1",
@@ -52,8 +52,8 @@ inEveryVersion(
       elicit: () => ({ action: "accept" }),
       elicitationCompleted: (elicitationId) => void completed.push(elicitationId),
     }).connect(clientEnd);
-    const session = await connected.open({ cwd: "/w" });
-    await session.prompt("go").outcome;
+    const session = await connected.newSession({ cwd: "/w" });
+    await session.prompt("go").result;
     assert.deepEqual(completed, ["e1"]);
     await connected.close();
   },

@@ -1,12 +1,12 @@
 // Checks the content of a prompt against what the agent accepts.
 
-import type { AgentFeatures } from "../../edition/agent-edition.ts";
+import type { AgentCapabilities } from "../../edition/agent-edition.ts";
 import type { ContentBlock } from "../../model/content.ts";
 
 /** Describes the first block that the agent does not accept. Text and links are always accepted. */
 export function unsupportedContent(
   content: readonly ContentBlock[],
-  features: Pick<AgentFeatures, "image" | "audio" | "embeddedContext">,
+  features: Pick<AgentCapabilities, "image" | "audio" | "embeddedContext">,
 ): string | undefined {
   for (const { type } of content) {
     const fine =

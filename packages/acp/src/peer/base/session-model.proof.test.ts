@@ -20,9 +20,9 @@ import {
   type ProtocolVersion,
   RequestError,
   type SessionConfigOption,
+  type SessionUpdate,
   type Transport,
   type Turn,
-  type Update,
 } from "../../index.ts";
 import { applyEntry, createView, type SessionView, snapshot } from "../../view.ts";
 
@@ -93,7 +93,7 @@ function currentValue([first]: readonly SessionConfigOption[]): string {
 }
 
 /** One line per thing that the agent said, in its own words; nothing for what only one of the versions has. */
-function words(update: Update): { kind: string; word: string } | undefined {
+function words(update: SessionUpdate): { kind: string; word: string } | undefined {
   switch (update.sessionUpdate) {
     case "agent_message_chunk":
     case "agent_thought_chunk":
@@ -127,7 +127,7 @@ interface Sent {
 
 /** The outcome of a prompt, or of its failure, as a word. */
 function follow(prompt: Prompt, settled: string[]): void {
-  prompt.outcome.then(
+  prompt.result.then(
     ({ stopReason, joined }) => settled.push(joined ? `joined ${stopReason}` : stopReason),
     (error: Error) => settled.push(`failed: ${error.message}`),
   );
@@ -172,10 +172,10 @@ class World {
       log,
       open: (session, origin) => {
         if (origin === "new") this.#watch(session);
-        session.setOptions(option("start"));
+        session.setConfigOptions(option("start"));
       },
       // takes a moment, in which the agent may change its mind
-      setOption: () => Promise.resolve(),
+      setConfigOption: () => Promise.resolve(),
       prompt: (turn) => this.#turn(turn),
     });
   }
@@ -191,7 +191,7 @@ class World {
       name: "model",
       version: "1",
       versions: [this.#scenario.version],
-      permission: (ask) => this.#answer(ask.title),
+      requestPermission: (ask) => this.#answer(ask.title),
       tap:
         transports === this.#transports ? (direction, text) => this.#tap(direction, text) : () => undefined,
     }).connect(transports[1]);
@@ -199,7 +199,7 @@ class World {
 
   async open(): Promise<void> {
     this.connected = await this.connect();
-    this.#session = await this.connected.open({ cwd: "/project" });
+    this.#session = await this.connected.newSession({ cwd: "/project" });
     this.session.onUpdate((update) => {
       const said = words(update);
       if (said !== undefined) this.seen[said.kind as "text" | "option"].push(said.word);
@@ -238,7 +238,9 @@ class World {
       }
       case "set option":
         // a dead agent takes no options
-        return void session.setOption("o", command.value).catch(() => assert.ok(this.dead !== undefined));
+        return void session
+          .setConfigOption("o", command.value)
+          .catch(() => assert.ok(this.dead !== undefined));
       case "open gate":
         return this.#gates.shift()?.();
       case "answer":
@@ -278,8 +280,8 @@ class World {
   /** Notes the session's options where they are set, whoever sets them. */
   #watch(session: AgentSession): void {
     this.#agentSession = session;
-    const setOptions = session.setOptions.bind(session);
-    session.setOptions = (options) => {
+    const setOptions = session.setConfigOptions.bind(session);
+    session.setConfigOptions = (options) => {
       this.emitted.option.push(currentValue(options));
       setOptions(options);
     };
@@ -359,7 +361,7 @@ class World {
         this.emitted.text.push(`usage ${++this.#words}`);
         return turn.usage({ used: this.#words, size: 1_000_000 });
       case "option": {
-        return turn.session.setOptions(option("abc"[this.#words++ % 3] ?? "a"));
+        return turn.session.setConfigOptions(option("abc"[this.#words++ % 3] ?? "a"));
       }
       case "gate":
         return new Promise((resolve) => {
@@ -381,7 +383,7 @@ class World {
           .catch(() => undefined);
       default: {
         this.asked += 1;
-        const { allowed } = await turn.ask({ title: act, options: [] });
+        const { allowed } = await turn.requestPermission({ title: act, options: [] });
         this.answered += 1;
         if (allowed && (act === "ask no" || act === "ask never")) assert.fail(`${act} was allowed`);
       }
@@ -457,7 +459,7 @@ async function check(given: Scenario): Promise<void> {
       `${emitted.option} as ${seen.option}`,
     );
     assert.equal(seen.option.at(-1), emitted.option.at(-1));
-    assert.equal(currentValue(world.session.options), emitted.option.at(-1));
+    assert.equal(currentValue(world.session.configOptions), emitted.option.at(-1));
   }
 
   // every request, of either side, has exactly one answer
@@ -477,7 +479,7 @@ async function check(given: Scenario): Promise<void> {
     const { sessionId } = world.session;
     await world.session.close();
     const again = await world.connect(memoryPair());
-    const loaded = await again.load(sessionId, { cwd: "/project" });
+    const loaded = await again.loadSession(sessionId, { cwd: "/project" });
     const history: EntryBody[] = [];
     loaded.onEntry((entry) => history.push(entry));
     const isOutside = ({ do: what }: Command) => what === "update outside" || what === "late word";

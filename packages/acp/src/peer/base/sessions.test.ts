@@ -14,12 +14,12 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentSession, memoryStore, type SessionConfigOption, type Update } from "../../index.ts";
+import { type AgentSession, memoryStore, type SessionConfigOption, type SessionUpdate } from "../../index.ts";
 
 const echo = (turn: { text: string; say(text: string): unknown }) => void turn.say(`you said ${turn.text}`);
 
 /** The messages of a session, as "kind text", joined per message. */
-function transcript(updates: readonly Update[]): string[] {
+function transcript(updates: readonly SessionUpdate[]): string[] {
   const lines: { key: string; line: string }[] = [];
   for (const update of updates) {
     const { sessionUpdate } = update;
@@ -46,12 +46,12 @@ inEveryVersion("A16 every session has an id of its own, and its place", async (p
   const { agent } = await conversation(pair, {
     prompt: echo,
     open: (session, origin, activation) => {
-      places.push([origin, session.cwd, session.roots, activation.meta]);
+      places.push([origin, session.cwd, session.roots, activation._meta]);
     },
   });
-  const ids = await Promise.all([1, 2, 3].map(async () => (await agent.open(place)).sessionId));
+  const ids = await Promise.all([1, 2, 3].map(async () => (await agent.newSession(place)).sessionId));
   assert.equal(new Set(ids).size, 3);
-  await agent.open({ cwd: "/a", additionalDirectories: ["/b", "/a", "/b", "/c"] });
+  await agent.newSession({ cwd: "/a", additionalDirectories: ["/b", "/a", "/b", "/c"] });
   assert.deepEqual(places.at(-1), ["new", "/a", ["/a", "/b", "/c"], undefined]);
 });
 
@@ -77,15 +77,15 @@ inEveryVersion(
     await rejects(call("session/new", { cwd: "/a", mcpServers: [http] }), -32602);
     const { agent } = await conversation(pair, {
       prompt: echo,
-      mcp: { http: true },
+      mcpCapabilities: { http: true },
       open: (session) => void assert.equal(session.mcpServers.length, 2),
     });
-    await agent.open({
+    await agent.newSession({
       cwd: "/a",
       mcpServers: [http, { type: "stdio", name: "s", command: "/bin/x", args: [], env: [] }],
     });
     const { agent: without } = await conversation(pair, { prompt: echo });
-    await assert.rejects(without.open({ cwd: "/a", mcpServers: [http] }), TypeError);
+    await assert.rejects(without.newSession({ cwd: "/a", mcpServers: [http] }), TypeError);
   },
 );
 
@@ -103,7 +103,7 @@ inEveryVersion(
         turn.say("done");
       },
     });
-    await first.session.prompt("hello").outcome;
+    await first.session.prompt("hello").result;
     const { sessionId } = first.session;
     await first.agent.close();
     await first.served.closed;
@@ -114,10 +114,10 @@ inEveryVersion(
       prompt: echo,
       open: (_session, origin) => void origins.push(origin),
     });
-    const session = await agent.load(sessionId, place);
-    const replayed: Update[] = [];
+    const session = await agent.loadSession(sessionId, place);
+    const replayed: SessionUpdate[] = [];
     session.onUpdate((update) => void replayed.push(update));
-    await session.prompt("again").outcome;
+    await session.prompt("again").result;
     assert.deepEqual(transcript(replayed), [
       "user: hello",
       "agent: one, two",
@@ -127,7 +127,7 @@ inEveryVersion(
     ]);
     assert.deepEqual(origins, ["load"]);
     assert.ok(!replayed.some(({ sessionUpdate }) => sessionUpdate === "notice"), "A32");
-    const ids = (updates: Update[]) =>
+    const ids = (updates: SessionUpdate[]) =>
       updates.flatMap((u) => (u.sessionUpdate === "agent_message_chunk" ? [u.messageId] : []));
     assert.deepEqual(new Set(ids(replayed).slice(0, -1)), new Set(ids(first.updates)));
   },
@@ -150,12 +150,12 @@ inEveryVersion(
     for await (const update of prompt) if (said([update]) === "b") break;
     for (let i = 0; i < 2; i++) {
       updates.length = 0;
-      const again = await agent.load(session.sessionId, place);
+      const again = await agent.loadSession(session.sessionId, place);
       assert.equal(again, session);
       assert.deepEqual(transcript(updates), ["user: go", "agent: a", "agent: b"], `load ${i + 1}`);
     }
     gate.resolve();
-    assert.equal((await prompt.outcome).stopReason, "end_turn");
+    assert.equal((await prompt.result).stopReason, "end_turn");
     assert.deepEqual(transcript(updates), ["user: go", "agent: a", "agent: bc"]);
   },
 );
@@ -163,14 +163,14 @@ inEveryVersion(
 inEveryVersion("A26 A27 resume replays nothing", async (pair) => {
   const store = memoryStore();
   const first = await openSession(pair, { store, prompt: echo });
-  await first.session.prompt("hello").outcome;
+  await first.session.prompt("hello").result;
   await first.session.close();
   const { agent } = await conversation(pair, { store, prompt: echo });
-  const session = await agent.resume(first.session.sessionId, place);
-  const updates: Update[] = [];
+  const session = await agent.resumeSession(first.session.sessionId, place);
+  const updates: SessionUpdate[] = [];
   session.onUpdate((update) => void updates.push(update));
   assert.deepEqual(transcript(updates), []);
-  await session.prompt("next").outcome;
+  await session.prompt("next").result;
   assert.deepEqual(transcript(updates), ["user: next", "agent: you said next"]);
 });
 
@@ -193,7 +193,7 @@ test("A30 version 2 says the state after the replay and before the answer", asyn
   for (const replayFrom of [undefined, { type: "start" }]) {
     peer.got.length = 0;
     await call("session/resume", { sessionId, cwd: "/project", replayFrom });
-    const updates = peer.got.map(({ params }) => params.update as Update);
+    const updates = peer.got.map(({ params }) => params.update as SessionUpdate);
     assert.equal(updates.at(-1)?.sessionUpdate, "state_update");
     assert.equal(transcript(updates).length, replayFrom === undefined ? 0 : 2);
   }
@@ -205,23 +205,26 @@ inEveryVersion(
     const store = memoryStore();
     const { session, agent } = await openSession(pair, { store, prompt: echo });
     const { sessionId } = session;
-    await rejects(agent.load("nobody", place), -32002, { sessionId: "nobody" });
+    await rejects(agent.loadSession("nobody", place), -32002, { sessionId: "nobody" });
     await assert.rejects(
-      agent.load("nobody", place),
+      agent.loadSession("nobody", place),
       /^\w*Error: there is no session "nobody": open a new one/,
     );
-    await assert.rejects(agent.load(sessionId, { cwd: "/elsewhere" }), /working directory: "\/project"$/);
-    await rejects(agent.resume("nobody", place), -32002);
-    await rejects(agent.load(sessionId, { cwd: "/elsewhere" }), -32602, { path: "/cwd" });
+    await assert.rejects(
+      agent.loadSession(sessionId, { cwd: "/elsewhere" }),
+      /working directory: "\/project"$/,
+    );
+    await rejects(agent.resumeSession("nobody", place), -32002);
+    await rejects(agent.loadSession(sessionId, { cwd: "/elsewhere" }), -32602, { path: "/cwd" });
     // the one that is open has not suffered
-    assert.equal((await session.prompt("x").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("x").result).stopReason, "end_turn");
     await session.close();
-    await failsWith(session.prompt("x").outcome, -32002);
+    await failsWith(session.prompt("x").result, -32002);
     await session.close();
-    await agent.delete(sessionId);
-    await agent.delete(sessionId);
-    await rejects(agent.load(sessionId, place), -32002);
-    assert.deepEqual((await agent.list()).sessions, []);
+    await agent.deleteSession(sessionId);
+    await agent.deleteSession(sessionId);
+    await rejects(agent.loadSession(sessionId, place), -32002);
+    assert.deepEqual((await agent.listSessions()).sessions, []);
   },
 );
 
@@ -238,10 +241,10 @@ inEveryVersion("a session that is open on one connection is not opened on anothe
     return client({ name: "c", version: "1" }).connect(right);
   };
   const [one, two] = [await connect(), await connect()];
-  const session = await one.open(place);
-  await rejects(two.load(session.sessionId, place), -32066);
+  const session = await one.newSession(place);
+  await rejects(two.loadSession(session.sessionId, place), -32066);
   await session.close();
-  await two.load(session.sessionId, place);
+  await two.loadSession(session.sessionId, place);
   await first.agent.close();
 });
 
@@ -250,46 +253,49 @@ inEveryVersion(
   async (pair) => {
     const store = memoryStore();
     const first = await openSession(pair, { store, prompt: echo });
-    await first.session.prompt("hello").outcome;
+    await first.session.prompt("hello").result;
     await first.session.close();
     let opened = 0;
     const { agent } = await conversation(pair, { store, prompt: echo, open: () => void opened++ });
     const { sessionId } = first.session;
-    const updates: Update[] = [];
-    const watching = { ...place, onUpdate: (update: Update) => void updates.push(update) };
-    const [a, b] = await Promise.all([agent.load(sessionId, watching), agent.load(sessionId, place)]);
+    const updates: SessionUpdate[] = [];
+    const watching = { ...place, onUpdate: (update: SessionUpdate) => void updates.push(update) };
+    const [a, b] = await Promise.all([
+      agent.loadSession(sessionId, watching),
+      agent.loadSession(sessionId, place),
+    ]);
     assert.equal(a, b);
     assert.equal(opened, 1);
     assert.equal(said(updates), said(first.updates));
-    assert.equal((await a.prompt("more").outcome).stopReason, "end_turn");
+    assert.equal((await a.prompt("more").result).stopReason, "end_turn");
   },
 );
 
 inEveryVersion("A38 A39 N118 C20 lists go page by page, by directory, newest first", async (pair) => {
   const { agent } = await conversation(pair, { prompt: echo });
-  assert.deepEqual(await agent.list(), { sessions: [] });
-  for (let i = 0; i < 60; i++) await agent.open({ cwd: i < 5 ? "/few" : "/many" });
+  assert.deepEqual(await agent.listSessions(), { sessions: [] });
+  for (let i = 0; i < 60; i++) await agent.newSession({ cwd: i < 5 ? "/few" : "/many" });
   const seen: string[] = [];
   let cursor: string | undefined;
   do {
-    const page = await agent.list({ cwd: "/many", ...(cursor === undefined ? {} : { cursor }) });
+    const page = await agent.listSessions({ cwd: "/many", ...(cursor === undefined ? {} : { cursor }) });
     seen.push(...page.sessions.map(({ sessionId }) => sessionId));
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   assert.equal(new Set(seen).size, 55);
-  assert.equal((await agent.list({ cwd: "/few" })).sessions.length, 5);
-  await rejects(agent.list({ cursor: "not ours" }), -32602);
+  assert.equal((await agent.listSessions({ cwd: "/few" })).sessions.length, 5);
+  await rejects(agent.listSessions({ cursor: "not ours" }), -32602);
 });
 
 inEveryVersion("a session in which something happened is listed first", async (pair) => {
   const { agent } = await conversation(pair, { prompt: echo });
-  const old = await agent.open(place);
-  await agent.open(place);
-  const before = (await agent.list()).sessions[0]?.updatedAt ?? "";
+  const old = await agent.newSession(place);
+  await agent.newSession(place);
+  const before = (await agent.listSessions()).sessions[0]?.updatedAt ?? "";
   while (new Date().toISOString() <= before) await quiet();
-  await old.prompt("x").outcome;
+  await old.prompt("x").result;
   await quiet();
-  assert.equal((await agent.list()).sessions[0]?.sessionId, old.sessionId);
+  assert.equal((await agent.listSessions()).sessions[0]?.sessionId, old.sessionId);
 });
 
 inEveryVersion(
@@ -315,8 +321,8 @@ inEveryVersion(
     await one.accepted;
     await quiet();
     await session.close();
-    assert.equal((await one.outcome).stopReason, "cancelled");
-    assert.equal((await two.outcome).stopReason, "cancelled");
+    assert.equal((await one.result).stopReason, "cancelled");
+    assert.equal((await two.result).stopReason, "cancelled");
     assert.equal(closed?.sessionId, session.sessionId);
     const count = wire.length;
     await quiet();
@@ -332,11 +338,11 @@ test("a prompt that an agent forgets when it closes the session ends as cancelle
       "session/prompt": () => (version === 1 ? new Promise(() => undefined) : { messageId: "m" }),
       "session/close": () => ({}),
     });
-    const session = await agent.open(place);
+    const session = await agent.newSession(place);
     const prompt = session.prompt("x");
     await prompt.accepted;
     await session.close();
-    assert.equal((await prompt.outcome).stopReason, "cancelled");
+    assert.equal((await prompt.result).stopReason, "cancelled");
     await agent.close();
   }
 });
@@ -345,18 +351,18 @@ inEveryVersion("a fork goes on where the other is, and the two go their own ways
   const unstable = ["session/fork"];
   const { session, agent } = await openSession(
     pair,
-    { prompt: echo, unstable, open: (each) => each.setOptions([select("mode", "a", ["a", "b"])]) },
+    { prompt: echo, unstable, open: (each) => each.setConfigOptions([select("mode", "a", ["a", "b"])]) },
     { unstable },
   );
-  await session.setOption("mode", "b");
-  await session.prompt("hello").outcome;
-  const fork = await agent.fork(session.sessionId, { cwd: "/project" });
+  await session.setConfigOption("mode", "b");
+  await session.prompt("hello").result;
+  const fork = await agent.forkSession(session.sessionId, { cwd: "/project" });
   assert.notEqual(fork.sessionId, session.sessionId);
-  assert.equal((fork.options[0] as { currentValue: string }).currentValue, "b");
-  await fork.prompt("more").outcome;
+  assert.equal((fork.configOptions[0] as { currentValue: string }).currentValue, "b");
+  await fork.prompt("more").result;
   await fork.close();
-  const replayed: Update[] = [];
-  const again = await agent.load(fork.sessionId, place);
+  const replayed: SessionUpdate[] = [];
+  const again = await agent.loadSession(fork.sessionId, place);
   again.onUpdate((update) => void replayed.push(update));
   assert.deepEqual(transcript(replayed), [
     "user: hello",
@@ -364,9 +370,9 @@ inEveryVersion("a fork goes on where the other is, and the two go their own ways
     "user: more",
     "agent: you said more",
   ]);
-  await rejects(agent.fork("nobody", place), -32002);
+  await rejects(agent.forkSession("nobody", place), -32002);
   const { agent: stable } = await openSession(pair, { prompt: echo });
-  await assert.rejects(stable.fork("x", place), TypeError);
+  await assert.rejects(stable.forkSession("x", place), TypeError);
 });
 
 inEveryVersion("A118 C65 a system prompt reaches the agent where both listed it", async (pair) => {
@@ -378,10 +384,10 @@ inEveryVersion("A118 C65 a system prompt reaches the agent where both listed it"
     { unstable },
   );
   const systemPrompt = { mode: "append" as const, content: [text("be brief")] };
-  await agent.open({ ...place, systemPrompt });
+  await agent.newSession({ ...place, systemPrompt });
   assert.deepEqual(got, [systemPrompt]);
   const { agent: stable } = await conversation(pair, { prompt: echo });
-  await assert.rejects(stable.open({ ...place, systemPrompt }), TypeError);
+  await assert.rejects(stable.newSession({ ...place, systemPrompt }), TypeError);
 });
 
 function select(configId: string, currentValue: string, values: readonly string[]): SessionConfigOption {
@@ -408,38 +414,40 @@ inEveryVersion(
     const definition = {
       store,
       prompt: echo,
-      open: (session: AgentSession) => session.setOptions(options),
+      open: (session: AgentSession) => session.setConfigOptions(options),
       setOption: (_session: AgentSession, id: string, value: unknown) => void chosen.push([id, value]),
     };
     const { session, updates, agent } = await openSession(pair, definition);
     assert.deepEqual(
-      session.options.map(({ configId }) => configId),
+      session.configOptions.map(({ configId }) => configId),
       ["mode", "model", "fast"],
     );
     await session.setMode("code");
-    await session.setOption("model", "big");
-    await session.setOption("fast", true);
+    await session.setConfigOption("model", "big");
+    await session.setConfigOption("fast", true);
     assert.deepEqual(chosen, [
       ["mode", "code"],
       ["model", "big"],
       ["fast", true],
     ]);
-    const values = (each: { options: readonly SessionConfigOption[] }) =>
-      each.options.map((option) => (option as { currentValue: unknown }).currentValue);
+    const values = (each: { configOptions: readonly SessionConfigOption[] }) =>
+      each.configOptions.map((option) => (option as { currentValue: unknown }).currentValue);
     assert.deepEqual(values(session), ["code", "big", true]);
-    await rejects(session.setOption("mode", "none"), -32602, { path: "/value" });
-    await assert.rejects(session.setOption("mode", "none"), /the option mode takes one of: .*; got "none"$/);
-    await assert.rejects(session.setOption("nope", "x"), TypeError);
+    await rejects(session.setConfigOption("mode", "none"), -32602, { path: "/value" });
+    await assert.rejects(
+      session.setConfigOption("mode", "none"),
+      /the option mode takes one of: .*; got "none"$/,
+    );
+    await assert.rejects(session.setConfigOption("nope", "x"), TypeError);
     assert.deepEqual(values(session), ["code", "big", true]);
     const last = updates.findLast(({ sessionUpdate }) => sessionUpdate === "config_option_update");
-    assert.deepEqual(values({ options: (last as { configOptions: SessionConfigOption[] }).configOptions }), [
-      "code",
-      "big",
-      true,
-    ]);
+    assert.deepEqual(
+      values({ configOptions: (last as { configOptions: SessionConfigOption[] }).configOptions }),
+      ["code", "big", true],
+    );
     await session.close();
     await agent.close();
     const later = await conversation(pair, definition);
-    assert.deepEqual(values(await later.agent.load(session.sessionId, place)), ["code", "big", true]);
+    assert.deepEqual(values(await later.agent.loadSession(session.sessionId, place)), ["code", "big", true]);
   },
 );

@@ -86,8 +86,8 @@ inEveryVersion("open() and prompt() say what they need, and nothing is sent", as
   const { agent: connected, session, wire } = await openSession(pair, { prompt });
   const before = wire.length;
   const needsPlace = wrong(/^expected an object with `cwd` .*\{ cwd: "\/absolute\/path" \}, got nothing$/);
-  await assert.rejects(connected.open(undefined as never), needsPlace);
-  await assert.rejects(connected.load("s", undefined as never), needsPlace);
+  await assert.rejects(connected.newSession(undefined as never), needsPlace);
+  await assert.rejects(connected.loadSession("s", undefined as never), needsPlace);
   for (const [given, got] of [
     [undefined, "nothing"],
     [42, "42"],
@@ -110,7 +110,7 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
   } = await openSession(pair, {
     async prompt(turn) {
       const said = { say: 42, think: null } as never as Record<"say" | "think", string>;
-      const ask = (turn.ask as (given?: unknown) => Promise<unknown>).bind(turn);
+      const ask = (turn.requestPermission as (given?: unknown) => Promise<unknown>).bind(turn);
       const elicit = (turn.elicit as (given?: unknown) => Promise<unknown>).bind(turn);
       await assert.rejects(ask(), wrong(/^ask: expected a title, or an object .*, got nothing$/));
       await assert.rejects(elicit(), wrong(/^elicit: expected an object whose mode is .*, got nothing$/));
@@ -128,7 +128,7 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
         wrong(/^turn\.tool: .*\{ title: "Read it" \}/),
       );
       assert.throws(
-        () => turn.session.background({ title: "T" }, undefined as never),
+        () => turn.session.runInBackground({ title: "T" }, undefined as never),
         wrong(/^session\.background: expected a function that does the work, got nothing$/),
       );
       await turn.tool({ title: "T" }, (tool) => {
@@ -136,7 +136,7 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
       });
     },
   });
-  assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+  assert.equal((await session.prompt("go").result).stopReason, "end_turn");
   const titles = updates.flatMap((update) =>
     update.sessionUpdate === "tool_call_update" ? [update.title] : [],
   );
@@ -162,7 +162,7 @@ inEveryVersion("an error that is an answer names the method, here and never on t
       },
     },
   );
-  await assert.rejects(connected.open(place), {
+  await assert.rejects(connected.newSession(place), {
     name: "RequestError",
     message: "internal error",
     method: "session/new",

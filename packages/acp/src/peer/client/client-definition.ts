@@ -1,9 +1,14 @@
 // Defines the handlers and options of a client, checks them, and derives its capabilities.
 
-import type { ClientFeatures } from "../../edition/agent-edition.ts";
+import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
-import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
+import type {
+  ElicitationRequest,
+  ElicitationResponse,
+  PermissionOutcome,
+  PermissionRequest,
+} from "../../model/ask.ts";
 import type { Meta } from "../../model/content.ts";
 import type { Files, Terminals } from "../../model/services.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";
@@ -13,7 +18,7 @@ import type { ClientSession } from "./client-session.ts";
 import type { UnreadLimits } from "./unread-updates.ts";
 
 /** The context of a question. */
-export interface AskContext {
+export interface RequestContext {
   /** Undefined when the question belongs to no session. */
   readonly session: ClientSession | undefined;
   /** Our request that the form or address belongs to, where it belongs to no session. */
@@ -29,12 +34,15 @@ export interface ClientDefinition
   readonly version: string;
   readonly title?: string;
   /** Asks the user. Answer with the id of an option; undefined means no. Default: always no. */
-  permission?(
-    ask: PermissionAsk,
-    context: AskContext,
-  ): Promise<PermissionAnswer | string | undefined> | PermissionAnswer | string | undefined;
+  requestPermission?(
+    ask: PermissionRequest,
+    context: RequestContext,
+  ): Promise<PermissionOutcome | string | undefined> | PermissionOutcome | string | undefined;
   /** Shows a form, or an address to visit. Without it the client offers neither. */
-  elicit?(ask: ElicitationAsk, context: AskContext): Promise<ElicitationAnswer> | ElicitationAnswer;
+  elicit?(
+    ask: ElicitationRequest,
+    context: RequestContext,
+  ): Promise<ElicitationResponse> | ElicitationResponse;
   /** Called when the agent reports that the flow of a URL elicitation is complete. */
   elicitationCompleted?(elicitationId: string): void;
   /** The modes that `elicit` supports. Default both. */
@@ -58,7 +66,7 @@ export interface ClientDefinition
   /** The time for the agent to answer `initialize`. Default 60,000 ms. */
   readonly handshakeTimeoutMs?: number;
   /** Put into the client's capabilities. */
-  readonly meta?: Meta;
+  readonly _meta?: Meta;
   /** Requests and notifications outside the protocol; names begin with `_`. */
   readonly requests?: Readonly<Record<`_${string}`, (params: unknown, context: ExtensionContext) => unknown>>;
   readonly notifications?: Readonly<
@@ -71,7 +79,7 @@ export interface ClientDefinition
 
 const clientKeys: Keys<ClientDefinition> = {
   ...sharedKeys,
-  permission: true,
+  requestPermission: true,
   elicit: true,
   elicitationCompleted: true,
   elicitationModes: true,
@@ -94,14 +102,14 @@ export function checkClientDefinition(definition: ClientDefinition): void {
     throw new TypeError("client: versions is an empty list; leave it out, or name the versions to speak");
 }
 
-export function offeredFeatures(definition: ClientDefinition): ClientFeatures {
+export function offeredFeatures(definition: ClientDefinition): ClientCapabilities {
   const { files, terminals, elicit, elicitationModes = ["form", "url"], terminalAuth = false } = definition;
   // files that are made per session are taken to be readable and writable
   const fixed = typeof files === "object" ? files : undefined;
   return {
-    readFiles: files !== undefined && (fixed?.canRead ?? true),
-    writeFiles: files !== undefined && (fixed?.canWrite ?? true),
-    terminals: terminals !== undefined,
+    readTextFile: files !== undefined && (fixed?.canRead ?? true),
+    writeTextFile: files !== undefined && (fixed?.canWrite ?? true),
+    terminal: terminals !== undefined,
     terminalAuth,
     elicitationForm: elicit !== undefined && elicitationModes.includes("form"),
     elicitationUrl: elicit !== undefined && elicitationModes.includes("url"),

@@ -5,7 +5,7 @@ import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
 import type { ConnectionCounters, Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { ElicitationAnswer, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
+import type { ElicitationResponse, PermissionOutcome, PermissionRequest } from "../../model/ask.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import { type BoundMethod, Failure } from "../../wire/decode.ts";
 import { type BoundWire, methodNotFound } from "../base/bound-wire.ts";
@@ -147,7 +147,11 @@ export class ClientDispatch {
   }
 
   #offers({ op }: ServiceOp): boolean {
-    const { readFiles, writeFiles, terminals } = offeredFeatures(this.#definition);
+    const {
+      readTextFile: readFiles,
+      writeTextFile: writeFiles,
+      terminal: terminals,
+    } = offeredFeatures(this.#definition);
     if (op === "read") return readFiles;
     return op === "write" ? writeFiles : terminals;
   }
@@ -170,12 +174,16 @@ export class ClientDispatch {
     const session = this.#sessions.get(sessionId);
     const askId = newId();
     session?.record({ kind: "ask", askId, permission: ask });
-    const cancelled: PermissionAnswer = { outcome: "cancelled" };
-    const handle = async (signal: AbortSignal): Promise<PermissionAnswer> => {
-      if (ask.options.length === 0 || this.#definition.permission === undefined) return cancelled;
-      return permissionAnswer(ask, await this.#definition.permission(ask, { session, signal }), this.#log);
+    const cancelled: PermissionOutcome = { outcome: "cancelled" };
+    const handle = async (signal: AbortSignal): Promise<PermissionOutcome> => {
+      if (ask.options.length === 0 || this.#definition.requestPermission === undefined) return cancelled;
+      return permissionAnswer(
+        ask,
+        await this.#definition.requestPermission(ask, { session, signal }),
+        this.#log,
+      );
     };
-    let answer: PermissionAnswer = cancelled;
+    let answer: PermissionOutcome = cancelled;
     try {
       if (session !== undefined) answer = await session.questions.answer(request.signal, cancelled, handle);
     } finally {
@@ -198,10 +206,10 @@ export class ClientDispatch {
     const askId = newId();
     session?.record({ kind: "ask", askId, elicitation: ask });
     if (ask.mode === "url") this.#elicitations.add(ask.elicitationId);
-    const cancelled: ElicitationAnswer = { action: "cancel" };
+    const cancelled: ElicitationResponse = { action: "cancel" };
     const handle = (signal: AbortSignal) =>
       elicit.call(this.#definition, ask, { session, signal, ...optional({ requestId }) });
-    let answer: ElicitationAnswer = cancelled;
+    let answer: ElicitationResponse = cancelled;
     try {
       answer =
         session === undefined
@@ -234,7 +242,7 @@ export class ClientDispatch {
 }
 
 /** Refuses a question with two options of one id, whose answer would be ambiguous. */
-function refuseDuplicates({ options }: PermissionAsk): void {
+function refuseDuplicates({ options }: PermissionRequest): void {
   const ids = new Set<string>();
   for (const [at, { optionId }] of options.entries()) {
     if (!ids.has(optionId)) ids.add(optionId);
@@ -247,12 +255,12 @@ function refuseDuplicates({ options }: PermissionAsk): void {
 }
 
 function permissionAnswer(
-  ask: PermissionAsk,
-  given: PermissionAnswer | string | undefined,
+  ask: PermissionRequest,
+  given: PermissionOutcome | string | undefined,
   log: Log,
-): PermissionAnswer {
+): PermissionOutcome {
   if (given === undefined) return { outcome: "cancelled" };
-  const answer: PermissionAnswer =
+  const answer: PermissionOutcome =
     typeof given === "string" ? { outcome: "selected", optionId: given } : given;
   if (answer.outcome !== "selected") return { outcome: "cancelled" };
   if (ask.options.some(({ optionId }) => optionId === answer.optionId)) return answer;

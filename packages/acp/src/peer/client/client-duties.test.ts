@@ -50,7 +50,7 @@ test("C1 nothing goes out before initialize is answered, and no prompt before it
     answer.resolve(initialized(version));
     const { agent, peer } = await talking;
     assert.deepEqual(peer.methods(), ["initialize"]);
-    const opening = agent.open(place).then((session) => session.prompt("x").accepted);
+    const opening = agent.newSession(place).then((session) => session.prompt("x").accepted);
     await quiet();
     await opening;
     assert.deepEqual(peer.methods(), ["initialize", "session/new", "session/prompt"]);
@@ -80,25 +80,25 @@ test("C5 C6 C7 C8 C9 C65 what an agent did not declare is not asked of it, and t
       "session/close": () => ({}),
     });
     const refused: [Promise<unknown>, RegExp][] = [
-      [agent.fork("s", place), /does not fork/],
-      [agent.delete("s"), /does not delete/],
-      [agent.open({ ...place, additionalDirectories: ["/b"] }), /additional directories/],
-      [agent.open({ ...place, mcpServers: [http] }), /over HTTP/],
-      [agent.open({ ...place, mcpServers: [sse] }), /over SSE/],
+      [agent.forkSession("s", place), /does not fork/],
+      [agent.deleteSession("s"), /does not delete/],
+      [agent.newSession({ ...place, additionalDirectories: ["/b"] }), /additional directories/],
+      [agent.newSession({ ...place, mcpServers: [http] }), /over HTTP/],
+      [agent.newSession({ ...place, mcpServers: [sse] }), /over SSE/],
       [
-        agent.open({ ...place, systemPrompt: { mode: "append", content: [text("be brief")] } }),
+        agent.newSession({ ...place, systemPrompt: { mode: "append", content: [text("be brief")] } }),
         /system prompt/,
       ],
     ];
     if (version === 1) {
-      refused.push([agent.load("s", place), /does not load/]);
-      refused.push([agent.resume("s", place), /does not resume/]);
-      refused.push([agent.list(), /does not list/]);
-    } else refused.push([agent.open({ ...place, mcpServers: [stdio] }), /over stdio/]);
+      refused.push([agent.loadSession("s", place), /does not load/]);
+      refused.push([agent.resumeSession("s", place), /does not resume/]);
+      refused.push([agent.listSessions(), /does not list/]);
+    } else refused.push([agent.newSession({ ...place, mcpServers: [stdio] }), /over stdio/]);
     for (const [call, message] of refused) await assert.rejects(call, { name: "TypeError", message });
     assert.deepEqual(peer.methods(), ["initialize"]);
     // closing where the agent has no close is the end of it here
-    const session = await agent.open(place);
+    const session = await agent.newSession(place);
     await session.close();
     assert.ok(version === 2 || !peer.methods().includes("session/close"));
   }
@@ -108,7 +108,12 @@ test("C5 an agent of version 2 that declares no sessions is not asked for one", 
   const { agent, peer } = await withScriptedAgent(2, {
     initialize: () => ({ protocolVersion: 2, info: { name: "raw", version: "1" }, capabilities: {} }),
   });
-  for (const call of [agent.open(place), agent.load("s", place), agent.resume("s", place), agent.list()])
+  for (const call of [
+    agent.newSession(place),
+    agent.loadSession("s", place),
+    agent.resumeSession("s", place),
+    agent.listSessions(),
+  ])
     await assert.rejects(call, TypeError);
   assert.deepEqual(peer.methods(), ["initialize"]);
 });
@@ -130,14 +135,14 @@ inEveryVersion(
     assert.equal(wire.length, sent, "nothing was sent");
     assert.deepEqual(updates, [], "and nothing is shown as sent");
     const link: ContentBlock = { type: "resource_link", uri: "file:///a", name: "a" };
-    assert.equal((await session.prompt([text("x"), link]).outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt([text("x"), link]).result).stopReason, "end_turn");
   },
 );
 
 inEveryVersion("C21 what the agent declared may be sent", async (pair) => {
   let got: readonly ContentBlock[] = [];
   const { session } = await openSession(pair, {
-    accepts: { image: true, audio: true, embeddedContext: true },
+    promptCapabilities: { image: true, audio: true, embeddedContext: true },
     prompt: (turn) => {
       got = turn.prompt;
     },
@@ -147,7 +152,7 @@ inEveryVersion("C21 what the agent declared may be sent", async (pair) => {
     { type: "audio", data: "aGk=", mimeType: "audio/wav" },
     { type: "resource", resource: { uri: "file:///a", text: "x" } },
   ];
-  await session.prompt(blocks).outcome;
+  await session.prompt(blocks).result;
   assert.deepEqual(got, blocks);
 });
 
@@ -181,7 +186,7 @@ test("C65 a system prompt is declared, overrides where that is declared, and is 
       { unstable: ["session/new"] },
     );
     const open = (mode: "append" | "override", ...content: object[]) =>
-      agent.open({ ...place, systemPrompt: { mode, content: content as never } });
+      agent.newSession({ ...place, systemPrompt: { mode, content: content as never } });
     await assert.rejects(open("override", text("x")), /does not let a system prompt override/);
     await assert.rejects(open("append"), /blocks of text/);
     await assert.rejects(open("append", text("")), /blocks of text/);
@@ -208,7 +213,11 @@ test("C14 X11 a directory that is not absolute is refused at the call, for new, 
           : { ...initialized(2), capabilities: { session: directories } },
     });
     for (const wrong of [{ cwd: "work" }, { cwd: "" }, { cwd: "/w", additionalDirectories: ["b"] }]) {
-      for (const call of [agent.open(wrong), agent.load("s", wrong), agent.resume("s", wrong)])
+      for (const call of [
+        agent.newSession(wrong),
+        agent.loadSession("s", wrong),
+        agent.resumeSession("s", wrong),
+      ])
         await assert.rejects(call, { name: "TypeError", message: /absolute/ });
     }
     assert.deepEqual(peer.methods(), ["initialize"]);
@@ -220,23 +229,25 @@ inEveryVersion(
   async (pair) => {
     const { agent, wire } = await conversation(pair, { prompt: () => undefined });
     const mcpServers: McpServer[] = [{ type: "stdio", name: "s", command: "/bin/x", args: [], env: [] }];
-    const first = await agent.open({
+    const first = await agent.newSession({
       cwd: "/w",
       additionalDirectories: ["/b", "/w", "/b", "/c"],
       mcpServers,
     });
     await first.close();
-    const listed = (await agent.list()).sessions.find(({ sessionId }) => sessionId === first.sessionId);
+    const listed = (await agent.listSessions()).sessions.find(
+      ({ sessionId }) => sessionId === first.sessionId,
+    );
     assert.ok(listed);
     const sent = () => wire.findLast(({ from, message }) => from === "client" && message.method)?.message;
-    await (await agent.load(first.sessionId, { cwd: listed.cwd, mcpServers })).close();
+    await (await agent.loadSession(first.sessionId, { cwd: listed.cwd, mcpServers })).close();
     const load = wire.findLast(({ message }) => /load|resume/.test(String(message.method)))?.message
       .params as Record<string, unknown>;
     assert.equal(load.sessionId, first.sessionId);
     assert.equal(load.cwd, "/w");
     assert.equal((load.mcpServers as unknown[]).length, 1);
     assert.equal(load.additionalDirectories, undefined);
-    await agent.resume(first.sessionId, { cwd: "/w", additionalDirectories: ["/c"] });
+    await agent.resumeSession(first.sessionId, { cwd: "/w", additionalDirectories: ["/c"] });
     const resumed = sent()?.params as Record<string, unknown>;
     assert.deepEqual([resumed.cwd, resumed.additionalDirectories], ["/w", ["/c"]]);
     assert.deepEqual(resumed.mcpServers, []);
@@ -252,14 +263,14 @@ test("C23 C70 every question is answered, also while a prompt is open, for no se
       version,
       { "session/prompt": () => (version === 1 ? new Promise(() => undefined) : { messageId: "m" }) },
       {
-        permission: () => {
+        requestPermission: () => {
           asked++;
           if (asked === 2) throw new Error("mine");
           return "a";
         },
       },
     );
-    const session = await agent.open(place);
+    const session = await agent.newSession(place);
     await session.prompt("x").accepted;
     const ask = (sessionId: string) =>
       peer.connection.request("session/request_permission", permission(version, sessionId));
@@ -274,8 +285,8 @@ test("C23 C70 every question is answered, also while a prompt is open, for no se
 test("N131 N132 a question without options is no question, and options that share an id are refused unseen", async () => {
   for (const version of versions) {
     let asked = 0;
-    const { agent, peer } = await withScriptedAgent(version, {}, { permission: () => void asked++ });
-    await agent.open(place);
+    const { agent, peer } = await withScriptedAgent(version, {}, { requestPermission: () => void asked++ });
+    await agent.newSession(place);
     const ask = (offered: object[]) =>
       peer.connection.request("session/request_permission", {
         ...permission(version, "s1"),
@@ -295,10 +306,10 @@ test("a question whose handler fails is over: it is not shown as open", async ()
     const fail = () => {
       throw new Error("mine");
     };
-    const { agent, peer } = await withScriptedAgent(version, {}, { permission: fail, elicit: fail });
+    const { agent, peer } = await withScriptedAgent(version, {}, { requestPermission: fail, elicit: fail });
     const view = createView();
     const onEntry = (entry: Entry) => applyEntry(view, entry);
-    await agent.open({ ...place, onEntry });
+    await agent.newSession({ ...place, onEntry });
     await rejects(peer.connection.request("session/request_permission", permission(version, "s1")), -32603);
     const form = { mode: "form", message: "?", requestedSchema: { type: "object", properties: {} } };
     await rejects(peer.connection.request("elicitation/create", { sessionId: "s1", ...form }), -32603);
@@ -317,13 +328,13 @@ test("C25 E8 a question that the agent withdraws is answered cancelled, and its 
       version,
       {},
       {
-        permission: (_ask, { signal }) => {
+        requestPermission: (_ask, { signal }) => {
           signals.push(signal);
           return new Promise(() => undefined);
         },
       },
     );
-    await agent.open(place);
+    await agent.newSession(place);
     const withdrawn = new AbortController();
     const answer = peer.connection.request("session/request_permission", permission(version, "s1"), {
       signal: withdrawn.signal,
@@ -344,13 +355,13 @@ test("C24 a cancel of work that no prompt of ours began answers what is asked un
     2,
     {},
     {
-      permission: () => {
+      requestPermission: () => {
         asked++;
         return "a";
       },
     },
   );
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const state = (name: string) => peer.update("s1", { sessionUpdate: "state_update", state: name });
   const ask = () => peer.connection.request("session/request_permission", permission(2, "s1"));
   state("running");
@@ -369,7 +380,7 @@ test("C54 a state that was reported before the answer names the session is not o
       return { sessionId: "s1", configOptions: [], availableCommands: [] };
     },
   });
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   assert.equal(session.state, "running");
 });
 
@@ -388,7 +399,7 @@ test("C44 C47 the end of a flow that is unknown or over is ignored; a mode that 
         elicitationCompleted: (id) => void completed.push(id),
       },
     );
-    await agent.open(place);
+    await agent.newSession(place);
     const create = (elicitationId: string, message: string, mode = "url") =>
       peer.connection.request("elicitation/create", {
         sessionId: "s1",
@@ -415,7 +426,7 @@ test("C67 whose account it is reaches neither the log nor an id", async () => {
       {},
       { log: (...line) => void logged.push(line) },
     );
-    const session = await agent.open(place);
+    const session = await agent.newSession(place);
     const account = { label: "canary-label", name: "canary-name", email: "canary@example.com", active: true };
     for (const method of ["auth/status_update", "_auth/status_update"]) {
       peer.notify(method, { state: "authenticated", accounts: [account] });
@@ -430,7 +441,7 @@ test("C67 whose account it is reaches neither the log nor an id", async () => {
 
 test("C69 a subagent is only shown: what ends its parent sends nothing to it", async () => {
   const { agent, peer } = await withScriptedAgent(2, { "session/close": () => ({}) }, { unstable: "*" });
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const child = { sessionId: "child", title: "Tests", state: { state: "running" } };
   peer.update("s1", { sessionUpdate: "subagent_update", ...child });
   peer.update("s1", { sessionUpdate: "subagent_update", ...child, capabilities: { cancel: {} } });
@@ -445,7 +456,7 @@ test("C58 E12 a tool call or a terminal is cancelled by itself only where the ag
     "tool_call/cancel": () => ({}),
     "terminal/cancel": () => ({}),
   });
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const call = (patch: object) =>
     peer.update("s1", { sessionUpdate: "tool_call_update", toolCallId: "t", ...patch });
   call({ title: "T", status: "in_progress" });
@@ -479,10 +490,10 @@ test("C59 E9 a session that the agent does not know any more is closed; any othe
         throw new RequestError(code, "no");
       },
     });
-    const session = await agent.open(place);
+    const session = await agent.newSession(place);
     await session.close();
     code = -32603;
-    const other = await agent.open(place);
+    const other = await agent.newSession(place);
     await rejects(other.close(), -32603);
   }
 });

@@ -2,7 +2,7 @@
 
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
-import type { Outcome, Update } from "../../model/update.ts";
+import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 
 /** One session at the client: the source of its events, in and outside turns. */
 export interface ClientSession {
@@ -11,16 +11,16 @@ export interface ClientSession {
   readonly cwd: string;
   /** The directories that the agent was given: the working directory first. */
   readonly roots: readonly string[];
-  readonly options: readonly SessionConfigOption[];
-  readonly commands: readonly AvailableCommand[];
+  readonly configOptions: readonly SessionConfigOption[];
+  readonly availableCommands: readonly AvailableCommand[];
   /** "idle", "running", "requires_action", or another state of the agent; anything but "idle" is busy. */
   readonly state: string;
   /** `_meta` of the answer that opened it. */
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
   /** For the app. */
   data: unknown;
   /** Called for every update, in order. Earlier updates are kept for the first listener, within bounds. */
-  onUpdate(listener: (update: Update) => void): () => void;
+  onUpdate(listener: (update: SessionUpdate) => void): () => void;
   /**
    * Called for every entry, as a view or a history needs them: prompts, updates, questions, answers, outcomes. `seq`
    * counts from 1 for the lifetime of this object.
@@ -41,26 +41,26 @@ export interface ClientSession {
   /** Cancels one terminal that the agent shows. */
   cancelTerminal(terminalId: string): Promise<void>;
   /** Sets an option. */
-  setOption(configId: string, value: string | boolean): Promise<void>;
+  setConfigOption(configId: string, value: string | boolean): Promise<void>;
   /** Sets the mode by its id. */
   setMode(mode: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** An open prompt. */
-export interface Prompt extends AsyncIterable<Update> {
+export interface Prompt extends AsyncIterable<SessionUpdate> {
   /** The id of the message, once the agent has accepted it. Rejects when it never does. */
   readonly accepted: Promise<string>;
   /**
    * The result of the prompt. A cancel is an outcome, and so is an error that the agent reports, with stop reason "error".
    * Rejects only when there is no answer: the agent crashed or the connection ended.
    */
-  readonly outcome: Promise<Outcome>;
+  readonly result: Promise<PromptResult>;
   /** Cancels the work on this prompt, or withdraws it while it waits. Its outcome is "cancelled". */
   cancel(): void;
   /**
    * All updates of the session while this prompt is open. Ends with the outcome. A loop that falls too far behind
    * (`maxUnreadUpdates`, `maxUnreadChars`) fails with "overflow" instead of skipping updates.
    */
-  [Symbol.asyncIterator](): AsyncGenerator<Update, void>;
+  [Symbol.asyncIterator](): AsyncGenerator<SessionUpdate, void>;
 }

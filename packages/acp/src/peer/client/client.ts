@@ -118,7 +118,7 @@ export async function offerInTurn(
 }
 
 function initialize(definition: ClientDefinition, versions: readonly ProtocolVersion[]): object {
-  const { name, version, title, meta } = definition;
+  const { name, version, title, _meta: meta } = definition;
   const info = { name, version, ...optional({ title }) };
   return initializeParams({ info, features: offeredFeatures(definition), meta }, versions);
 }

@@ -3,9 +3,9 @@
 import { isObject, optional } from "../../base/objects.ts";
 import type {
   Activation,
-  AgentFeatures,
+  AgentCapabilities,
   AgentIntroduction,
-  SessionListing,
+  SessionInfo,
   SessionSetup,
 } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
@@ -22,7 +22,7 @@ import type {
   SystemPrompt,
 } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
-import type { Update } from "../../model/update.ts";
+import type { SessionUpdate } from "../../model/update.ts";
 import type { ClientDefinition } from "./client-definition.ts";
 import type { AgentCounters, ClientDispatch } from "./client-dispatch.ts";
 import type { ClientSession } from "./client-session.ts";
@@ -32,32 +32,32 @@ import { SessionRequests } from "./session-requests.ts";
 import { type UnreadLimits, unreadLimits } from "./unread-updates.ts";
 
 /** The directories, servers and listeners of a session; nothing is inherited from an earlier activation. */
-export interface SessionPlace {
+export interface SessionOptions {
   /** Absolute. */
   readonly cwd: string;
   readonly additionalDirectories?: readonly string[];
   readonly mcpServers?: readonly McpServer[];
   readonly systemPrompt?: SystemPrompt;
   /** Custom data of the request. */
-  readonly meta?: Meta;
+  readonly _meta?: Meta;
   /**
    * For a load or a resume: the last known options and commands. They count until the agent reports others, since many
    * agents do not repeat them.
    */
   readonly known?: KnownSession;
   /** Listeners that miss nothing: for later ones only 1,024 updates of a history are kept. */
-  readonly onUpdate?: (update: Update) => void;
+  readonly onUpdate?: (update: SessionUpdate) => void;
   readonly onEntry?: (entry: Entry) => void;
 }
 
 /** The last known options and commands of a session. */
 export interface KnownSession {
-  readonly options: readonly SessionConfigOption[];
-  readonly commands: readonly AvailableCommand[];
+  readonly configOptions: readonly SessionConfigOption[];
+  readonly availableCommands: readonly AvailableCommand[];
 }
 
-export interface SessionList {
-  readonly sessions: readonly SessionListing[];
+export interface SessionPage {
+  readonly sessions: readonly SessionInfo[];
   readonly nextCursor?: string;
 }
 
@@ -91,7 +91,7 @@ export class ConnectedAgent {
     this.#dispatch = dispatch;
     this.#edition = edition;
     this.#introduction = introduction;
-    this.#requests = new SessionRequests(wire, edition, introduction.features);
+    this.#requests = new SessionRequests(wire, edition, introduction.capabilities);
     this.#settings = {
       log: definition.log ?? (() => undefined),
       unread: unreadLimits(definition),
@@ -106,8 +106,8 @@ export class ConnectedAgent {
   }
 
   /** The capabilities of the agent. */
-  get features(): AgentFeatures {
-    return this.#introduction.features;
+  get capabilities(): AgentCapabilities {
+    return this.#introduction.capabilities;
   }
 
   get authMethods(): readonly AuthMethod[] {
@@ -125,27 +125,27 @@ export class ConnectedAgent {
   }
 
   /** Opens a new session. */
-  async open(place: SessionPlace & SentHook): Promise<ClientSession> {
-    this.#needs(this.features.sessions, "have sessions");
+  async newSession(place: SessionOptions & SentHook): Promise<ClientSession> {
+    this.#needs(this.capabilities.sessions, "have sessions");
     const activation = this.#activation(place);
     return this.#named(place, () => this.#edition.open(activation));
   }
 
   /** Loads a session with its history, which arrives as updates before this resolves. */
-  async load(sessionId: string, place: SessionPlace & SentHook): Promise<ClientSession> {
-    this.#needs(this.features.load, "load sessions");
+  async loadSession(sessionId: string, place: SessionOptions & SentHook): Promise<ClientSession> {
+    this.#needs(this.capabilities.load, "load sessions");
     return this.#activate(sessionId, place, true);
   }
 
   /** Resumes a session without its history. */
-  async resume(sessionId: string, place: SessionPlace & SentHook): Promise<ClientSession> {
-    this.#needs(this.features.resume, "resume sessions");
+  async resumeSession(sessionId: string, place: SessionOptions & SentHook): Promise<ClientSession> {
+    this.#needs(this.capabilities.resume, "resume sessions");
     return this.#activate(sessionId, place, false);
   }
 
   /** Opens a new session with the conversation of another one. Unstable: list "session/fork". */
-  async fork(sessionId: string, place: SessionPlace & SentHook): Promise<ClientSession> {
-    this.#needs(this.features.fork, "fork sessions");
+  async forkSession(sessionId: string, place: SessionOptions & SentHook): Promise<ClientSession> {
+    this.#needs(this.capabilities.fork, "fork sessions");
     const activation = this.#activation(place);
     return this.#named(place, () => {
       const { params } = this.#edition.open(activation);
@@ -154,16 +154,16 @@ export class ConnectedAgent {
   }
 
   /** One page of the agent's sessions; pass `nextCursor` on as it is. */
-  async list({
+  async listSessions({
     sent,
     ...query
-  }: { readonly cwd?: string; readonly cursor?: string } & SentHook = {}): Promise<SessionList> {
-    this.#needs(this.features.list, "list sessions");
+  }: { readonly cwd?: string; readonly cursor?: string } & SentHook = {}): Promise<SessionPage> {
+    this.#needs(this.capabilities.list, "list sessions");
     return listingFromWire(await this.#wire.request("session/list", query, { sent }));
   }
 
-  async delete(sessionId: string, hook: SentHook = {}): Promise<void> {
-    this.#needs(this.features.delete, "delete sessions");
+  async deleteSession(sessionId: string, hook: SentHook = {}): Promise<void> {
+    this.#needs(this.capabilities.delete, "delete sessions");
     await this.#wire.request("session/delete", { sessionId }, hook);
     this.#dispatch.end(sessionId);
   }
@@ -185,7 +185,7 @@ export class ConnectedAgent {
   }
 
   async logout(hook: SentHook = {}): Promise<void> {
-    this.#needs(this.features.logout, "log out");
+    this.#needs(this.capabilities.logout, "log out");
     const { method, params } = this.#edition.logout();
     await this.#wire.request(method, params, hook);
   }
@@ -208,14 +208,14 @@ export class ConnectedAgent {
 
   // ----
 
-  #activate(sessionId: string, place: SessionPlace & SentHook, replay: boolean): Promise<ClientSession> {
+  #activate(sessionId: string, place: SessionOptions & SentHook, replay: boolean): Promise<ClientSession> {
     const activation = this.#activation(place);
     return this.#named(place, () => this.#edition.activate(sessionId, activation, replay), sessionId);
   }
 
   /** Sends a request whose answer names a session, and installs it before any later message is handled. */
   #named(
-    place: SessionPlace & SentHook,
+    place: SessionOptions & SentHook,
     call: () => { readonly method: string; readonly params: unknown },
     sessionId?: string,
   ): Promise<ClientSession> {
@@ -223,7 +223,10 @@ export class ConnectedAgent {
       const { method, params } = call();
       // history comes before the answer: the session is there to receive it
       const isKnown = sessionId !== undefined && this.#dispatch.find(sessionId) !== undefined;
-      const { options, commands } = place.known ?? { options: [], commands: [] };
+      const { configOptions: options, availableCommands: commands } = place.known ?? {
+        configOptions: [],
+        availableCommands: [],
+      };
       const early =
         sessionId === undefined
           ? undefined
@@ -248,7 +251,7 @@ export class ConnectedAgent {
 
   #install(
     setup: SessionSetup,
-    { cwd, additionalDirectories = [], onUpdate, onEntry }: SessionPlace,
+    { cwd, additionalDirectories = [], onUpdate, onEntry }: SessionOptions,
   ): ConnectedSession {
     const known = this.#dispatch.find(setup.sessionId);
     const roots = [cwd, ...additionalDirectories];
@@ -260,19 +263,19 @@ export class ConnectedAgent {
     return session;
   }
 
-  #activation(place: SessionPlace): Activation {
+  #activation(place: SessionOptions): Activation {
     if (!isObject(place)) {
       const wanted = 'an object with `cwd` as the last argument, as { cwd: "/absolute/path" }';
       throw new TypeError(`expected ${wanted}, got ${argumentText(place)}`);
     }
-    const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt, meta } = place;
+    const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt, _meta: meta } = place;
     if (additionalDirectories.length > 0)
-      this.#needs(this.features.additionalDirectories, "take additional directories");
+      this.#needs(this.capabilities.additionalDirectories, "take additional directories");
     if (systemPrompt !== undefined) this.#checkSystemPrompt(systemPrompt);
     for (const { type } of mcpServers) {
-      if (type === "http") this.#needs(this.features.mcpHttp, "use MCP servers over HTTP");
-      else if (type === "stdio") this.#needs(this.features.mcpStdio, "use MCP servers over stdio");
-      else if (String(type) === "sse") this.#needs(this.features.mcpSse, "use MCP servers over SSE");
+      if (type === "http") this.#needs(this.capabilities.mcpHttp, "use MCP servers over HTTP");
+      else if (type === "stdio") this.#needs(this.capabilities.mcpStdio, "use MCP servers over stdio");
+      else if (String(type) === "sse") this.#needs(this.capabilities.mcpSse, "use MCP servers over SSE");
     }
     const roots = [...new Set(additionalDirectories)].filter((root) => root !== cwd);
     return { cwd, additionalDirectories: roots, mcpServers, ...optional({ systemPrompt, meta }) };
@@ -280,9 +283,9 @@ export class ConnectedAgent {
 
   /** Only what was declared, and text. */
   #checkSystemPrompt({ mode, content }: SystemPrompt): void {
-    this.#needs(this.features.systemPrompt, "take a system prompt");
+    this.#needs(this.capabilities.systemPrompt, "take a system prompt");
     if (mode === "override")
-      this.#needs(this.features.systemPromptOverride, "let a system prompt override its own");
+      this.#needs(this.capabilities.systemPromptOverride, "let a system prompt override its own");
     if (content.length === 0 || content.some((block) => block.type !== "text" || block.text === ""))
       throw new TypeError("systemPrompt: its content must be one or more blocks of text, none of them empty");
   }

@@ -6,7 +6,7 @@ import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
-import type { Outcome, Update } from "../../model/update.ts";
+import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import type { ClientSession, Prompt } from "./client-session.ts";
 import { OpenQuestions } from "./open-questions.ts";
@@ -48,7 +48,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly roots: readonly string[];
   readonly toolCalls: ToolCallTracker = new ToolCallTracker();
   readonly questions: OpenQuestions = new OpenQuestions();
-  meta: Meta | undefined;
+  _meta: Meta | undefined;
   data: unknown;
   readonly #requests: SessionRequests;
   readonly #edition: ClientSessionEdition;
@@ -92,11 +92,11 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.roots[0] ?? "";
   }
 
-  get options(): readonly SessionConfigOption[] {
+  get configOptions(): readonly SessionConfigOption[] {
     return this.#options;
   }
 
-  get commands(): readonly AvailableCommand[] {
+  get availableCommands(): readonly AvailableCommand[] {
     return this.#commands;
   }
 
@@ -104,7 +104,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.#state;
   }
 
-  onUpdate(listener: (update: Update) => void): () => void {
+  onUpdate(listener: (update: SessionUpdate) => void): () => void {
     return this.#events.onUpdate(listener);
   }
 
@@ -148,7 +148,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     await this.#requests.cancelTerminal(this.sessionId, terminalId);
   }
 
-  async setOption(configId: string, value: string | boolean): Promise<void> {
+  async setConfigOption(configId: string, value: string | boolean): Promise<void> {
     const option = this.#options.find((each) => each.configId === configId);
     if (option === undefined) {
       const known = this.#options.map((each) => each.configId).join(", ");
@@ -172,7 +172,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   async setMode(mode: string): Promise<void> {
     const option = this.#options.find((each) => each.category === "mode");
     if (option === undefined) throw new TypeError("setMode: the session has no modes");
-    await this.setOption(option.configId, mode);
+    await this.setConfigOption(option.configId, mode);
   }
 
   async close(): Promise<void> {
@@ -199,7 +199,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   /** Applies the answer of an open, load or resume. */
   opened(setup: SessionSetup): void {
-    this.meta = setup.meta;
+    this._meta = setup._meta;
     // an answer without options changes nothing
     if (setup.configOptions.length > 0) {
       this.#options = setup.configOptions;
@@ -234,7 +234,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   // ---- ClientSessionSink
 
-  update(update: Update): void {
+  update(update: SessionUpdate): void {
     if (this.#settings.isStrict) frozen(update);
     const { sessionUpdate } = update;
     // most updates are text, which changes nothing else
@@ -257,7 +257,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     if (prompt.withdrawal.signal.aborted) this.#cancelWork();
   }
 
-  outcome(number: number, outcome: Outcome): void {
+  outcome(number: number, outcome: PromptResult): void {
     const prompt = this.#find(number);
     if (prompt === undefined) return;
     this.#recordOutcome(prompt, outcome);
@@ -285,7 +285,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
       this.update({ sessionUpdate: "available_commands_update", availableCommands: [...availableCommands] });
   }
 
-  #apply(update: Update): void {
+  #apply(update: SessionUpdate): void {
     if (update.sessionUpdate === "state_update") {
       this.#state = String(update.state);
       if (this.#state === "idle") this.#acceptQuestions();
@@ -351,7 +351,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     if (!this.#prompts.some(({ isSent }) => isSent)) this.questions.accept();
   }
 
-  #recordOutcome({ messageId }: OpenPrompt, outcome: Outcome): void {
+  #recordOutcome({ messageId }: OpenPrompt, outcome: PromptResult): void {
     // a prompt that was withdrawn has never been part of the conversation
     if (messageId !== undefined) this.record({ kind: "outcome", messageId, outcome });
   }

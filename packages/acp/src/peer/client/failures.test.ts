@@ -40,15 +40,15 @@ inEveryVersion(
     const { session, agent, updates } = await openSession(pair, { store, prompt: echo });
     broken.add("append");
     const prompt = session.prompt("lost");
-    const error = await failsWith(prompt.outcome, -32067, { reason: "unavailable" });
+    const error = await failsWith(prompt.result, -32067, { reason: "unavailable" });
     await rejects(prompt.accepted, -32067).catch(() => assert.equal(pair.version, 1));
     assert.ok(!JSON.stringify([error.message, error.data]).includes("secret"));
     assert.equal(said(updates), "");
     broken.clear();
     // and it goes on where it was, without what was refused
-    assert.equal((await session.prompt("kept").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("kept").result).stopReason, "end_turn");
     await session.close();
-    const again = await agent.load(session.sessionId, place);
+    const again = await agent.loadSession(session.sessionId, place);
     const texts: string[] = [];
     again.onUpdate((update) => void texts.push(JSON.stringify(update)));
     assert.ok(texts.join().includes("kept") && !texts.join().includes("lost"));
@@ -59,11 +59,11 @@ inEveryVersion("every request that needs the store is -32067 while it fails", as
   const { store, broken } = brittle();
   const { agent, session } = await openSession(pair, { store, prompt: echo });
   for (const key of ["create", "get", "list", "delete"] as const) broken.add(key);
-  await rejects(agent.open(place), -32067);
-  await rejects(agent.load("x", place), -32067);
-  await rejects(agent.list(), -32067);
-  await rejects(agent.delete("x"), -32067);
-  assert.equal((await session.prompt("x").outcome).stopReason, "end_turn");
+  await rejects(agent.newSession(place), -32067);
+  await rejects(agent.loadSession("x", place), -32067);
+  await rejects(agent.listSessions(), -32067);
+  await rejects(agent.deleteSession("x"), -32067);
+  assert.equal((await session.prompt("x").result).stopReason, "end_turn");
 });
 
 inEveryVersion(
@@ -77,12 +77,12 @@ inEveryVersion(
         turn.say("done");
       },
     });
-    const end = await session.prompt("x").outcome.catch((error) => ({ error }));
+    const end = await session.prompt("x").result.catch((error) => ({ error }));
     assert.equal((end as { error?: { code: number } }).error?.code, -32067);
     assert.deepEqual(statuses(updates), ["pending", "in_progress", "completed"]);
     broken.clear();
     assert.equal(
-      (await session.prompt("y").outcome.catch((error) => error)).stopReason ?? "end_turn",
+      (await session.prompt("y").result.catch((error) => error)).stopReason ?? "end_turn",
       "end_turn",
     );
   },
@@ -92,7 +92,7 @@ inEveryVersion("a session whose store fails can be closed, and the app hears of 
   const { store, broken } = brittle();
   let closed = 0;
   const { session, updates } = await openSession(pair, { store, prompt: echo, close: () => void closed++ });
-  await session.prompt("x").outcome;
+  await session.prompt("x").result;
   broken.add("append").add("release");
   await session.close();
   assert.equal(closed, 1);
@@ -114,16 +114,16 @@ inEveryVersion(
       await cut();
       const reason = await agent.closed;
       assert.ok(reason instanceof ConnectionError);
-      if (cancel) assert.equal((await one.outcome).stopReason, "cancelled");
-      else await assert.rejects(one.outcome, (error: ConnectionError) => error.kind === "closed");
-      const second = await two.outcome.catch((error: unknown) => error);
+      if (cancel) assert.equal((await one.result).stopReason, "cancelled");
+      else await assert.rejects(one.result, (error: ConnectionError) => error.kind === "closed");
+      const second = await two.result.catch((error: unknown) => error);
       assert.ok(
         second instanceof ConnectionError || (second as { stopReason: string }).stopReason === "cancelled",
       );
       const users = updates.slice(before).filter(({ sessionUpdate }) => sessionUpdate === "user_message");
       assert.deepEqual(users, [], "nothing is shown as sent that was not");
-      await assert.rejects(session.prompt("3").outcome, ConnectionError);
-      await assert.rejects(agent.open(place), ConnectionError);
+      await assert.rejects(session.prompt("3").result, ConnectionError);
+      await assert.rejects(agent.newSession(place), ConnectionError);
       const iterated = (async () => {
         for await (const _ of session.prompt("4"));
       })();
@@ -143,7 +143,7 @@ inEveryVersion(
       async prompt(turn) {
         turn.say("working");
         await turn.tool({ title: "T" }, () => aborted(turn.signal)).catch(() => ended.push("tool"));
-        assert.deepEqual(await turn.ask("?"), { allowed: false });
+        assert.deepEqual(await turn.requestPermission("?"), { allowed: false });
         ended.push("turn");
       },
       close: () => {
@@ -152,14 +152,14 @@ inEveryVersion(
       },
     });
     const prompt = session.prompt("x");
-    prompt.outcome.catch(() => undefined);
+    prompt.result.catch(() => undefined);
     for await (const update of prompt) if (update.sessionUpdate === "tool_call_update") break;
     await agent.close();
     await gone.promise;
     await served.closed;
     assert.deepEqual(ended, ["tool", "turn", "session"]);
     const later = await conversation(pair, { store, prompt: echo });
-    assert.ok(await later.agent.load(session.sessionId, place), "another connection may have it");
+    assert.ok(await later.agent.loadSession(session.sessionId, place), "another connection may have it");
   },
 );
 
@@ -173,7 +173,7 @@ inEveryVersion(
       },
     });
     const prompt = session.prompt("x");
-    prompt.outcome.catch(() => undefined);
+    prompt.result.catch(() => undefined);
     const seen: string[] = [];
     const loop = (async () => {
       for await (const update of prompt) {
@@ -192,7 +192,7 @@ inEveryVersion(
 
 test("work that no prompt of ours began also ends with its agent (v2)", async () => {
   const { agent, peer, cut } = await withScriptedAgent(2, {});
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   peer.update("s1", { sessionUpdate: "state_update", state: "requires_action" });
   await quiet();
   assert.equal(session.state, "requires_action");
@@ -206,7 +206,7 @@ test("G4 death before the session has a name rejects whoever waits for it, once"
     const { agent, cut } = await withScriptedAgent(version, {
       "session/new": () => new Promise(() => undefined),
     });
-    const opening = agent.open(place);
+    const opening = agent.newSession(place);
     opening.catch(() => undefined);
     await quiet();
     await cut();
@@ -220,13 +220,13 @@ test("questions that are open when the agent dies are aborted", async () => {
     2,
     {},
     {
-      permission: (_ask, { signal }) => {
+      requestPermission: (_ask, { signal }) => {
         signals.push(signal);
         return new Promise(() => undefined);
       },
     },
   );
-  await agent.open(place);
+  await agent.newSession(place);
   const asked = peer.connection.request("session/request_permission", {
     sessionId: "s1",
     title: "T",
@@ -249,7 +249,7 @@ test("a failed prompt that nobody looks at is no unhandled rejection", async () 
   try {
     for (const version of [1, 2] as const) {
       const { agent } = await withScriptedAgent(version, {});
-      const session = await agent.open(place);
+      const session = await agent.newSession(place);
       session.prompt("refused: there is no session/prompt");
       await quiet();
       session.prompt("and this one dies");

@@ -27,7 +27,7 @@ for (const version of [1, 2] as const) {
     const { peer, call } = withScriptedClient(
       {
         async prompt(turn) {
-          const { allowed } = await turn.ask("May I?");
+          const { allowed } = await turn.requestPermission("May I?");
           assert.equal(allowed, false);
         },
       },

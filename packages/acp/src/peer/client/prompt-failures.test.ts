@@ -14,15 +14,15 @@ async function connectedSession(version: 1 | 2) {
   const connected = await client({ name: "c", version: "1", strict: true, versions: [version] }).connect(
     near,
   );
-  return { connected, session: await connected.open({ cwd: "/w" }) };
+  return { connected, session: await connected.newSession({ cwd: "/w" }) };
 }
 
 for (const version of [1, 2] as const) {
   test(`v${version}: a strict client freezes a prompt with binary data in its _meta`, limit, async () => {
     const { connected, session } = await connectedSession(version);
     const prompt = session.prompt([{ type: "text", text: "x", _meta: { b: new Uint8Array(3) } }]);
-    await prompt.outcome.catch(() => undefined);
-    assert.equal((await session.prompt("next").outcome).stopReason, "end_turn");
+    await prompt.result.catch(() => undefined);
+    assert.equal((await session.prompt("next").result).stopReason, "end_turn");
     await connected.close();
   });
 
@@ -30,7 +30,7 @@ for (const version of [1, 2] as const) {
     const { connected, session } = await connectedSession(version);
     await session.close();
     await connected.close();
-    await assert.rejects(session.prompt("x").outcome, { name: "ConnectionError" });
+    await assert.rejects(session.prompt("x").result, { name: "ConnectionError" });
   });
 }
 
@@ -48,8 +48,8 @@ test(
       },
     );
     const prompt = session.prompt([{ type: "text", text: "x", _meta: { unfreezable } }]);
-    await assert.rejects(prompt.outcome, /no/);
-    assert.equal((await session.prompt("next").outcome).stopReason, "end_turn");
+    await assert.rejects(prompt.result, /no/);
+    assert.equal((await session.prompt("next").result).stopReason, "end_turn");
     await connected.close();
   },
 );

@@ -2,15 +2,15 @@
 
 import { optional } from "../../base/objects.ts";
 import { ConnectionError, type RequestError } from "../../jsonrpc/errors.ts";
-import type { Outcome, Update } from "../../model/update.ts";
+import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { Prompt } from "./client-session.ts";
 import { type UnreadLimits, UnreadUpdates } from "./unread-updates.ts";
 
 export class PromptHandle implements Prompt {
   readonly accepted: Promise<string>;
-  readonly outcome: Promise<Outcome>;
+  readonly result: Promise<PromptResult>;
   readonly #accepted = Promise.withResolvers<string>();
-  readonly #outcome = Promise.withResolvers<Outcome>();
+  readonly #outcome = Promise.withResolvers<PromptResult>();
   readonly #cancel: () => void;
   readonly #unread: UnreadUpdates;
   #ended = false;
@@ -23,17 +23,17 @@ export class PromptHandle implements Prompt {
     this.#unread = new UnreadUpdates(limits);
     if (!keepUpdates) this.#unread.stop();
     this.accepted = this.#accepted.promise;
-    this.outcome = this.#outcome.promise;
+    this.result = this.#outcome.promise;
     // a caller may use only one of the two
     this.accepted.catch(() => undefined);
-    this.outcome.catch(() => undefined);
+    this.result.catch(() => undefined);
   }
 
   cancel(): void {
     this.#cancel();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Update, void> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<SessionUpdate, void> {
     this.#unread.begin();
     try {
       for (;;) {
@@ -53,7 +53,7 @@ export class PromptHandle implements Prompt {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  push(update: Update, chars: number): void {
+  push(update: SessionUpdate, chars: number): void {
     this.#unread.push(update, chars);
     this.#wake?.();
   }
@@ -62,7 +62,7 @@ export class PromptHandle implements Prompt {
     this.#accepted.resolve(messageId);
   }
 
-  end(outcome: Outcome): void {
+  end(outcome: PromptResult): void {
     // no-op for one that was accepted; one that was withdrawn will never be
     this.#accepted.reject(new ConnectionError("aborted", "the prompt ended before it was accepted"));
     this.#finish();
@@ -70,11 +70,11 @@ export class PromptHandle implements Prompt {
   }
 
   /** Ends with an error of the agent, which is an outcome in every version. */
-  refuse(error: RequestError): Outcome {
+  refuse(error: RequestError): PromptResult {
     this.#accepted.reject(error);
     this.#finish();
     const { code, message, data } = error;
-    const outcome: Outcome = { stopReason: "error", error: { code, message, ...optional({ data }) } };
+    const outcome: PromptResult = { stopReason: "error", error: { code, message, ...optional({ data }) } };
     this.#outcome.resolve(outcome);
     return outcome;
   }

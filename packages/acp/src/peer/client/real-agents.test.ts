@@ -34,7 +34,7 @@ async function shown(
 ): Promise<Shown> {
   const { agent, peer, log } = await withScriptedAgent(version, answers, definition);
   const view = createView();
-  const session = await agent.open({ ...place, onEntry: (entry) => applyEntry(view, entry) });
+  const session = await agent.newSession({ ...place, onEntry: (entry) => applyEntry(view, entry) });
   return { peer, session, view, log };
 }
 
@@ -54,7 +54,7 @@ const options = [
 ];
 
 test("a call that is announced late, as pending, after it ran stays where it is", async () => {
-  const { peer, view } = await shown({}, { permission: () => "yes" });
+  const { peer, view } = await shown({}, { requestPermission: () => "yes" });
   peer.update("s1", call("t", { status: "pending" }));
   await peer.connection.request("session/request_permission", {
     sessionId: "s1",
@@ -78,7 +78,10 @@ test("a call that is announced late, as pending, after it ran stays where it is"
 });
 
 test("a permission for a call that was never announced shows the call; one that is refused may never be heard of again", async () => {
-  const { peer, view } = await shown({}, { permission: ({ title }) => (title === "Run" ? "yes" : "no") });
+  const { peer, view } = await shown(
+    {},
+    { requestPermission: ({ title }) => (title === "Run" ? "yes" : "no") },
+  );
   const ask = (toolCallId: string, title: string) =>
     peer.connection.request("session/request_permission", {
       sessionId: "s1",
@@ -131,11 +134,11 @@ test("nulls and fields of yesterday's or tomorrow's schema are no obstacle", asy
   );
   peer.update("s1", { sessionUpdate: "plan", messageId: "m", entries: [] });
   peer.update("s1", { ...chunk("hi"), timestamp: 7, _meta: null });
-  assert.deepEqual(await session.prompt("x").outcome, { stopReason: "end_turn" });
+  assert.deepEqual(await session.prompt("x").result, { stopReason: "end_turn" });
   assert.equal(view.toolCalls.get("t")?.rawInput, undefined);
   assert.equal(view.plans.size, 1);
-  assert.ok(session.options.some(({ category }) => category === "model"));
-  assert.ok(session.options.some(({ configId }) => configId === "auto"));
+  assert.ok(session.configOptions.some(({ category }) => category === "model"));
+  assert.ok(session.configOptions.some(({ configId }) => configId === "auto"));
 });
 
 test("what a turn took is told in counts, or not at all", async () => {
@@ -151,7 +154,7 @@ test("what a turn took is told in counts, or not at all", async () => {
     "session/prompt": () => ({ stopReason: "end_turn", usage: usages[turn++] }),
   });
   const told = [];
-  for (const _ of usages) told.push((await session.prompt("x").outcome).usage);
+  for (const _ of usages) told.push((await session.prompt("x").result).usage);
   assert.deepEqual(told, [undefined, undefined, undefined, undefined, usages[4]]);
 });
 
@@ -162,7 +165,7 @@ test("ids that we make up for messages are those of no other process, and no age
     session.onUpdate((update) => {
       if (update.sessionUpdate === "user_message") ids.push(update.messageId);
     });
-    await session.prompt("x").outcome;
+    await session.prompt("x").result;
   }
   assert.equal(new Set(ids).size, 2, ids.join());
 });
@@ -184,7 +187,7 @@ test("C35 where an agent has options and modes, the option is shown and set; wit
       "session/set_mode": () => ({}),
       "session/set_config_option": () => ({ configOptions: [{ ...option, currentValue: "code" }] }),
     });
-    assert.equal(session.options.filter(({ category }) => category === "mode").length, 1);
+    assert.equal(session.configOptions.filter(({ category }) => category === "mode").length, 1);
     await session.setMode("code");
     assert.equal(peer.got.at(-1)?.method, both ? "session/set_config_option" : "session/set_mode");
     assert.equal(view.mode?.value, "code");
@@ -219,7 +222,7 @@ test("a history that goes on after the answer to load is history all the same", 
     },
   });
   const view = createView();
-  await agent.load("s1", { ...place, onEntry: (entry) => applyEntry(view, entry) });
+  await agent.loadSession("s1", { ...place, onEntry: (entry) => applyEntry(view, entry) });
   await quiet();
   assert.deepEqual(
     view.timeline.map(({ kind }) => kind),
@@ -229,13 +232,13 @@ test("a history that goes on after the answer to load is history all the same", 
 
 test("a load that is answered with null is a load", async () => {
   const { agent } = await withScriptedAgent(1, { "session/load": () => null });
-  assert.equal((await agent.load("s9", place)).sessionId, "s9");
+  assert.equal((await agent.loadSession("s9", place)).sessionId, "s9");
 });
 
 test("text between turns is shown, and ends no prompt (v1)", async () => {
   const { peer, session, view } = await shown({ "session/prompt": () => ({ stopReason: "end_turn" }) });
   peer.update("s1", chunk("[MODE_UPDATE] autoEdit"));
-  await session.prompt("x").outcome;
+  await session.prompt("x").result;
   peer.update("s1", { sessionUpdate: "usage_update", used: 1, size: 2 });
   peer.update("s1", chunk("Info: Operation cancelled by user"));
   await quiet();
@@ -252,7 +255,7 @@ test("text that comes right after the answer goes on with what was said, if the 
         return { stopReason };
       },
     });
-    await session.prompt("x").outcome;
+    await session.prompt("x").result;
     peer.update("s1", chunk("tail"));
     await quiet();
     const texts = view.timeline.flatMap((item) => (item.kind === "agent_message" ? item.content : []));
@@ -298,6 +301,6 @@ test("answers without an id, and answers that nobody waits for, are counted and 
     end: ignore,
   });
   const agent = await client({ name: "c", version: "1" }).connect(near);
-  assert.equal((await agent.open(place)).sessionId, "s");
+  assert.equal((await agent.newSession(place)).sessionId, "s");
   await agent.close();
 });

@@ -15,16 +15,16 @@ import {
 } from "../../../test/support/peer-probe.ts";
 import {
   client,
-  type ElicitationAsk,
+  type ElicitationRequest,
   type Files,
   memoryPair,
-  type PermissionAsk,
+  type PermissionRequest,
   RequestError,
   type Terminals,
 } from "../../index.ts";
 
 inEveryVersion("a permission carries the tool call, and the user's choice comes back", async (pair) => {
-  const asks: PermissionAsk[] = [];
+  const asks: PermissionRequest[] = [];
   const got: unknown[] = [];
   const { session } = await openSession(
     pair,
@@ -32,22 +32,25 @@ inEveryVersion("a permission carries the tool call, and the user's choice comes 
       async prompt(turn) {
         await turn.tool({ title: "Write", kind: "edit" }, async (tool) => {
           await tool.diff("/project/a", "new\n");
-          got.push(await tool.ask());
+          got.push(await tool.requestPermission());
         });
-        got.push(await turn.ask("Go on?"));
+        got.push(await turn.requestPermission("Go on?"));
         got.push(
-          await turn.ask({ title: "Which?", options: [{ optionId: "x", name: "X", kind: "reject_always" }] }),
+          await turn.requestPermission({
+            title: "Which?",
+            options: [{ optionId: "x", name: "X", kind: "reject_always" }],
+          }),
         );
       },
     },
     {
-      permission: (ask) => {
+      requestPermission: (ask) => {
         asks.push(ask);
         return ask.options[0]?.optionId;
       },
     },
   );
-  await session.prompt("x").outcome;
+  await session.prompt("x").result;
   assert.deepEqual(got, [
     { allowed: true, optionId: "allow_once" },
     { allowed: true, optionId: "allow_once" },
@@ -75,14 +78,14 @@ inEveryVersion("a client without a permission handler, or with a strange answer,
     { outcome: "who knows" },
   ];
   const got: unknown[] = [];
-  const prompt = async (turn: { ask(title: string): Promise<unknown> }) => {
-    for (let i = 0; i < strange.length; i++) got.push(await turn.ask("May I?"));
+  const prompt = async (turn: { requestPermission(title: string): Promise<unknown> }) => {
+    for (let i = 0; i < strange.length; i++) got.push(await turn.requestPermission("May I?"));
   };
   const silent = await openSession(pair, { prompt });
-  await silent.session.prompt("x").outcome;
+  await silent.session.prompt("x").result;
   let i = 0;
-  const { session } = await openSession(pair, { prompt }, { permission: () => strange[i++] as never });
-  await session.prompt("x").outcome;
+  const { session } = await openSession(pair, { prompt }, { requestPermission: () => strange[i++] as never });
+  await session.prompt("x").result;
   assert.deepEqual(
     got,
     Array.from({ length: 8 }, () => ({ allowed: false })),
@@ -102,7 +105,8 @@ test("A89 A90 N128 N129 N130 an agent takes nothing but an offered yes for a yes
     const { call } = withScriptedClient(
       {
         async prompt(turn) {
-          for (let i = 0; i < 5; i++) got.push(await turn.ask("?").catch(() => ({ allowed: false })));
+          for (let i = 0; i < 5; i++)
+            got.push(await turn.requestPermission("?").catch(() => ({ allowed: false })));
         },
       },
       { "session/request_permission": () => answers.shift() },
@@ -119,14 +123,19 @@ test("A89 A90 N128 N129 N130 an agent takes nothing but an offered yes for a yes
 });
 
 inEveryVersion("A92 a form is filled in; a mode that is not offered is not asked", async (pair) => {
-  const form: ElicitationAsk = {
+  const form: ElicitationRequest = {
     mode: "form",
     message: "Who?",
     requestedSchema: { type: "object", properties: { name: { type: "string" } } },
   };
-  const url: ElicitationAsk = { mode: "url", message: "Go", elicitationId: "e", url: "https://example.com" };
+  const url: ElicitationRequest = {
+    mode: "url",
+    message: "Go",
+    elicitationId: "e",
+    url: "https://example.com",
+  };
   const got: unknown[] = [];
-  const prompt = async (turn: { elicit(ask: ElicitationAsk): Promise<unknown> }) => {
+  const prompt = async (turn: { elicit(ask: ElicitationRequest): Promise<unknown> }) => {
     for (const ask of [form, url])
       got.push(await turn.elicit(ask).catch((error: RequestError) => error.code));
   };
@@ -135,16 +144,16 @@ inEveryVersion("A92 a form is filled in; a mode that is not offered is not asked
     { prompt },
     { elicitationModes: ["form"], elicit: (ask) => ({ action: "accept", content: { name: ask.message } }) },
   );
-  await session.prompt("x").outcome;
+  await session.prompt("x").result;
   const without = await openSession(pair, { prompt });
-  await without.session.prompt("x").outcome;
+  await without.session.prompt("x").result;
   assert.deepEqual(got, [{ action: "accept", content: { name: "Who?" } }, -32601, -32601, -32601]);
 });
 
 test("N126 C45 what a client does not offer is -32601, and a mode of elicitation that it does not offer -32602", async () => {
   for (const version of [1, 2] as const) {
     const { agent, peer } = await withScriptedAgent(version, {});
-    await agent.open(place);
+    await agent.newSession(place);
     for (const [method, params] of [
       ["fs/read_text_file", { path: "/a" }],
       ["fs/write_text_file", { path: "/a", content: "" }],
@@ -158,7 +167,7 @@ test("N126 C45 what a client does not offer is -32601, and a mode of elicitation
       {},
       { elicitationModes: ["form"], elicit: () => ({ action: "decline" }) },
     );
-    await forms.agent.open(place);
+    await forms.agent.newSession(place);
     await rejects(
       forms.peer.connection.request("elicitation/create", {
         sessionId: "s1",
@@ -188,7 +197,7 @@ test("N126 files that can only be read, or only be written, are offered and serv
     );
     const offered = peer.got[0]?.params.clientCapabilities as { fs: object } | undefined;
     assert.deepEqual(offered?.fs, { readTextFile: canRead, writeTextFile: !canRead });
-    await agent.open(place);
+    await agent.newSession(place);
     const read = peer.connection.request("fs/read_text_file", { sessionId: "s1", path: "/a" });
     const write = peer.connection.request("fs/write_text_file", { sessionId: "s1", path: "/a", content: "" });
     assert.deepEqual(await (canRead ? read : write), canRead ? { content: "text" } : {});
@@ -217,7 +226,7 @@ test("a terminal that is still being created when its session ends is released",
       },
     },
   );
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const creating = peer.connection.request("terminal/create", { sessionId: "s1", command: "sleep" });
   await quiet();
   await session.close();
@@ -287,7 +296,7 @@ inEveryVersion(
       },
       { files, terminals },
     );
-    await session.prompt("x").outcome;
+    await session.prompt("x").result;
     if (pair.version === 2) return assert.deepEqual(got, [false, false]);
     assert.deepEqual(got, [
       true,
@@ -307,7 +316,7 @@ inEveryVersion(
 test("a terminal that the agent never released does not outlive its session", async () => {
   const { terminals, released } = shell();
   const { agent, peer } = await withScriptedAgent(1, { "session/close": () => ({}) }, { terminals });
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   await peer.connection.request("terminal/create", { sessionId: "s1", command: "left" });
   await session.close();
   await quiet();
@@ -342,7 +351,7 @@ test("a cancelled turn stops waiting for a terminal, and can still release it", 
   await quiet();
   await quiet();
   session.cancel();
-  assert.equal((await prompt.outcome).stopReason, "cancelled");
+  assert.equal((await prompt.result).stopReason, "cancelled");
   assert.deepEqual(released, ["sleep"]);
 });
 
@@ -368,7 +377,7 @@ inEveryVersion(
     void agent.notify("_x/note", { c: 3 });
     void agent.notify("_x/unknown", {});
     void served.notify("_x/tell", { d: 4 });
-    await session.prompt("x").outcome;
+    await session.prompt("x").result;
     assert.deepEqual(notes, [{ c: 3 }, { d: 4 }, { asked: { a: 1 } }]);
     await rejects(agent.request("_x/none", {}), -32601);
     await rejects(agent.request("_toString" as never, {}), -32601);
@@ -396,7 +405,7 @@ inEveryVersion(
     );
     await rejects(agent.request("_x/stop"), -32800);
     await rejects(agent.request("_x/ask"), -32800);
-    assert.equal((await session.prompt("x").outcome).stopReason, "end_turn");
+    assert.equal((await session.prompt("x").result).stopReason, "end_turn");
   },
 );
 
@@ -410,7 +419,7 @@ inEveryVersion("`_meta` of updates arrives as it was sent", async (pair) => {
         _meta: { "example.com/trace": [1] },
       }),
   });
-  await session.prompt("x").outcome;
+  await session.prompt("x").result;
   const chunk = updates.find(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk");
   assert.deepEqual((chunk as { _meta?: unknown })._meta, { "example.com/trace": [1] });
   await conversation(pair, { prompt: () => undefined });
@@ -446,7 +455,7 @@ test("an agent that asks for more than it reads gets every answer, one by one an
     },
   };
   const connected = await client({ name: "c", version: "1", files: files as never }).connect(near);
-  await connected.open(place);
+  await connected.newSession(place);
   const read = (id: string, path = "/project/a") => ({
     jsonrpc: "2.0",
     id,

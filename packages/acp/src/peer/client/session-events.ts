@@ -3,10 +3,10 @@
 import { reportRejection } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
-import type { Update } from "../../model/update.ts";
+import type { SessionUpdate } from "../../model/update.ts";
 
 export class SessionEvents {
-  readonly #updateListeners = new Set<(update: Update) => void>();
+  readonly #updateListeners = new Set<(update: SessionUpdate) => void>();
   readonly #entryListeners = new Set<(entry: Entry) => void>();
   readonly #log: Log;
   /** Until the first listener has had it. */
@@ -19,7 +19,7 @@ export class SessionEvents {
     this.#log = log;
   }
 
-  onUpdate(listener: (update: Update) => void): () => void {
+  onUpdate(listener: (update: SessionUpdate) => void): () => void {
     this.#updateListeners.add(listener);
     if (!this.#updatesClaimed) {
       for (const entry of this.#claim()) if (entry.kind === "update") this.#call(listener, entry.update);
@@ -36,12 +36,12 @@ export class SessionEvents {
   }
 
   /** Calls the listeners of updates; `recordUpdate` is for those of entries. */
-  update(update: Update): void {
+  update(update: SessionUpdate): void {
     for (const listener of this.#updateListeners) this.#call(listener, update);
   }
 
   /** `chars` is the size of the message that brought the update. */
-  recordUpdate(update: Update, chars: number): void {
+  recordUpdate(update: SessionUpdate, chars: number): void {
     if (this.#entryListeners.size > 0 || this.#backlog !== undefined)
       this.record({ kind: "update", update }, chars);
     else this.#seq++;

@@ -1,7 +1,7 @@
 // Sends the requests of sessions to their agent.
 
 import { isObject } from "../../base/objects.ts";
-import type { AgentFeatures } from "../../edition/agent-edition.ts";
+import type { AgentCapabilities } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
@@ -12,9 +12,9 @@ import type { ClientWire } from "./client-wire.ts";
 export class SessionRequests {
   readonly #wire: ClientWire;
   readonly #edition: ClientEdition;
-  readonly #features: AgentFeatures;
+  readonly #features: AgentCapabilities;
 
-  constructor(wire: ClientWire, edition: ClientEdition, features: AgentFeatures) {
+  constructor(wire: ClientWire, edition: ClientEdition, features: AgentCapabilities) {
     this.#wire = wire;
     this.#edition = edition;
     this.#features = features;

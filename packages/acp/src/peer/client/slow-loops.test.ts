@@ -10,7 +10,7 @@ import {
   said,
   withScriptedAgent,
 } from "../../../test/support/peer-probe.ts";
-import { type ClientDefinition, ConnectionError, type Prompt, type Update } from "../../index.ts";
+import { type ClientDefinition, ConnectionError, type Prompt, type SessionUpdate } from "../../index.ts";
 
 interface Streaming {
   readonly peer: ScriptedPeer;
@@ -21,7 +21,7 @@ interface Streaming {
 async function streaming(definition: Partial<ClientDefinition> = {}): Promise<Streaming> {
   const done = Promise.withResolvers<object>();
   const { agent, peer } = await withScriptedAgent(1, { "session/prompt": () => done.promise }, definition);
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const prompt = session.prompt("x");
   await quiet();
   return { peer, prompt, end: () => done.resolve({ stopReason: "end_turn" }) };
@@ -33,7 +33,7 @@ const plan = (n: number) => ({
 });
 
 /** Takes the first update, then waits until it is told to go on. */
-async function stuckLoop(prompt: Prompt, goOn: Promise<void>, seen: Update[]): Promise<void> {
+async function stuckLoop(prompt: Prompt, goOn: Promise<void>, seen: SessionUpdate[]): Promise<void> {
   for await (const update of prompt) {
     seen.push(update);
     await goOn;
@@ -45,7 +45,7 @@ const overflow = (error: unknown) => error instanceof ConnectionError && error.k
 test("a loop that lags gets text in larger pieces, all of it, and everything else as it came (G8)", async () => {
   const { peer, prompt, end } = await streaming({ maxUnreadUpdates: 2_000 });
   const gate = Promise.withResolvers<void>();
-  const seen: Update[] = [];
+  const seen: SessionUpdate[] = [];
   const loop = stuckLoop(prompt, gate.promise, seen);
   let expected = "";
   for (let i = 0; i < 20_000; i++) {
@@ -55,7 +55,7 @@ test("a loop that lags gets text in larger pieces, all of it, and everything els
   peer.update("s1", plan(1));
   peer.update("s1", chunk("and more"));
   end();
-  await prompt.outcome;
+  await prompt.result;
   gate.resolve();
   await loop;
   assert.equal(said(seen), `${expected}and more`);
@@ -68,7 +68,7 @@ test("a loop that lags gets text in larger pieces, all of it, and everything els
 
 test("text that is said to be special is not joined", async () => {
   const { peer, prompt, end } = await streaming();
-  const seen: Update[] = [];
+  const seen: SessionUpdate[] = [];
   const gate = Promise.withResolvers<void>();
   const loop = stuckLoop(prompt, gate.promise, seen);
   for (let i = 0; i < 1_100; i++) peer.update("s1", plan(i));
@@ -76,7 +76,7 @@ test("text that is said to be special is not joined", async () => {
   for (const update of [chunk("plain"), marked, chunk("plain"), chunk("other", "m2")])
     peer.update("s1", update);
   end();
-  await prompt.outcome;
+  await prompt.result;
   gate.resolve();
   await loop;
   const texts = seen.flatMap((update) =>
@@ -98,7 +98,7 @@ for (const [name, limits, message] of [
     gate.resolve();
     await assert.rejects(loop, (error: Error) => overflow(error) && message.test(error.message));
     end();
-    assert.equal((await prompt.outcome).stopReason, "end_turn");
+    assert.equal((await prompt.result).stopReason, "end_turn");
   });
 }
 
@@ -111,8 +111,8 @@ test("a loop that begins too late fails, one that begins in time misses nothing 
     for (let i = 0; i < count; i++) peer.update("s1", plan(i));
     await quiet();
     end();
-    await prompt.outcome;
-    const seen: Update[] = [];
+    await prompt.result;
+    const seen: SessionUpdate[] = [];
     const loop = stuckLoop(prompt, Promise.resolve(), seen);
     if (isLate) await assert.rejects(loop, overflow);
     else await loop;
@@ -126,7 +126,7 @@ test("a second loop over a prompt sees what comes from then on", async () => {
   for await (const _ of prompt) break;
   peer.update("s1", plan(1));
   await quiet();
-  const seen: Update[] = [];
+  const seen: SessionUpdate[] = [];
   const loop = stuckLoop(prompt, Promise.resolve(), seen);
   peer.update("s1", chunk("later"));
   end();

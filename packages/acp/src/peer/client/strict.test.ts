@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agent, client, memoryPair, type Update } from "../../index.ts";
+import { agent, client, memoryPair, type SessionUpdate } from "../../index.ts";
 
 for (const version of [1, 2] as const) {
   test(`strict: true freezes updates, so that no listener can change what the next one sees (v${version})`, async () => {
@@ -17,10 +17,10 @@ for (const version of [1, 2] as const) {
       const [near, far] = memoryPair();
       served.connect(far);
       const connected = await client({ name: "client", version: "1.0.0", strict }).connect(near);
-      const session = await connected.open({ cwd: "/project" });
-      const updates: Update[] = [];
+      const session = await connected.newSession({ cwd: "/project" });
+      const updates: SessionUpdate[] = [];
       session.onUpdate((update) => void updates.push(update));
-      await session.prompt("go").outcome;
+      await session.prompt("go").result;
       const deep = updates.flatMap((update) => ("content" in update ? [update, update.content] : [update]));
       const isFrozen = deep.map((value) => Object.isFrozen(value));
       if (strict) assert.ok(isFrozen.every(Boolean));

@@ -1,8 +1,8 @@
 // Tracks the tool calls of a session: which are open, their titles, and which can be cancelled.
 
-import type { Update } from "../../model/update.ts";
+import type { SessionUpdate } from "../../model/update.ts";
 
-type UpdateOf<Tag extends Update["sessionUpdate"]> = Extract<Update, { sessionUpdate: Tag }>;
+type UpdateOf<Tag extends SessionUpdate["sessionUpdate"]> = Extract<SessionUpdate, { sessionUpdate: Tag }>;
 
 export class ToolCallTracker {
   /** Every call so far: a patch without a status opens a call only if it is the first about it. */
@@ -14,7 +14,7 @@ export class ToolCallTracker {
   readonly #cancellableCalls = new Set<string>();
   readonly #cancellableTerminals = new Set<string>();
 
-  note(update: Update): void {
+  note(update: SessionUpdate): void {
     if (update.sessionUpdate === "tool_call_update") this.#noteCall(update);
     else if (update.sessionUpdate === "terminal_update")
       noteCancel(this.#cancellableTerminals, update.terminalId, update);
@@ -27,7 +27,7 @@ export class ToolCallTracker {
   }
 
   /** Shows open calls as failed: the agent has gone, and nobody knows how far they came. */
-  failOpen(out: { update(update: Update): void }): void {
+  failOpen(out: { update(update: SessionUpdate): void }): void {
     for (const toolCallId of [...this.#open])
       out.update({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
   }

@@ -2,7 +2,7 @@
 
 import { limitsFrom } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError } from "../../jsonrpc/errors.ts";
-import type { Update } from "../../model/update.ts";
+import type { SessionUpdate } from "../../model/update.ts";
 
 export interface UnreadLimits {
   /** Updates that wait for a loop. Default 16,384. */
@@ -25,7 +25,7 @@ export function unreadLimits(given: Partial<UnreadLimits>): UnreadLimits {
 const unhurried = 1_024;
 
 interface Unread {
-  readonly update: Update;
+  readonly update: SessionUpdate;
   readonly chars: number;
 }
 
@@ -51,7 +51,7 @@ export class UnreadUpdates {
     this.#drop();
   }
 
-  push(update: Update, chars: number): void {
+  push(update: SessionUpdate, chars: number): void {
     if (this.#state === "lost" || this.#state === "stopped") return;
     const count = this.#queue.length - this.#head;
     // joining costs as much as an update, so only for an iterator that reads
@@ -70,7 +70,7 @@ export class UnreadUpdates {
   }
 
   /** The next one, if there is one. Throws when some are missing. */
-  take(): Update | undefined {
+  take(): SessionUpdate | undefined {
     if (this.#state === "lost") throw overflow(this.#limits);
     const next = this.#queue[this.#head];
     if (next === undefined) return undefined;
@@ -103,7 +103,7 @@ function overflow({ maxUnreadUpdates, maxUnreadChars }: UnreadLimits): Connectio
 }
 
 /** Roughly the size of the message that brought an update. */
-export function charsOf(update: Update): number {
+export function charsOf(update: SessionUpdate): number {
   if (update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk") {
     if (update.content.type === "text") return update.content.text.length;
   }
@@ -111,7 +111,7 @@ export function charsOf(update: Update): number {
 }
 
 /** Joins two chunks of plain text of one message. */
-export function joinedText(last: Update, next: Update): Update | undefined {
+export function joinedText(last: SessionUpdate, next: SessionUpdate): SessionUpdate | undefined {
   if (next.sessionUpdate !== "agent_message_chunk" && next.sessionUpdate !== "agent_thought_chunk")
     return undefined;
   if (last.sessionUpdate !== next.sessionUpdate || last.messageId !== next.messageId) return undefined;

@@ -9,7 +9,7 @@ import {
   text,
   withScriptedAgent,
 } from "../../../test/support/peer-probe.ts";
-import type { Entry, Update } from "../../index.ts";
+import type { Entry, SessionUpdate } from "../../index.ts";
 
 const idle = (stopReason?: string) => ({
   sessionUpdate: "state_update",
@@ -19,8 +19,8 @@ const idle = (stopReason?: string) => ({
 const running = { sessionUpdate: "state_update", state: "running" };
 const echo = (messageId: string) => ({ sessionUpdate: "user_message", messageId, content: [text("x")] });
 
-function listen(session: { onUpdate(listener: (update: Update) => void): unknown }): Update[] {
-  const updates: Update[] = [];
+function listen(session: { onUpdate(listener: (update: SessionUpdate) => void): unknown }): SessionUpdate[] {
+  const updates: SessionUpdate[] = [];
   session.onUpdate((update) => void updates.push(update));
   return updates;
 }
@@ -36,10 +36,10 @@ test("G6 updates that come before the answer that names their session are kept a
         return { sessionId: "s1", configOptions: [] };
       },
     });
-    const session = await agent.open(place);
+    const session = await agent.newSession(place);
     peer.update("s1", chunk(" late", "m0"));
     await quiet();
-    assert.equal(session.commands.length, 1);
+    assert.equal(session.availableCommands.length, 1);
     assert.equal(said(listen(session)), "early late");
   }
 });
@@ -52,7 +52,7 @@ test("G1 an update behind the answer in the same write belongs to the session th
         return { sessionId: "s1" };
       },
     });
-    const session = await agent.open(place);
+    const session = await agent.newSession(place);
     await quiet();
     assert.equal(said(listen(session)), "right behind");
   }
@@ -73,16 +73,16 @@ test("what an answer says about options is newer than updates before it, and old
       return { sessionId: "s1", configOptions: [option("b")] };
     },
   });
-  const session = await agent.open(place);
-  assert.equal((session.options[0] as { currentValue: string }).currentValue, "b");
+  const session = await agent.newSession(place);
+  assert.equal((session.configOptions[0] as { currentValue: string }).currentValue, "b");
   peer.update("s1", { sessionUpdate: "current_mode_update", currentModeId: "c" });
   await quiet();
-  assert.equal((session.options[0] as { currentValue: string }).currentValue, "c");
+  assert.equal((session.configOptions[0] as { currentValue: string }).currentValue, "c");
 });
 
 test("G6 what nobody listens to is bounded, the oldest go, and the log says it once", async () => {
   const { agent, peer, log } = await withScriptedAgent(1, {});
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   for (let i = 0; i < 3_000; i++) peer.update("s1", chunk(`${i} `));
   await quiet();
   const updates = listen(session);
@@ -93,7 +93,7 @@ test("G6 what nobody listens to is bounded, the oldest go, and the log says it o
 
 test("G6 eight mebibytes are kept for those who listen late, not more", async () => {
   const { agent, peer } = await withScriptedAgent(1, {});
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   for (let i = 0; i < 12; i++) peer.update("s1", chunk(String(i % 10).repeat(1024 * 1024)));
   await quiet();
   const updates = listen(session);
@@ -102,8 +102,8 @@ test("G6 eight mebibytes are kept for those who listen late, not more", async ()
 
 test("G6 questions and answers before the first listener are kept like updates, numbered and dated", async () => {
   for (const version of [1, 2] as const) {
-    const { agent, peer } = await withScriptedAgent(version, {}, { permission: () => "a" });
-    const session = await agent.open(place);
+    const { agent, peer } = await withScriptedAgent(version, {}, { requestPermission: () => "a" });
+    const session = await agent.newSession(place);
     peer.update("s1", chunk("first", "m"));
     const subject = version === 1 ? { toolCall: { toolCallId: "t" } } : { title: "T" };
     await peer.connection.request("session/request_permission", {
@@ -138,7 +138,7 @@ test("G6 what comes before its session is named is bounded too, and the log says
       return { sessionId: "s1" };
     },
   });
-  const updates = listen(await agent.open(place));
+  const updates = listen(await agent.newSession(place));
   assert.match(said(updates), / 1499 $/);
   assert.ok(updates.length <= 1_024);
   assert.ok(agent.counters.orphanUpdates >= 476);
@@ -149,14 +149,14 @@ test("N119 updates for a session that nobody knows are dropped, and the connecti
   const { agent, peer } = await withScriptedAgent(1, {});
   peer.update("nobody", chunk("x"));
   await quiet();
-  assert.ok(await agent.open(place));
+  assert.ok(await agent.newSession(place));
   assert.equal(agent.counters.orphanUpdates, 1);
 });
 
 test("N122 C64 X9 unknown kinds of update are kept as they came; broken ones end nothing", async () => {
   for (const version of [1, 2] as const) {
     const { agent, peer } = await withScriptedAgent(version, {});
-    const session = await agent.open(place);
+    const session = await agent.newSession(place);
     const updates = listen(session);
     peer.update("s1", { sessionUpdate: "current_model_update", model: { deep: [1] } });
     peer.update("s1", { sessionUpdate: "agent_message_chunk", content: 7 });
@@ -174,8 +174,8 @@ test("N122 C64 X9 unknown kinds of update are kept as they came; broken ones end
 
 test("N124 an unknown stop reason is passed on", async () => {
   const { agent } = await withScriptedAgent(1, { "session/prompt": () => ({ stopReason: "aborted" }) });
-  const session = await agent.open(place);
-  const end = await session.prompt("x").outcome.catch((error: Error) => error);
+  const session = await agent.newSession(place);
+  const end = await session.prompt("x").result.catch((error: Error) => error);
   assert.ok(!(end instanceof Error), String(end));
   assert.equal(end.stopReason, "aborted");
 });
@@ -189,9 +189,9 @@ test("C56 an idle that comes before the answer ends the prompt that was echoed b
       return { messageId: "m1" };
     },
   });
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const prompt = session.prompt("x");
-  assert.equal((await prompt.outcome).stopReason, "max_tokens");
+  assert.equal((await prompt.result).stopReason, "max_tokens");
   assert.equal(await prompt.accepted, "m1");
 });
 
@@ -203,11 +203,11 @@ test("C56 a snapshot that repeats what is known ends nothing", async () => {
     },
     "session/prompt": () => ({ messageId: "m1" }),
   });
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const prompt = session.prompt("x");
   await prompt.accepted;
   let ended = false;
-  void prompt.outcome.then(() => {
+  void prompt.result.then(() => {
     ended = true;
   });
   peer.update("s1", idle());
@@ -215,7 +215,7 @@ test("C56 a snapshot that repeats what is known ends nothing", async () => {
   assert.equal(ended, false);
   peer.update("s1", running);
   peer.update("s1", idle("end_turn"));
-  assert.equal((await prompt.outcome).stopReason, "end_turn");
+  assert.equal((await prompt.result).stopReason, "end_turn");
 });
 
 test("an agent that never says running still ends its second prompt like its first", async () => {
@@ -231,13 +231,13 @@ test("an agent that never says running still ends its second prompt like its fir
       return { messageId };
     },
   });
-  const session = await agent.open(place);
-  for (let i = 0; i < 3; i++) assert.equal((await session.prompt("x").outcome).stopReason, "end_turn");
+  const session = await agent.newSession(place);
+  for (let i = 0; i < 3; i++) assert.equal((await session.prompt("x").result).stopReason, "end_turn");
 });
 
 test("C55 a state that nobody knows is busy, not idle", async () => {
   const { agent, peer } = await withScriptedAgent(2, { "session/prompt": () => ({ messageId: "m1" }) });
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const updates = listen(session);
   const prompt = session.prompt("x");
   await prompt.accepted;
@@ -245,7 +245,7 @@ test("C55 a state that nobody knows is busy, not idle", async () => {
   await quiet();
   assert.equal(session.state, "_pondering");
   peer.update("s1", idle("end_turn"));
-  await prompt.outcome;
+  await prompt.result;
   assert.deepEqual(states(updates), ["_pondering", "idle"]);
 });
 
@@ -254,13 +254,13 @@ test("prompts that the agent merges into one work share its outcome, and say so"
   const { agent, peer } = await withScriptedAgent(2, {
     "session/prompt": () => ({ messageId: `m${++turn}` }),
   });
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const [one, two] = [session.prompt("1"), session.prompt("2")];
   await Promise.all([one.accepted, two.accepted]);
   peer.update("s1", running);
   peer.update("s1", idle("end_turn"));
-  assert.deepEqual(await one.outcome, { stopReason: "end_turn" });
-  assert.deepEqual(await two.outcome, { stopReason: "end_turn", joined: true });
+  assert.deepEqual(await one.result, { stopReason: "end_turn" });
+  assert.deepEqual(await two.result, { stopReason: "end_turn", joined: true });
 });
 
 test("E1 an agent of an older draft answers without an id: the echo says it", async () => {
@@ -273,26 +273,26 @@ test("E1 an agent of an older draft answers without an id: the echo says it", as
         return {};
       },
     });
-    const session = await agent.open(place);
+    const session = await agent.newSession(place);
     const entries: Entry[] = [];
     session.onEntry((entry) => void entries.push(entry));
     const prompt = session.prompt("x");
     assert.equal(await prompt.accepted, "real");
     peer.update("s1", running);
     peer.update("s1", idle("end_turn"));
-    assert.equal((await prompt.outcome).stopReason, "end_turn");
+    assert.equal((await prompt.result).stopReason, "end_turn");
     assert.equal(entries.filter(({ kind }) => kind === "prompt").length, 1);
   }
 });
 
 test("E1 without any echo the prompt still ends", async () => {
   const { agent, peer } = await withScriptedAgent(2, { "session/prompt": () => ({}) });
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   const prompt = session.prompt("x");
   await quiet();
   peer.update("s1", running);
   peer.update("s1", idle("end_turn"));
-  assert.equal((await prompt.outcome).stopReason, "end_turn");
+  assert.equal((await prompt.result).stopReason, "end_turn");
   assert.ok(await prompt.accepted);
 });
 
@@ -301,14 +301,14 @@ test("E10 commands without a type are commands, in answers and in updates", asyn
   const { agent, peer } = await withScriptedAgent(2, {
     "session/new": () => ({ sessionId: "s1", availableCommands: commands }),
   });
-  const session = await agent.open(place);
-  assert.deepEqual(session.commands, [{ type: "command", name: "go", description: "goes" }]);
+  const session = await agent.newSession(place);
+  assert.deepEqual(session.availableCommands, [{ type: "command", name: "go", description: "goes" }]);
   peer.update("s1", {
     sessionUpdate: "available_commands_update",
     availableCommands: [{ name: "stop", description: "stops" }],
   });
   await quiet();
-  assert.deepEqual(session.commands, [{ type: "command", name: "stop", description: "stops" }]);
+  assert.deepEqual(session.availableCommands, [{ type: "command", name: "stop", description: "stops" }]);
 });
 
 test("the iterator of a prompt gives what comes while it is open, and ends with it", async () => {
@@ -325,10 +325,10 @@ test("the iterator of a prompt gives what comes while it is open, and ends with 
         return { messageId: "m1" };
       },
     });
-    const session = await agent.open(place);
+    const session = await agent.newSession(place);
     peer.update("s1", chunk("before", "b"));
     await quiet();
-    const seen: Update[] = [];
+    const seen: SessionUpdate[] = [];
     for await (const update of session.prompt("x")) seen.push(update);
     peer.update("s1", chunk("after", "b"));
     await quiet();
@@ -339,7 +339,7 @@ test("the iterator of a prompt gives what comes while it is open, and ends with 
 
 test("a listener that throws is logged, and the others see the update", async () => {
   const { agent, peer, log } = await withScriptedAgent(1, {});
-  const session = await agent.open(place);
+  const session = await agent.newSession(place);
   session.onUpdate(() => {
     throw new Error("mine");
   });
@@ -376,9 +376,9 @@ test("legacy models are an option, and choosing one sends session/set_model", as
     "session/set_model": () => null,
     "session/set_mode": () => ({}),
   });
-  const session = await agent.open(place);
-  const model = session.options.find(({ category }) => category === "model");
-  await session.setOption(model?.configId ?? "", "big");
+  const session = await agent.newSession(place);
+  const model = session.configOptions.find(({ category }) => category === "model");
+  await session.setConfigOption(model?.configId ?? "", "big");
   await session.setMode("code");
   assert.deepEqual(
     peer.got.slice(-2).map(({ params }) => params),
@@ -388,7 +388,7 @@ test("legacy models are an option, and choosing one sends session/set_model", as
     ],
   );
   assert.deepEqual(
-    session.options.map((option) => (option as { currentValue: string }).currentValue),
+    session.configOptions.map((option) => (option as { currentValue: string }).currentValue),
     ["code", "big"],
   );
 });

@@ -18,8 +18,12 @@ export class ClientToolbox {
   /** Undefined where the client offers none, the agent takes no such server, or the relay makes none. */
   async open(cwd: string, sessionId: () => string | undefined): Promise<ClientTools | undefined> {
     const { wire, options } = this.#relay;
-    const { readFiles, writeFiles, terminals } = wire.client.features;
-    const isWanted = this.#agent.version === 2 && this.#agent.features.mcpStdio;
+    const {
+      readTextFile: readFiles,
+      writeTextFile: writeFiles,
+      terminal: terminals,
+    } = wire.client.capabilities;
+    const isWanted = this.#agent.version === 2 && this.#agent.capabilities.mcpStdio;
     if (options.clientTools === undefined || !isWanted || !(readFiles || writeFiles || terminals))
       return undefined;
     const ask: AskClient = (method, params, signal) => wire.request(method, params, { signal });

@@ -3,21 +3,25 @@
 import { optional } from "../../base/objects.ts";
 import type { Lost } from "../../edition/agent-edition.ts";
 import { type PatchedTexts, textsFromPatch } from "../../model/apply-patch.ts";
-import type { PermissionAsk } from "../../model/ask.ts";
-import type { ToolCallContent, ToolCallUpdate, Update } from "../../model/update.ts";
+import type { PermissionRequest } from "../../model/ask.ts";
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
 
 type Diff = Extract<ToolCallContent, { type: "diff" }>;
 export type ReadText = (path: string) => string | undefined;
 
 /** The same updates with texts beside the patches. */
-export function withDiffTexts(update: Update, readText: ReadText, lost: Lost): readonly Update[] {
+export function withDiffTexts(
+  update: SessionUpdate,
+  readText: ReadText,
+  lost: Lost,
+): readonly SessionUpdate[] {
   if (update.sessionUpdate === "tool_call_update")
     return [{ ...update, ...toolTexts(update, readText, lost) }];
   if (update.sessionUpdate !== "tool_call_content_chunk" || update.content.type !== "diff") return [update];
   return diffsOf(update.content, readText, lost).map((content) => ({ ...update, content }));
 }
 
-export function askWithDiffTexts(ask: PermissionAsk, readText: ReadText, lost: Lost): PermissionAsk {
+export function askWithDiffTexts(ask: PermissionRequest, readText: ReadText, lost: Lost): PermissionRequest {
   const { subject } = ask;
   if (subject?.type !== "tool_call") return ask;
   const { toolCall } = subject;

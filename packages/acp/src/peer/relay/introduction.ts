@@ -1,7 +1,7 @@
 // Builds the `initialize` that a relay sends to an agent whose version is not known yet.
 
 import { optional } from "../../base/objects.ts";
-import type { ClientFeatures } from "../../edition/agent-edition.ts";
+import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import { initializeParams, type ProtocolVersion } from "../../edition/negotiate.ts";
 import type { Implementation } from "../../model/content.ts";
 
@@ -48,16 +48,16 @@ export function infoOf({ info, clientInfo }: InitializeParams): {
 }
 
 /** The features of a client that an agent of the other version can use through the relay. Values that make no sense count as absent. */
-export function passedOn(params: InitializeParams, version: ProtocolVersion): ClientFeatures {
+export function passedOn(params: InitializeParams, version: ProtocolVersion): ClientCapabilities {
   const can = (version === 1 ? params.clientCapabilities : params.capabilities) as
     | { auth?: { terminal?: unknown }; elicitation?: { form?: unknown; url?: unknown } }
     | null
     | undefined;
   const has = (value: unknown): boolean => value === true || (typeof value === "object" && value !== null);
   return {
-    readFiles: false,
-    writeFiles: false,
-    terminals: false,
+    readTextFile: false,
+    writeTextFile: false,
+    terminal: false,
     terminalAuth: has(can?.auth?.terminal),
     elicitationForm: has(can?.elicitation?.form),
     elicitationUrl: has(can?.elicitation?.url),

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PermissionAsk } from "../../model/ask.ts";
+import type { PermissionRequest } from "../../model/ask.ts";
 import { gitPatch } from "../../model/git-patch.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import {
@@ -161,7 +161,7 @@ test("a patch without its file shows the changed lines, and says that it is a pa
 
 test("a question about nothing is shown as a tool call that ends with the answer", async () => {
   const { updates } = await turnThroughRelay(async (turn) => {
-    await assert.rejects(async () => turn.ask("May I?"));
+    await assert.rejects(async () => turn.requestPermission("May I?"));
   });
   // this client cannot be asked, so the stand-in failed
   const ends = updates.map((update) => (update.sessionUpdate === "tool_call_update" ? update.status : ""));
@@ -226,52 +226,55 @@ test("towards version 2 the idle state that ends the work says what was lost in 
   });
   const between = relay(clientEnd, agentEnd, { as: 2 });
   const connected = await client({ name: "editor", version: "1", versions: [2] }).connect(toRelay);
-  const session = await connected.open({ cwd: "/project" });
-  const outcome = await session.prompt("go").outcome;
-  assert.deepEqual(lostIn({ _meta: outcome.meta ?? null }), ["the update current_model_update"]);
+  const session = await connected.newSession({ cwd: "/project" });
+  const outcome = await session.prompt("go").result;
+  assert.deepEqual(lostIn({ _meta: outcome._meta ?? null }), ["the update current_model_update"]);
   await connected.close();
   await between.closed;
 });
 
-const questions: readonly { readonly what: string; readonly ask: PermissionAsk; readonly lost: string[] }[] =
-  [
-    {
-      what: "about something that version 1 has no word for",
-      ask: {
-        title: "Land?",
-        subject: { type: "_planet" as string as UnknownTag, name: "Mars" },
-        options: [],
-      },
-      lost: ["a question about _planet is asked about a tool call"],
+const questions: readonly {
+  readonly what: string;
+  readonly ask: PermissionRequest;
+  readonly lost: string[];
+}[] = [
+  {
+    what: "about something that version 1 has no word for",
+    ask: {
+      title: "Land?",
+      subject: { type: "_planet" as string as UnknownTag, name: "Mars" },
+      options: [],
     },
-    {
-      what: "about a change of which only a part is known",
-      ask: {
-        title: "Edit",
-        subject: {
-          type: "tool_call",
-          toolCall: {
-            toolCallId: "t",
-            title: "Edit",
-            content: [
-              {
-                type: "diff",
-                changes: [{ operation: "modify", path }],
-                patch: { format: "git_patch", text: gitPatch(path, `0\n${before}`.repeat(9), after) },
-              },
-            ],
-          },
+    lost: ["a question about _planet is asked about a tool call"],
+  },
+  {
+    what: "about a change of which only a part is known",
+    ask: {
+      title: "Edit",
+      subject: {
+        type: "tool_call",
+        toolCall: {
+          toolCallId: "t",
+          title: "Edit",
+          content: [
+            {
+              type: "diff",
+              changes: [{ operation: "modify", path }],
+              patch: { format: "git_patch", text: gitPatch(path, `0\n${before}`.repeat(9), after) },
+            },
+          ],
         },
-        options: [],
       },
-      lost: [`all but the changed lines of ${path}`],
+      options: [],
     },
-    {
-      what: "with an answer of a kind of its own",
-      ask: { title: "Well?", options: [{ optionId: "m", name: "Maybe", kind: "_maybe" }] },
-      lost: ["the kind _maybe of an answer: it is shown as reject_once"],
-    },
-  ];
+    lost: [`all but the changed lines of ${path}`],
+  },
+  {
+    what: "with an answer of a kind of its own",
+    ask: { title: "Well?", options: [{ optionId: "m", name: "Maybe", kind: "_maybe" }] },
+    lost: ["the kind _maybe of an answer: it is shown as reject_once"],
+  },
+];
 
 for (const { what, ask, lost } of questions) {
   const yes = { optionId: "yes", name: "Yes", kind: "allow_once" as const };
@@ -280,7 +283,7 @@ for (const { what, ask, lost } of questions) {
     const answers: unknown[] = [];
     const { result, logged } = await turnThroughRelay(
       async (turn) => {
-        const answer = turn.ask({ ...ask, options: [yes, ...ask.options] });
+        const answer = turn.requestPermission({ ...ask, options: [yes, ...ask.options] });
         answers.push(
           await answer.then(
             ({ optionId }) => optionId,

@@ -31,7 +31,7 @@ async function work(turn: Turn): Promise<void> {
   await turn.say("first ");
   await turn.tool({ title: "Edit", kind: "edit" }, async (tool) => {
     await tool.diff("/project/a.ts", "b\n", "a\n");
-    const { allowed } = await tool.ask();
+    const { allowed } = await tool.requestPermission();
     if (allowed) await tool.add("done");
   });
   await turn.say("last");
@@ -41,35 +41,35 @@ function scripted(pair: readonly [1 | 2, 1 | 2]): RelayedPair {
   return relayedPair(
     pair,
     {
-      open: (session) => void session.setOptions(options),
+      open: (session) => void session.setConfigOptions(options),
       prompt: work,
       requests: { "_test/echo": (params) => params },
     },
-    { permission: ({ options: [first] }) => first?.optionId },
+    { requestPermission: ({ options: [first] }) => first?.optionId },
   );
 }
 
 /** Everything that a client may ask of an agent, one after the other; what fails does not stop the rest. */
 async function conversation({ editor, wires }: RelayedPair): Promise<void> {
   const agent = await editor.connect(wires.client.transport);
-  const session = await agent.open({ cwd: "/project" });
+  const session = await agent.newSession({ cwd: "/project" });
   const tried = (work: () => Promise<unknown>): Promise<unknown> =>
     Promise.resolve()
       .then(work)
       .catch(() => undefined);
   // two that overlap, and one that is withdrawn
   await Promise.all([
-    tried(() => session.prompt("one").outcome),
-    tried(() => session.prompt("two").outcome),
+    tried(() => session.prompt("one").result),
+    tried(() => session.prompt("two").result),
     tried(() => agent.request("_test/echo", { a: 1 })),
   ]);
-  const third = tried(() => session.prompt("three").outcome);
+  const third = tried(() => session.prompt("three").result);
   session.cancel();
   await third;
-  await tried(() => session.setOption("mode", "code"));
-  await tried(() => agent.list());
+  await tried(() => session.setConfigOption("mode", "code"));
+  await tried(() => agent.listSessions());
   await tried(() => session.close());
-  await tried(() => agent.load(session.sessionId, { cwd: "/project" }));
+  await tried(() => agent.loadSession(session.sessionId, { cwd: "/project" }));
   await tried(() => agent.request("_test/nothing", {}));
   await agent.close();
 }
@@ -145,7 +145,7 @@ for (const pair of versionPairs) {
         const all = scripted(pair);
         const { wires, between, editor } = all;
         const agent = await editor.connect(wires.client.transport);
-        const session = await agent.open({ cwd: "/project" });
+        const session = await agent.newSession({ cwd: "/project" });
         const begun = wires.client.said.length;
         let isCancelled = false;
         wires.client.crossed = (count) => {
@@ -153,11 +153,11 @@ for (const pair of versionPairs) {
           isCancelled = true;
           session.cancel();
         };
-        const { stopReason } = await session.prompt("go").outcome;
+        const { stopReason } = await session.prompt("go").result;
         outcomes.add(stopReason);
         assert.ok(stopReason === "cancelled" || stopReason === "end_turn", `${at}: ${stopReason}`);
         wires.client.crossed = () => undefined;
-        const next = await session.prompt("again").outcome;
+        const next = await session.prompt("again").result;
         assert.equal(next.stopReason, "end_turn", `the turn after a cancel at message ${at}`);
         await agent.close();
         await between.closed;
@@ -216,22 +216,22 @@ test("whatever happens at whatever message, every request has one answer (G4, G5
         const all = scripted(pair);
         const { wires, between, editor } = all;
         const agent = await editor.connect(wires.client.transport);
-        const session = await agent.open({ cwd: "/project" });
+        const session = await agent.newSession({ cwd: "/project" });
         const begun = wires.client.said.length;
         const answers: Promise<unknown>[] = [];
         const prompts: Prompt[] = [];
         const prompt = (): void => {
           const sent = session.prompt("go");
           prompts.push(sent);
-          answers.push(sent.outcome);
+          answers.push(sent.result);
         };
         const does: Record<Happening["what"], () => void> = {
           prompt,
           cancel: () => session.cancel(),
           withdraw: () => prompts.at(-1)?.cancel(),
           echo: () => answers.push(agent.request("_test/echo", {})),
-          list: () => answers.push(agent.list()),
-          option: () => answers.push(session.setOption("mode", "code")),
+          list: () => answers.push(agent.listSessions()),
+          option: () => answers.push(session.setConfigOption("mode", "code")),
           "client dies": () => wires.client.crash(),
           "agent dies": () => wires.agent.crash(),
         };

@@ -5,7 +5,7 @@ import type {
   Activation,
   AgentIntroduction,
   AgentOpResult,
-  ClientFeatures,
+  ClientCapabilities,
   Introduction,
   PromptOp,
   SessionOp,
@@ -17,7 +17,7 @@ import type { SessionConfigOption } from "../../model/content.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
 import type { ClientSession } from "../client/client-session.ts";
-import type { ConnectedAgent, SentHook, SessionPlace } from "../client/connected-agent.ts";
+import type { ConnectedAgent, SentHook, SessionOptions } from "../client/connected-agent.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
 
@@ -39,19 +39,21 @@ export class RelayHost implements AgentHost {
     this.#toolbox = new ClientToolbox(relay, agent);
   }
 
-  introduce(client: Introduction<ClientFeatures>): AgentIntroduction {
-    const { info, features, authMethods } = this.#agent;
+  introduce(client: Introduction<ClientCapabilities>): AgentIntroduction {
+    const { info, capabilities: features, authMethods } = this.#agent;
     return {
       info,
       // the relay supplies what version 2 promises and an agent of version 1 may lack
-      features: { ...features, sessions: true, list: true, resume: true, close: true },
-      authMethods: authMethods.filter((method) => method.type !== "terminal" || client.features.terminalAuth),
-      meta: undefined,
+      capabilities: { ...features, sessions: true, list: true, resume: true, close: true },
+      authMethods: authMethods.filter(
+        (method) => method.type !== "terminal" || client.capabilities.terminalAuth,
+      ),
+      _meta: undefined,
     };
   }
 
   readonly optionsOf = (sessionId: string): readonly SessionConfigOption[] =>
-    this.#sessions.get(sessionId)?.live.options ?? [];
+    this.#sessions.get(sessionId)?.live.configOptions ?? [];
 
   allow(): void {
     // the agent decides
@@ -108,33 +110,33 @@ export class RelayHost implements AgentHost {
           await run((sent) => agent.login(op.methodId, { sent }));
         return none;
       case "logout":
-        if (!agent.features.logout)
+        if (!agent.capabilities.logout)
           throw new RequestError(errorCodes.internalError, "this agent has no logout");
         await run((sent) => agent.logout({ sent }));
         return none;
       case "new":
-        return this.#open(request, op.activation, (place) => agent.open(place));
+        return this.#open(request, op.activation, (place) => agent.newSession(place));
       case "fork":
-        return this.#open(request, op.activation, (place) => agent.fork(op.sessionId, place));
+        return this.#open(request, op.activation, (place) => agent.forkSession(op.sessionId, place));
       case "activate":
         return this.#activate(op, request);
       case "list": {
         const { cwd, cursor } = op;
-        if (!agent.features.list) return { kind: "page", page: this.#listed(cwd) };
-        const page = await run((sent) => agent.list({ sent, ...optional({ cwd, cursor }) }));
+        if (!agent.capabilities.list) return { kind: "page", page: this.#listed(cwd) };
+        const page = await run((sent) => agent.listSessions({ sent, ...optional({ cwd, cursor }) }));
         return { kind: "page", page };
       }
       case "close":
         await this.#close(op.sessionId);
         return none;
       case "delete":
-        await run((sent) => agent.delete(op.sessionId, { sent }));
+        await run((sent) => agent.deleteSession(op.sessionId, { sent }));
         await this.#forget(op.sessionId);
         return none;
       case "set_option": {
         const { live } = this.#known(op.sessionId);
-        await live.setOption(op.configId, op.value);
-        return { kind: "options", options: live.options, client: this.#relay.wire.client.features };
+        await live.setConfigOption(op.configId, op.value);
+        return { kind: "options", options: live.configOptions, client: this.#relay.wire.client.capabilities };
       }
       case "cancel_tool":
         await this.#known(op.sessionId).live.cancelToolCall(op.toolCallId);
@@ -149,7 +151,7 @@ export class RelayHost implements AgentHost {
   async #open(
     request: IncomingRequest,
     activation: Activation,
-    open: (place: SessionPlace & SentHook) => Promise<ClientSession>,
+    open: (place: SessionOptions & SentHook) => Promise<ClientSession>,
   ): Promise<AgentOpResult> {
     const session = new RelayedSession(this.#relay, rootsOf(activation));
     const opened = await this.#openAtAgent(request, session, activation, () => session.id, open);
@@ -162,8 +164,8 @@ export class RelayHost implements AgentHost {
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
     const agent = this.#agent;
-    const drop = !replay && !agent.features.resume;
-    if (replay && !agent.features.load) throw unsupported("replay the history of a session");
+    const drop = !replay && !agent.capabilities.resume;
+    if (replay && !agent.capabilities.load) throw unsupported("replay the history of a session");
     const session =
       this.#sessions.get(sessionId) ??
       this.#activating.get(sessionId) ??
@@ -178,7 +180,8 @@ export class RelayHost implements AgentHost {
         session,
         activation,
         () => sessionId,
-        (place) => (replay || drop ? agent.load(sessionId, place) : agent.resume(sessionId, place)),
+        (place) =>
+          replay || drop ? agent.loadSession(sessionId, place) : agent.resumeSession(sessionId, place),
       );
     } catch (error) {
       session.endReplay();
@@ -197,7 +200,7 @@ export class RelayHost implements AgentHost {
     session: RelayedSession,
     activation: Activation,
     sessionId: () => string | undefined,
-    open: (place: SessionPlace & SentHook) => Promise<ClientSession>,
+    open: (place: SessionOptions & SentHook) => Promise<ClientSession>,
   ): Promise<AgentOpResult> {
     const tools = await this.#toolbox.open(activation.cwd, sessionId);
     const mcpServers = [...activation.mcpServers, ...(tools === undefined ? [] : [tools.server])];
@@ -215,7 +218,7 @@ export class RelayHost implements AgentHost {
     const before = this.#sessions.get(live.sessionId);
     if (before !== session) before?.retire();
     this.#sessions.set(live.sessionId, session);
-    return { kind: "session", setup: session.opened(live), client: this.#relay.wire.client.features };
+    return { kind: "session", setup: session.opened(live), client: this.#relay.wire.client.capabilities };
   }
 
   async #close(sessionId: string): Promise<void> {
@@ -223,7 +226,7 @@ export class RelayHost implements AgentHost {
     // closing a session that is unknown or not active succeeds (A36)
     if (session === undefined) return;
     // `close` of an agent that cannot close sends the cancel
-    if (this.#agent.features.close) session.cancel();
+    if (this.#agent.capabilities.close) session.cancel();
     else session.withdraw();
     await session.live.close();
     await this.#forget(sessionId);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RawPeer } from "../../../test/support/raw-peer-probe.ts";
-import type { Update } from "../../model/update.ts";
+import type { SessionUpdate } from "../../model/update.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { agent } from "../agent/agent.ts";
 import type { AgentDefinition } from "../agent/agent-definition.ts";
@@ -59,10 +59,10 @@ for (const versions of pairs) {
       },
     });
     assert.deepEqual(await between.versions, { client: versions[0], agent: versions[1] });
-    const session = await connected.open({ cwd: "/project" });
-    const updates: Update[] = [];
+    const session = await connected.newSession({ cwd: "/project" });
+    const updates: SessionUpdate[] = [];
     session.onUpdate((update) => updates.push(update));
-    const outcome = await session.prompt("go").outcome;
+    const outcome = await session.prompt("go").result;
     assert.equal(outcome.stopReason, "end_turn");
     const said = updates.flatMap((update) =>
       update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
@@ -85,13 +85,13 @@ for (const versions of pairs) {
       versions,
       {
         async prompt(turn) {
-          const answer = await turn.ask("May I?");
+          const answer = await turn.requestPermission("May I?");
           await turn.say(JSON.stringify(answer));
         },
       },
-      { permission: (ask) => ask.options.find(({ kind }) => kind === "allow_once")?.optionId },
+      { requestPermission: (ask) => ask.options.find(({ kind }) => kind === "allow_once")?.optionId },
     );
-    const session = await connected.open({ cwd: "/project" });
+    const session = await connected.newSession({ cwd: "/project" });
     const prompt = session.prompt("go");
     let text = "";
     for await (const update of prompt) {
@@ -110,12 +110,12 @@ for (const versions of pairs) {
         await new Promise((resolve) => turn.signal.addEventListener("abort", resolve));
       },
     });
-    const session = await connected.open({ cwd: "/project" });
+    const session = await connected.newSession({ cwd: "/project" });
     const first = session.prompt("one");
     const second = session.prompt("two");
     for await (const update of first) if (update.sessionUpdate === "agent_message_chunk") session.cancel();
-    assert.equal((await first.outcome).stopReason, "cancelled");
-    assert.equal((await second.outcome).stopReason, "cancelled");
+    assert.equal((await first.result).stopReason, "cancelled");
+    assert.equal((await second.result).stopReason, "cancelled");
     await connected.close();
     await between.closed;
   });
@@ -126,16 +126,16 @@ for (const versions of pairs) {
         await turn.say(`you said ${turn.text}`);
       },
     });
-    const session = await connected.open({ cwd: "/project" });
-    await session.prompt("one").outcome;
-    const { sessions } = await connected.list();
+    const session = await connected.newSession({ cwd: "/project" });
+    await session.prompt("one").result;
+    const { sessions } = await connected.listSessions();
     assert.deepEqual(
       sessions.map(({ sessionId }) => sessionId),
       [session.sessionId],
     );
     await session.close();
     const replayed: string[] = [];
-    await connected.load(session.sessionId, {
+    await connected.loadSession(session.sessionId, {
       cwd: "/project",
       onUpdate: (update) => replayed.push(update.sessionUpdate),
     });
@@ -170,8 +170,8 @@ for (const versions of pairs) {
     const connected = await client({ name: "editor", version: "1", versions: [versions[0]] }).connect(
       toRelay,
     );
-    const session = await connected.open({ cwd: "/project" });
-    const outcome = await session.prompt("go").outcome.catch((error: unknown) => error);
+    const session = await connected.newSession({ cwd: "/project" });
+    const outcome = await session.prompt("go").result.catch((error: unknown) => error);
     assert.ok(outcome instanceof Error || (outcome as { stopReason: string }).stopReason === "error");
     await between.closed;
     await connected.closed;
@@ -217,8 +217,8 @@ for (const [held, agentVersion] of [
       files: { canRead: true, canWrite: true, readText: nothing, writeText: nothing },
     }).connect(toRelay);
     assert.deepEqual(await between.versions, { client: held, agent: agentVersion });
-    const session = await connected.open({ cwd: "/project" });
-    assert.equal((await session.prompt("go").outcome).stopReason, "end_turn");
+    const session = await connected.newSession({ cwd: "/project" });
+    assert.equal((await session.prompt("go").result).stopReason, "end_turn");
     assert.deepEqual(offered, [undefined, undefined]);
     await connected.close();
     await between.closed;

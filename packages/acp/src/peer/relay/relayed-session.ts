@@ -4,7 +4,7 @@ import { optional } from "../../base/objects.ts";
 import type { AgentSessionEdition, PromptOp, SessionSetup } from "../../edition/agent-edition.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { errorCodes } from "../../model/error-codes.ts";
-import type { Outcome, Update } from "../../model/update.ts";
+import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import type { ClientSession, Prompt } from "../client/client-session.ts";
@@ -38,7 +38,7 @@ export class RelayedSession {
   #sessionId = "";
   #encoder: AgentSessionEdition | undefined;
   /** Updates that came before the client knew of the session. */
-  #held: Update[] | undefined = [];
+  #held: SessionUpdate[] | undefined = [];
   #replaying = false;
   #dropping = false;
   #isRetired = false;
@@ -96,9 +96,9 @@ export class RelayedSession {
     this.endReplay();
     const setup: SessionSetup = {
       sessionId: live.sessionId,
-      configOptions: live.options,
-      availableCommands: live.commands,
-      ...optional({ meta: live.meta }),
+      configOptions: live.configOptions,
+      availableCommands: live.availableCommands,
+      ...optional({ meta: live._meta }),
     };
     this.#encoder ??= this.#newEncoder(setup);
     return setup;
@@ -112,7 +112,7 @@ export class RelayedSession {
   }
 
   /** One function for the whole session, so that a session that is loaded again does not listen twice. */
-  readonly receive = (update: Update): void => {
+  readonly receive = (update: SessionUpdate): void => {
     if (update.sessionUpdate === "session_info_update" && update.title !== undefined) {
       this.title = update.title ?? undefined;
     }
@@ -145,7 +145,7 @@ export class RelayedSession {
     }
   }
 
-  #noteReason({ stopReason }: Outcome, result: object): void {
+  #noteReason({ stopReason }: PromptResult, result: object): void {
     const { stopReason: said } = result as { stopReason?: unknown };
     if (said === stopReason) return;
     this.losses.note(this.#sessionId, [`the stop reason ${String(stopReason)}: it is ${String(said)}`]);
@@ -190,7 +190,7 @@ export class RelayedSession {
     return prompt;
   }
 
-  forward(update: Update): void {
+  forward(update: SessionUpdate): void {
     if (this.#isEcho(update)) return;
     const lost: string[] = [];
     const note = (what: string): void => void lost.push(what);
@@ -209,7 +209,7 @@ export class RelayedSession {
     else this.#sendAll([encoded as object], lost);
   }
 
-  #encoded(update: Update, note: (what: string) => void): object | readonly object[] {
+  #encoded(update: SessionUpdate, note: (what: string) => void): object | readonly object[] {
     return this.#encoder?.encode(update, note) ?? [];
   }
 
@@ -235,7 +235,7 @@ export class RelayedSession {
   }
 
   /** Whether this is the echo of a message of the client's, which version 1 does not have. */
-  #isEcho(update: Update): boolean {
+  #isEcho(update: SessionUpdate): boolean {
     if (this.#replaying || this.#relay.wire.edition.prompts.answersAtInsertion) return false;
     if (update.sessionUpdate !== "user_message" && update.sessionUpdate !== "user_message_chunk")
       return false;
@@ -250,11 +250,11 @@ export class RelayedSession {
 
   #newEncoder(setup: SessionSetup): AgentSessionEdition {
     const { wire } = this.#relay;
-    return wire.edition.session(setup, wire.client.features);
+    return wire.edition.session(setup, wire.client.capabilities);
   }
 }
 
-function mayHaveDiffs({ sessionUpdate }: Update): boolean {
+function mayHaveDiffs({ sessionUpdate }: SessionUpdate): boolean {
   return sessionUpdate === "tool_call_update" || sessionUpdate === "tool_call_content_chunk";
 }
 
@@ -269,9 +269,9 @@ async function accepted(prompt: Prompt): Promise<string> {
   }
 }
 
-async function outcomeOf(prompt: Prompt): Promise<Outcome> {
+async function outcomeOf(prompt: Prompt): Promise<PromptResult> {
   try {
-    return await prompt.outcome;
+    return await prompt.result;
   } catch (error) {
     throw agentGone(error);
   }

@@ -5,11 +5,16 @@ import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import { elicitationAnswerFromWire, permissionAnswerFromWire } from "../../edition/wire-fields.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { idToJson } from "../../jsonrpc/message-id.ts";
-import type { ElicitationAnswer, ElicitationAsk, PermissionAnswer, PermissionAsk } from "../../model/ask.ts";
+import type {
+  ElicitationRequest,
+  ElicitationResponse,
+  PermissionOutcome,
+  PermissionRequest,
+} from "../../model/ask.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import { AgentWire } from "../agent/agent-wire.ts";
 import { connectWith } from "../client/client.ts";
-import type { AskContext, ClientDefinition } from "../client/client-definition.ts";
+import type { ClientDefinition, RequestContext } from "../client/client-definition.ts";
 import type { ConnectedAgent } from "../client/connected-agent.ts";
 import { askWithDiffTexts } from "./diff-texts.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
@@ -130,7 +135,7 @@ export class TranslatedConnection implements RelayContext {
       versions: [agent],
       unstable,
       ...optional({ limits, log }),
-      permission: (ask, context) => this.#permission(ask, context),
+      requestPermission: (ask, context) => this.#permission(ask, context),
       ...(modes.length === 0
         ? {}
         : {
@@ -159,15 +164,15 @@ export class TranslatedConnection implements RelayContext {
   }
 
   async #permission(
-    ask: PermissionAsk,
-    { session, signal }: AskContext,
-  ): Promise<PermissionAnswer | undefined> {
+    ask: PermissionRequest,
+    { session, signal }: RequestContext,
+  ): Promise<PermissionOutcome | undefined> {
     const relayed = this.#host?.find(session?.sessionId);
     const wire = this.#wire;
     if (relayed === undefined || wire === undefined || session === undefined) return undefined;
     return relayed.asking(async () => {
       const { shown, method, params } = this.#asked(ask, relayed, wire);
-      let answer: PermissionAnswer = { outcome: "cancelled" };
+      let answer: PermissionOutcome = { outcome: "cancelled" };
       try {
         answer = permissionAnswerFromWire((await wire.request(method, params, { signal })) as object);
       } finally {
@@ -179,7 +184,7 @@ export class TranslatedConnection implements RelayContext {
   }
 
   /** The question in the client's version. In strict mode a question that loses something is refused. */
-  #asked(ask: PermissionAsk, { live, readText, losses }: RelayedSession, wire: AgentWire) {
+  #asked(ask: PermissionRequest, { live, readText, losses }: RelayedSession, wire: AgentWire) {
     const lost: string[] = [];
     const note = (what: string): void => void lost.push(what);
     const shown = wire.edition.showsDiffTexts ? askWithDiffTexts(ask, readText, note) : ask;
@@ -189,7 +194,7 @@ export class TranslatedConnection implements RelayContext {
     throw new RequestError(errorCodes.invalidParams, message, { reason: "unsupported" });
   }
 
-  async #elicit(ask: ElicitationAsk, context: AskContext): Promise<ElicitationAnswer> {
+  async #elicit(ask: ElicitationRequest, context: RequestContext): Promise<ElicitationResponse> {
     const { session, signal, requestId } = context;
     const relayed = this.#host?.find(session?.sessionId);
     const wire = this.#wire;
@@ -206,6 +211,6 @@ export class TranslatedConnection implements RelayContext {
   }
 }
 
-async function elicit(wire: AgentWire, params: object, signal: AbortSignal): Promise<ElicitationAnswer> {
+async function elicit(wire: AgentWire, params: object, signal: AbortSignal): Promise<ElicitationResponse> {
   return elicitationAnswerFromWire((await wire.request("elicitation/create", params, { signal })) as object);
 }

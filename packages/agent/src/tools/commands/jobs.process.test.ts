@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import type { Update } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
 import { localTerminals } from "@parley/acp/node";
 import { isGone } from "../../../test/support/polling.ts";
 import { type Probe, probe, refusal } from "../../../test/support/tool-probe.ts";
@@ -12,8 +12,8 @@ import { jobTool } from "./jobs.ts";
 
 const patient = { timeout: 60_000 };
 
-type ToolUpdate = Extract<Update, { sessionUpdate: "tool_call_update" }>;
-const isEnd = (update: Update): update is ToolUpdate =>
+type ToolUpdate = Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }>;
+const isEnd = (update: SessionUpdate): update is ToolUpdate =>
   update.sessionUpdate === "tool_call_update" &&
   /^(?:completed|failed|cancelled)$/.test(update.status ?? "") &&
   JSON.stringify(update.rawOutput ?? "").includes("job-");

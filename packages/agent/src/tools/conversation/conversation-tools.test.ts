@@ -65,7 +65,7 @@ for (const version of [1, 2] as const) {
     const { call, modes } = await probe(t, {
       version,
       client: {
-        permission({ options }) {
+        requestPermission({ options }) {
           offered.push(options.map(({ optionId, kind }) => `${optionId} ${kind}`));
           return { outcome: "selected", optionId: choice };
         },

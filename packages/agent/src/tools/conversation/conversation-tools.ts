@@ -119,7 +119,7 @@ export const switchModeTool = defineTool({
         if (modes.current !== "architect") {
           throw new ToolError(`the mode is ${modes.current}, not architect: you may go on without asking`);
         }
-        const { allowed, optionId } = await call.ask(
+        const { allowed, optionId } = await call.requestPermission(
           choices.map(({ optionId: id, name, kind }) => ({ optionId: id, name, kind })),
         );
         const mode = choices.find((choice) => choice.optionId === optionId)?.mode;

@@ -3,7 +3,7 @@
 
 import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
 import type { BackgroundWork } from "../../../model/content.ts";
-import type { ToolCallContent, ToolCallUpdate, Update } from "../../../model/update.ts";
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 import { checkCommands, checkOptions } from "./output-rules.ts";
 
 export type PartKind = "tool_call" | "terminal";
@@ -43,7 +43,7 @@ export class AnnouncedWork {
   }
 
   /** Throws a TypeError for what breaks a rule; changes nothing. */
-  check(update: Update): void {
+  check(update: SessionUpdate): void {
     switch (update.sessionUpdate) {
       case "tool_call_update":
         this.#checkTool(update);
@@ -75,7 +75,7 @@ export class AnnouncedWork {
   }
 
   /** Takes note of an update that was sent. */
-  apply(update: Update): void {
+  apply(update: SessionUpdate): void {
     switch (update.sessionUpdate) {
       case "tool_call_update": {
         for (const item of update.content ?? []) this.#show(item);
@@ -165,7 +165,7 @@ export class AnnouncedWork {
     return item.type !== "subagent" || this.#subagents.has(String(item.sessionId));
   }
 
-  #checkTool({ toolCallId, name }: Extract<Update, { sessionUpdate: "tool_call_update" }>): void {
+  #checkTool({ toolCallId, name }: Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }>): void {
     const known = this.#open.tool_call.get(toolCallId)?.name;
     if (name == null || known === undefined || name === known) return;
     throw new TypeError(
@@ -186,7 +186,10 @@ export class AnnouncedWork {
   }
 
   /** Output may come late, but a new command needs a new terminal. */
-  #checkTerminal({ terminalId, command }: Extract<Update, { sessionUpdate: "terminal_update" }>): void {
+  #checkTerminal({
+    terminalId,
+    command,
+  }: Extract<SessionUpdate, { sessionUpdate: "terminal_update" }>): void {
     if (command == null || !this.#exited.has(terminalId)) return;
     throw new TypeError(
       `the terminal ${JSON.stringify(terminalId)} has exited: another one needs another id`,
@@ -194,7 +197,7 @@ export class AnnouncedWork {
   }
 
   /** One final status, and only what belongs to it. */
-  #checkCompaction(update: Extract<Update, { sessionUpdate: "compaction_update" }>): void {
+  #checkCompaction(update: Extract<SessionUpdate, { sessionUpdate: "compaction_update" }>): void {
     const { compactionId, status, summary, error } = update;
     const before = this.#compactions.get(compactionId);
     if (finalStatuses.has(before))

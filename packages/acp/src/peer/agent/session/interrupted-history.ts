@@ -1,7 +1,7 @@
 // Completes a history whose process crashed: open tool calls have failed, and open turns were interrupted (F1, F11).
 
 import type { Entry, EntryBody } from "../../../model/entry.ts";
-import type { Update } from "../../../model/update.ts";
+import type { SessionUpdate } from "../../../model/update.ts";
 import { beginsToolCall, finalStatuses } from "./announced-work.ts";
 
 /** The number of the next entry, and the entries that are missing before it. */
@@ -72,24 +72,24 @@ class OpenThings {
     return [...this.#parts.values(), ...this.#prompts.values()];
   }
 
-  #update(update: Update): void {
+  #update(update: SessionUpdate): void {
     const { sessionUpdate } = update;
     if (sessionUpdate === "tool_call_update") {
       const { toolCallId, status } = update;
-      const end: Update = { sessionUpdate, toolCallId, status: "failed" };
+      const end: SessionUpdate = { sessionUpdate, toolCallId, status: "failed" };
       this.#part(toolCallId, finalStatuses.has(status), end, beginsToolCall(update));
     } else if (sessionUpdate === "terminal_update") {
       const { terminalId, exitStatus, command, cwd } = update;
-      const end: Update = { sessionUpdate, terminalId, exitStatus: {} };
+      const end: SessionUpdate = { sessionUpdate, terminalId, exitStatus: {} };
       this.#part(terminalId, exitStatus != null, end, command != null || cwd != null);
     } else if (sessionUpdate === "compaction_update") {
       const { compactionId, status } = update;
-      const end: Update = { sessionUpdate, compactionId, status: "failed" };
+      const end: SessionUpdate = { sessionUpdate, compactionId, status: "failed" };
       this.#part(compactionId, finalStatuses.has(status), end, true);
     }
   }
 
-  #part(id: string, hasEnded: boolean, end: Update, canBegin: boolean): void {
+  #part(id: string, hasEnded: boolean, end: SessionUpdate, canBegin: boolean): void {
     const key = `${end.sessionUpdate} ${id}`;
     const isOld = this.#hasPast && !canBegin && !this.#parts.has(key);
     if (hasEnded || isOld) this.#over.add(key);

@@ -1,6 +1,6 @@
 // Rules for what an app sends that the schema cannot express. Breaking one is a TypeError.
 
-import type { PermissionAsk } from "../../../model/ask.ts";
+import type { PermissionRequest } from "../../../model/ask.ts";
 import type { AvailableCommand, SessionConfigOption } from "../../../model/content.ts";
 import type { StopReason } from "../../../model/update.ts";
 import type { Failure } from "../../../validation/failure.ts";
@@ -42,7 +42,7 @@ export function checkCommands(commands: readonly AvailableCommand[]): void {
 }
 
 /** There is something to choose, and an answer names one option. */
-export function checkPermission({ options }: PermissionAsk): void {
+export function checkPermission({ options }: PermissionRequest): void {
   if (options.length === 0) throw new TypeError("a permission needs at least one option");
   checkUnique("the options of a permission", "optionId", options);
 }

@@ -4,7 +4,7 @@ import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { Entry, EntryBody } from "../../../model/entry.ts";
 import { jsonCopy } from "../../../model/json-copy.ts";
 import type { SessionPatch, SessionStore } from "../../../model/store.ts";
-import type { Update } from "../../../model/update.ts";
+import type { SessionUpdate } from "../../../model/update.ts";
 
 const flushMs = 250;
 /** As many are written at once: the garbage collector copies what is kept for long. */
@@ -75,7 +75,7 @@ export class SessionLog {
     throw new RequestError(-32067, message, { reason: "unavailable" });
   }
 
-  update(update: Update): void {
+  update(update: SessionUpdate): void {
     if (this.#state === "closed") return;
     if (update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk") {
       const { content, messageId, sessionUpdate } = update;
@@ -214,7 +214,7 @@ export class SessionLog {
     if (open === undefined) return;
     this.#open = undefined;
     const { sessionUpdate, messageId, text } = open;
-    const update: Update = { sessionUpdate, messageId, content: { type: "text", text } };
+    const update: SessionUpdate = { sessionUpdate, messageId, content: { type: "text", text } };
     this.#push({ seq: 0, time: Date.now(), kind: "update", update });
   }
 

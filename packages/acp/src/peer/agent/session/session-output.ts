@@ -3,12 +3,12 @@
 
 import type { AgentSessionEdition } from "../../../edition/agent-edition.ts";
 import type { Entry } from "../../../model/entry.ts";
-import type { Update } from "../../../model/update.ts";
+import type { SessionUpdate } from "../../../model/update.ts";
 import type { SessionSender } from "./session-sender.ts";
 
 interface Item {
   /** Undefined for one that was dropped, and for the mark of a replay. */
-  update: Update | undefined;
+  update: SessionUpdate | undefined;
   /** Encoded and checked; undefined when it is to be encoded for the client that will be there. */
   messages: readonly object[] | undefined;
   isReady: boolean;
@@ -43,7 +43,7 @@ export class SessionOutput {
   }
 
   /** Sends an update behind whatever waits. Throws when it is not valid. */
-  show(update: Update): Promise<void> | undefined {
+  show(update: SessionUpdate): Promise<void> | undefined {
     if (this.#isClosed) return undefined;
     if (this.#queue.length === 0) return this.#send(update);
     this.#queue.push(this.#item(update, true));
@@ -51,13 +51,13 @@ export class SessionOutput {
   }
 
   /** Throws when the update could not be sent, now or in a replay. */
-  check(update: Update): void {
+  check(update: SessionUpdate): void {
     for (const message of [this.#newEdition().encode(update) ?? []].flat())
       this.sender.checkUpdate(this.#sessionId, message);
   }
 
   /** Queues an update that is sent once it is released. Throws when it is not valid. */
-  hold(update: Update): Release {
+  hold(update: SessionUpdate): Release {
     const item = this.#item(update, false);
     this.#queue.push(item);
     return (show) => {
@@ -71,7 +71,7 @@ export class SessionOutput {
   }
 
   /** Sends an update before whatever waits: a state that is true now, whenever the rest is shown. */
-  showNow(update: Update): void {
+  showNow(update: SessionUpdate): void {
     if (!this.#isClosed) void this.#send(update);
   }
 
@@ -132,7 +132,7 @@ export class SessionOutput {
     this.#drained?.resolve();
   }
 
-  #item(update: Update, isReady: boolean): Item {
+  #item(update: SessionUpdate, isReady: boolean): Item {
     const edition = this.#isReplaying ? this.#newEdition() : this.#edition;
     const encoded = [edition.encode(update) ?? []].flat();
     const messages = encoded.map((message) => this.sender.checkUpdate(this.#sessionId, message));
@@ -143,10 +143,10 @@ export class SessionOutput {
   #newEdition(): AgentSessionEdition {
     const { edition, client } = this.sender;
     const setup = { sessionId: this.#sessionId, configOptions: [], availableCommands: [] };
-    return edition.session(setup, client.features);
+    return edition.session(setup, client.capabilities);
   }
 
-  #send(update: Update): Promise<void> | undefined {
+  #send(update: SessionUpdate): Promise<void> | undefined {
     const encoded = this.#edition.encode(update);
     if (encoded === undefined) return undefined;
     if (!Array.isArray(encoded)) return this.sender.sendUpdate(this.#sessionId, encoded);
@@ -199,12 +199,12 @@ export class SessionOutput {
 }
 
 /** States follow from turns, and notices are not kept. */
-function isHistory(update: Update | undefined): boolean {
+function isHistory(update: SessionUpdate | undefined): boolean {
   return update?.sessionUpdate !== "state_update" && update?.sessionUpdate !== "notice";
 }
 
 /** The update that shows one entry: a message or what was sent. Options and commands are part of the answer. */
-function replayed(entry: Entry): Update | undefined {
+function replayed(entry: Entry): SessionUpdate | undefined {
   if (entry.kind === "prompt") {
     const { messageId, prompt } = entry;
     return { sessionUpdate: "user_message", messageId, content: [...prompt] };

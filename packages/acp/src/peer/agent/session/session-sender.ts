@@ -1,6 +1,6 @@
 // The interface through which a session uses the connection to its client.
 
-import type { AgentEdition, ClientFeatures, Introduction } from "../../../edition/agent-edition.ts";
+import type { AgentEdition, ClientCapabilities, Introduction } from "../../../edition/agent-edition.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import type { RequestOptions } from "../../../jsonrpc/pending-requests.ts";
 import type { ModelRules } from "../../../model/model-rules.ts";
@@ -8,7 +8,7 @@ import type { ModelRules } from "../../../model/model-rules.ts";
 /** Sends what a session says. A session is attached to another sender when its client reconnects. */
 export interface SessionSender {
   readonly edition: AgentEdition;
-  readonly client: Introduction<ClientFeatures>;
+  readonly client: Introduction<ClientCapabilities>;
   /** Rules for what the app sends; undefined where they are not loaded. */
   readonly rules: ModelRules | undefined;
   /** URL elicitations whose flow is not over. Their ids are unique on a connection. */

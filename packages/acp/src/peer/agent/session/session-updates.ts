@@ -1,9 +1,9 @@
 // Checks, stores and sends the updates of one session.
 
-import type { PermissionAsk } from "../../../model/ask.ts";
+import type { PermissionRequest } from "../../../model/ask.ts";
 import type { BackgroundWork, StateUpdate } from "../../../model/content.ts";
 import type { Entry } from "../../../model/entry.ts";
-import type { Update } from "../../../model/update.ts";
+import type { SessionUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import { AnnouncedWork } from "./announced-work.ts";
 import { describeWrong } from "./output-rules.ts";
@@ -38,14 +38,14 @@ export class SessionUpdates {
    * Sends one update, in or outside a turn, and keeps it in the history. Throws when it is not valid, and when so
    * much waits for the store that no more can. Returns a promise only when the client or the store is slow.
    */
-  update(update: Update): Promise<void> | undefined {
+  update(update: SessionUpdate): Promise<void> | undefined {
     if (this.isClosed) return undefined;
     this.log.checkRoom();
     return this.updateEnd(update);
   }
 
   /** As `update`, for the end of something: it is taken however much waits for the store. */
-  updateEnd(update: Update): Promise<void> | undefined {
+  updateEnd(update: SessionUpdate): Promise<void> | undefined {
     if (this.isClosed) return undefined;
     const isText =
       update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk";
@@ -63,7 +63,7 @@ export class SessionUpdates {
    * Stores an update before it is shown, so that it cannot be shown and then forgotten. Throws at once when it is not
    * valid; the promise does not reject.
    */
-  updateStored(update: Update): Promise<void> {
+  updateStored(update: SessionUpdate): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     this.check(update);
     const release = this.output.hold(update);
@@ -81,20 +81,20 @@ export class SessionUpdates {
   }
 
   /** Throws a TypeError for an update that breaks a rule. */
-  check(update: Update): void {
+  check(update: SessionUpdate): void {
     this.checkSchema(update);
     this.work.check(update);
   }
 
   /** Throws a TypeError for what the model does not have, whichever version the client speaks. */
-  checkSchema(update: Update): void {
+  checkSchema(update: SessionUpdate): void {
     const failure = this.sender.rules?.update(update);
     if (failure === undefined) return;
     const tag = JSON.stringify((update as { sessionUpdate?: unknown } | null)?.sessionUpdate);
     throw new TypeError(describeWrong(`update ${tag ?? "without a kind"}`, failure));
   }
 
-  checkAsk(ask: PermissionAsk): void {
+  checkAsk(ask: PermissionRequest): void {
     const failure = this.sender.rules?.permission(ask);
     if (failure !== undefined) throw new TypeError(describeWrong("permission", failure));
   }
@@ -123,7 +123,7 @@ export class SessionUpdates {
   }
 
   /** The current state. Only the end of a turn says why it ended. */
-  #stateNow(): Update {
+  #stateNow(): SessionUpdate {
     const { state } = this.#state;
     const now: SessionState = state === "idle" ? { state } : { state };
     return { sessionUpdate: "state_update", ...now, ...this.#background() };

@@ -4,10 +4,10 @@ import { isObject } from "../../../base/objects.ts";
 import { elicitationAnswerFromWire, permissionAnswerFromWire } from "../../../edition/wire-fields.ts";
 import { argumentText, ConnectionError, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
 import type {
-  ElicitationAnswer,
-  ElicitationAsk,
-  PermissionAnswer,
-  PermissionAsk,
+  ElicitationRequest,
+  ElicitationResponse,
+  PermissionOutcome,
+  PermissionRequest,
 } from "../../../model/ask.ts";
 import type { PermissionOption } from "../../../model/content.ts";
 import { checkElicitationUrl, checkForm, checkPermission } from "../session/output-rules.ts";
@@ -21,7 +21,7 @@ export interface Permission {
   readonly optionId?: string;
 }
 
-type UrlElicitation = Extract<ElicitationAsk, { mode: "url" }>;
+type UrlElicitation = Extract<ElicitationRequest, { mode: "url" }>;
 
 const usualOptions: readonly PermissionOption[] = [
   { optionId: "allow_once", name: "Allow", kind: "allow_once" },
@@ -48,13 +48,13 @@ export class Questions {
     this.#turnEnded.abort();
   }
 
-  async permission(given: PermissionAsk): Promise<Permission> {
+  async permission(given: PermissionRequest): Promise<Permission> {
     if (!isObject(given))
       throw new TypeError(
         `ask: expected a title, or an object with title and options, got ${argumentText(given)}`,
       );
     const options = given.options?.length === 0 ? [...usualOptions] : given.options;
-    const permission: PermissionAsk = { ...given, options };
+    const permission: PermissionRequest = { ...given, options };
     this.#updates.checkAsk(permission);
     checkPermission(permission);
     const { sender, sessionId, log } = this.#updates;
@@ -62,7 +62,7 @@ export class Questions {
     log.checkRoom();
     const askId = this.#updates.newId();
     log.append({ kind: "ask", askId, permission });
-    let answer: PermissionAnswer = { outcome: "cancelled" };
+    let answer: PermissionOutcome = { outcome: "cancelled" };
     try {
       const { method, params } = edition.permission(sessionId, permission);
       const result = await this.#ask(sender, method, params);
@@ -82,7 +82,7 @@ export class Questions {
     };
   }
 
-  async elicit(elicitation: ElicitationAsk): Promise<ElicitationAnswer> {
+  async elicit(elicitation: ElicitationRequest): Promise<ElicitationResponse> {
     if (!isObject(elicitation) || typeof elicitation.mode !== "string") {
       const got = isObject(elicitation)
         ? `mode: ${argumentText(elicitation["mode"])}`
@@ -91,7 +91,7 @@ export class Questions {
     }
     const { sender, sessionId, log } = this.#updates;
     const { client, openUrls } = sender;
-    const { elicitationForm, elicitationUrl } = client.features;
+    const { elicitationForm, elicitationUrl } = client.capabilities;
     const offered = elicitation.mode === "form" ? elicitationForm : elicitationUrl;
     if (!offered) {
       const message = `the client offers no ${elicitation.mode} elicitation`;
@@ -100,7 +100,7 @@ export class Questions {
     if (elicitation.mode === "form") checkForm(elicitation.requestedSchema);
     if (elicitation.mode === "url") beginUrl(elicitation, openUrls);
     const askId = this.#updates.newId();
-    let answer: ElicitationAnswer = { action: "cancel" };
+    let answer: ElicitationResponse = { action: "cancel" };
     try {
       log.checkRoom();
       log.append({ kind: "ask", askId, elicitation });
@@ -116,7 +116,7 @@ export class Questions {
   }
 
   /** A form with wrong values counts as not filled in. */
-  #checked(elicitation: ElicitationAsk, answer: ElicitationAnswer): ElicitationAnswer {
+  #checked(elicitation: ElicitationRequest, answer: ElicitationResponse): ElicitationResponse {
     if (elicitation.mode !== "form" || answer.action !== "accept") return answer;
     const problem = formProblem(elicitation.requestedSchema, answer.content ?? {});
     if (problem === undefined) return answer;
@@ -162,7 +162,7 @@ function beginUrl({ elicitationId, url }: UrlElicitation, openUrls: Set<string>)
   openUrls.add(elicitationId);
 }
 
-type Form = Extract<ElicitationAsk, { mode: "form" }>["requestedSchema"];
+type Form = Extract<ElicitationRequest, { mode: "form" }>["requestedSchema"];
 type Field = Form["properties"][string];
 
 // Patterns and formats are left to the app.

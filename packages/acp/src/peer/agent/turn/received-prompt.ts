@@ -4,7 +4,7 @@ import { optional } from "../../../base/objects.ts";
 import type { PromptOp, PromptPolicy } from "../../../edition/agent-edition.ts";
 import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../../../model/content.ts";
-import type { Outcome } from "../../../model/update.ts";
+import type { PromptResult } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 
 export interface ReceivedPrompt {
@@ -15,7 +15,7 @@ export interface ReceivedPrompt {
   /** The message is part of the conversation. */
   inserted(): void;
   /** The work on it has ended. */
-  ended(outcome: Outcome): void;
+  ended(outcome: PromptResult): void;
   /** It could not become part of the conversation. */
   refused(error: RequestError): void;
   /** It was cancelled before it became part of the conversation. */
@@ -30,7 +30,7 @@ export function receivedPrompt(
   reject: (error: unknown) => void,
 ): ReceivedPrompt {
   const messageId = newId();
-  const ended = (outcome: Outcome): void => {
+  const ended = (outcome: PromptResult): void => {
     try {
       resolve(policy.ended(outcome));
     } catch (error) {

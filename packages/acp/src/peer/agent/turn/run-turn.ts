@@ -3,7 +3,7 @@
 import { optional } from "../../../base/objects.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { invalidParams, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
-import type { Outcome, Update } from "../../../model/update.ts";
+import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import { unavailable } from "../session/guarded-store.ts";
 import { checkStopReason } from "../session/output-rules.ts";
@@ -54,7 +54,7 @@ export async function runTurn(
   const { log } = updates.sender;
   if (queued.run !== undefined) updates.setState({ state: "running" });
   else if (!(await insert(updates, queued, true))) return turn.inbox.close();
-  let outcome: Outcome;
+  let outcome: PromptResult;
   try {
     // cancelled while its message was being stored
     turn.signal.throwIfAborted();
@@ -116,14 +116,14 @@ async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTur
 
 /** Queues the echo of the message. A version that answers at the end of the turn has none. */
 function holdEcho(updates: SessionUpdates, { messageId, prompt }: ReceivedPrompt): Release | undefined {
-  const echo: Update = { sessionUpdate: "user_message", messageId, content: [...prompt] };
+  const echo: SessionUpdate = { sessionUpdate: "user_message", messageId, content: [...prompt] };
   if (updates.sender.edition.prompts.answersAtInsertion) return updates.output.hold(echo);
   // a message that is stored must be fit for a replay
   updates.output.check(echo);
   return undefined;
 }
 
-async function end(turn: RunningTurn, queued: QueuedTurn, given: Outcome): Promise<void> {
+async function end(turn: RunningTurn, queued: QueuedTurn, given: PromptResult): Promise<void> {
   const { updates } = turn;
   turn.isOver = true;
   let outcome = given;
@@ -156,19 +156,19 @@ async function end(turn: RunningTurn, queued: QueuedTurn, given: Outcome): Promi
   for (const joined of turn.joined) joined.ended({ ...outcome, joined: true });
 }
 
-function appendOutcome(turn: RunningTurn, queued: QueuedTurn, outcome: Outcome): void {
+function appendOutcome(turn: RunningTurn, queued: QueuedTurn, outcome: PromptResult): void {
   // work without a prompt has no message that an outcome could belong to
   for (const { messageId } of queued.run === undefined ? [queued, ...turn.joined] : turn.joined)
     turn.updates.log.append({ kind: "outcome", messageId, outcome });
 }
 
-function showIdle(updates: SessionUpdates, { stopReason, error, usage, meta }: Outcome): void {
+function showIdle(updates: SessionUpdates, { stopReason, error, usage, _meta: meta }: PromptResult): void {
   // an agent may have stop reasons and error codes of its own
   const idle = { state: "idle", stopReason, ...optional({ error, usage, _meta: meta }) };
-  updates.setState(idle as Extract<Update, { state: "idle" }>);
+  updates.setState(idle as Extract<SessionUpdate, { state: "idle" }>);
 }
 
-function outcomeOf(end: TurnEnd, turn: Turn): Outcome {
+function outcomeOf(end: TurnEnd, turn: Turn): PromptResult {
   // a cancelled turn is cancelled, whatever its handler returns (A47)
   if (turn.signal.aborted) return { stopReason: "cancelled" };
   const outcome = typeof end === "string" ? { stopReason: end } : (end ?? { stopReason: "end_turn" });
@@ -178,7 +178,7 @@ function outcomeOf(end: TurnEnd, turn: Turn): Outcome {
   return outcome;
 }
 
-function failureOf(error: unknown, turn: Turn, log: Log): Outcome {
+function failureOf(error: unknown, turn: Turn, log: Log): PromptResult {
   if (turn.signal.aborted) return { stopReason: "cancelled" };
   if (error instanceof RequestError) return { stopReason: "error", error: errorOf(error) };
   const correlationId = newId();
@@ -187,10 +187,10 @@ function failureOf(error: unknown, turn: Turn, log: Log): Outcome {
   return { stopReason: "error", error: { code: rpcCodes.internalError, message: "internal error", data } };
 }
 
-function errorOf({ code, message, data }: RequestError): NonNullable<Outcome["error"]> {
+function errorOf({ code, message, data }: RequestError): NonNullable<PromptResult["error"]> {
   return { code, message, ...optional({ data }) };
 }
 
-function withoutUsage({ usage: _, ...outcome }: Outcome): Outcome {
+function withoutUsage({ usage: _, ...outcome }: PromptResult): PromptResult {
   return outcome;
 }

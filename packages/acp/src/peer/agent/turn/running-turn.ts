@@ -2,9 +2,9 @@
 
 import { isObject, optional } from "../../../base/objects.ts";
 import { argumentText } from "../../../jsonrpc/errors.ts";
-import type { ElicitationAnswer, ElicitationAsk, PermissionAsk } from "../../../model/ask.ts";
+import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from "../../../model/ask.ts";
 import type { AvailableCommand, ContentBlock, Cost, Meta, PlanEntry, Usage } from "../../../model/content.ts";
-import type { Update } from "../../../model/update.ts";
+import type { SessionUpdate } from "../../../model/update.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
 import { DisplayTerminal, type DisplayTerminalOptions } from "./display-terminal.ts";
 import { type Permission, Questions } from "./questions.ts";
@@ -18,7 +18,7 @@ export class RunningTurn implements Turn, ToolHost {
   readonly updates: SessionUpdates;
   readonly prompt: readonly ContentBlock[];
   readonly messageId: string;
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
   readonly client: TurnClient;
   readonly inbox: Inbox;
   readonly questions: Questions;
@@ -44,7 +44,7 @@ export class RunningTurn implements Turn, ToolHost {
     this.updates = updates;
     this.prompt = prompt;
     this.messageId = messageId;
-    this.meta = meta;
+    this._meta = meta;
     this.inbox = new Inbox(options.taken);
     this.client = new TurnClient(updates, this.signal, options.clientTimeoutMs);
     this.questions = new Questions(updates, this.signal);
@@ -110,11 +110,11 @@ export class RunningTurn implements Turn, ToolHost {
     return terminal;
   }
 
-  ask(ask: string | PermissionAsk): Promise<Permission> {
+  requestPermission(ask: string | PermissionRequest): Promise<Permission> {
     return this.questions.permission(typeof ask === "string" ? { title: ask, options: [] } : ask);
   }
 
-  elicit(ask: ElicitationAsk): Promise<ElicitationAnswer> {
+  elicit(ask: ElicitationRequest): Promise<ElicitationResponse> {
     return this.questions.elicit(ask);
   }
 
@@ -148,10 +148,10 @@ export class RunningTurn implements Turn, ToolHost {
   }
 
   commands(commands: readonly AvailableCommand[]): void {
-    this.session.setCommands(commands);
+    this.session.setAvailableCommands(commands);
   }
 
-  update(update: Update): Promise<void> | undefined {
+  update(update: SessionUpdate): Promise<void> | undefined {
     this.#message = undefined;
     return this.updates.update(update);
   }

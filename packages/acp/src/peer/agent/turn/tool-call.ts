@@ -4,7 +4,7 @@ import { isObject, optional } from "../../../base/objects.ts";
 import { argumentText, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
 import type { PermissionOption, ToolCallLocation, ToolKind } from "../../../model/content.ts";
 import { gitPatch } from "../../../model/git-patch.ts";
-import type { Diff, ToolCallContent, ToolCallUpdate, Update } from "../../../model/update.ts";
+import type { Diff, SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
 import type { DisplayTerminal } from "./display-terminal.ts";
 import type { Permission, Questions } from "./questions.ts";
@@ -15,7 +15,7 @@ export interface ToolHost {
   readonly questions: Questions;
   /** Aborts with the host. */
   readonly signal: AbortSignal;
-  update(update: Update): Promise<void> | undefined;
+  update(update: SessionUpdate): Promise<void> | undefined;
   /** The ids of calls that were announced and not run yet. */
   readonly announced?: Set<string>;
 }
@@ -137,7 +137,10 @@ export class ToolCall {
   }
 
   /** Asks for permission for this call, with what it shows so far. */
-  async ask(options: readonly PermissionOption[] = [], description?: string): Promise<Permission> {
+  async requestPermission(
+    options: readonly PermissionOption[] = [],
+    description?: string,
+  ): Promise<Permission> {
     this.#asks++;
     try {
       const permission = await this.#host.questions.permission({

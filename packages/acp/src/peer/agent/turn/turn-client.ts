@@ -1,7 +1,7 @@
 // The client as a turn sees it: its name, its features, its files and terminals.
 
 import { optional } from "../../../base/objects.ts";
-import type { ClientFeatures } from "../../../edition/agent-edition.ts";
+import type { ClientCapabilities } from "../../../edition/agent-edition.ts";
 import type { Implementation, Meta } from "../../../model/content.ts";
 import type {
   CreateTerminalOptions,
@@ -19,9 +19,9 @@ const defaultTimeoutMs = 60_000;
 
 export class TurnClient {
   readonly info: Implementation | undefined;
-  readonly features: ClientFeatures;
+  readonly capabilities: ClientCapabilities;
   /** `_meta` of the client's capabilities. */
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
   /** Undefined where the client offers none, or speaks version 2. */
   readonly files: Files | undefined;
   readonly terminals: Terminals | undefined;
@@ -32,13 +32,13 @@ export class TurnClient {
   /** @internal */
   constructor(updates: SessionUpdates, turnSignal: AbortSignal, clientTimeoutMs = defaultTimeoutMs) {
     const { sessionId, sender } = updates;
-    const { info, meta, features } = sender.client;
+    const { info, _meta: meta, capabilities: features } = sender.client;
     this.#updates = updates;
     this.#signal = turnSignal;
     this.info = info;
-    this.meta = meta;
-    this.features = features;
-    const { readFiles, writeFiles, terminals } = features;
+    this._meta = meta;
+    this.capabilities = features;
+    const { readTextFile: readFiles, writeTextFile: writeFiles, terminal: terminals } = features;
     // requests are given up with the turn, except those that end a terminal
     const ask: AskClient = (method, params, signal) => {
       const ends = method === "terminal/kill" || method === "terminal/release";

@@ -1,7 +1,7 @@
 // A session and a turn as an agent's app sees them.
 
-import type { ClientFeatures } from "../../../edition/agent-edition.ts";
-import type { ElicitationAnswer, ElicitationAsk, PermissionAsk } from "../../../model/ask.ts";
+import type { ClientCapabilities } from "../../../edition/agent-edition.ts";
+import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from "../../../model/ask.ts";
 import type {
   AvailableCommand,
   BackgroundWork,
@@ -14,7 +14,7 @@ import type {
   SystemPrompt,
   Usage,
 } from "../../../model/content.ts";
-import type { Outcome, StopReason, Update } from "../../../model/update.ts";
+import type { PromptResult, SessionUpdate, StopReason } from "../../../model/update.ts";
 import type { DisplayTerminal, DisplayTerminalOptions } from "./display-terminal.ts";
 import type { Permission } from "./questions.ts";
 import type { Inbox } from "./received-prompt.ts";
@@ -22,7 +22,7 @@ import type { ToolCall, ToolCallStart } from "./tool-call.ts";
 import type { TurnClient } from "./turn-client.ts";
 
 // biome-ignore lint/suspicious/noConfusingVoidType: an async handler without a return statement is a Promise<void>
-export type TurnEnd = undefined | void | StopReason | Outcome;
+export type TurnEnd = undefined | void | StopReason | PromptResult;
 
 /** Runs one tool call. Its result is that of `turn.tool`. */
 type RunTool<Result> = (tool: ToolCall) => Promise<Result> | Result;
@@ -38,16 +38,16 @@ export interface AgentSession {
   readonly mcpServers: readonly McpServer[];
   readonly systemPrompt: SystemPrompt | undefined;
   /** The features of the client. In a turn, `turn.client` has its files and terminals. */
-  readonly clientFeatures: ClientFeatures;
-  readonly options: readonly SessionConfigOption[];
-  readonly commands: readonly AvailableCommand[];
+  readonly clientCapabilities: ClientCapabilities;
+  readonly configOptions: readonly SessionConfigOption[];
+  readonly availableCommands: readonly AvailableCommand[];
   /** The turn that runs now. */
   readonly turn: Turn | undefined;
   /** The current value of an option. */
-  option(configId: string): string | boolean | undefined;
+  configOption(configId: string): string | boolean | undefined;
   /** Sets the whole list, and tells the client when it has seen another one. */
-  setOptions(options: readonly SessionConfigOption[]): void;
-  setCommands(commands: readonly AvailableCommand[]): void;
+  setConfigOptions(options: readonly SessionConfigOption[]): void;
+  setAvailableCommands(commands: readonly AvailableCommand[]): void;
   /** Names the session, for lists and windows. */
   setTitle(title: string): void;
   /** Reports that the flow behind a URL elicitation is over. */
@@ -56,21 +56,21 @@ export interface AgentSession {
    * Sends one update, in or outside a turn, and keeps it in the history. Throws when it is not valid, and when so
    * much waits for the store that no more can. Returns a promise only when the client or the store is slow.
    */
-  update(update: Update): Promise<void> | undefined;
+  update(update: SessionUpdate): Promise<void> | undefined;
   /**
    * Reports a tool call and runs it beside the conversation: turns end and begin meanwhile. The client may cancel it
    * (v2), closing the session does. Its status ends like that of `turn.tool`.
    */
-  background<Result>(start: ToolCallStart, run: RunTool<Result>): Promise<Result>;
+  runInBackground<Result>(start: ToolCallStart, run: RunTool<Result>): Promise<Result>;
   /**
    * Sets the whole list of work beside the conversation (v2). Announce work before you list it, and end it before you
    * take it off the list.
    */
-  setBackground(work: readonly BackgroundWork[]): void;
+  setBackground(runTurn: readonly BackgroundWork[]): void;
   /** Shows a terminal that outlives its turn. Its process is yours. */
   terminal(options?: DisplayTerminalOptions): DisplayTerminal;
   /** Runs a turn that no prompt asked for, in line with the prompts. Never rejects: an error is the outcome. */
-  work(run: (turn: Turn) => Promise<TurnEnd> | TurnEnd): Promise<Outcome>;
+  work(run: (turn: Turn) => Promise<TurnEnd> | TurnEnd): Promise<PromptResult>;
 }
 
 /** One turn of an agent: its prompt, and what it can send and ask while it runs. */
@@ -82,7 +82,7 @@ export interface Turn {
   readonly text: string;
   readonly messageId: string;
   /** `_meta` of the prompt, where the client sent any. */
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
   /** The features of the client. */
   readonly client: TurnClient;
   /** Prompts that came while this turn runs; only for agents that declare `steering`. */
@@ -108,9 +108,9 @@ export interface Turn {
   /** Shows a terminal that ends with the turn. Its process is yours. */
   terminal(options?: DisplayTerminalOptions): DisplayTerminal;
   /** Asks for permission. Anything but the user's yes is a no; a cancelled turn is a no too. */
-  ask(ask: string | PermissionAsk): Promise<Permission>;
+  requestPermission(ask: string | PermissionRequest): Promise<Permission>;
   /** Asks the user to fill in a form or to visit an address. */
-  elicit(ask: ElicitationAsk): Promise<ElicitationAnswer>;
+  elicit(ask: ElicitationRequest): Promise<ElicitationResponse>;
   /** Shows a short message beside the conversation; never for what matters. */
   notice(
     severity: "info" | "warning" | "error",
@@ -128,5 +128,5 @@ export interface Turn {
   title(title: string): void;
   commands(commands: readonly AvailableCommand[]): void;
   /** Sends any update of the model. */
-  update(update: Update): Promise<void> | undefined;
+  update(update: SessionUpdate): Promise<void> | undefined;
 }
