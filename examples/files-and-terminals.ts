@@ -4,8 +4,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agent, client, type Files, memoryPair, type ProtocolVersion, type Terminals } from "@parley/acp";
+import { agent, client, type Files, memoryPair, type Terminals } from "@parley/acp";
 import { localFiles, localTerminals } from "@parley/acp/node";
+import type { ProtocolVersion } from "@parley/acp/internal";
 
 const cwd = mkdtempSync(join(tmpdir(), "parley-example-"));
 const todo = join(cwd, "todo.txt");
@@ -54,7 +55,7 @@ for (const version of [1, 2] satisfies ProtocolVersion[]) {
     version: "1.0.0",
     files: editor,
     terminals: processes,
-    versions: [version],
+    editions: [`v${version}`],
   });
   const connected = await app.connect(near);
   const session = await connected.newSession({ cwd });

@@ -7,7 +7,7 @@ import { applyEntry, createView, type SessionView } from "@parley/acp/view";
 const notes = agent({
   name: "notes",
   version: "1.0.0",
-  store: memoryStore(),
+  session: { store: memoryStore() },
   async prompt(turn) {
     turn.title(`About ${turn.text}`);
     await turn.tool({ title: `Remember ${turn.text}` }, () => undefined);

@@ -13,7 +13,7 @@ await serveStdio(
     name: "bench-agent",
     version: "1.0.0",
     promptCapabilities: { image: true },
-    ...(process.env.PARLEY_BENCH_AGENT === "2" ? { versions: [2] as const } : {}),
+    ...(process.env.PARLEY_BENCH_AGENT === "2" ? { editions: ["v2"] as const } : {}),
     requests: { "_bench/usage": () => usage() },
     async prompt(turn) {
       const { params, count } = workOf(turn.prompt);

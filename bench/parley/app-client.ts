@@ -13,7 +13,9 @@ await runTask(async (): Promise<BenchClient> => {
   const { transport } = spawnTransport(...agentCommand(new URL("./app-agent.ts", import.meta.url)), {
     onStderr: (text) => process.stderr.write(text),
   });
-  const agent = await client({ name: "bench", version: "1.0.0", versions: [version] }).connect(transport);
+  const agent = await client({ name: "bench", version: "1.0.0", editions: [`v${version}`] }).connect(
+    transport,
+  );
   const session = await agent.newSession({ cwd: "/project" });
   let updates = 0;
   const count = ({ sessionUpdate }: { sessionUpdate: string }) => {

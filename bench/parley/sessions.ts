@@ -13,7 +13,7 @@ const agent = agentPeer(agentSide, {
     "session/new": () => ({ sessionId: `session-${opened++}` }),
   },
 });
-const connected = await client({ name: "bench", version: "1.0.0", versions: [1] }).connect(clientSide);
+const connected = await client({ name: "bench", version: "1.0.0", editions: ["v1"] }).connect(clientSide);
 let handled = 0;
 
 await runSessions({

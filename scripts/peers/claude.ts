@@ -5,8 +5,9 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { ProtocolVersion, SessionUpdate } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
 import { connectAgent, type LiveGate, type ManagedAgentEvent, readyAgents } from "@parley/client";
+import type { ProtocolVersion } from "@parley/acp/internal";
 import type { MessagesModel } from "./messages-model.ts";
 
 export interface Place {
@@ -46,7 +47,7 @@ async function claude(place: Place, model: MessagesModel, version: ProtocolVersi
     },
   };
   const agent = await connectAgent(entry, {
-    client: { name: "parley-peers", version: "1.0.0", versions: [version] },
+    client: { name: "parley-peers", version: "1.0.0", editions: [`v${version}`] },
     environment: environment(place, model),
     cwd: work,
     gate,

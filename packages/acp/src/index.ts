@@ -6,7 +6,7 @@ export type {
   ClientCapabilities,
   SessionInfo,
 } from "./edition/agent-edition.ts";
-export type { ProtocolVersion } from "./edition/negotiate.ts";
+export type { Edition, Editions } from "./edition/negotiate.ts";
 export { Connection } from "./jsonrpc/connection.ts";
 export type {
   BatchCall,
@@ -44,7 +44,12 @@ export type { Inbox, InboxMessage } from "./peer/agent/turn/received-prompt.ts";
 export { type ToolCall, type ToolCallStart, textDiff } from "./peer/agent/turn/tool-call.ts";
 export type { AgentSession, Turn, TurnEnd } from "./peer/agent/turn/turn.ts";
 export type { TurnClient } from "./peer/agent/turn/turn-client.ts";
-export { authRequired, type ExtensionContext, sessionNotFound } from "./peer/base/extensions.ts";
+export {
+  authRequired,
+  type ExtensionContext,
+  type Extensions,
+  sessionNotFound,
+} from "./peer/base/extensions.ts";
 export { type Client, client } from "./peer/client/client.ts";
 export type { ClientDefinition, RequestContext } from "./peer/client/client-definition.ts";
 export type { AgentCounters } from "./peer/client/client-dispatch.ts";
@@ -57,7 +62,7 @@ export type {
 } from "./peer/client/connected-agent.ts";
 export type { UnreadLimits } from "./peer/client/unread-updates.ts";
 export { type HttpTransportOptions, httpTransport } from "./peer/http/http-transport.ts";
-export { type Relay, type RelayedVersions, relay } from "./peer/relay/relay.ts";
+export { type Relay, type RelayedEditions, relay } from "./peer/relay/relay.ts";
 export type { ClientToolServices, ClientTools, RelayOptions } from "./peer/relay/relay-options.ts";
 export type { ByteChannel, ByteReceiver, FrameLimits, TextPlatform } from "./transport/byte-channel.ts";
 export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";

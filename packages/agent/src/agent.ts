@@ -21,19 +21,7 @@ import { checkRoots, SessionState, stateOf } from "./session/session-state.ts";
 import type { Tool } from "./tools/base/tool.ts";
 
 export interface CodingAgentOptions
-  extends Pick<
-    AgentDefinition,
-    | "log"
-    | "tap"
-    | "versions"
-    | "limits"
-    | "unstable"
-    | "authMethods"
-    | "login"
-    | "logout"
-    | "isLoggedIn"
-    | "clientTimeoutMs"
-  > {
+  extends Pick<AgentDefinition, "log" | "editions" | "unstable" | "auth" | "connection"> {
   /** The version reported to clients. */
   readonly version: string;
   /** Models that users can choose besides the offline model. */
@@ -63,8 +51,7 @@ export interface CodingAgentOptions
 
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
-  const { unstable = ["session/fork", "session/new"], log, tap, versions, limits, clientTimeoutMs } = options;
-  const { authMethods, login, logout, isLoggedIn } = options;
+  const { unstable = ["session/fork", "session/new"], log, editions, auth, connection } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const promptOptions: PromptOptions = {
@@ -87,20 +74,22 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     name: "parley",
     title: "Parley",
     version,
-    store,
-    steering: true,
+    session: {
+      store,
+      open: (session, origin) => open(session, origin, { store, version, defaults: defaults() }),
+      setConfigOption(session, configId, value) {
+        if (configId !== "mode" || !isMode(value)) return;
+        const state = stateOf(session);
+        state.turnMode = undefined;
+        session.setAvailableCommands(state.commands(value));
+      },
+      close: (session) => stateOf(session).close(),
+    },
+    concurrentPrompts: "inbox",
     unstable,
-    ...optional({ log, tap, versions, limits, clientTimeoutMs, authMethods, login, logout, isLoggedIn }),
+    ...optional({ log, editions, auth, connection }),
     promptCapabilities: { image: true, audio: true, embeddedContext: true },
     mcpCapabilities: { http: true, sse: true },
-    open: (session, origin) => open(session, origin, { store, version, defaults: defaults() }),
-    setConfigOption(session, configId, value) {
-      if (configId !== "mode" || !isMode(value)) return;
-      const state = stateOf(session);
-      state.turnMode = undefined;
-      session.setAvailableCommands(state.commands(value));
-    },
-    close: (session) => stateOf(session).close(),
     // loaded on the first prompt, so that the handshake is quick
     prompt: async (turn) => (await import("./answer-prompt.ts")).answerPrompt(turn, promptOptions),
   });

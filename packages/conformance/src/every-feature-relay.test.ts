@@ -2,29 +2,30 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryPair, type ProtocolVersion, relay } from "@parley/acp";
+import { memoryPair, relay } from "@parley/acp";
 import { comparable, scriptedAgent, scriptedClient } from "@parley/acp/testing";
 import { everyFeature } from "@parley/conformance";
+import type { ProtocolVersion } from "@parley/acp/internal";
 
 const { unstable = [] } = everyFeature.agent;
 
 async function direct(version: ProtocolVersion) {
   const [near, far] = memoryPair();
-  scriptedAgent({ ...everyFeature.agent, versions: [version] }).connect(far);
-  return scriptedClient({ ...everyFeature.client, versions: [version] }).run(near);
+  scriptedAgent({ ...everyFeature.agent, editions: [`v${version}`] }).connect(far);
+  return scriptedClient({ ...everyFeature.client, editions: [`v${version}`] }).run(near);
 }
 
 async function relayed(client: ProtocolVersion, agent: ProtocolVersion, losses = new Set<string>()) {
   const [near, clientSide] = memoryPair();
   const [agentSide, far] = memoryPair();
-  scriptedAgent({ ...everyFeature.agent, versions: [agent] }).connect(far);
+  scriptedAgent({ ...everyFeature.agent, editions: [`v${agent}`] }).connect(far);
   relay(clientSide, agentSide, {
     unstable,
     log: (_level, _message, details) => {
       for (const lost of (details as { lost?: readonly string[] } | undefined)?.lost ?? []) losses.add(lost);
     },
   });
-  return scriptedClient({ ...everyFeature.client, versions: [client] }).run(near);
+  return scriptedClient({ ...everyFeature.client, editions: [`v${client}`] }).run(near);
 }
 
 for (const version of [1, 2] as const) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryPair, type ProtocolVersion } from "@parley/acp";
+import { memoryPair } from "@parley/acp";
 import {
   checkAgentScenario,
   checkClientScenario,
@@ -9,14 +9,15 @@ import {
   scriptedClient,
 } from "@parley/acp/testing";
 import { everyFeature } from "@parley/conformance";
+import type { ProtocolVersion } from "@parley/acp/internal";
 
 const limit = { timeout: 60_000 };
 
 async function played(version: ProtocolVersion) {
   const [near, far] = memoryPair();
-  const agent = scriptedAgent({ ...everyFeature.agent, versions: [version] });
+  const agent = scriptedAgent({ ...everyFeature.agent, editions: [`v${version}`] });
   const served = agent.connect(far);
-  const record = await scriptedClient({ ...everyFeature.client, versions: [version] }).run(near);
+  const record = await scriptedClient({ ...everyFeature.client, editions: [`v${version}`] }).run(near);
   await served.closed;
   return { record, events: agent.events };
 }

@@ -34,7 +34,7 @@ for (const version of [1, 2] as const) {
   test(`every feature gives the same record in a process as in memory (v${version})`, limit, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), "parley-scenario-"));
     t.after(() => rm(folder, { recursive: true }));
-    const agent: AgentScenario = { ...everyFeature.agent, versions: [version] };
+    const agent: AgentScenario = { ...everyFeature.agent, editions: [`v${version}`] };
     const file = join(folder, "agent.json");
     await writeFile(file, JSON.stringify(agent));
     const { record, stderr } = await overStdio(file, everyFeature.client);

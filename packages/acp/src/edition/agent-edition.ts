@@ -12,6 +12,7 @@ import type {
   SystemPrompt,
 } from "../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
+import type { ProtocolVersion } from "./negotiate.ts";
 
 /** A request or a notification to send. */
 export interface WireCall {
@@ -45,7 +46,7 @@ export interface PromptPolicy {
 }
 
 export interface AgentEdition {
-  readonly version: number;
+  readonly version: ProtocolVersion;
   readonly prompts: PromptPolicy;
   /** The answer that opens a session has its commands; otherwise they follow as an update. */
   readonly setupHasCommands: boolean;

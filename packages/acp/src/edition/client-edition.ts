@@ -4,6 +4,7 @@ import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type { ContentBlock, SessionConfigOption } from "../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { Activation, AgentIntroduction, SessionSetup, WireCall } from "./agent-edition.ts";
+import type { Edition } from "./negotiate.ts";
 
 /** Receives what an edition makes of a session's messages. A prompt is identified by the number it was sent with. */
 export interface ClientSessionSink {
@@ -46,7 +47,7 @@ export type ServiceOp =
   | { readonly op: "output" | "wait" | "kill" | "release"; readonly terminalId: string };
 
 export interface ClientEdition {
-  readonly version: number;
+  readonly name: Edition;
   /** Whether several prompts of one session may be at the agent at once. */
   readonly pipelinesPrompts: boolean;
   agent(result: object): AgentIntroduction;

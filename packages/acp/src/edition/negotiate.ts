@@ -5,10 +5,26 @@ import { invalidParams, RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { ClientCapabilities } from "./agent-edition.ts";
 
+/** A form of the protocol that both sides can speak. More will be added: give a switch over it a `default:`. */
+export type Edition = "v1" | "v2";
+
+/** One edition or more, newest first. */
+export type Editions = readonly [Edition, ...Edition[]];
+
+export const allEditions: Editions = ["v2", "v1"];
+
+/** The number that an edition has in `initialize`. */
 export type ProtocolVersion = 1 | 2;
 
-/** Newest first. */
-export const protocolVersions: readonly ProtocolVersion[] = [2, 1];
+const versionOf: Readonly<Record<Edition, ProtocolVersion>> = { v1: 1, v2: 2 };
+
+export function versionsOf(editions: readonly Edition[]): readonly ProtocolVersion[] {
+  return editions.map((edition) => versionOf[edition]);
+}
+
+export function editionOf(version: ProtocolVersion): Edition {
+  return version === 1 ? "v1" : "v2";
+}
 
 /** The version that an agent answers with. Throws -32602 for what is no version, -32022 where none fits. */
 export function chooseVersion(params: unknown, supported: readonly ProtocolVersion[]): ProtocolVersion {

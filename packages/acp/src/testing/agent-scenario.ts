@@ -1,6 +1,6 @@
 // The type of an agent scenario: a scripted agent as plain JSON.
 
-import type { ProtocolVersion } from "../edition/negotiate.ts";
+import type { Editions } from "../edition/negotiate.ts";
 import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type {
   AuthMethod,
@@ -37,18 +37,17 @@ export interface AgentScenario {
   /** Default "scripted-agent". */
   readonly name?: string;
   readonly title?: string;
-  /** Newest first. Default both. */
-  readonly versions?: readonly ProtocolVersion[];
+  /** Newest first. Default: all. */
+  readonly editions?: Editions;
   readonly unstable?: UnstableMethods;
-  readonly accepts?: {
+  readonly promptCapabilities?: {
     readonly image?: boolean;
     readonly audio?: boolean;
     readonly embeddedContext?: boolean;
   };
-  readonly mcp?: { readonly http?: boolean; readonly sse?: boolean };
-  readonly steering?: boolean;
-  readonly concurrentPrompts?: "queue" | "reject";
-  readonly meta?: Meta;
+  readonly mcpCapabilities?: { readonly http?: boolean; readonly sse?: boolean };
+  readonly concurrentPrompts?: "queue" | "reject" | "inbox";
+  readonly _meta?: Meta;
   /** Ways to log in; all of them succeed. */
   readonly authMethods?: readonly AuthMethod[];
   /** Refuses sessions with -32000 until a login, and again after a logout. */
@@ -196,7 +195,7 @@ export type AgentStep =
         readonly id?: string | number;
       };
     } & Keeps)
-  /** Waits for the next prompt in the inbox; for agents with `steering`. */
+  /** Waits for the next prompt in the inbox; for agents with `concurrentPrompts: "inbox"`. */
   | ({ readonly take: true } & Keeps)
   /** Waits until the turn is cancelled, another prompt arrives, or the test opens a gate. */
   | { readonly wait: "cancelled" | "prompt" | { readonly gate: string } }

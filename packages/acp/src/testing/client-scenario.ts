@@ -1,6 +1,6 @@
 // The type of a client scenario: a scripted client as plain JSON.
 
-import type { ProtocolVersion } from "../edition/negotiate.ts";
+import type { Editions } from "../edition/negotiate.ts";
 import type { ElicitationResponse } from "../model/ask.ts";
 import type { ContentBlock, McpServer, Meta } from "../model/content.ts";
 import type { UnstableMethods } from "../wire/decode.ts";
@@ -11,10 +11,10 @@ export interface ClientScenario {
   readonly version: 1;
   /** Default "scripted-client". */
   readonly name?: string;
-  /** Newest first. Default both. */
-  readonly versions?: readonly ProtocolVersion[];
+  /** Newest first. Default: all. */
+  readonly editions?: Editions;
   readonly unstable?: UnstableMethods;
-  readonly meta?: Meta;
+  readonly _meta?: Meta;
   /** The first matching rule answers. Default: the first option that allows once, else none. */
   readonly permissions?: readonly PermissionRule[];
   /** The same for elicitations; without rules the client supports none. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryPair, type ProtocolVersion } from "@parley/acp";
+import { memoryPair } from "@parley/acp";
 import {
   type AgentScenario,
   type ClientRecord,
@@ -9,6 +9,7 @@ import {
   scriptedAgent,
   scriptedClient,
 } from "@parley/acp/testing";
+import type { ProtocolVersion } from "@parley/acp/internal";
 
 const noTime = { sleep: async () => undefined };
 
@@ -69,7 +70,7 @@ inBothVersions(
         otherwise: [{ say: "That was all." }],
       },
       {
-        versions,
+        editions: versions,
         steps: [...hello, { prompt: "second" }, { prompt: "third" }, { prompt: "a" }, { prompt: "b" }],
       },
     );
@@ -118,7 +119,7 @@ const careful: AgentScenario["turns"] = [
 ];
 
 inBothVersions("an answer to a question decides what follows", async (versions) => {
-  const allowed = await played({ turns: careful }, { versions, steps: hello });
+  const allowed = await played({ turns: careful }, { editions: versions, steps: hello });
   assert.deepEqual(shown(allowed.record), [
     "user_message: hello",
     "tool_call: completed: diff",
@@ -127,7 +128,7 @@ inBothVersions("an answer to a question decides what follows", async (versions) 
   ]);
   const refused = await played(
     { turns: careful },
-    { versions, permissions: [{ answer: { kind: "reject_once" } }], steps: hello },
+    { editions: versions, permissions: [{ answer: { kind: "reject_once" } }], steps: hello },
   );
   assert.deepEqual(shown(refused.record), [
     "user_message: hello",
@@ -158,7 +159,7 @@ inBothVersions("a prompt is cancelled at a permission, at once, and after an upd
       ],
     },
     {
-      versions,
+      editions: versions,
       steps: [
         { open: "/project" },
         { prompt: "ask", cancel: "at-permission" },
@@ -173,7 +174,7 @@ inBothVersions("a prompt is cancelled at a permission, at once, and after an upd
 });
 
 inBothVersions("two runs give the same record", async (versions) => {
-  const run = async () => (await played({ turns: careful }, { versions, steps: hello })).record;
+  const run = async () => (await played({ turns: careful }, { editions: versions, steps: hello })).record;
   assert.deepEqual(await run(), await run());
 });
 
@@ -230,7 +231,7 @@ test("a prompt that comes while a turn runs is taken from the inbox", async () =
       turns: [{ steps: [{ say: "first" }, { take: true, as: "more" }, { say: ", then {{more}}" }] }],
     },
     {
-      versions: [2],
+      editions: ["v2"],
       steps: [
         { open: "/project" },
         { prompt: "hello", wait: false },
@@ -262,7 +263,7 @@ inBothVersions("a late answer, and none at all, are answers too", async (version
   const client = scriptedClient({
     parley: "client-scenario",
     version: 1,
-    versions,
+    editions: versions,
     permissions: [
       { when: "Late", answer: { kind: "allow_once" }, gate: "answer" },
       { when: "Never", answer: "never", gate: "asked" },
@@ -299,7 +300,7 @@ inBothVersions(
         },
       },
       {
-        versions,
+        editions: versions,
         steps: [{ open: "/project" }, { open: "/project" }, { prompt: "hello" }, { delete: "main" }],
       },
     );
@@ -313,7 +314,7 @@ inBothVersions(
 inBothVersions("a bug of the agent's is an internal error", async (versions) => {
   const { record } = await played(
     { otherwise: [{ say: "now" }, { fail: "bug" }] },
-    { versions, steps: hello },
+    { editions: versions, steps: hello },
   );
   const [outcome] = outcomes(record) as { stopReason: string; error: { code: number } }[];
   assert.equal(outcome?.stopReason, "error");

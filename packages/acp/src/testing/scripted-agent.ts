@@ -3,7 +3,7 @@
 import { optional } from "../base/objects.ts";
 import { memoryStore } from "../model/memory-store.ts";
 import type { SessionStore } from "../model/store.ts";
-import { type Agent, agent } from "../peer/agent/agent.ts";
+import { type Agent, agentWith } from "../peer/agent/agent.ts";
 import type { AgentDefinition } from "../peer/agent/agent-definition.ts";
 import type { AgentSession, Turn } from "../peer/agent/turn/turn.ts";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
@@ -13,7 +13,8 @@ import { checkAgentScenario } from "./check-scenario.ts";
 import { type Clock, Gates, realClock } from "./gates.ts";
 import { type ProcessControl, ScriptedWire } from "./scripted-wire.ts";
 
-export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "tap" | "limits" | "store"> {
+export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "connection"> {
+  readonly store?: SessionStore;
   /** For `delay`. Default: real time. */
   readonly clock?: Clock;
   /** Controls the agent's own process, for `crash`. Default: the connection is cut. */
@@ -43,43 +44,53 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
   /** Makes an agent() for each connection, which its steps need; the store and the gates are shared. */
   function served(run: AgentRun): Agent {
     const { parley: _p, version: _v, open, turns, otherwise, wire: _w, sessions: _s, ...about } = scenario;
-    const { loginRequired, ...offers } = about;
-    return agent({
+    const { loginRequired, authMethods, ...offers } = about;
+    const hooks = {
+      cancelTool: (toolCallId: string) => gates.open(`cancel ${toolCallId}`),
+      cancelTerminal: (terminalId: string) => gates.open(`cancel ${terminalId}`),
+    };
+    const definition: AgentDefinition = {
       ...rest,
       ...offers,
       name: scenario.name ?? "scripted-agent",
       version: "1.0.0",
-      store,
-      open(session, origin) {
-        if (open?.options !== undefined) session.setConfigOptions(open.options);
-        if (open?.commands !== undefined) session.setAvailableCommands(open.commands);
-        waiting.set(session.sessionId, { session, isNew: origin === "new" });
-      },
-      prompt: (turn) => play(turn, run),
-      ...(loginRequired ? { isLoggedIn: () => loggedIn } : {}),
-      setConfigOption(_session, configId, value) {
-        note({ event: "option", configId, value });
-      },
-      cancelTool: (_session, toolCallId) => gates.open(`cancel ${toolCallId}`),
-      cancelTerminal: (_session, terminalId) => gates.open(`cancel ${terminalId}`),
-      ...(scenario.authMethods === undefined
-        ? {}
-        : {
-            login(methodId: string) {
-              loggedIn = true;
-              note({ event: "login", methodId });
-            },
-            logout() {
-              loggedIn = false;
-            },
-          }),
-      notifications: {
-        "_parley/open"(params) {
-          gates.open(String((params as { gate?: unknown } | null)?.gate));
-          return undefined;
+      session: {
+        store,
+        open(session, origin) {
+          if (open?.options !== undefined) session.setConfigOptions(open.options);
+          if (open?.commands !== undefined) session.setAvailableCommands(open.commands);
+          waiting.set(session.sessionId, { session, isNew: origin === "new" });
+        },
+        setConfigOption(_session, configId, value) {
+          note({ event: "option", configId, value });
         },
       },
-    });
+      prompt: (turn) => play(turn, run),
+      auth: {
+        ...(loginRequired ? { isLoggedIn: () => loggedIn } : {}),
+        ...(authMethods === undefined
+          ? {}
+          : {
+              methods: authMethods,
+              login(methodId: string) {
+                loggedIn = true;
+                note({ event: "login", methodId });
+              },
+              logout() {
+                loggedIn = false;
+              },
+            }),
+      },
+      extensions: {
+        notifications: {
+          "_parley/open"(params) {
+            gates.open(String((params as { gate?: unknown } | null)?.gate));
+            return undefined;
+          },
+        },
+      },
+    };
+    return agentWith(definition, hooks);
   }
 
   /** Sessions whose answer has not been sent yet. */
@@ -139,7 +150,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
             prompts.delete(String(params.sessionId));
           },
           answered(method, params, result) {
-            if (method === "session/prompt" && connection.version === 1) turnEnded(params.sessionId);
+            if (method === "session/prompt" && connection.edition === "v1") turnEnded(params.sessionId);
             const named = (result as { sessionId?: unknown } | undefined)?.sessionId ?? params.sessionId;
             if (opening.has(method)) opened(named, run);
           },

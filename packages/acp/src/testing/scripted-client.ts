@@ -16,8 +16,7 @@ import { type Clock, Gates, realClock, untilAborted } from "./gates.ts";
 import { scriptedFiles, scriptedTerminals } from "./scripted-services.ts";
 import { ScriptedWire } from "./scripted-wire.ts";
 
-export interface ScriptedClientOptions
-  extends Pick<ClientDefinition, "log" | "tap" | "limits" | "handshakeTimeoutMs"> {
+export interface ScriptedClientOptions extends Pick<ClientDefinition, "log" | "connection"> {
   /** For `delay`. Default: real time. */
   readonly clock?: Clock;
 }
@@ -68,9 +67,9 @@ async function run(
     name: scenario.name ?? "scripted-client",
     version: "1.0.0",
     ...optional({
-      versions: scenario.versions,
+      versions: scenario.editions,
       unstable: scenario.unstable,
-      meta: scenario.meta,
+      meta: scenario._meta,
       files: scenario.files && scriptedFiles(texts, (event) => services.push(event)),
       terminals: terminals && scriptedTerminals(terminals, (event) => services.push(event)),
     }),
@@ -139,8 +138,8 @@ async function run(
       ...(agent === undefined
         ? {}
         : {
-            version: agent.version,
-            agent: { info: agent.info, features: agent.capabilities, authMethods: agent.authMethods },
+            edition: agent.edition,
+            agent: { info: agent.info, capabilities: agent.capabilities, authMethods: agent.authMethods },
           }),
       sessions: Object.fromEntries(sessions),
       steps: ids.stable(state.steps),

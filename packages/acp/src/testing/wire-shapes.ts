@@ -26,7 +26,7 @@ export const exitStatus = asInTheModel("an exit status", validate.TerminalExitSt
 export const tokenUsage = asInTheModel("the tokens of a turn", validate.Usage);
 export const formSchema = asInTheModel("the schema of a form", validate.ElicitationSchema);
 
-export const versions = listOf(oneOf(1, 2), "a list of protocol versions, 1 or 2");
+export const editions = listOf(oneOf("v1", "v2"), 'a list of editions, "v1" or "v2"');
 export const unstable = either(oneOf("*"), listOf(text, "a list of methods"));
 export const rawMessage = either(text, object, listOf(anything, "a batch"));
 

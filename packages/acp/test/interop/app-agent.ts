@@ -15,7 +15,7 @@ const app = agent({
   name: "app-agent",
   version: "1.0.0",
   title: "Written once",
-  ...(only === undefined ? {} : { versions: [only] }),
+  ...(only === undefined ? {} : { editions: [only] }),
   promptCapabilities: { image: true, audio: true, embeddedContext: true },
   mcpCapabilities: { http: true, sse: true },
   authMethods: [

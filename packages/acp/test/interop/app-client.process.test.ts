@@ -7,13 +7,8 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
-import {
-  type ClientSession,
-  ConnectionError,
-  type ProtocolVersion,
-  RequestError,
-  type SessionUpdate,
-} from "@parley/acp";
+import { type ClientSession, ConnectionError, RequestError, type SessionUpdate } from "@parley/acp";
+import type { ProtocolVersion } from "@parley/acp/internal";
 import { interopCommand } from "./agent-command.ts";
 import { type AppClient, connectApp, prompted } from "./app-client.ts";
 import * as v1 from "./v1-samples.ts";

@@ -7,7 +7,6 @@ import {
   errorCodes,
   httpTransport,
   type PromptResult,
-  type ProtocolVersion,
   RequestError,
   type SessionOptions,
   type SessionUpdate,
@@ -20,6 +19,7 @@ import {
   type ProcessExit,
   spawnTransport,
 } from "@parley/acp/node";
+import type { ProtocolVersion } from "@parley/acp/internal";
 import { startServer } from "./server-process.ts";
 import { meta } from "./v1-samples.ts";
 import { EventLog } from "./wire-script.ts";
@@ -52,7 +52,7 @@ export async function connectApp(
     name: "app-client",
     version: "1.0.0",
     _meta: meta,
-    versions,
+    editions: versions,
     unstable: ["session/fork"],
     requestPermission(ask, { signal }) {
       log.add("permission", ask);
@@ -79,9 +79,11 @@ export async function connectApp(
       return files;
     },
     terminals: (session) => localTerminals({ cwd: session.cwd }),
-    terminalAuth: true,
-    requests: { "_parley.test/echo": (params) => params },
-    notifications: { "_parley.test/note": (params) => log.add("_parley.test/note", params) },
+    auth: { terminal: true },
+    extensions: {
+      requests: { "_parley.test/echo": (params) => params },
+      notifications: { "_parley.test/note": (params) => log.add("_parley.test/note", params) },
+    },
     log: (level, message, details) => {
       if (level === "warn" || level === "error") warnings.push(`${message} ${JSON.stringify(details)}`);
     },

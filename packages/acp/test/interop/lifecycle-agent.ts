@@ -41,22 +41,24 @@ await serveStdio(
   agent({
     name: "lifecycle-agent",
     version: "1.0.0",
-    steering: true,
+    concurrentPrompts: "inbox",
     unstable: ["session/new"],
-    open: (session) =>
-      session.setConfigOptions([
-        {
-          configId: "which",
-          name: "Model",
-          category: "model",
-          type: "select",
-          currentValue: "small",
-          options: [
-            { value: "small", name: "Small" },
-            { value: "large", name: "Large" },
-          ],
-        },
-      ]),
+    session: {
+      open: (session) =>
+        session.setConfigOptions([
+          {
+            configId: "which",
+            name: "Model",
+            category: "model",
+            type: "select",
+            currentValue: "small",
+            options: [
+              { value: "small", name: "Small" },
+              { value: "large", name: "Large" },
+            ],
+          },
+        ]),
+    },
     prompt: (turn) => turns[turn.text]?.(turn),
   }),
 );

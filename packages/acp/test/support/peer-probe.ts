@@ -16,28 +16,29 @@ import {
   type IncomingRequest,
   memoryPair,
   type PromptResult,
-  type ProtocolVersion,
   RequestError,
   type SessionUpdate,
   type Transport,
 } from "../../src/index.ts";
+import type { ProtocolVersion } from "../../src/internal.ts";
 
-export const versionChoices: Readonly<Record<string, readonly ProtocolVersion[]>> = {
-  v1: [1],
-  v2: [2],
-  negotiated: [2, 1],
+export const editionChoices: Readonly<Record<string, Editions>> = {
+  v1: ["v1"],
+  v2: ["v2"],
+  negotiated: ["v2", "v1"],
 };
 
 export interface Pair {
-  readonly versions: readonly ProtocolVersion[];
+  readonly editions: Editions;
   /** What is spoken in the end. */
   readonly version: ProtocolVersion;
 }
 
 /** The same test in version 1, in version 2, and with a handshake between two that speak both. */
 export function inEveryVersion(name: string, run: (pair: Pair) => Promise<void>): void {
-  for (const [label, versions] of Object.entries(versionChoices)) {
-    test(`${name} (${label})`, { timeout: 10_000 }, () => run({ versions, version: versions[0] ?? 1 }));
+  for (const [label, editions] of Object.entries(editionChoices)) {
+    const version = editions[0] === "v1" ? 1 : 2;
+    test(`${name} (${label})`, { timeout: 10_000 }, () => run({ editions, version }));
   }
 }
 
@@ -55,7 +56,7 @@ export interface Conversation {
 }
 
 export async function conversation(
-  { versions }: Pair,
+  { editions: versions }: Pair,
   definition: Partial<AgentDefinition> & { readonly prompt: Prompted },
   clientDefinition: Partial<ClientDefinition> = {},
 ): Promise<Conversation> {
@@ -65,16 +66,18 @@ export async function conversation(
   const served = agent({
     name: "probe-agent",
     version: "1",
-    versions,
+    editions: versions,
     log: (level, message) => log.push(`agent ${level}: ${message}`),
-    tap: (direction, text) =>
-      wire.push({ from: direction === "in" ? "client" : "agent", message: JSON.parse(text) }),
+    connection: {
+      tap: (direction, text) =>
+        wire.push({ from: direction === "in" ? "client" : "agent", message: JSON.parse(text) }),
+    },
     ...definition,
   }).connect(left);
   const connected = await client({
     name: "probe-client",
     version: "1",
-    versions,
+    editions: versions,
     log: (level, message) => log.push(`client ${level}: ${message}`),
     ...clientDefinition,
   }).connect(right);

@@ -125,11 +125,16 @@ export function relayedPair(
     version: "1.0.0",
     prompt: () => undefined,
     ...agentParts,
-    versions: [agentVersion],
+    editions: [`v${agentVersion}`],
   }).connect(wires.agent.transport);
   // seen from the relay, the other one is the client
   const relaysEnd = new WatchedWire(clientEnd);
   const between = relay(relaysEnd.transport, agentEnd);
-  const editor = client({ name: "editor", version: "1.0.0", ...clientParts, versions: [clientVersion] });
+  const editor = client({
+    name: "editor",
+    version: "1.0.0",
+    ...clientParts,
+    editions: [`v${clientVersion}`],
+  });
   return { between, wires, editor, wronglyAnsweredToClient: () => relaysEnd.wronglyAnswered("relay") };
 }

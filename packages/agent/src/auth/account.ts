@@ -13,11 +13,11 @@ export interface AccountOptions {
   readonly model?: string;
 }
 
-export type LoginDefinition = Pick<AgentDefinition, "authMethods" | "login" | "logout" | "isLoggedIn">;
+export type LoginDefinition = NonNullable<AgentDefinition["auth"]>;
 
 export interface Account {
   models(): ConfiguredModels;
-  /** Options for the library's `agent()`; empty when no key is needed. */
+  /** `auth` for the library's `agent()`; empty when no key is needed. */
   readonly login: LoginDefinition;
 }
 
@@ -50,7 +50,7 @@ function loginTo(endpoint: Endpoint, credentials: CredentialsFile): LoginDefinit
   let loggedOutAt: string | undefined;
   const isLoggedOut = () => loggedOutAt !== undefined && loggedOutAt === credentials.revision();
   return {
-    authMethods: [
+    methods: [
       {
         type: "agent",
         methodId: `${id}-key`,

@@ -36,7 +36,7 @@ for (const version of [1, 2] as const) {
             providers: { anthropic: { baseUrl: `${fake.url}/v1` } },
           },
         });
-        const { agent, output } = await start(t, place, version, { terminalAuth: true });
+        const { agent, output } = await start(t, place, version, { auth: { terminal: true } });
         assert.deepEqual(
           agent.authMethods.map(({ methodId, type }) => [methodId, type]),
           [
@@ -143,7 +143,7 @@ test("A14 C12 the terminal login is the agent's command with its arguments appen
 }, async (t) => {
   const place = home(t);
   place.configure({ agent: { model: "anthropic" } });
-  const { agent } = await start(t, place, 1, { terminalAuth: true });
+  const { agent } = await start(t, place, 1, { auth: { terminal: true } });
   const method = agent.authMethods.find(({ type }) => type === "terminal");
   assert.ok(method?.type === "terminal");
   const args = ["agent", "--mode", "code", ...((method.args ?? []) as string[])];

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { ProtocolVersion } from "@parley/acp";
+import type { ProtocolVersion } from "@parley/acp/internal";
 import {
   calls,
   says,

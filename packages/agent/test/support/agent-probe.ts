@@ -14,9 +14,9 @@ import {
   type McpServer,
   memoryPair,
   type PermissionRequest,
-  type ProtocolVersion,
   type SessionUpdate,
 } from "@parley/acp";
+import type { ProtocolVersion } from "@parley/acp/internal";
 import { type CodingAgentOptions, codingAgent } from "../../src/agent.ts";
 import type { Model, ModelEvent, ModelFacts, ModelRequest } from "../../src/model/model.ts";
 import { ModelError } from "../../src/model/model.ts";

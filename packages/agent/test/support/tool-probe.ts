@@ -11,11 +11,11 @@ import {
   client,
   memoryPair,
   type PlanEntry,
-  type ProtocolVersion,
   type SessionUpdate,
   type ToolCall,
   type Turn,
 } from "@parley/acp";
+import type { ProtocolVersion } from "@parley/acp/internal";
 import {
   type Mode,
   type PreparedCall,

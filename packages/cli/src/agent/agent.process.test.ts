@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
-import { client, type PermissionRequest, type ProtocolVersion, type SessionUpdate } from "@parley/acp";
+import { client, type PermissionRequest, type SessionUpdate } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
+import type { ProtocolVersion } from "@parley/acp/internal";
 import { launcher } from "../../../acp/test/support/programs.ts";
 import { editors, setupFor } from "./agent-setup.ts";
 
@@ -28,7 +29,7 @@ async function start(env: Record<string, string>, version: ProtocolVersion, args
   const agent = await client({
     name: "test",
     version: "1",
-    versions: [version],
+    editions: [`v${version}`],
     requestPermission(ask) {
       asks.push(ask);
       return "allow_once";

@@ -61,7 +61,7 @@ async function serve(config: AgentConfig, { model, hasHistory }: ServeOptions): 
     parley.openAccount({ config, env: process.env, credentials, ...(model && { model }) }),
   );
   const agent = parley.codingAgent({
-    ...account.login,
+    auth: account.login,
     configured: account.models,
     version,
     ...(hasHistory && { store: sqliteStore({ path: join(dataFolder(), "sessions.db") }) }),

@@ -54,7 +54,7 @@ for (const version of [1, 2] as const) {
     patience,
     (t) => {
       const { parley, agent } = agentHome(t);
-      const command = agent({ ...able, versions: [version] });
+      const command = agent({ ...able, editions: [`v${version}`] });
       const { status, stdout, stderr } = parley(["agents", "check", "--", ...command]);
       assert.equal(status, 0, stderr);
       assert.match(stdout, /^options: +mode = ask {2}\(--mode ask \| code\)$/m);
@@ -84,7 +84,7 @@ for (const version of [1, 2] as const) {
 test("commands that an agent names after it has answered are waited for", patience, (t) => {
   const { parley, agent } = agentHome(t);
   const late = { steps: [{ delay: 100 }, { commands: able.open?.commands ?? [] }] };
-  const { stdout } = parley(["agents", "check", "--", ...agent({ versions: [1], open: late })]);
+  const { stdout } = parley(["agents", "check", "--", ...agent({ editions: ["v1"], open: late })]);
   assert.match(stdout, /^commands: +\/test/m);
 });
 

@@ -134,7 +134,7 @@ test(
     const { parley, agent, keep, credentialsFile } = agentHome(t);
     const vars = [{ id: "key", name: "Key", type: "env_var", vars: [{ name: "THEIR_KEY" }] }];
     const wire = { replies: [{ method: "initialize", patch: { authMethods: vars } }] };
-    const [command, ...args] = agent({ versions: [1], wire });
+    const [command, ...args] = agent({ editions: ["v1"], wire });
     keep({ agents: { theirs: { command, args } } });
     const login = parley(["agents", "login", "theirs"], { input: "canary-secret\n" });
     assert.equal(login.status, 0, login.stderr);
@@ -226,7 +226,7 @@ test("a run uses the agent of the config, with its mode, its options and the MCP
     ],
   });
   const [command, ...args] = agent({
-    versions: [1],
+    editions: ["v1"],
     open: { options: [select("m", "mode"), select("effort", "thought_level")] },
     otherwise: [{ say: "done" }],
   });

@@ -24,7 +24,7 @@ type Pair = (typeof pairs)[number];
 type Steps = NonNullable<NonNullable<Parameters<typeof scriptedCommand>[0]["turns"]>[number]["steps"]>;
 
 function bridged([client, agent]: Pair, steps: Steps): RawEditor {
-  const command = scriptedCommand({ versions: [agent], turns: [], otherwise: steps });
+  const command = scriptedCommand({ editions: [`v${agent}`], turns: [], otherwise: steps });
   return new RawEditor(["bridge", "--as", `v${client}`, "--", ...command]);
 }
 

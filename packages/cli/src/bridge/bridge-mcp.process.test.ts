@@ -43,7 +43,7 @@ async function bridged(t: TestContext, parts: Partial<ClientDefinition>) {
   const env = { PARLEY_HOME: join(temporary, "home"), TMPDIR: temporary };
   const command = ["bridge", "--as", "v1", "--", process.execPath, "--conditions=parley-source", probe];
   const { transport, process: bridge } = spawnTransport(launcher, command, { env });
-  const agent = await client({ name: "editor", version: "1.0.0", versions: [1], ...parts }).connect(
+  const agent = await client({ name: "editor", version: "1.0.0", editions: ["v1"], ...parts }).connect(
     transport,
   );
   t.after(() => agent.close());

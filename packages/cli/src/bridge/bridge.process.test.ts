@@ -63,7 +63,7 @@ interface Bridged {
 async function bridged(t: TestContext, flags: readonly string[] = [], place = temporary): Promise<Bridged> {
   const args = ["bridge", "--as", "v1", ...flags, "--", ...agentCommand(2)];
   const { transport, process } = spawnTransport(launcher, args, { cwd, env: environment });
-  const agent = await client({ name: "editor", version: "1.0.0", versions: [1] }).connect(transport);
+  const agent = await client({ name: "editor", version: "1.0.0", editions: ["v1"] }).connect(transport);
   t.after(() => agent.close());
   return { session: await agent.newSession({ cwd: place }), process, close: () => agent.close() };
 }
@@ -131,7 +131,7 @@ test("an agent that cannot be started is an answer to the editor, and exit code 
   const args = ["bridge", "--as", "v1", "--", "/nowhere/agent"];
   const { transport, process: bridge } = spawnTransport(launcher, args, { cwd, env: environment });
   await assert.rejects(
-    client({ name: "editor", version: "1.0.0", versions: [1] }).connect(transport),
+    client({ name: "editor", version: "1.0.0", editions: ["v1"] }).connect(transport),
     /the agent cannot be reached: .*\/nowhere\/agent/,
   );
   assert.deepEqual(await bridge.exited, { exitCode: 127 });

@@ -122,7 +122,7 @@ suite("what real agents do", { concurrency: 2 }, () => {
 
   /** It can load sessions and nothing else, and every process of it has the same one; it does not look at prompts. */
   const keeps = (play: Partial<AgentScenario>): Partial<AgentScenario> => ({
-    versions: [1],
+    editions: ["v1"],
     ...play,
     wire: {
       ...play.wire,
@@ -221,7 +221,7 @@ suite("what real agents do", { concurrency: 2 }, () => {
       { write: "{{cwd}}/new.txt", content: "new\n" },
       { say: "fine" },
     ];
-    const { status, stdout, stderr } = await probe.run({ versions: [1], otherwise: steps }, [
+    const { status, stdout, stderr } = await probe.run({ editions: ["v1"], otherwise: steps }, [
       "--allow",
       "write new.txt",
     ]);
@@ -231,7 +231,7 @@ suite("what real agents do", { concurrency: 2 }, () => {
 
   test("17: what no rule allows is not written, and says so", patience, async () => {
     const steps = [{ write: "{{cwd}}/never.txt", content: "new\n" }, { say: "fine" }];
-    const { status, stderr } = await probe.run({ versions: [1], otherwise: steps });
+    const { status, stderr } = await probe.run({ editions: ["v1"], otherwise: steps });
     assert.equal(status, 3, stderr);
     assert.equal(existsSync(join(probe.cwd, "never.txt")), false);
   });

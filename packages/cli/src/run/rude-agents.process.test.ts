@@ -18,7 +18,7 @@ for (const [what, result] of [
     patience,
     async () => {
       const replies = [{ method: "session/prompt", result }];
-      const ran = await probe.run({ versions: [1], wire: { replies } }, []);
+      const ran = await probe.run({ editions: ["v1"], wire: { replies } }, []);
       assert.equal(ran.status, 1, ran.stderr);
       assert.match(
         ran.stderr,
@@ -36,7 +36,7 @@ test("C53 of a diff without a patch the files are shown", patience, async () => 
   ];
   const content = [{ type: "diff", changes }];
   const call = { sessionUpdate: "tool_call_update", toolCallId: "t", title: "Edit", status: "completed" };
-  const ran = await probe.run({ versions: [2], otherwise: [{ rawUpdate: { ...call, content } }] });
+  const ran = await probe.run({ editions: ["v2"], otherwise: [{ rawUpdate: { ...call, content } }] });
   assert.equal(ran.status, 0, ran.stderr);
   assert.equal(ran.stdout, "✓ Edit\n    a.txt\n    b.txt → c.txt\n    d.txt (deleted)\n");
 });
@@ -44,7 +44,7 @@ test("C53 of a diff without a patch the files are shown", patience, async () => 
 test("an agent that gives a session no name has broken the protocol", patience, async () => {
   for (const version of [1, 2] as const) {
     const replies = [{ method: "session/new", patch: { sessionId: "" } }];
-    const ran = await probe.run({ versions: [version], wire: { replies } });
+    const ran = await probe.run({ editions: [`v${version}`], wire: { replies } });
     assert.equal(ran.status, 1, ran.stderr);
     assert.match(
       ran.stderr,

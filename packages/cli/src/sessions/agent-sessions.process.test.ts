@@ -12,7 +12,7 @@ const elsewhere = join(probe.folder, "elsewhere");
 mkdirSync(elsewhere);
 const vendor: Partial<AgentScenario> = {
   name: "vendor-agent",
-  versions: [1],
+  editions: ["v1"],
   sessions: [
     { sessionId: "vendor-1", cwd: elsewhere, title: "Begun in an editor" },
     { sessionId: "vendor-2", cwd: probe.cwd, title: "\u001b[2JAnother" },

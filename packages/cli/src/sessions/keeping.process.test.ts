@@ -47,7 +47,7 @@ test(
       ["Disk on fire", -32603, 1],
     ] as const) {
       const wire = { replies: [{ method: "session/delete", error: { code, message } }] };
-      const command = probe.agent({ versions: [1], otherwise: [{ say: "done" }], wire });
+      const command = probe.agent({ editions: ["v1"], otherwise: [{ say: "done" }], wire });
       const name = `answers${code}`;
       assert.equal((await probe.parley(["agents", "add", name, "--", ...command])).status, 0);
       const ran = await probe.parley(["run", "-s", "old", "--agent", name, "go"]);

@@ -71,7 +71,10 @@ test(
   async () => {
     for (const version of [1, 2] as const) {
       const name = `apart-${version}`;
-      const command = probe.agent({ versions: [version], otherwise: [{ say: "an answer to {{prompt}}" }] });
+      const command = probe.agent({
+        editions: [`v${version}`],
+        otherwise: [{ say: "an answer to {{prompt}}" }],
+      });
       for (const prompt of ["one", "two"]) {
         const { status, stderr } = await probe.parley(["run", "-s", name, prompt, "--", ...command]);
         assert.equal(status, 0, stderr);
@@ -92,7 +95,7 @@ test("words that an agent puts into the user's mouth are told as what they are",
     params: { sessionId: "{{session}}", update: lie },
   };
   const command = probe.agent({
-    versions: [1],
+    editions: ["v1"],
     otherwise: [{ raw: JSON.stringify(update) }, { say: "done" }],
   });
   const ran = await probe.parley(["run", "-s", "lied", "look around", "--", ...command]);

@@ -64,7 +64,7 @@ async function view(transport: Transport): Promise<object> {
   const agent = await client({
     name: "editor",
     version: "1.0.0",
-    versions: [1],
+    editions: ["v1"],
     requestPermission: ({ options }) => options[0]?.optionId,
     files: {
       canRead: true,

@@ -55,7 +55,7 @@ test(
       // quiet gives a program the agent's words as they are, and a terminal what the others show
       for (const format of ["text", "json"]) {
         const text = Object.values(hostile).join(" then ");
-        const ran = await probe.run({ ...everywhere(text), versions: [version] }, ["--format", format]);
+        const ran = await probe.run({ ...everywhere(text), editions: [`v${version}`] }, ["--format", format]);
         assert.equal(ran.status, 3, ran.stderr);
         assert.match(ran.stdout, /titled /);
         for (const [stream, printed] of Object.entries({ stdout: ran.stdout, stderr: ran.stderr })) {
@@ -110,7 +110,7 @@ test("the names of modes and of ways to log in do not act in what went wrong (TH
   const login = [{ method: "session/prompt", error: { code: -32000, message: `log in ${text}` } }];
   const replies = [{ method: "session/new", patch: { modes } }];
   const scenarios: readonly [number, Partial<AgentScenario>, readonly string[]][] = [
-    [2, { versions: [1], wire: { replies }, otherwise: [] }, ["--mode", "none"]],
+    [2, { editions: ["v1"], wire: { replies }, otherwise: [] }, ["--mode", "none"]],
     [6, { authMethods: [{ methodId: text, name: text, type: "agent" }], wire: { replies: login } }, []],
   ];
   for (const [status, scenario, args] of scenarios) {

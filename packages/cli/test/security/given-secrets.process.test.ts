@@ -55,8 +55,8 @@ function talkative(known: readonly string[], version: 1 | 2): Partial<AgentScena
   const spoken = known.join(" then ");
   const pieces = spoken.match(/.{1,7}/gs) ?? [];
   return {
-    versions: [version],
-    mcp: { http: true },
+    editions: [`v${version}`],
+    mcpCapabilities: { http: true },
     name: `named ${spoken}`,
     title: `called ${spoken}`,
     open: {
@@ -261,8 +261,8 @@ const outputs: Readonly<Record<string, readonly [told: () => Promise<string>, sh
   "the hint of a refusal": [
     async () => {
       const refused = probe.agent({
-        versions: [1],
-        mcp: { http: true },
+        editions: ["v1"],
+        mcpCapabilities: { http: true },
         otherwise: [{ run: { command: "/bin/echo", args: all } }],
       });
       const { status, stderr } = await run("--no-history", "go", "--", ...refused, ...typed);

@@ -44,7 +44,7 @@ await serveStdio(
   agent({
     name: "mcp-probe",
     version: "1.0.0",
-    versions: [2],
+    editions: ["v2"],
     async prompt(turn) {
       if (turn.text === "servers") return void (await turn.say(JSON.stringify(turn.session.mcpServers)));
       const { sessionId } = turn.session;

@@ -86,10 +86,13 @@ export async function launchAgent(entry: AgentSpec, options: LaunchOptions): Pro
   try {
     const { files, ...rest } = definition;
     const offered = entry.quirks?.ownFiles ? rest : { ...rest, ...optional({ files }) };
-    const agent = await client({ ...offered, handshakeTimeoutMs: timeoutMs }).connect(transport);
+    const agent = await client({
+      ...offered,
+      connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs },
+    }).connect(transport);
     const handshakeMs = performance.now() - started;
     const name = agent.info?.title ?? agent.info?.name ?? entry.name;
-    onProgress?.({ kind: "ready", handshakeMs, agent: name, version: agent.version });
+    onProgress?.({ kind: "ready", handshakeMs, agent: name, edition: agent.edition });
     return {
       entry,
       agent,

@@ -238,7 +238,7 @@ test("no ready agent is given another one's marks, whatever it may be given", ()
 test("an agent for which files of ours are known to do harm is offered none", patience, async (t) => {
   const { entry } = scripted(t, {
     // the next version has no files at all
-    play: { versions: [1], otherwise: [{ read: "/etc/hostname" }, { say: "no files" }] },
+    play: { editions: ["v1"], otherwise: [{ read: "/etc/hostname" }, { say: "no files" }] },
   });
   const files = {
     canRead: true,

@@ -5,6 +5,7 @@ import {
   type ClientSession,
   type ElicitationRequest,
   type ElicitationResponse,
+  type Extensions,
   errorCodes,
   type RequestContext,
   RequestError,
@@ -37,21 +38,28 @@ export function clientDefinition(
     },
     _meta: { ...meta, ...client._meta },
     ...(gate === undefined ? {} : { requestPermission: gate.permission, ...services(gate) }),
-    ...(gate?.veto === undefined ? {} : { requests: { ...vetoes(gate, sessionOf), ...client.requests } }),
+    ...(gate?.veto === undefined
+      ? {}
+      : {
+          extensions: {
+            ...client.extensions,
+            requests: { ...vetoes(gate, sessionOf), ...client.extensions?.requests },
+          },
+        }),
     ...(asker.elicit === undefined
       ? {}
       : {
           elicit: (ask: ElicitationRequest, context: RequestContext) =>
             elicit(asker, ask, context, { warn, visits }),
         }),
-    terminalAuth: runsLogins,
+    auth: { terminal: runsLogins },
   };
 }
 
 function vetoes(
   gate: LiveGate,
   sessionOf: (sessionId: string) => ClientSession | undefined,
-): NonNullable<ClientDefinition["requests"]> {
+): NonNullable<Extensions["requests"]> {
   return {
     [vetoMethod]: (params, { signal }) => {
       const session = sessionOf(vetoSession(params));

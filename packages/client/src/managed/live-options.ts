@@ -79,7 +79,7 @@ export type ManagedAgentEvent =
 export interface ConnectAgentOptions
   extends Omit<LaunchOptions, "definition" | "onProgress" | "onStderr" | "onUnread"> {
   /** The definition for `client()`, without questions, files and terminals, which come from `gate` and `asker`. */
-  readonly client: Omit<ClientDefinition, "permission" | "files" | "terminals" | "elicit" | "terminalAuth">;
+  readonly client: Omit<ClientDefinition, "requestPermission" | "files" | "terminals" | "elicit" | "auth">;
   readonly gate?: LiveGate;
   readonly asker?: Asker;
   readonly recorder?: Recorder;

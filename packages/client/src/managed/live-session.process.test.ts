@@ -119,8 +119,8 @@ test(
   async (t) => {
     const { entry } = scripted(
       t,
-      { play: { versions: [1], wire: unable, otherwise: [{ crash: {} }] } },
-      { play: { versions: [1], wire: unable, otherwise: say("new here") } },
+      { play: { editions: ["v1"], wire: unable, otherwise: [{ crash: {} }] } },
+      { play: { editions: ["v1"], wire: unable, otherwise: say("new here") } },
     );
     const began: RecordedSession[] = [];
     const { agent, events } = await live(t, entry, {
@@ -220,10 +220,10 @@ test(
     const message = { jsonrpc: "2.0", method: "session/update", params: { sessionId: "old", update: late } };
     const { entry } = scripted(
       t,
-      { play: { versions: [1], sessions, wire: onlyLoad, otherwise: [{ crash: {} }] } },
+      { play: { editions: ["v1"], sessions, wire: onlyLoad, otherwise: [{ crash: {} }] } },
       {
         play: {
-          versions: [1],
+          editions: ["v1"],
           sessions,
           wire: { replies: [...onlyLoad.replies, { method: "session/load", after: [message] }] },
           otherwise: say("new answer"),
@@ -317,8 +317,10 @@ test(
       client: {
         name: "test",
         version: "1",
-        tap: (direction, text) =>
-          direction === "out" && /"id":"(?:one|two|late)"/.test(text) && answers.push(text),
+        connection: {
+          tap: (direction, text) =>
+            direction === "out" && /"id":"(?:one|two|late)"/.test(text) && answers.push(text),
+        },
       },
       gate: {
         permission: (_, { signal }) => {
@@ -421,7 +423,7 @@ test("a managed session and its prompts are used like any other session", patien
 });
 
 test("a cancel by a listener that sees the message being sent reaches the agent", patience, async (t) => {
-  const { entry } = scripted(t, { play: { versions: [1], turns: [{ steps: [{ wait: "cancelled" }] }] } });
+  const { entry } = scripted(t, { play: { editions: ["v1"], turns: [{ steps: [{ wait: "cancelled" }] }] } });
   const { agent } = await live(t, entry);
   let prompt: Prompt | undefined;
   const onUpdate = ({ sessionUpdate }: SessionUpdate) => {

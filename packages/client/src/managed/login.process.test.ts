@@ -261,7 +261,7 @@ test("prompts of two sessions that want a login at the same time share one", pat
       { ...wanted, nth: 2 },
     ],
   };
-  const { entry } = scripted(t, { play: { ...open, versions: [1], authMethods: [web], wire } });
+  const { entry } = scripted(t, { play: { ...open, editions: ["v1"], authMethods: [web], wire } });
   const chosen = Promise.withResolvers<string>();
   let asked = 0;
   const asker: Asker = {

@@ -89,7 +89,7 @@ export class ManagedSession implements LiveSession {
   }
 
   prompt(content: PromptContent, options: { readonly meta?: Meta } = {}): LivePrompt {
-    const limits = unreadLimits(this.#process.options.client);
+    const limits = unreadLimits(this.#process.options.client.connection ?? {});
     const prompt = new ManagedPrompt(content, options, limits, (cancelled) => {
       // one that has started ends by itself
       if (this.#queue.withdraw(cancelled)) cancelled.end({ stopReason: "cancelled" });

@@ -118,7 +118,7 @@ test("a gate decides about permissions and serves files, made once for each sess
     { say: "{{text}} " },
     { ask: "may I?", on: { allowed: say("allowed") } },
   ];
-  const { entry } = scripted(t, { play: { versions: [1], otherwise: steps as never } });
+  const { entry } = scripted(t, { play: { editions: ["v1"], otherwise: steps as never } });
   let made = 0;
   const { agent } = await live(t, entry, {
     gate: {

@@ -84,7 +84,7 @@ for (const [code, message] of [
     async (t) => {
       const lost = { replies: [{ method: "session/prompt", nth: 1, error: { code, message } }] };
       const able = { replies: [...lost.replies, { method: "session/resume", error: { code, message } }] };
-      const { entry } = scripted(t, { play: { versions: [1], wire: able, otherwise: say("new") } });
+      const { entry } = scripted(t, { play: { editions: ["v1"], wire: able, otherwise: say("new") } });
       const asked: Problem[] = [];
       const { agent, events } = await live(t, entry, {
         asker: {
@@ -111,7 +111,7 @@ test("a session that the agent has put away is taken up again, and nobody is ask
   const wire = {
     replies: [{ method: "session/prompt", nth: 1, error: { code: -32002, message: "not found" } }],
   };
-  const { entry } = scripted(t, { play: { versions: [1], wire, otherwise: say("back") } });
+  const { entry } = scripted(t, { play: { editions: ["v1"], wire, otherwise: say("back") } });
   const { agent, events } = await live(t, entry, { asker: { newSession: () => assert.fail("asked") } });
   const session = await agent.newSession({ cwd });
   assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
@@ -124,7 +124,7 @@ test(
   async (t) => {
     const error = { code: -32002, message: "it is gone" };
     const replies = ["session/prompt", "session/resume", "session/load"].map((method) => ({ method, error }));
-    const { entry } = scripted(t, { play: { versions: [1], wire: { replies } } });
+    const { entry } = scripted(t, { play: { editions: ["v1"], wire: { replies } } });
     const { agent } = await live(t, entry);
     const session = await agent.newSession({ cwd });
     assert.partialDeepStrictEqual(await session.prompt("hi").result, { stopReason: "error", error });

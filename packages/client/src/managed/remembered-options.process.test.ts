@@ -34,7 +34,7 @@ function mute(version: 1 | 2): Partial<AgentScenario> {
   };
   return {
     ...known,
-    versions: [version],
+    editions: [`v${version}`],
     otherwise: say("back"),
     wire: {
       replies: [
@@ -50,7 +50,11 @@ for (const version of [1, 2] as const) {
     `options, modes and commands outlive a process that does not name them again, version ${version}`,
     patience,
     async (t) => {
-      const { entry } = scripted(t, { play: { ...dying, versions: [version] } }, { play: mute(version) });
+      const { entry } = scripted(
+        t,
+        { play: { ...dying, editions: [`v${version}`] } },
+        { play: mute(version) },
+      );
       const { agent } = await live(t, entry);
       const session = await agent.reopenSession("old", { cwd });
       assert.equal(session.configOptions[0]?.configId, "mode");

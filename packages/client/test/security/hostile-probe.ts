@@ -111,7 +111,10 @@ export async function hostile(
   entry: CommandEntry = hostileEntry,
 ): Promise<Hostile> {
   const gate = permissionGate(options);
-  const live = await connectAgent(entry, { client: { name: "test", version: "1.0.0", versions: [1] }, gate });
+  const live = await connectAgent(entry, {
+    client: { name: "test", version: "1.0.0", editions: ["v1"] },
+    gate,
+  });
   t.after(() => live.close());
   let said = "";
   const session = await live.newSession({

@@ -67,7 +67,7 @@ export async function talk(
   const connected = await client({
     name: "probe",
     version: "1.0.0",
-    versions: [1],
+    editions: ["v1"],
     requestPermission: gate.permission,
     files: gate.files,
     terminals: gate.terminals,

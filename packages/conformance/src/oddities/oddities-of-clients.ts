@@ -33,7 +33,7 @@ export const clientOddities = {
   "client-without-info": {
     what: "a client that does not say who it is, and has no capability but one in _meta",
     client: {
-      versions: [1],
+      editions: ["v1"],
       wire: {
         sends: [
           {

@@ -13,7 +13,7 @@ function oddity({ what, steps, wire, replies, agent, does, client }: OddityScrip
     agent: {
       parley: "agent-scenario",
       version: 1,
-      versions: [1],
+      editions: ["v1"],
       otherwise: steps ?? [{ say: "fine" }],
       ...optional({ wire: replies === undefined ? wire : { ...wire, replies } }),
       ...agent,

@@ -84,7 +84,7 @@ async function viewOf(transport: Transport): Promise<unknown> {
   const connected = await client({
     name: "viewer",
     version: "1.0.0",
-    versions: [1],
+    editions: ["v1"],
     requestPermission: ({ options }) => options[0]?.optionId,
   }).connect(transport);
   const session = await connected.newSession({ cwd: "/project" });

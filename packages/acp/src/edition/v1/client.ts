@@ -16,7 +16,7 @@ import { V1UpdateDecoder } from "./update-decoder.ts";
 export { methods } from "./methods.ts";
 
 export const v1ClientEdition: ClientEdition = {
-  version: 1,
+  name: "v1",
   pipelinesPrompts: false,
   agent,
   login: (methodId) => ({ method: "authenticate", params: { methodId } }),

@@ -11,7 +11,7 @@ import { V2ClientSession } from "./client-session.ts";
 export { methods } from "../../wire/v2/methods.gen.ts";
 
 export const v2ClientEdition: ClientEdition = {
-  version: 2,
+  name: "v2",
   pipelinesPrompts: true,
   agent,
   login: (methodId) => ({ method: "auth/login", params: { methodId } }),

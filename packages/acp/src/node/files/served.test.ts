@@ -33,7 +33,7 @@ async function served(t: TestContext, work: (files: Files, at: Served) => Promis
   agent({
     name: "a",
     version: "1",
-    versions: [1],
+    editions: ["v1"],
     async prompt(turn) {
       assert.ok(turn.client.files);
       await work(turn.client.files, at).catch((error: unknown) => {

@@ -39,7 +39,7 @@ inEveryVersion(
     let aborts = 0;
     let turns = 0;
     const { session, agent, served } = await openSession(pair, {
-      store,
+      session: { store },
       async prompt(turn) {
         turns++;
         turn.signal.addEventListener("abort", () => aborts++);
@@ -67,7 +67,7 @@ inEveryVersion(
     );
     assert.equal(tools.at(-1), "cancelled");
     // another connection goes on where it was
-    const later = await conversation(pair, { store, prompt: (turn) => void turn.say("whole") });
+    const later = await conversation(pair, { session: { store }, prompt: (turn) => void turn.say("whole") });
     const again = await later.agent.loadSession(session.sessionId, place);
     assert.equal((await again.prompt("more").result).stopReason, "end_turn");
     assert.deepEqual(ends(await entriesOf(store, session.sessionId)), ["cancelled", "end_turn"]);
@@ -80,7 +80,7 @@ inEveryVersion(
     const store = memoryStore();
     const seen: string[] = [];
     const { session, agent, served } = await openSession(pair, {
-      store,
+      session: { store },
       async prompt(turn) {
         const background = turn.session.runInBackground({ title: "B" }, (tool) => aborted(tool.signal));
         background.catch(() => seen.push("background"));
@@ -107,16 +107,21 @@ test("a session that was being opened when its client died can be had by the nex
       const gate = Promise.withResolvers<void>();
       const closed: string[] = [];
       let there: AgentSession | undefined;
-      const first = await openSession({ versions: [version], version }, { store, prompt: () => undefined });
+      const first = await openSession(
+        { editions: [`v${version}`], version },
+        { session: { store }, prompt: () => undefined },
+      );
       await first.session.close();
       const { call, peer, served } = withScriptedClient({
-        store,
-        prompt: () => undefined,
-        open: async (session) => {
-          there = session;
-          await gate.promise;
+        session: {
+          store,
+          open: async (session) => {
+            there = session;
+            await gate.promise;
+          },
+          close: (session) => void closed.push(session.sessionId),
         },
-        close: (session) => void closed.push(session.sessionId),
+        prompt: () => undefined,
       });
       await call("initialize", initialize(version));
       const params = { cwd: "/project", mcpServers: [], sessionId: first.session.sessionId };
@@ -127,7 +132,10 @@ test("a session that was being opened when its client died can be had by the nex
       gate.resolve();
       await served.closed;
       assert.deepEqual(closed, [there?.sessionId], `${method} in version ${version}`);
-      const later = await conversation({ versions: [version], version }, { store, prompt: () => undefined });
+      const later = await conversation(
+        { editions: [`v${version}`], version },
+        { session: { store }, prompt: () => undefined },
+      );
       assert.ok(await later.agent.loadSession(there?.sessionId ?? "", place));
     }
   }
@@ -136,12 +144,12 @@ test("a session that was being opened when its client died can be had by the nex
 test("an opening that never ends does not keep the turns of other sessions from ending", async () => {
   const never = Promise.withResolvers<void>();
   const { call, peer, served } = withScriptedClient({
-    drainMs: 0,
+    connection: { drainMs: 0 },
     prompt: (turn) => {
       turn.signal.addEventListener("abort", () => stopped.resolve());
       return aborted(turn.signal);
     },
-    open: (session) => (session.cwd === "/never" ? never.promise : undefined),
+    session: { open: (session) => (session.cwd === "/never" ? never.promise : undefined) },
   });
   const stopped = Promise.withResolvers<void>();
   await call("initialize", initialize(2));
@@ -168,7 +176,7 @@ inEveryVersion("a client that dies while history is being sent leaves nothing be
       }
     },
   };
-  const talk = await openSession(pair, { store, prompt: (turn) => void turn.say("word") });
+  const talk = await openSession(pair, { session: { store }, prompt: (turn) => void turn.say("word") });
   await talk.session.prompt("x").result;
   isSlow = true;
   const loading = talk.agent.loadSession(talk.session.sessionId, place);
@@ -178,7 +186,7 @@ inEveryVersion("a client that dies while history is being sent leaves nothing be
   gate.resolve();
   await talk.served.closed;
   isSlow = false;
-  const later = await openSession(pair, { store, prompt: () => undefined });
+  const later = await openSession(pair, { session: { store }, prompt: () => undefined });
   const again = await later.agent.loadSession(talk.session.sessionId, place);
   const updates: Parameters<typeof said>[0][number][] = [];
   again.onUpdate((update) => void updates.push(update));
@@ -190,7 +198,7 @@ inEveryVersion(
   async (pair) => {
     const store = memoryStore();
     const first = await openSession(pair, {
-      store,
+      session: { store },
       prompt: (turn) => turn.tool({ title: "Done" }, () => undefined),
     });
     const { sessionId } = first.session;
@@ -214,7 +222,7 @@ inEveryVersion(
     );
     await store.release(sessionId);
     for (let times = 0; times < 2; times++) {
-      const { agent } = await conversation(pair, { store, prompt: () => undefined });
+      const { agent } = await conversation(pair, { session: { store }, prompt: () => undefined });
       const session = await agent.loadSession(sessionId, place);
       const updates: SessionUpdate[] = [];
       session.onUpdate((update) => void updates.push(update));
@@ -246,7 +254,7 @@ inEveryVersion(
       },
     };
     const talk = await openSession(pair, {
-      store,
+      session: { store },
       async prompt(turn) {
         await aborted(turn.signal).catch(() => undefined);
         void turn.say("to nobody");
@@ -273,7 +281,7 @@ test("a handler that does not heed its signal is left behind: its session closes
     const store = memoryStore();
     const never = Promise.withResolvers<void>();
     const { session, updates, agent } = await openSession(pair, {
-      store,
+      session: { store },
       async prompt(turn) {
         if (turn.text === "again") return;
         await turn.tool({ title: "Deaf" }, () => never.promise).catch(() => undefined);

@@ -8,35 +8,26 @@ import type {
   AgentIntroduction,
   ClientCapabilities,
 } from "../../edition/agent-edition.ts";
-import { type ProtocolVersion, protocolVersions } from "../../edition/negotiate.ts";
-import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
+import { allEditions, type Editions } from "../../edition/negotiate.ts";
+import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";
-import { checkDefinition, type Keys, sharedKeys } from "../base/definition-rules.ts";
-import type { ExtensionContext } from "../base/extensions.ts";
+import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
+import type { Extensions } from "../base/extensions.ts";
 import type { AgentSession, Turn, TurnEnd } from "./turn/turn.ts";
 
 /** How a session came to life on this connection. */
 export type SessionOrigin = "new" | "load" | "resume" | "fork";
 
-export interface AgentDefinition
-  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "drainMs"> {
+export interface AgentDefinition {
   readonly name: string;
   readonly version: string;
   readonly title?: string;
   /** Answers one prompt. Called once per turn, never twice at once per session. Returns nothing for "end_turn". */
   prompt(turn: Turn): Promise<TurnEnd> | TurnEnd;
-  /** A session has been opened; a good place to set its options and commands. Throw `authRequired()` to refuse. */
-  open?(session: AgentSession, origin: SessionOrigin, activation: Activation): Promise<void> | void;
-  /** A session has been closed, or its connection has ended. */
-  close?(session: AgentSession): Promise<void> | void;
-  /** The client chose a value that the option offers. Throw RequestError to refuse. */
-  setConfigOption?(session: AgentSession, configId: string, value: string | boolean): Promise<void> | void;
-  /** The user wants this tool call, or terminal, to stop (v2). Offer it with `capabilities: { cancel: {} }`. */
-  cancelTool?(session: AgentSession, toolCallId: string): Promise<void> | void;
-  cancelTerminal?(session: AgentSession, terminalId: string): Promise<void> | void;
-
+  readonly session?: SessionHandlers;
+  readonly auth?: AuthHandlers;
   /** Kinds of content that prompts may have beside text and links. Default none. */
   readonly promptCapabilities?: {
     readonly image?: boolean;
@@ -45,16 +36,30 @@ export interface AgentDefinition
   };
   /** Kinds of MCP server beside stdio. Default none. */
   readonly mcpCapabilities?: { readonly http?: boolean; readonly sse?: boolean };
-  /** Ways to log in. A terminal method is only shown to clients that can run one. */
-  readonly authMethods?: readonly AuthMethod[];
-  login?(methodId: string): Promise<void> | void;
   /**
-   * Whether a user is logged in. Called before each request about a session; false answers it with -32000 and the ways
-   * to log in. It is not awaited, since requests start in order: keep the answer at hand.
+   * A prompt that comes while a turn runs: waits in line ("queue", the default), is answered -32064 ("reject"), or goes
+   * to `turn.inbox` ("inbox").
    */
-  isLoggedIn?(): boolean;
-  logout?(): Promise<void> | void;
+  readonly concurrentPrompts?: "queue" | "reject" | "inbox";
+  readonly extensions?: Extensions;
+  /** The editions of the protocol to speak, newest first. Default: all. */
+  readonly editions?: Editions;
+  readonly unstable?: UnstableMethods;
+  /** Receives errors and warnings. Silent by default. */
+  readonly log?: Log;
+  readonly connection?: AgentConnectionOptions;
+  /** Put into the agent's capabilities. */
+  readonly _meta?: Meta;
+}
 
+/** What an agent does when sessions open, change and close, and where they live. */
+export interface SessionHandlers {
+  /** A session has been opened; a good place to set its options and commands. Throw `authRequired()` to refuse. */
+  open?(session: AgentSession, origin: SessionOrigin, activation: Activation): Promise<void> | void;
+  /** A session has been closed, or its connection has ended. */
+  close?(session: AgentSession): Promise<void> | void;
+  /** The client chose a value that the option offers. Throw RequestError to refuse. */
+  setConfigOption?(session: AgentSession, configId: string, value: string | boolean): Promise<void> | void;
   /** Where sessions live. Default: memory, for as long as the agent object lives. */
   readonly store?: SessionStore;
   /**
@@ -62,67 +67,78 @@ export interface AgentDefinition
    * that the turn ends with that error. Default 16 Mi.
    */
   readonly maxUnstored?: number;
+}
+
+export interface AuthHandlers {
+  /** Ways to log in. A terminal method is only shown to clients that can run one. */
+  readonly methods?: readonly AuthMethod[];
+  login?(methodId: string): Promise<void> | void;
+  logout?(): Promise<void> | void;
+  /**
+   * Whether a user is logged in. Called before each request about a session; false answers it with -32000 and the ways
+   * to log in. It is not awaited, since requests start in order: keep the answer at hand.
+   */
+  isLoggedIn?(): boolean;
+}
+
+export interface AgentConnectionOptions
+  extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "drainMs"> {
   /**
    * How many milliseconds the client may take over a file or a terminal of its own before the request fails; waiting
    * for an exit and for the user's answers has no limit. Default 60,000.
    */
   readonly clientTimeoutMs?: number;
-  /** A prompt that comes while a turn runs goes to `turn.inbox`. Default false. */
-  readonly steering?: boolean;
-  /** Without steering: wait in line (default), or be answered -32064. */
-  readonly concurrentPrompts?: "queue" | "reject";
-  /** Newest first. Default both. */
-  readonly versions?: readonly ProtocolVersion[];
-  readonly unstable?: UnstableMethods;
-  /** Put into the agent's capabilities. */
-  readonly _meta?: Meta;
-  /** Requests and notifications outside the protocol; names begin with `_`. */
-  readonly requests?: Readonly<Record<`_${string}`, (params: unknown, context: ExtensionContext) => unknown>>;
-  readonly notifications?: Readonly<
-    Record<`_${string}`, (params: unknown, context: ExtensionContext) => undefined>
-  >;
+}
+
+/** For scripted agents: the client cancels a call or a terminal that was announced by a plain update. */
+export interface AgentHooks {
+  cancelTool?(toolCallId: string): void;
+  cancelTerminal?(terminalId: string): void;
 }
 
 const agentKeys: Keys<AgentDefinition> = {
   ...sharedKeys,
   prompt: true,
-  open: true,
-  close: true,
-  setConfigOption: true,
-  cancelTool: true,
-  cancelTerminal: true,
+  session: true,
+  auth: true,
   promptCapabilities: true,
   mcpCapabilities: true,
-  authMethods: true,
-  login: true,
-  isLoggedIn: true,
-  logout: true,
-  store: true,
-  maxUnstored: true,
-  clientTimeoutMs: true,
-  steering: true,
   concurrentPrompts: true,
+};
+const groupKeys: GroupKeys<
+  AgentDefinition,
+  "session" | "auth" | "promptCapabilities" | "mcpCapabilities" | "extensions" | "connection"
+> = {
+  session: { open: true, close: true, setConfigOption: true, store: true, maxUnstored: true },
+  auth: { methods: true, login: true, logout: true, isLoggedIn: true },
+  promptCapabilities: { image: true, audio: true, embeddedContext: true },
+  mcpCapabilities: { http: true, sse: true },
+  extensions: { requests: true, notifications: true },
+  connection: { limits: true, tap: true, batches: true, drainMs: true, clientTimeoutMs: true },
 };
 
 /** Throws a TypeError for a definition that could not be served. */
 export function checkAgentDefinition(definition: AgentDefinition): void {
-  checkDefinition("agent", definition, agentKeys);
+  checkDefinition("agent", definition, agentKeys, groupKeys);
   if (typeof definition.prompt !== "function")
     throw new TypeError("agent: prompt must be a function; it is called with each turn");
-  const { maxUnstored, authMethods = [], versions = protocolVersions } = definition;
+  const { session: { maxUnstored } = {}, auth: { methods = [], login, logout } = {} } = definition;
+  const { editions = allEditions, connection: { clientTimeoutMs } = {} } = definition;
   if (maxUnstored !== undefined && !(typeof maxUnstored === "number" && maxUnstored >= 0)) {
-    throw new TypeError(`agent: maxUnstored must be a number of characters, got ${String(maxUnstored)}`);
+    throw new TypeError(
+      `agent: session.maxUnstored must be a number of characters, got ${String(maxUnstored)}`,
+    );
   }
-  if (definition.clientTimeoutMs !== undefined) milliseconds("clientTimeoutMs", definition.clientTimeoutMs);
+  if (clientTimeoutMs !== undefined) milliseconds("connection.clientTimeoutMs", clientTimeoutMs);
   // an agent that lists a way to log in must have it (A12)
-  if (authMethods.some(({ type }) => type !== "terminal") && definition.login === undefined)
-    throw new TypeError("agent: authMethods need login(), which is called with the method that was chosen");
-  if (authMethods.length > 0 && versions.includes(2) && definition.logout === undefined)
-    throw new TypeError("agent: authMethods need logout(), which version 2 demands beside login()");
+  if (methods.some(({ type }) => type !== "terminal") && login === undefined)
+    throw new TypeError("agent: auth.methods need auth.login(), which is called with the chosen method");
+  if (methods.length > 0 && editions.includes("v2") && logout === undefined)
+    throw new TypeError("agent: auth.methods need auth.logout(), which v2 demands beside login()");
   const ids = new Set<unknown>();
-  for (const method of authMethods) {
+  for (const method of methods) {
     if (ids.has(method.methodId))
-      throw new TypeError(`agent: two authMethods have the id ${JSON.stringify(method.methodId)}`);
+      throw new TypeError(`agent: two auth.methods have the id ${JSON.stringify(method.methodId)}`);
     ids.add(method.methodId);
     if (method.type === "terminal") checkEnv(method.methodId, method.env ?? []);
   }
@@ -134,7 +150,7 @@ function checkEnv(methodId: string, env: readonly { readonly name: string }[]): 
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice === undefined) return;
   throw new TypeError(
-    `agent: the env of the authMethod ${JSON.stringify(methodId)} has ${JSON.stringify(twice)} twice`,
+    `agent: the env of the auth method ${JSON.stringify(methodId)} has ${JSON.stringify(twice)} twice`,
   );
 }
 
@@ -153,8 +169,8 @@ export function authMethodsFor(
   definition: AgentDefinition,
   client: ClientCapabilities,
 ): readonly AuthMethod[] {
-  const { authMethods = [] } = definition;
-  return authMethods.filter((method) => method.type !== "terminal" || client.terminalAuth);
+  const { methods = [] } = definition.auth ?? {};
+  return methods.filter((method) => method.type !== "terminal" || client.terminalAuth);
 }
 
 function features(definition: AgentDefinition): AgentCapabilities {
@@ -176,7 +192,7 @@ function features(definition: AgentDefinition): AgentCapabilities {
     additionalDirectories: true,
     systemPrompt: lists(unstable, "session/new"),
     systemPromptOverride: lists(unstable, "session/new"),
-    logout: definition.logout !== undefined,
+    logout: definition.auth?.logout !== undefined,
   };
 }
 

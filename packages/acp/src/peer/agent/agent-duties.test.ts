@@ -104,7 +104,7 @@ test("A7 A8 A81 A86 A103 an agent works with every combination of what a client 
     const has = (name: string) => (bits & (1 << names.indexOf(name))) !== 0;
     const mark = (name: string, key = name) => (has(name) ? { [key]: {} } : {});
     const { peer, call } = withScriptedClient(
-      { prompt: everything, open: withBoolean },
+      { prompt: everything, session: { open: withBoolean } },
       {
         "fs/read_text_file": () => ({ content: "" }),
         "fs/write_text_file": () => ({}),
@@ -395,8 +395,10 @@ inEveryVersion(
     let there: AgentSession | undefined;
     const { agent: connected } = await conversation(pair, {
       prompt,
-      open: (session) => {
-        there = session;
+      session: {
+        open: (session) => {
+          there = session;
+        },
       },
     });
     const session = await connected.newSession({ ...place, additionalDirectories: ["/b"] });
@@ -454,7 +456,7 @@ test("A35 closing answers prompts that were not inserted with -32800, and the in
 test("N116 the history of a session that is loaded twice at once is sent once, before both answers", async () => {
   for (const version of [1, 2] as const) {
     const store = memoryStore();
-    const first = await openSession({ versions: [version], version }, { store, prompt });
+    const first = await openSession({ editions: [`v${version}`], version }, { session: { store }, prompt });
     await first.session.prompt("hello").result;
     await first.session.close();
     let opened = 0;

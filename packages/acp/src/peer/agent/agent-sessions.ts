@@ -9,7 +9,7 @@ import type { SessionRecord } from "../../model/store.ts";
 import { methodNotFound } from "../base/bound-wire.ts";
 import { sessionNotFound } from "../base/extensions.ts";
 import { newId } from "../base/new-id.ts";
-import type { AgentDefinition, SessionOrigin } from "./agent-definition.ts";
+import type { AgentDefinition, AgentHooks, SessionOrigin } from "./agent-definition.ts";
 import { checkedActivation, checkOptionValue, logIn } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
@@ -36,9 +36,11 @@ export class AgentSessions {
   readonly #replays = new Map<string, Promise<boolean>>();
   /** Sessions that are being opened. */
   readonly #opening = new Set<Promise<ServedSession>>();
+  readonly #hooks: AgentHooks;
   #isEnding = false;
 
-  constructor(definition: AgentDefinition, sender: SessionSender, store: GuardedStore) {
+  constructor(definition: AgentDefinition, sender: SessionSender, store: GuardedStore, hooks: AgentHooks) {
+    this.#hooks = hooks;
     this.#definition = definition;
     this.#sender = sender;
     this.#store = store;
@@ -60,8 +62,8 @@ export class AgentSessions {
         await logIn(this.#definition, op.methodId);
         return { kind: "none" };
       case "logout":
-        if (this.#definition.logout === undefined) throw methodNotFound("logout");
-        await this.#definition.logout();
+        if (this.#definition.auth?.logout === undefined) throw methodNotFound("logout");
+        await this.#definition.auth.logout();
         return { kind: "none" };
       case "new":
         return this.#setup(await this.#alive(this.#open(this.#checked(op))), request);
@@ -221,7 +223,7 @@ export class AgentSessions {
     try {
       const end = origin === "new" ? noHistory : await historyEnd(entries, settledSeq);
       const session = this.#install(record, activation, end);
-      await this.#definition.open?.(session, origin, activation);
+      await this.#definition.session?.open?.(session, origin, activation);
       restoreOptions(session, record.config);
       return session;
     } catch (error) {
@@ -234,7 +236,7 @@ export class AgentSessions {
 
   #install(record: SessionRecord, activation: Activation, { nextSeq, missing }: HistoryEnd): ServedSession {
     const { sessionId } = record;
-    const maxUnstored = this.#definition.maxUnstored ?? defaultMaxUnstored;
+    const maxUnstored = this.#definition.session?.maxUnstored ?? defaultMaxUnstored;
     const report = (message: string, details: object) =>
       this.#sender.log("error", message, { sessionId, ...details });
     const log = new SessionLog(this.#store, sessionId, {
@@ -281,7 +283,7 @@ export class AgentSessions {
       this.#sender.log("error", "closing a session failed", { sessionId, error });
     await this.#store.release(sessionId).catch(failed);
     try {
-      await this.#definition.close?.(session);
+      await this.#definition.session?.close?.(session);
     } catch (error) {
       failed(error);
     }
@@ -293,7 +295,7 @@ export class AgentSessions {
   ): Promise<AgentOpResult> {
     const session = this.get(sessionId);
     const chosen = checkOptionValue(session.configOptions, configId, value, valuePath);
-    await this.#definition.setConfigOption?.(session, configId, value);
+    await this.#definition.session?.setConfigOption?.(session, configId, value);
     const options = session.configOptions.map((option) => (option.configId === configId ? chosen : option));
     session.setConfigOptions(options);
     keepCurrent(session, request);
@@ -304,16 +306,15 @@ export class AgentSessions {
     op: Extract<SessionOp, { op: "cancel_tool" | "cancel_terminal" }>,
   ): Promise<AgentOpResult> {
     const session = this.get(op.sessionId);
-    const definition = this.#definition;
+    const { cancelTool, cancelTerminal } = this.#hooks;
     const isTool = op.op === "cancel_tool";
     // answered when it is accepted; the end is an update (A108)
     const isDone = isTool
       ? session.updates.work.cancel("tool_call", op.toolCallId)
       : session.updates.work.cancel("terminal", op.terminalId);
     if (isDone) return { kind: "none" };
-    if (isTool && definition.cancelTool !== undefined) await definition.cancelTool(session, op.toolCallId);
-    else if (!isTool && definition.cancelTerminal !== undefined)
-      await definition.cancelTerminal(session, op.terminalId);
+    if (isTool && cancelTool !== undefined) cancelTool(op.toolCallId);
+    else if (!isTool && cancelTerminal !== undefined) cancelTerminal(op.terminalId);
     else
       throw new RequestError(rpcCodes.invalidParams, "it cannot be cancelled", { reason: "not_cancellable" });
     return { kind: "none" };

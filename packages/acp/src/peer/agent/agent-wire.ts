@@ -99,7 +99,7 @@ export class AgentWire implements SessionSender {
   }
 
   /** The version that was agreed on; undefined before. */
-  get version(): number | undefined {
+  get version(): ProtocolVersion | undefined {
     return this.#negotiated?.edition.version;
   }
 

@@ -3,14 +3,14 @@
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryStore } from "../../model/memory-store.ts";
-import { type AgentDefinition, checkAgentDefinition } from "./agent-definition.ts";
+import { type AgentDefinition, type AgentHooks, checkAgentDefinition } from "./agent-definition.ts";
 import { ServedClient } from "./served-client.ts";
 import { guardedStore } from "./session/guarded-store.ts";
 
 /** One client at an agent. */
 export type AgentConnection = Pick<
   ServedClient,
-  "version" | "clientInfo" | "clientMeta" | "capabilities" | "closed" | "notify" | "close"
+  "edition" | "clientInfo" | "clientMeta" | "capabilities" | "closed" | "notify" | "close"
 >;
 
 export interface Agent {
@@ -24,10 +24,17 @@ export interface Agent {
 
 /** An agent from what it does with a prompt, and whatever else it wants to decide. */
 export function agent(definition: AgentDefinition): Agent {
+  return agentWith(definition, {});
+}
+
+/** An agent with hooks for the scripted one. */
+export function agentWith(definition: AgentDefinition, hooks: AgentHooks): Agent {
   checkAgentDefinition(definition);
-  const store = guardedStore(definition.store ?? memoryStore(), definition.log ?? (() => undefined));
+  const { session, log: ownLog } = definition;
+  const store = guardedStore(session?.store ?? memoryStore(), ownLog ?? (() => undefined));
   return {
     definition,
-    connect: (transport, { log } = {}) => new ServedClient(transport, definition, store, log),
+    connect: (transport, { log } = {}) =>
+      new ServedClient(transport, definition, { store, hooks, log: ownLog ?? log }),
   };
 }

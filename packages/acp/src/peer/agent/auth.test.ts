@@ -80,7 +80,7 @@ inEveryVersion("N102 C11 a method that is unknown, or runs in a terminal, is -32
 
 inEveryVersion("C11 a terminal method is never sent to the agent", async (pair) => {
   const { definition, logins } = guarded();
-  const { agent } = await conversation(pair, definition, { terminalAuth: true });
+  const { agent } = await conversation(pair, definition, { auth: { terminal: true } });
   assert.deepEqual(agent.authMethods, [agentMethod, terminalMethod]);
   await assert.rejects(agent.login("tty"), { name: "TypeError", message: /tty is a terminal login/ });
   assert.deepEqual(logins, []);

@@ -257,8 +257,10 @@ inEveryVersion(
     const order: string[] = [];
     let there: AgentSession | undefined;
     const { session, updates } = await openSession(pair, {
-      open: (each) => {
-        there = each;
+      session: {
+        open: (each) => {
+          there = each;
+        },
       },
       async prompt(turn) {
         order.push(turn.text);
@@ -296,9 +298,11 @@ test("work of the agent's own waits behind a turn with steering, and is no messa
   const gate = Promise.withResolvers<void>();
   let there: AgentSession | undefined;
   const { session } = await openSession(v2, {
-    steering: true,
-    open: (each) => {
-      there = each;
+    concurrentPrompts: "inbox",
+    session: {
+      open: (each) => {
+        there = each;
+      },
     },
     async prompt(turn) {
       await gate.promise;

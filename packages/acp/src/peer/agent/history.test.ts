@@ -4,7 +4,7 @@ import { agent, client, type Files, memoryPair, type SessionUpdate } from "../..
 
 inEveryVersion(
   "a listener that comes with a load sees the whole history, however long (A24, G6)",
-  async ({ versions }) => {
+  async ({ editions: versions }) => {
     const [agentEnd, clientEnd] = memoryPair();
     agent({
       name: "a",
@@ -16,7 +16,7 @@ inEveryVersion(
         }
       },
     }).connect(agentEnd);
-    const connected = await client({ name: "c", version: "1", versions }).connect(clientEnd);
+    const connected = await client({ name: "c", version: "1", editions: versions }).connect(clientEnd);
     const first = await connected.newSession({ cwd: "/w" });
     await first.prompt("plan").result;
     await first.close();
@@ -34,7 +34,7 @@ inEveryVersion(
 
 inEveryVersion(
   "what an agent changes after it has said it stays in the history as it was said",
-  async ({ versions }) => {
+  async ({ editions: versions }) => {
     const [agentEnd, clientEnd] = memoryPair();
     agent({
       name: "a",
@@ -47,7 +47,7 @@ inEveryVersion(
         void turn.plan(entries as never);
       },
     }).connect(agentEnd);
-    const connected = await client({ name: "c", version: "1", versions }).connect(clientEnd);
+    const connected = await client({ name: "c", version: "1", editions: versions }).connect(clientEnd);
     const live: unknown[] = [];
     const replayed: unknown[] = [];
     const noteIn = (list: unknown[]) => (update: SessionUpdate) => {
@@ -67,7 +67,7 @@ inEveryVersion(
 
 inEveryVersion(
   "files that were made for one session know its roots and are closed with it",
-  async ({ versions, version }) => {
+  async ({ editions: versions, version }) => {
     const [agentEnd, clientEnd] = memoryPair();
     agent({
       name: "a",
@@ -85,7 +85,7 @@ inEveryVersion(
     const connected = await client({
       name: "c",
       version: "1",
-      versions,
+      editions: versions,
       files(session) {
         events.push(session.roots);
         return made;

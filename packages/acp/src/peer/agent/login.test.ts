@@ -118,8 +118,10 @@ inEveryVersion("A112 what `open` throws names the methods too", async (pair) => 
   const { definition } = guarded();
   const { agent: connected } = await conversation(pair, {
     ...definition,
-    open: () => {
-      throw authRequired();
+    session: {
+      open: () => {
+        throw authRequired();
+      },
     },
   });
   const error = await rejects(connected.newSession(place), -32000, { reason: "auth_required" });
@@ -128,10 +130,10 @@ inEveryVersion("A112 what `open` throws names the methods too", async (pair) => 
 
 test("A12 an agent that lists methods without login or logout is refused when it is made", () => {
   const base = { name: "a", version: "1", prompt: () => undefined, authMethods: [key] };
-  assert.throws(() => agent({ ...base, logout: () => undefined }), /login/);
-  assert.throws(() => agent({ ...base, login: () => undefined }), /logout/);
-  agent({ ...base, login: () => undefined, versions: [1] });
-  agent({ ...base, login: () => undefined, logout: () => undefined });
+  assert.throws(() => agent({ ...base, auth: { logout: () => undefined } }), /login/);
+  assert.throws(() => agent({ ...base, auth: { login: () => undefined } }), /logout/);
+  agent({ ...base, auth: { login: () => undefined }, editions: ["v1"] });
+  agent({ ...base, auth: { login: () => undefined, logout: () => undefined } });
 });
 
 test("A12 version 2 has auth/login and auth/logout wherever a method is listed", async () => {
@@ -165,14 +167,14 @@ test("A15 two methods of one id, and an environment with a name twice, are refus
     { name: "A", value: "1" },
     { name: "A", value: "2" },
   ];
-  assert.throws(() => agent({ ...base, authMethods: [{ ...tty, env: twice }] }), /"A" twice/);
-  assert.throws(() => agent({ ...base, authMethods: [key, key] }), /the id "key"/);
+  assert.throws(() => agent({ ...base, auth: { methods: [{ ...tty, env: twice }] } }), /"A" twice/);
+  assert.throws(() => agent({ ...base, auth: { methods: [key, key] } }), /the id "key"/);
 });
 
 test("A112 methods that are too long for an error are left out", async () => {
   const { definition, state } = guarded();
   const authMethods = [{ ...key, name: "x".repeat(2_000) }];
-  const { call } = withScriptedClient({ ...definition, authMethods });
+  const { call } = withScriptedClient({ ...definition, auth: { methods: authMethods } });
   await call("initialize", initialize(1));
   state.inside = false;
   const error = await rejects(call("session/list", {}), -32000);

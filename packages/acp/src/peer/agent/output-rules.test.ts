@@ -344,7 +344,7 @@ inEveryVersion("A100 a form is taken for filled in only when it has what it asks
 });
 
 test("A87 A88 version 1's terminals are attached before they are released, and all are released", async () => {
-  const { released } = await inTurn({ versions: [1], version: 1 }, async (turn) => {
+  const { released } = await inTurn({ editions: ["v1"], version: 1 }, async (turn) => {
     const create = (command: string) => turn.client.terminals?.create({ command });
     const [shown, late, killed] = [await create("shown"), await create("late"), await create("killed")];
     assert.ok(shown && late && killed);
@@ -370,7 +370,7 @@ inEveryVersion("a question that fails is an answered one in the history", async 
   const { session } = await openSession(
     pair,
     {
-      store,
+      session: { store },
       async prompt(turn) {
         const requestedSchema = { type: "object" as const, properties: {} };
         await assert.rejects(turn.elicit({ mode: "form", message: "?", requestedSchema }));

@@ -204,7 +204,7 @@ test("G7 whatever is wrong with an update is refused in version 1 as it is in ve
     ...variants(each).filter((it) => typeof it === "object" && it !== null),
   ]);
   const verdicts = (version: 1 | 2) =>
-    refusals({ versions: [version], version }, [
+    refusals({ editions: [`v${version}`], version }, [
       ...tried.map((value) => (turn: Turn) => turn.update(structuredClone(value) as SessionUpdate)),
       (turn) => turn.say("the end"),
     ]);

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { conversation, inEveryVersion, type Pair, place, quiet } from "../../../test/support/peer-probe.ts";
 import { type Entry, memoryStore, type SessionStore, type Turn } from "../../index.ts";
 
-const pair: Pair = { versions: [2], version: 2 };
+const pair: Pair = { editions: ["v2"], version: 2 };
 
 /** Every kind of thing that begins and ends, and a word about a tool call that has ended. */
 const definition = {
@@ -36,7 +36,7 @@ async function stored(...prompts: string[]) {
   const store = memoryStore();
   const { agent } = await conversation(
     pair,
-    { ...definition, store },
+    { ...definition, session: { store } },
     { requestPermission: (ask) => ask.options[0]?.optionId },
   );
   const session = await agent.newSession(place);
@@ -74,7 +74,7 @@ async function revived(
       }
     },
   };
-  const { agent } = await conversation(pair, { ...definition, store: counting });
+  const { agent } = await conversation(pair, { ...definition, session: { store: counting } });
   await agent.resumeSession(record.sessionId, place);
   await agent.close();
   await quiet();
@@ -121,7 +121,7 @@ inEveryVersion("work beside the conversation is not settled before it has ended"
   const store = memoryStore();
   const gate = Promise.withResolvers<void>();
   const { agent } = await conversation(versions, {
-    store,
+    session: { store },
     prompt(turn) {
       if (turn.text === "begin") void turn.session.runInBackground({ title: "B" }, () => gate.promise);
     },

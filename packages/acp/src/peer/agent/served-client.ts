@@ -9,7 +9,7 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
-import { protocolVersions } from "../../edition/negotiate.ts";
+import { allEditions, type Edition, editionOf, versionsOf } from "../../edition/negotiate.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, invalidParams, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
@@ -18,11 +18,18 @@ import type { Implementation, Meta, SessionConfigOption } from "../../model/cont
 import { methodNotFound } from "../base/bound-wire.ts";
 import { authRequired, type ExtensionContext } from "../base/extensions.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
-import { type AgentDefinition, authMethodsFor, introduction } from "./agent-definition.ts";
+import { type AgentDefinition, type AgentHooks, authMethodsFor, introduction } from "./agent-definition.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { type AgentHost, AgentWire } from "./agent-wire.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
 import { receivedPrompt } from "./turn/received-prompt.ts";
+
+interface ServedClientParts {
+  readonly store: GuardedStore;
+  readonly hooks: AgentHooks;
+  /** Instead of the definition's. */
+  readonly log: Log | undefined;
+}
 
 export class ServedClient implements AgentHost {
   /** Resolves when the connection has closed and its sessions with it; never rejects. */
@@ -33,12 +40,16 @@ export class ServedClient implements AgentHost {
   #client: Introduction<ClientCapabilities> | undefined;
 
   /** @internal Made by agent().connect(). */
-  constructor(transport: Transport, definition: AgentDefinition, store: GuardedStore, log?: Log) {
-    const { versions = protocolVersions, unstable = [] } = definition;
-    const options = { ...definition, versions, unstable, ...optional({ log: definition.log ?? log }) };
+  constructor(
+    transport: Transport,
+    definition: AgentDefinition,
+    { store, hooks, log = definition.log }: ServedClientParts,
+  ) {
+    const { editions = allEditions, unstable = [], connection } = definition;
+    const options = { ...connection, versions: versionsOf(editions), unstable, ...optional({ log }) };
     this.#definition = definition;
     this.#wire = new AgentWire(transport, options, this);
-    this.#sessions = new AgentSessions(definition, this.#wire, store);
+    this.#sessions = new AgentSessions(definition, this.#wire, store, hooks);
     this.closed = this.#wire.closed.then(async (reason) => {
       await this.#sessions.closeAll();
       return reason;
@@ -57,9 +68,10 @@ export class ServedClient implements AgentHost {
     return this.#client?._meta;
   }
 
-  /** The version that was agreed on; undefined before. */
-  get version(): number | undefined {
-    return this.#wire.version;
+  /** The edition that was agreed on; undefined before. */
+  get edition(): Edition | undefined {
+    const { version } = this.#wire;
+    return version === undefined ? undefined : editionOf(version);
   }
 
   close(reason?: string): Promise<void> {
@@ -82,7 +94,8 @@ export class ServedClient implements AgentHost {
     this.#sessions.get(sessionId).configOptions;
 
   allow(method: string): void {
-    if (method.startsWith("session/") && this.#definition.isLoggedIn?.() === false) throw this.#loginNeeded();
+    if (method.startsWith("session/") && this.#definition.auth?.isLoggedIn?.() === false)
+      throw this.#loginNeeded();
   }
 
   run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
@@ -118,13 +131,13 @@ export class ServedClient implements AgentHost {
   }
 
   extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown {
-    const { requests = {} } = this.#definition;
+    const { requests = {} } = this.#definition.extensions ?? {};
     if (!Object.hasOwn(requests, method)) throw methodNotFound(method);
     return requests[method as `_${string}`]?.(params, this.#extensionContext(request.signal));
   }
 
   extensionNotified(method: string, params: unknown): void {
-    const { notifications = {} } = this.#definition;
+    const { notifications = {} } = this.#definition.extensions ?? {};
     if (!Object.hasOwn(notifications, method)) return;
     notifications[method as `_${string}`]?.(params, this.#extensionContext(new AbortController().signal));
   }

@@ -199,10 +199,10 @@ export class ServedSession implements AgentSession {
 
   /** Queues a prompt, gives it to the turn that runs, or refuses it: as the definition says. */
   prompt(prompt: ReceivedPrompt): void {
-    const { steering, concurrentPrompts } = this.#definition;
-    if (steering && this.#turn?.inbox.deliver(prompt)) return;
+    const { concurrentPrompts } = this.#definition;
+    if (concurrentPrompts === "inbox" && this.#turn?.inbox.deliver(prompt)) return;
     const isBusy = this.#turn?.hasReportedEnd === false || this.#queue.waiting.length > 0;
-    if (!steering && isBusy && concurrentPrompts === "reject") {
+    if (isBusy && concurrentPrompts === "reject") {
       const data = { reason: "turn_in_progress" };
       return prompt.refused(
         new RequestError(-32064, "a turn is running: wait for its end or cancel it", data),
@@ -247,10 +247,10 @@ export class ServedSession implements AgentSession {
   }
 
   async #run(queued: QueuedTurn): Promise<ReceivedPrompt[]> {
-    const { clientTimeoutMs, steering, unstable = [] } = this.#definition;
-    const turn = newTurn(this, this.updates, queued, clientTimeoutMs);
+    const { concurrentPrompts, unstable = [], connection } = this.#definition;
+    const turn = newTurn(this, this.updates, queued, connection?.clientTimeoutMs);
     this.#turn = turn;
-    if (steering)
+    if (concurrentPrompts === "inbox")
       for (const prompt of this.#queue.withdrawAll(({ run }) => run === undefined))
         turn.inbox.deliver(prompt);
     try {

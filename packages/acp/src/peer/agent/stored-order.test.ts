@@ -84,9 +84,11 @@ inEveryVersion(
     const { store, shut, open } = slowStore();
     let there: AgentSession | undefined;
     const talk = await openSession(pair, {
-      store,
-      open: (session) => {
-        there = session;
+      session: {
+        store,
+        open: (session) => {
+          there = session;
+        },
       },
       prompt: (turn) => void turn.say("answer"),
     });
@@ -106,10 +108,10 @@ inEveryVersion(
 
 test("what is said while a steering prompt is being stored follows it, live and in a replay (v2)", async () => {
   const { store, shut, open } = slowStore();
-  const pair: Pair = { versions: [2], version: 2 };
+  const pair: Pair = { editions: ["v2"], version: 2 };
   const talk = await openSession(pair, {
-    store,
-    steering: true,
+    session: { store },
+    concurrentPrompts: "inbox",
     async prompt(turn) {
       turn.say("one");
       for await (const _ of turn.inbox) {
@@ -137,7 +139,7 @@ test("what is said while a steering prompt is being stored follows it, live and 
 inEveryVersion("what is said while the end of a tool is being stored follows it", async (pair) => {
   const { store, shut, open } = slowStore();
   const talk = await openSession(pair, {
-    store,
+    session: { store },
     async prompt(turn) {
       const tool = (toolCallId: string) =>
         turn.tool({ title: toolCallId, toolCallId }, async (call) => {
@@ -166,7 +168,7 @@ inEveryVersion(
     const { store, shut, open } = slowStore();
     const gate = Promise.withResolvers<void>();
     const talk = await openSession(pair, {
-      store,
+      session: { store },
       async prompt(turn) {
         turn.say("one ");
         const tool = turn.tool({ title: "T" }, () => shut());
@@ -196,9 +198,11 @@ inEveryVersion(
     const { store, shut, open } = slowStore();
     let there: AgentSession | undefined;
     const talk = await openSession(pair, {
-      store,
-      open: (session) => {
-        there = session;
+      session: {
+        store,
+        open: (session) => {
+          there = session;
+        },
       },
       prompt: () => undefined,
     });
@@ -222,8 +226,8 @@ inEveryVersion(
     if (pair.version === 1) return;
     const { store, fail } = slowStore();
     const talk = await openSession(pair, {
-      store,
-      steering: true,
+      session: { store },
+      concurrentPrompts: "inbox",
       async prompt(turn) {
         for await (const _ of turn.inbox) {
           await quiet();
@@ -257,8 +261,7 @@ inEveryVersion(
   async (pair) => {
     const { store, fail } = slowStore();
     const talk = await openSession(pair, {
-      store,
-      maxUnstored: 2_000,
+      session: { store, maxUnstored: 2_000 },
       async prompt(turn) {
         if (turn.text === "again") return;
         // its status ends although the store has failed and is full
@@ -291,8 +294,7 @@ inEveryVersion(
 inEveryVersion("G8 a store that hangs lets no more wait than it may", async (pair) => {
   const { store, shut, open } = slowStore();
   const talk = await openSession(pair, {
-    store,
-    maxUnstored: 2_000,
+    session: { store, maxUnstored: 2_000 },
     async prompt(turn) {
       shut();
       const waits = turn.tool({ title: "waits for its start to be stored" }, () => undefined);
@@ -308,5 +310,8 @@ inEveryVersion("G8 a store that hangs lets no more wait than it may", async (pai
 test("a limit that is none is refused when the agent is made", async () => {
   const { agent } = await import("../../index.ts");
   for (const maxUnstored of [-1, Number.NaN, "x" as never])
-    assert.throws(() => agent({ name: "a", version: "1", prompt: () => undefined, maxUnstored }), TypeError);
+    assert.throws(
+      () => agent({ name: "a", version: "1", prompt: () => undefined, session: { maxUnstored } }),
+      TypeError,
+    );
 });

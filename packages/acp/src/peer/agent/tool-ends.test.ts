@@ -90,8 +90,10 @@ inEveryVersion("background calls that end at once, or begin while another ends, 
   let opened: AgentSession | undefined;
   const gate = Promise.withResolvers<void>();
   const { agent, session, updates } = await openSession(pair, {
-    open(its) {
-      opened = its;
+    session: {
+      open(its) {
+        opened = its;
+      },
     },
     prompt: (turn) => void turn.say("hi"),
   });

@@ -85,7 +85,7 @@ function slow(): { store: SessionStore; gate: PromiseWithResolvers<void>; fail: 
 
 test("A53 neither the answer nor the echo comes before the message is stored", async () => {
   const { store, gate } = slow();
-  const { prompt, lines } = await started(2, { store, prompt: () => undefined });
+  const { prompt, lines } = await started(2, { session: { store }, prompt: () => undefined });
   const answer = prompt();
   await quiet();
   assert.deepEqual(lines(), []);
@@ -98,7 +98,7 @@ test("A53 neither the answer nor the echo comes before the message is stored", a
 test("A55 a prompt that is refused shows no message", async () => {
   const { store, gate, fail } = slow();
   const { prompt, lines, call, sessionId } = await started(2, {
-    store,
+    session: { store },
     concurrentPrompts: "reject",
     prompt: () => undefined,
   });

@@ -21,7 +21,7 @@ function served(version: 1 | 2, parts: Partial<AgentDefinition>) {
     prompt: () => undefined,
     log: (_level, message) => void logged.push(message),
     ...parts,
-    versions: [version],
+    editions: [`v${version}`],
   }).connect(far);
   return { near, logged };
 }
@@ -61,7 +61,7 @@ for (const version of [1, 2] as const) {
             return prompt();
           },
         });
-        const connected = await client({ name: "c", version: "1", versions: [version] }).connect(near);
+        const connected = await client({ name: "c", version: "1", editions: [`v${version}`] }).connect(near);
         const session = await connected.newSession({ cwd: "/w" });
         const first = await session.prompt("a").result;
         assert.equal(first.stopReason, "error");
@@ -78,7 +78,7 @@ for (const version of [1, 2] as const) {
     limit,
     async () => {
       const { near } = served(version, { concurrentPrompts: "reject" });
-      const connected = await client({ name: "c", version: "1", versions: [version] }).connect(near);
+      const connected = await client({ name: "c", version: "1", editions: [`v${version}`] }).connect(near);
       const session = await connected.newSession({ cwd: "/w" });
       for (let i = 0; i < 4; i++) assert.equal((await session.prompt("a").result).stopReason, "end_turn");
       await connected.close();
@@ -137,9 +137,11 @@ for (const version of [1, 2] as const) {
       const store = memoryStore();
       const append = Promise.withResolvers<never>();
       const { near } = served(version, {
-        store: new Proxy(store, {
-          get: (target, name) => (name === "append" ? () => append.promise : Reflect.get(target, name)),
-        }),
+        session: {
+          store: new Proxy(store, {
+            get: (target, name) => (name === "append" ? () => append.promise : Reflect.get(target, name)),
+          }),
+        },
       });
       const peer = new RawPeer(near);
       await peer.ask(1, "initialize", introduction(version));

@@ -321,7 +321,7 @@ inEveryVersion(
   async (pair) => {
     const turns: string[] = [];
     const { session } = await openSession(pair, {
-      steering: true,
+      concurrentPrompts: "inbox",
       async prompt(turn) {
         turns.push(turn.text);
         if (turn.text === "1") await quiet();
@@ -337,7 +337,7 @@ inEveryVersion(
 
 inEveryVersion("a handler that waits for its inbox for ever ends when it is cancelled", async (pair) => {
   const { session } = await openSession(pair, {
-    steering: true,
+    concurrentPrompts: "inbox",
     async prompt(turn) {
       for await (const _ of turn.inbox) turn.say("got one");
     },

@@ -304,7 +304,7 @@ for (const version of [1, 2] as const) {
       for (const value of wrong) {
         const params = replaced(base, pointer, value);
         const { accepted } = oracle.decode("InitializeRequest", params);
-        const { call } = withScriptedClient({ ...definition, versions: [version] });
+        const { call } = withScriptedClient({ ...definition, editions: [`v${version}`] });
         const what = `${pointer} ${String(value === missing ? "missing" : JSON.stringify(value))}`;
         const answer = await call("initialize", params).catch((error: unknown) => error);
         if (answer instanceof RequestError) {

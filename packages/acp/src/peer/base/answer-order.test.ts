@@ -20,13 +20,15 @@ async function written(version: 1 | 2, prompt: Prompted, store: SessionStore = m
   const methods = new Map<unknown, string>();
   const { call, peer } = withScriptedClient({
     prompt,
-    store,
-    tap(direction, line) {
-      const { id, method, params } = JSON.parse(line) as { id?: unknown; method?: string; params?: Json };
-      if (direction === "in") {
-        if (id !== undefined && method !== undefined) methods.set(id, method);
-      } else if (method === "session/update") lines.push(nameOf((params as { update: Json }).update));
-      else if (method === undefined) lines.push(`answer to ${methods.get(id)}`);
+    session: { store },
+    connection: {
+      tap(direction, line) {
+        const { id, method, params } = JSON.parse(line) as { id?: unknown; method?: string; params?: Json };
+        if (direction === "in") {
+          if (id !== undefined && method !== undefined) methods.set(id, method);
+        } else if (method === "session/update") lines.push(nameOf((params as { update: Json }).update));
+        else if (method === undefined) lines.push(`answer to ${methods.get(id)}`);
+      },
     },
   });
   await call("initialize", initialize(version));

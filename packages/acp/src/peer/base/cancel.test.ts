@@ -203,7 +203,7 @@ inEveryVersion("G5 a cancel takes the prompts that wait with it, each with one o
 inEveryVersion("G5 a cancel takes the prompts that wait in an inbox with it", async (pair) => {
   const turns: string[] = [];
   const { session } = await openSession(pair, {
-    steering: true,
+    concurrentPrompts: "inbox",
     prompt: (turn) => {
       turns.push(turn.text);
       return aborted(turn.signal);
@@ -243,7 +243,7 @@ inEveryVersion("cancelling one prompt that waits leaves the others alone", async
 test("cancelling the prompt that runs leaves those that this side keeps waiting (v1)", async () => {
   const turns: string[] = [];
   const { session } = await openSession(
-    { versions: [1], version: 1 },
+    { editions: ["v1"], version: 1 },
     {
       prompt: (turn) => {
         turns.push(turn.text);

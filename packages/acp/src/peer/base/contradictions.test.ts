@@ -158,8 +158,10 @@ test("E7 C56 work that ends while a history is replayed has ended; a snapshot al
 test("E9 E10 closing an unknown session succeeds; commands have their tag, and come with the answer", async () => {
   const { call } = withScriptedClient({
     prompt,
-    open: (session) =>
-      void session.setAvailableCommands([{ type: "command", name: "go", description: "goes" }]),
+    session: {
+      open: (session) =>
+        void session.setAvailableCommands([{ type: "command", name: "go", description: "goes" }]),
+    },
   });
   await call("initialize", initialize(2));
   assert.deepEqual(await call("session/close", { sessionId: "nobody" }), {});
@@ -187,7 +189,7 @@ test("E13 A103 notices reach a version 1 client that declared them, and no other
   const notify = {
     prompt: (turn: { notice(severity: "info", title: string): unknown }) => void turn.notice("info", "n"),
   };
-  const { session, updates } = await openSession({ versions: [1], version: 1 }, notify);
+  const { session, updates } = await openSession({ editions: ["v1"], version: 1 }, notify);
   await session.prompt("x").result;
   assert.equal(notices(updates), 1);
   const { call, peer } = withScriptedClient(notify);
@@ -334,9 +336,9 @@ test("X6 X7 keys of tracing, and keys that nobody knows, go through `_meta` unto
   for (const version of versions) {
     const seen: unknown[] = [];
     const { agent: connected } = await conversation(
-      { versions: [version], version },
+      { editions: [`v${version}`], version },
       {
-        open: (_session, _origin, activation) => void seen.push(activation._meta),
+        session: { open: (_session, _origin, activation) => void seen.push(activation._meta) },
         prompt(turn) {
           seen.push(turn._meta);
           return { stopReason: "end_turn", _meta: meta };
@@ -353,7 +355,7 @@ test("X8 values of one's own begin with an underscore, or are refused where they
   for (const version of versions) {
     const refused: string[] = [];
     const { session, updates } = await openSession(
-      { versions: [version], version },
+      { editions: [`v${version}`], version },
       {
         prompt(turn) {
           const call = { sessionUpdate: "tool_call_update", toolCallId: "t" };
@@ -391,7 +393,7 @@ test("X8 values of one's own begin with an underscore, or are refused where they
 test("X8 values of one's own begin with an underscore, or are refused by the schema; others' are kept", async () => {
   const refused: string[] = [];
   const { session, updates } = await openSession(
-    { versions: [2], version: 2 },
+    { editions: ["v2"], version: 2 },
     {
       async prompt(turn) {
         const call = { sessionUpdate: "tool_call_update", toolCallId: "t" };

@@ -2,25 +2,27 @@
 
 import { editDistance } from "../../base/nearest-word.ts";
 import { isObject } from "../../base/objects.ts";
+import { allEditions } from "../../edition/negotiate.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 
 /** Every key of a definition. A missing or an unknown one does not compile. */
 export type Keys<Definition> = Readonly<Record<keyof Definition, true>>;
 
+/** Every key of the groups of a definition. */
+export type GroupKeys<Definition, Group extends keyof Definition> = {
+  readonly [Name in Group]: Keys<NonNullable<Definition[Name]>>;
+};
+
 export const sharedKeys = {
   name: true,
   version: true,
   title: true,
-  versions: true,
+  editions: true,
   unstable: true,
-  _meta: true,
-  requests: true,
-  notifications: true,
-  limits: true,
   log: true,
-  tap: true,
-  batches: true,
-  drainMs: true,
+  extensions: true,
+  connection: true,
+  _meta: true,
 } as const;
 
 /** Throws a TypeError for what the compiler would refuse: for authors who write JavaScript. */
@@ -28,21 +30,53 @@ export function checkDefinition(
   role: "agent" | "client",
   definition: unknown,
   known: Readonly<Record<string, true>>,
+  groups: Readonly<Record<string, Readonly<Record<string, true>>>>,
 ): void {
   if (!isObject(definition)) {
     const wanted = role === "agent" ? "name, version and prompt" : "name and version";
     throw new TypeError(`${role}: expected an object with ${wanted}, got ${argumentText(definition)}`);
   }
-  const wrong = misspeltKey(definition, known);
-  if (wrong !== undefined)
-    throw new TypeError(`${role}: there is no ${wrong.got} in a definition; did you mean ${wrong.wanted}?`);
-  for (const field of ["requests", "notifications"]) checkMethods(`${role}: ${field}`, definition[field]);
+  refuseMisspelt(role, definition, known);
+  for (const [group, keys] of Object.entries(groups)) {
+    const misplaced = Object.keys(definition).find(
+      (key) => Object.hasOwn(keys, key) && !Object.hasOwn(known, key),
+    );
+    if (misplaced !== undefined)
+      throw new TypeError(`${role}: ${misplaced} belongs into ${group}: { ${misplaced} }`);
+    const given = definition[group];
+    if (given === undefined) continue;
+    if (!isObject(given))
+      throw new TypeError(`${role}: ${group} must be an object, got ${argumentText(given)}`);
+    refuseMisspelt(`${role}: ${group}`, given, keys);
+  }
+  const extensions = isObject(definition["extensions"]) ? definition["extensions"] : {};
+  for (const field of ["requests", "notifications"])
+    checkMethods(`${role}: extensions.${field}`, extensions[field]);
+  checkEditions(role, definition["editions"]);
   // both sides introduce themselves (A6, C3)
   for (const field of ["name", "version"]) {
     const value = definition[field];
     if (typeof value !== "string" || value === "")
       throw new TypeError(`${role}: ${field} must be a string that is not empty, got ${String(value)}`);
   }
+}
+
+function checkEditions(role: string, editions: unknown): void {
+  if (editions === undefined) return;
+  const known = allEditions.map((edition) => JSON.stringify(edition)).join(", ");
+  if (!Array.isArray(editions) || editions.length === 0) {
+    const got = Array.isArray(editions) ? "an empty list" : argumentText(editions);
+    throw new TypeError(`${role}: editions must be a list of ${known}, or left out; got ${got}`);
+  }
+  const wrong: unknown = editions.find((each) => !allEditions.some((edition) => edition === each));
+  if (wrong !== undefined)
+    throw new TypeError(`${role}: there is no edition ${argumentText(wrong)}; there are ${known}`);
+}
+
+function refuseMisspelt(where: string, given: object, known: Readonly<Record<string, true>>): void {
+  const wrong = misspeltKey(given, known);
+  if (wrong !== undefined)
+    throw new TypeError(`${where}: there is no ${wrong.got} in a definition; did you mean ${wrong.wanted}?`);
 }
 
 /** Only methods outside the protocol have handlers of their own. */

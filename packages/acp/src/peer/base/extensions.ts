@@ -5,6 +5,14 @@ import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { AuthMethod } from "../../model/content.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 
+/** Handlers of requests and notifications outside the protocol; names begin with `_`. */
+export interface Extensions {
+  readonly requests?: Readonly<Record<`_${string}`, (params: unknown, context: ExtensionContext) => unknown>>;
+  readonly notifications?: Readonly<
+    Record<`_${string}`, (params: unknown, context: ExtensionContext) => undefined>
+  >;
+}
+
 /** The context of an extension handler. */
 export interface ExtensionContext {
   /** Aborts when the peer cancels the request or the connection ends. Never, for a notification. */

@@ -46,10 +46,10 @@ test("G7 a definition without a name, a version or a prompt is refused when it i
 test("a client that speaks both versions says so in one initialize that either agent reads", async () => {
   for (const versions of [[1], [2]] as const) {
     const { agent: connected, wire } = await conversation(
-      { versions, version: versions[0] },
+      { editions: versions, version: versions[0] },
       { prompt },
       {
-        versions: [2, 1],
+        editions: ["v2", "v1"],
         files: { canRead: true, canWrite: false, readText: async () => "", writeText: async () => undefined },
       },
     );
@@ -66,7 +66,7 @@ test("a client that speaks both versions says so in one initialize that either a
 
 test("A3 E2 an agent that only speaks version 1 answers 1 to whatever is asked", async () => {
   for (const asked of [0, 2, 999]) {
-    const { call } = withScriptedClient({ prompt, versions: [1] });
+    const { call } = withScriptedClient({ prompt, editions: ["v1"] });
     assert.equal(
       ((await call("initialize", { protocolVersion: asked })) as { protocolVersion: number }).protocolVersion,
       1,
@@ -90,7 +90,7 @@ test("A4 E2 N099 an agent of both versions answers the highest that is not above
 });
 
 test("A5 E2 N100 where no version fits the answer is -32022 with what there is", async () => {
-  const only2 = withScriptedClient({ prompt, versions: [2] });
+  const only2 = withScriptedClient({ prompt, editions: ["v2"] });
   await rejects(only2.call("initialize", initialize(1)), -32022, { requested: 1, supported: [2] });
   await rejects(withScriptedClient({ prompt }).call("initialize", { protocolVersion: 0 }), -32022, {
     requested: 0,
@@ -211,7 +211,7 @@ test("C4 an agent that chose a version which the client does not speak is left, 
       drain: () => undefined,
       end: () => hungUp.resolve(),
     });
-    await assert.rejects(client({ name: "c", version: "1", versions }).connect(right), {
+    await assert.rejects(client({ name: "c", version: "1", editions: versions }).connect(right), {
       name: "ConnectionError",
       kind: "protocol",
       message: new RegExp(`version ${chosen}`),
@@ -224,7 +224,9 @@ test("an agent that does not answer initialize is given up after the time that t
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
     const [, right] = memoryPair();
-    const connecting = client({ name: "c", version: "1", handshakeTimeoutMs: 5_000 }).connect(right);
+    const connecting = client({ name: "c", version: "1", connection: { handshakeTimeoutMs: 5_000 } }).connect(
+      right,
+    );
     const failed = assert.rejects(
       connecting,
       (error: ConnectionError) => error.kind === "handshake_timeout" && /5000 ms/.test(error.message),
@@ -254,15 +256,19 @@ test("requests of an agent that fails its handshake are answered, and nothing wa
   });
   const early = peer.request("_hello", {});
   early.catch(() => undefined);
-  await assert.rejects(client({ name: "c", version: "1", requests: { _hello: () => "hi" } }).connect(right));
+  await assert.rejects(
+    client({ name: "c", version: "1", extensions: { requests: { _hello: () => "hi" } } }).connect(right),
+  );
   await assert.rejects(early);
 });
 
 test("C5 G7 capabilities that are no capabilities are off", async () => {
   const { call } = withScriptedClient({
     prompt,
-    open: (session) => {
-      session.data = session;
+    session: {
+      open: (session) => {
+        session.data = session;
+      },
     },
   });
   const result = await call("initialize", {

@@ -4,19 +4,19 @@ import { agent, client, type ElicitationRequest, memoryPair } from "../../index.
 
 inEveryVersion(
   "custom data crosses both ways with a session, a prompt and its outcome (X2, X7)",
-  async ({ versions }) => {
+  async ({ editions: versions }) => {
     const [agentEnd, clientEnd] = memoryPair();
     const seen: unknown[] = [];
     agent({
       name: "a",
       version: "1",
-      open: (_session, _origin, { _meta: meta }) => void seen.push(meta),
+      session: { open: (_session, _origin, { _meta: meta }) => void seen.push(meta) },
       prompt(turn) {
         seen.push(turn._meta);
         return { stopReason: "end_turn", _meta: { "example.com/cost": 3 } };
       },
     }).connect(agentEnd);
-    const connected = await client({ name: "c", version: "1", versions }).connect(clientEnd);
+    const connected = await client({ name: "c", version: "1", editions: versions }).connect(clientEnd);
     const session = await connected.newSession({ cwd: "/w", _meta: { "example.com/tab": 1 } });
     const { result: outcome } = session.prompt("hello", { meta: { "example.com/id": "x" } });
     assert.deepEqual((await outcome)._meta, { "example.com/cost": 3 });
@@ -27,7 +27,7 @@ inEveryVersion(
 
 inEveryVersion(
   "an agent says when the flow behind a URL elicitation is over (A98, C44)",
-  async ({ versions }) => {
+  async ({ editions: versions }) => {
     const [agentEnd, clientEnd] = memoryPair();
     const ask: ElicitationRequest = {
       mode: "url",
@@ -48,7 +48,7 @@ inEveryVersion(
     const connected = await client({
       name: "c",
       version: "1",
-      versions,
+      editions: versions,
       elicit: () => ({ action: "accept" }),
       elicitationCompleted: (elicitationId) => void completed.push(elicitationId),
     }).connect(clientEnd);

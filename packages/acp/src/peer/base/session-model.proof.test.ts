@@ -17,13 +17,13 @@ import {
   type EntryBody,
   memoryPair,
   type Prompt,
-  type ProtocolVersion,
   RequestError,
   type SessionConfigOption,
   type SessionUpdate,
   type Transport,
   type Turn,
 } from "../../index.ts";
+import type { ProtocolVersion } from "../../internal.ts";
 import { applyEntry, createView, type SessionView, snapshot } from "../../view.ts";
 
 /** What the agent does in a turn, one after the other. */
@@ -167,15 +167,17 @@ class World {
     this.#agent = agent({
       name: "model",
       version: "1",
-      versions: [scenario.version],
-      steering: scenario.steering,
+      editions: [`v${scenario.version}`],
+      concurrentPrompts: "inbox",
       log,
-      open: (session, origin) => {
-        if (origin === "new") this.#watch(session);
-        session.setConfigOptions(option("start"));
+      session: {
+        open: (session, origin) => {
+          if (origin === "new") this.#watch(session);
+          session.setConfigOptions(option("start"));
+        },
+        // takes a moment, in which the agent may change its mind
+        setConfigOption: () => Promise.resolve(),
       },
-      // takes a moment, in which the agent may change its mind
-      setConfigOption: () => Promise.resolve(),
       prompt: (turn) => this.#turn(turn),
     });
   }
@@ -190,10 +192,12 @@ class World {
     return client({
       name: "model",
       version: "1",
-      versions: [this.#scenario.version],
+      editions: [`v${this.#scenario.version}`],
       requestPermission: (ask) => this.#answer(ask.title),
-      tap:
-        transports === this.#transports ? (direction, text) => this.#tap(direction, text) : () => undefined,
+      connection: {
+        tap:
+          transports === this.#transports ? (direction, text) => this.#tap(direction, text) : () => undefined,
+      },
     }).connect(transports[1]);
   }
 

@@ -45,8 +45,10 @@ inEveryVersion("A16 every session has an id of its own, and its place", async (p
   const places: unknown[] = [];
   const { agent } = await conversation(pair, {
     prompt: echo,
-    open: (session, origin, activation) => {
-      places.push([origin, session.cwd, session.roots, activation._meta]);
+    session: {
+      open: (session, origin, activation) => {
+        places.push([origin, session.cwd, session.roots, activation._meta]);
+      },
     },
   });
   const ids = await Promise.all([1, 2, 3].map(async () => (await agent.newSession(place)).sessionId));
@@ -78,7 +80,7 @@ inEveryVersion(
     const { agent } = await conversation(pair, {
       prompt: echo,
       mcpCapabilities: { http: true },
-      open: (session) => void assert.equal(session.mcpServers.length, 2),
+      session: { open: (session) => void assert.equal(session.mcpServers.length, 2) },
     });
     await agent.newSession({
       cwd: "/a",
@@ -94,7 +96,7 @@ inEveryVersion(
   async (pair) => {
     const store = memoryStore();
     const first = await openSession(pair, {
-      store,
+      session: { store },
       async prompt(turn) {
         turn.say("one, ");
         turn.say("two");
@@ -110,9 +112,8 @@ inEveryVersion(
 
     const origins: string[] = [];
     const { agent } = await conversation(pair, {
-      store,
+      session: { store, open: (_session, origin) => void origins.push(origin) },
       prompt: echo,
-      open: (_session, origin) => void origins.push(origin),
     });
     const session = await agent.loadSession(sessionId, place);
     const replayed: SessionUpdate[] = [];
@@ -162,10 +163,10 @@ inEveryVersion(
 
 inEveryVersion("A26 A27 resume replays nothing", async (pair) => {
   const store = memoryStore();
-  const first = await openSession(pair, { store, prompt: echo });
+  const first = await openSession(pair, { session: { store }, prompt: echo });
   await first.session.prompt("hello").result;
   await first.session.close();
-  const { agent } = await conversation(pair, { store, prompt: echo });
+  const { agent } = await conversation(pair, { session: { store }, prompt: echo });
   const session = await agent.resumeSession(first.session.sessionId, place);
   const updates: SessionUpdate[] = [];
   session.onUpdate((update) => void updates.push(update));
@@ -203,7 +204,7 @@ inEveryVersion(
   "N104 N105 N106 N115 what is unknown, closed, deleted or elsewhere is refused by name",
   async (pair) => {
     const store = memoryStore();
-    const { session, agent } = await openSession(pair, { store, prompt: echo });
+    const { session, agent } = await openSession(pair, { session: { store }, prompt: echo });
     const { sessionId } = session;
     await rejects(agent.loadSession("nobody", place), -32002, { sessionId: "nobody" });
     await assert.rejects(
@@ -230,11 +231,11 @@ inEveryVersion(
 
 inEveryVersion("a session that is open on one connection is not opened on another", async (pair) => {
   const store = memoryStore();
-  const first = await openSession(pair, { store, prompt: echo });
+  const first = await openSession(pair, { session: { store }, prompt: echo });
   // the same agent serves both
   const { agent } = await import("../../index.ts");
   const { memoryPair, client } = await import("../../index.ts");
-  const shared = agent({ name: "a", version: "1", versions: pair.versions, prompt: echo });
+  const shared = agent({ name: "a", version: "1", editions: pair.editions, prompt: echo });
   const connect = async () => {
     const [left, right] = memoryPair();
     shared.connect(left);
@@ -252,11 +253,14 @@ inEveryVersion(
   "N116 two loads at once give one session, and a view of it shows its history once",
   async (pair) => {
     const store = memoryStore();
-    const first = await openSession(pair, { store, prompt: echo });
+    const first = await openSession(pair, { session: { store }, prompt: echo });
     await first.session.prompt("hello").result;
     await first.session.close();
     let opened = 0;
-    const { agent } = await conversation(pair, { store, prompt: echo, open: () => void opened++ });
+    const { agent } = await conversation(pair, {
+      session: { store, open: () => void opened++ },
+      prompt: echo,
+    });
     const { sessionId } = first.session;
     const updates: SessionUpdate[] = [];
     const watching = { ...place, onUpdate: (update: SessionUpdate) => void updates.push(update) };
@@ -313,8 +317,10 @@ inEveryVersion(
           }),
         );
       },
-      close: (each) => {
-        closed = each;
+      session: {
+        close: (each) => {
+          closed = each;
+        },
       },
     });
     const [one, two] = [session.prompt("1"), session.prompt("2")];
@@ -351,7 +357,11 @@ inEveryVersion("a fork goes on where the other is, and the two go their own ways
   const unstable = ["session/fork"];
   const { session, agent } = await openSession(
     pair,
-    { prompt: echo, unstable, open: (each) => each.setConfigOptions([select("mode", "a", ["a", "b"])]) },
+    {
+      prompt: echo,
+      unstable,
+      session: { open: (each) => each.setConfigOptions([select("mode", "a", ["a", "b"])]) },
+    },
     { unstable },
   );
   await session.setConfigOption("mode", "b");
@@ -380,7 +390,7 @@ inEveryVersion("A118 C65 a system prompt reaches the agent where both listed it"
   const got: unknown[] = [];
   const { agent } = await conversation(
     pair,
-    { prompt: echo, unstable, open: (session) => void got.push(session.systemPrompt) },
+    { prompt: echo, unstable, session: { open: (session) => void got.push(session.systemPrompt) } },
     { unstable },
   );
   const systemPrompt = { mode: "append" as const, content: [text("be brief")] };

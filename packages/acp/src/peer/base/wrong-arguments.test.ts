@@ -149,15 +149,19 @@ inEveryVersion("an error that is an answer names the method, here and never on t
     pair,
     {
       prompt,
-      open() {
-        throw new Error("broken");
+      session: {
+        open() {
+          throw new Error("broken");
+        },
       },
-      requests: { "_acme/back": (_params, context) => context.request("_acme/refused") },
+      extensions: { requests: { "_acme/back": (_params, context) => context.request("_acme/refused") } },
     },
     {
-      requests: {
-        "_acme/refused": () => {
-          throw new RequestError(-32_001, "no", { why: "so" });
+      extensions: {
+        requests: {
+          "_acme/refused": () => {
+            throw new RequestError(-32_001, "no", { why: "so" });
+          },
         },
       },
     },

@@ -1,8 +1,8 @@
 // Defines the handlers and options of a client, checks them, and derives its capabilities.
 
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
-import type { ProtocolVersion } from "../../edition/negotiate.ts";
-import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
+import type { Editions } from "../../edition/negotiate.ts";
+import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type {
   ElicitationRequest,
   ElicitationResponse,
@@ -12,8 +12,8 @@ import type {
 import type { Meta } from "../../model/content.ts";
 import type { Files, Terminals } from "../../model/services.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";
-import { checkDefinition, type Keys, sharedKeys } from "../base/definition-rules.ts";
-import type { ExtensionContext } from "../base/extensions.ts";
+import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
+import type { ExtensionContext, Extensions } from "../base/extensions.ts";
 import type { ClientSession } from "./client-session.ts";
 import type { UnreadLimits } from "./unread-updates.ts";
 
@@ -27,54 +27,62 @@ export interface RequestContext {
   readonly signal: AbortSignal;
 }
 
-export interface ClientDefinition
-  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "noise" | "drainMs">,
-    Partial<UnreadLimits> {
+export interface ClientDefinition {
   readonly name: string;
   readonly version: string;
   readonly title?: string;
   /** Asks the user. Answer with the id of an option; undefined means no. Default: always no. */
   requestPermission?(
-    ask: PermissionRequest,
+    request: PermissionRequest,
     context: RequestContext,
   ): Promise<PermissionOutcome | string | undefined> | PermissionOutcome | string | undefined;
   /** Shows a form, or an address to visit. Without it the client offers neither. */
   elicit?(
-    ask: ElicitationRequest,
+    request: ElicitationRequest,
     context: RequestContext,
   ): Promise<ElicitationResponse> | ElicitationResponse;
   /** Called when the agent reports that the flow of a URL elicitation is complete. */
   elicitationCompleted?(elicitationId: string): void;
-  /** The modes that `elicit` supports. Default both. */
-  readonly elicitationModes?: readonly ("form" | "url")[];
   /** Files for v1 agents. Default: none are offered. */
   readonly files?: Files | ((session: ClientSession) => Files);
   readonly terminals?: Terminals | ((session: ClientSession) => Terminals);
-  /**
-   * Tells the agent that this client runs terminal logins. Run the agent's program with the arguments of the method, then
-   * start the agent again; `@parley/client` does both. Default false: agents do not offer such methods.
-   */
-  readonly terminalAuth?: boolean;
+  readonly auth?: ClientAuthOptions;
   /**
    * Freezes every update before a listener sees it, so that a listener that changes one throws. For development: it costs
    * as much as reading the update. Default false.
    */
   readonly strict?: boolean;
-  /** Newest first. Default both. */
-  readonly versions?: readonly ProtocolVersion[];
+  readonly extensions?: Extensions;
+  /** The editions of the protocol to speak, newest first. Default: all. */
+  readonly editions?: Editions;
   readonly unstable?: UnstableMethods;
-  /** The time for the agent to answer `initialize`. Default 60,000 ms. */
-  readonly handshakeTimeoutMs?: number;
+  /** Receives errors and warnings. Silent by default. */
+  readonly log?: Log;
+  readonly connection?: ClientConnectionOptions;
   /** Put into the client's capabilities. */
   readonly _meta?: Meta;
-  /** Requests and notifications outside the protocol; names begin with `_`. */
-  readonly requests?: Readonly<Record<`_${string}`, (params: unknown, context: ExtensionContext) => unknown>>;
-  readonly notifications?: Readonly<
-    Record<`_${string}`, (params: unknown, context: ExtensionContext) => undefined>
-  >;
-  /** Requests and notifications outside the protocol without a handler above. */
-  otherRequest?(method: string, params: unknown, context: ExtensionContext): unknown;
-  otherNotification?(method: string, params: unknown): void;
+}
+
+export interface ClientAuthOptions {
+  /**
+   * Tells the agent that this client runs terminal logins. Run the agent's program with the arguments of the method, then
+   * start the agent again; `@parley/client` does both. Default false: agents do not offer such methods.
+   */
+  readonly terminal?: boolean;
+}
+
+export interface ClientConnectionOptions
+  extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "noise" | "drainMs">,
+    Partial<UnreadLimits> {
+  /** The time for the agent to answer `initialize`. Default 60,000 ms. */
+  readonly handshakeTimeoutMs?: number;
+}
+
+/** For a relay: receives what belongs to no handler, and offers only what its own client supports. */
+export interface RelayHooks {
+  otherRequest(method: string, params: unknown, context: ExtensionContext): unknown;
+  otherNotification(method: string, params: unknown): void;
+  readonly elicitationModes: readonly ("form" | "url")[];
 }
 
 const clientKeys: Keys<ClientDefinition> = {
@@ -82,28 +90,36 @@ const clientKeys: Keys<ClientDefinition> = {
   requestPermission: true,
   elicit: true,
   elicitationCompleted: true,
-  elicitationModes: true,
   files: true,
   terminals: true,
-  terminalAuth: true,
+  auth: true,
   strict: true,
-  handshakeTimeoutMs: true,
-  otherRequest: true,
-  otherNotification: true,
-  noise: true,
-  maxUnreadUpdates: true,
-  maxUnreadChars: true,
+};
+const groupKeys: GroupKeys<ClientDefinition, "auth" | "extensions" | "connection"> = {
+  auth: { terminal: true },
+  extensions: { requests: true, notifications: true },
+  connection: {
+    limits: true,
+    tap: true,
+    batches: true,
+    noise: true,
+    drainMs: true,
+    maxUnreadUpdates: true,
+    maxUnreadChars: true,
+    handshakeTimeoutMs: true,
+  },
 };
 
 /** Throws a TypeError for a definition that could not be served. */
 export function checkClientDefinition(definition: ClientDefinition): void {
-  checkDefinition("client", definition, clientKeys);
-  if (definition.versions?.length === 0)
-    throw new TypeError("client: versions is an empty list; leave it out, or name the versions to speak");
+  checkDefinition("client", definition, clientKeys, groupKeys);
 }
 
-export function offeredFeatures(definition: ClientDefinition): ClientCapabilities {
-  const { files, terminals, elicit, elicitationModes = ["form", "url"], terminalAuth = false } = definition;
+export function offeredFeatures(
+  definition: ClientDefinition,
+  elicitationModes: readonly string[] = ["form", "url"],
+): ClientCapabilities {
+  const { files, terminals, elicit, auth: { terminal: terminalAuth = false } = {} } = definition;
   // files that are made per session are taken to be readable and writable
   const fixed = typeof files === "object" ? files : undefined;
   return {

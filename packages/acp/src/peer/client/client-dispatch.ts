@@ -10,7 +10,7 @@ import { errorCodes } from "../../model/error-codes.ts";
 import { type BoundMethod, Failure } from "../../wire/decode.ts";
 import { type BoundWire, methodNotFound } from "../base/bound-wire.ts";
 import { newId } from "../base/new-id.ts";
-import { type ClientDefinition, offeredFeatures } from "./client-definition.ts";
+import { type ClientDefinition, offeredFeatures, type RelayHooks } from "./client-definition.ts";
 import type { ClientWire } from "./client-wire.ts";
 import type { ConnectedSession } from "./connected-session.ts";
 import { OrphanUpdates } from "./orphan-updates.ts";
@@ -29,6 +29,7 @@ export class ClientDispatch {
   readonly #wire: ClientWire;
   readonly #large: LargeAnswers;
   readonly #definition: ClientDefinition;
+  readonly #hooks: RelayHooks | undefined;
   readonly #bound: BoundWire;
   readonly #edition: ClientEdition;
   readonly #sessions = new Map<string, ConnectedSession>();
@@ -46,7 +47,9 @@ export class ClientDispatch {
     definition: ClientDefinition,
     bound: BoundWire,
     edition: ClientEdition,
+    hooks?: RelayHooks,
   ) {
+    this.#hooks = hooks;
     this.#log = definition.log ?? (() => undefined);
     this.#orphans = new OrphanUpdates(this.#log);
     this.#wire = wire;
@@ -195,7 +198,8 @@ export class ClientDispatch {
 
   async #elicitation(params: object, request: IncomingRequest): Promise<object> {
     const known = this.#edition.elicitation(params);
-    const { elicit, elicitationModes = ["form", "url"] } = this.#definition;
+    const { elicit } = this.#definition;
+    const elicitationModes: readonly string[] = this.#hooks?.elicitationModes ?? ["form", "url"];
     if (elicit === undefined) throw methodNotFound("elicitation/create");
     if (known === undefined || !elicitationModes.includes(known.ask.mode)) {
       const message = `this client offers these modes of elicitation: ${elicitationModes.join(", ")}`;
@@ -224,16 +228,16 @@ export class ClientDispatch {
   }
 
   #extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown {
-    const { requests = {} } = this.#definition;
+    const { requests = {} } = this.#definition.extensions ?? {};
     const context = this.#wire.extensionContext(request.signal);
     if (Object.hasOwn(requests, method)) return requests[method as `_${string}`]?.(params, context);
-    if (this.#definition.otherRequest === undefined) throw methodNotFound(method);
-    return this.#definition.otherRequest(method, params, context);
+    if (this.#hooks === undefined) throw methodNotFound(method);
+    return this.#hooks.otherRequest(method, params, context);
   }
 
   #extensionNotified(method: string, params: unknown): void {
-    const { notifications = {} } = this.#definition;
-    if (!Object.hasOwn(notifications, method)) return this.#definition.otherNotification?.(method, params);
+    const { notifications = {} } = this.#definition.extensions ?? {};
+    if (!Object.hasOwn(notifications, method)) return this.#hooks?.otherNotification(method, params);
     notifications[method as `_${string}`]?.(
       params,
       this.#wire.extensionContext(new AbortController().signal),

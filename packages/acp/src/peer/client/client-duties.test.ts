@@ -15,14 +15,8 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import {
-  type ContentBlock,
-  client,
-  type Entry,
-  type McpServer,
-  type ProtocolVersion,
-  RequestError,
-} from "../../index.ts";
+import { type ContentBlock, client, type Entry, type McpServer, RequestError } from "../../index.ts";
+import type { ProtocolVersion } from "../../internal.ts";
 import { applyEntry, createView } from "../../view.ts";
 
 const versions = [1, 2] as const;
@@ -64,10 +58,10 @@ test("C2 the newest version is offered, as an integer, in whatever order the app
     [[2], 2],
     [[1], 1],
   ] as const) {
-    const { peer } = await withScriptedAgent(offered, {}, listed === undefined ? {} : { versions: listed });
+    const { peer } = await withScriptedAgent(offered, {}, listed === undefined ? {} : { editions: listed });
     assert.equal(peer.got[0]?.params.protocolVersion, offered);
   }
-  assert.throws(() => client({ name: "c", version: "1", versions: [] }), /empty list/);
+  assert.throws(() => client({ name: "c", version: "1", editions: [] }), /empty list/);
 });
 
 test("C5 C6 C7 C8 C9 C65 what an agent did not declare is not asked of it, and the error says what is missing", async () => {

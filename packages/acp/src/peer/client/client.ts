@@ -2,10 +2,11 @@
 
 import { optional } from "../../base/objects.ts";
 import {
+  allEditions,
   answeredVersion,
   initializeParams,
   type ProtocolVersion,
-  protocolVersions,
+  versionsOf,
 } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
@@ -13,7 +14,12 @@ import type { Transport } from "../../jsonrpc/transport.ts";
 import { BoundWire, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadClientVersion } from "../base/load-version.ts";
-import { type ClientDefinition, checkClientDefinition, offeredFeatures } from "./client-definition.ts";
+import {
+  type ClientDefinition,
+  checkClientDefinition,
+  offeredFeatures,
+  type RelayHooks,
+} from "./client-definition.ts";
 import { ClientDispatch } from "./client-dispatch.ts";
 import { ClientWire } from "./client-wire.ts";
 import { ConnectedAgent } from "./connected-agent.ts";
@@ -39,13 +45,15 @@ export async function connectWith(
   transport: Transport,
   definition: ClientDefinition,
   shakeHands: (connection: Connection) => Promise<unknown>,
+  hooks?: RelayHooks,
 ): Promise<ConnectedAgent> {
   const held = new HeldInput();
   let dispatch: ClientDispatch | undefined;
   const connection = new Connection(transport, {
     // an agent's stdout may carry prints of its libraries
     noise: "skip",
-    ...definition,
+    ...definition.connection,
+    ...optional({ log: definition.log }),
     scopeOf: sessionOf,
     refuseBatch,
     handlers: {
@@ -62,7 +70,7 @@ export async function connectWith(
   });
   try {
     const result = await shakeHands(connection);
-    const version = spokenVersion(result, definition.versions ?? protocolVersions);
+    const version = spokenVersion(result, versionsOf(definition.editions ?? allEditions));
     const { edition, wire: wireVersion } = await loadClientVersion(version);
     connection.idPolicy = wireVersion.idPolicy;
     const bound = new BoundWire(
@@ -76,7 +84,7 @@ export async function connectWith(
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
     const introduction = edition.agent(receive(answer) as object); // every result of the table is an object
     const wire = new ClientWire(connection, bound, edition);
-    const incoming = new ClientDispatch(wire, connection.closed, definition, bound, edition);
+    const incoming = new ClientDispatch(wire, connection.closed, definition, bound, edition, hooks);
     dispatch = incoming;
     held.release();
     return new ConnectedAgent({ wire, dispatch: incoming, edition, introduction }, definition);
@@ -88,11 +96,11 @@ export async function connectWith(
 }
 
 function handshake(connection: Connection, definition: ClientDefinition): Promise<unknown> {
-  const versions = definition.versions ?? protocolVersions;
+  const versions = versionsOf(definition.editions ?? allEditions);
   const offers = [initialize(definition, versions)];
   // an agent that chokes on what it does not know gets the oldest version by itself
   if (versions.length > 1 && versions.includes(1)) offers.push(initialize(definition, [1]));
-  return offerInTurn(connection, offers, definition.handshakeTimeoutMs ?? 60_000);
+  return offerInTurn(connection, offers, definition.connection?.handshakeTimeoutMs ?? 60_000);
 }
 
 /** Sends one `initialize` after the other until the agent takes one. */

@@ -9,6 +9,7 @@ import type {
   SessionSetup,
 } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
+import type { Edition } from "../../edition/negotiate.ts";
 import { listingFromWire } from "../../edition/wire-fields.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
@@ -29,7 +30,7 @@ import type { ClientSession } from "./client-session.ts";
 import type { ClientWire } from "./client-wire.ts";
 import { ConnectedSession, type OpenSessionSettings } from "./connected-session.ts";
 import { SessionRequests } from "./session-requests.ts";
-import { type UnreadLimits, unreadLimits } from "./unread-updates.ts";
+import { unreadLimits } from "./unread-updates.ts";
 
 /** The directories, servers and listeners of a session; nothing is inherited from an earlier activation. */
 export interface SessionOptions {
@@ -85,7 +86,7 @@ export class ConnectedAgent {
   /** @internal Made by client().connect(). */
   constructor(
     { wire, dispatch, edition, introduction }: AgentConnectionParts,
-    definition: Pick<ClientDefinition, "log" | "strict"> & Partial<UnreadLimits>,
+    definition: Pick<ClientDefinition, "log" | "strict" | "connection">,
   ) {
     this.#wire = wire;
     this.#dispatch = dispatch;
@@ -94,7 +95,7 @@ export class ConnectedAgent {
     this.#requests = new SessionRequests(wire, edition, introduction.capabilities);
     this.#settings = {
       log: definition.log ?? (() => undefined),
-      unread: unreadLimits(definition),
+      unread: unreadLimits(definition.connection ?? {}),
       isStrict: definition.strict === true,
       closed: (sessionId) => dispatch.end(sessionId),
     };
@@ -114,9 +115,9 @@ export class ConnectedAgent {
     return this.#introduction.authMethods;
   }
 
-  /** The negotiated protocol version. */
-  get version(): number {
-    return this.#edition.version;
+  /** The edition of the protocol that was agreed on. */
+  get edition(): Edition {
+    return this.#edition.name;
   }
 
   /** Counts of ignored input: noise, stray answers, updates of unknown sessions. */

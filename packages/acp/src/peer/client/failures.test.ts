@@ -37,7 +37,7 @@ inEveryVersion(
   "a store that fails refuses with -32067, names no path, and acknowledges nothing",
   async (pair) => {
     const { store, broken } = brittle();
-    const { session, agent, updates } = await openSession(pair, { store, prompt: echo });
+    const { session, agent, updates } = await openSession(pair, { session: { store }, prompt: echo });
     broken.add("append");
     const prompt = session.prompt("lost");
     const error = await failsWith(prompt.result, -32067, { reason: "unavailable" });
@@ -57,7 +57,7 @@ inEveryVersion(
 
 inEveryVersion("every request that needs the store is -32067 while it fails", async (pair) => {
   const { store, broken } = brittle();
-  const { agent, session } = await openSession(pair, { store, prompt: echo });
+  const { agent, session } = await openSession(pair, { session: { store }, prompt: echo });
   for (const key of ["create", "get", "list", "delete"] as const) broken.add(key);
   await rejects(agent.newSession(place), -32067);
   await rejects(agent.loadSession("x", place), -32067);
@@ -71,7 +71,7 @@ inEveryVersion(
   async (pair) => {
     const { store, broken } = brittle();
     const { session, updates } = await openSession(pair, {
-      store,
+      session: { store },
       async prompt(turn) {
         await turn.tool({ title: "T" }, () => void (turn.text === "x" && broken.add("append")));
         turn.say("done");
@@ -91,7 +91,10 @@ inEveryVersion(
 inEveryVersion("a session whose store fails can be closed, and the app hears of it", async (pair) => {
   const { store, broken } = brittle();
   let closed = 0;
-  const { session, updates } = await openSession(pair, { store, prompt: echo, close: () => void closed++ });
+  const { session, updates } = await openSession(pair, {
+    session: { store, close: () => void closed++ },
+    prompt: echo,
+  });
   await session.prompt("x").result;
   broken.add("append").add("release");
   await session.close();
@@ -139,16 +142,18 @@ inEveryVersion(
     const ended: string[] = [];
     const gone = Promise.withResolvers<void>();
     const { session, agent, served } = await openSession(pair, {
-      store,
+      session: {
+        store,
+        close: () => {
+          ended.push("session");
+          gone.resolve();
+        },
+      },
       async prompt(turn) {
         turn.say("working");
         await turn.tool({ title: "T" }, () => aborted(turn.signal)).catch(() => ended.push("tool"));
         assert.deepEqual(await turn.requestPermission("?"), { allowed: false });
         ended.push("turn");
-      },
-      close: () => {
-        ended.push("session");
-        gone.resolve();
       },
     });
     const prompt = session.prompt("x");
@@ -158,7 +163,7 @@ inEveryVersion(
     await gone.promise;
     await served.closed;
     assert.deepEqual(ended, ["tool", "turn", "session"]);
-    const later = await conversation(pair, { store, prompt: echo });
+    const later = await conversation(pair, { session: { store }, prompt: echo });
     assert.ok(await later.agent.loadSession(session.sessionId, place), "another connection may have it");
   },
 );

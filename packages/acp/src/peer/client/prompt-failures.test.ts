@@ -10,10 +10,13 @@ const limit = { timeout: 20_000 };
 
 async function connectedSession(version: 1 | 2) {
   const [near, far] = memoryPair();
-  agent({ name: "a", version: "1", prompt: () => undefined, versions: [version] }).connect(far);
-  const connected = await client({ name: "c", version: "1", strict: true, versions: [version] }).connect(
-    near,
-  );
+  agent({ name: "a", version: "1", prompt: () => undefined, editions: [`v${version}`] }).connect(far);
+  const connected = await client({
+    name: "c",
+    version: "1",
+    strict: true,
+    editions: [`v${version}`],
+  }).connect(near);
   return { connected, session: await connected.newSession({ cwd: "/w" }) };
 }
 

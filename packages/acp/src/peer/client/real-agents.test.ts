@@ -11,13 +11,8 @@ import {
   type ScriptedPeer,
   withScriptedAgent,
 } from "../../../test/support/peer-probe.ts";
-import {
-  type ClientDefinition,
-  type ClientSession,
-  client,
-  memoryPair,
-  type ProtocolVersion,
-} from "../../index.ts";
+import { type ClientDefinition, type ClientSession, client, memoryPair } from "../../index.ts";
+import type { ProtocolVersion } from "../../internal.ts";
 import { applyEntry, createView, type SessionView } from "../../view.ts";
 
 interface Shown {

@@ -326,7 +326,7 @@ test("a terminal that the agent never released does not outlive its session", as
 test("a cancelled turn stops waiting for a terminal, and can still release it", async () => {
   const { terminals, released } = shell();
   const { session } = await openSession(
-    { versions: [1], version: 1 },
+    { editions: ["v1"], version: 1 },
     {
       async prompt(turn) {
         const terminal = await turn.client.terminals?.create({ command: "sleep" });
@@ -363,14 +363,21 @@ inEveryVersion(
       pair,
       {
         prompt: async (turn) => void notes.push(await turn.client.request("_x/ask", { a: 1 })),
-        requests: {
-          "_x/double": async (params, context) => [params, await context.request("_x/ask", { nested: true })],
+        extensions: {
+          requests: {
+            "_x/double": async (params, context) => [
+              params,
+              await context.request("_x/ask", { nested: true }),
+            ],
+          },
+          notifications: { "_x/note": (params) => void notes.push(params) },
         },
-        notifications: { "_x/note": (params) => void notes.push(params) },
       },
       {
-        requests: { "_x/ask": (params) => ({ asked: params }) },
-        notifications: { "_x/tell": (params) => void notes.push(params) },
+        extensions: {
+          requests: { "_x/ask": (params) => ({ asked: params }) },
+          notifications: { "_x/tell": (params) => void notes.push(params) },
+        },
       },
     );
     assert.deepEqual(await agent.request("_x/double", { b: 2 }), [{ b: 2 }, { asked: { nested: true } }]);
@@ -399,9 +406,11 @@ inEveryVersion(
       pair,
       {
         prompt: (turn) => void turn.client.request("_x/stop").catch(() => undefined),
-        requests: { "_x/stop": abort, "_x/ask": (_params, context) => context.request("_x/stop") },
+        extensions: {
+          requests: { "_x/stop": abort, "_x/ask": (_params, context) => context.request("_x/stop") },
+        },
       },
-      { requests: { "_x/stop": async () => abort() } },
+      { extensions: { requests: { "_x/stop": async () => abort() } } },
     );
     await rejects(agent.request("_x/stop"), -32800);
     await rejects(agent.request("_x/ask"), -32800);

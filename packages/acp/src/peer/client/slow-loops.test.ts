@@ -43,7 +43,7 @@ async function stuckLoop(prompt: Prompt, goOn: Promise<void>, seen: SessionUpdat
 const overflow = (error: unknown) => error instanceof ConnectionError && error.kind === "overflow";
 
 test("a loop that lags gets text in larger pieces, all of it, and everything else as it came (G8)", async () => {
-  const { peer, prompt, end } = await streaming({ maxUnreadUpdates: 2_000 });
+  const { peer, prompt, end } = await streaming({ connection: { maxUnreadUpdates: 2_000 } });
   const gate = Promise.withResolvers<void>();
   const seen: SessionUpdate[] = [];
   const loop = stuckLoop(prompt, gate.promise, seen);
@@ -139,7 +139,7 @@ test("a second loop over a prompt sees what comes from then on", async () => {
 
 test("a limit that is none is refused when the client connects", async () => {
   await assert.rejects(
-    streaming({ maxUnreadUpdates: 0 }),
+    streaming({ connection: { maxUnreadUpdates: 0 } }),
     /maxUnreadUpdates: expected a number above 0 or Infinity, got 0/,
   );
 });

@@ -7,7 +7,7 @@ for (const version of [1, 2] as const) {
     const served = agent({
       name: "agent",
       version: "1.0.0",
-      versions: [version],
+      editions: [`v${version}`],
       async prompt(turn) {
         await turn.tool({ title: "Look", kind: "read" }, (tool) => tool.add("found"));
         await turn.say("done");

@@ -23,7 +23,7 @@ export class ClientToolbox {
       writeTextFile: writeFiles,
       terminal: terminals,
     } = wire.client.capabilities;
-    const isWanted = this.#agent.version === 2 && this.#agent.capabilities.mcpStdio;
+    const isWanted = this.#agent.edition === "v2" && this.#agent.capabilities.mcpStdio;
     if (options.clientTools === undefined || !isWanted || !(readFiles || writeFiles || terminals))
       return undefined;
     const ask: AskClient = (method, params, signal) => wire.request(method, params, { signal });

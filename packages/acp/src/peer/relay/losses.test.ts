@@ -26,7 +26,7 @@ async function turnThroughRelay(
 ) {
   const [toRelay, clientEnd] = memoryPair();
   const [agentEnd, atAgent] = memoryPair();
-  agent({ name: "second", version: "1.0.0", versions: [2], prompt }).connect(atAgent);
+  agent({ name: "second", version: "1.0.0", editions: ["v2"], prompt }).connect(atAgent);
   const logged: { message: string; details: object | undefined }[] = [];
   const between = relay(clientEnd, agentEnd, {
     ...options,
@@ -225,7 +225,7 @@ test("towards version 2 the idle state that ends the work says what was lost in 
     },
   });
   const between = relay(clientEnd, agentEnd, { as: 2 });
-  const connected = await client({ name: "editor", version: "1", versions: [2] }).connect(toRelay);
+  const connected = await client({ name: "editor", version: "1", editions: ["v2"] }).connect(toRelay);
   const session = await connected.newSession({ cwd: "/project" });
   const outcome = await session.prompt("go").result;
   assert.deepEqual(lostIn({ _meta: outcome._meta ?? null }), ["the update current_model_update"]);

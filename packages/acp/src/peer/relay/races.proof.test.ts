@@ -41,9 +41,9 @@ function scripted(pair: readonly [1 | 2, 1 | 2]): RelayedPair {
   return relayedPair(
     pair,
     {
-      open: (session) => void session.setConfigOptions(options),
+      session: { open: (session) => void session.setConfigOptions(options) },
       prompt: work,
-      requests: { "_test/echo": (params) => params },
+      extensions: { requests: { "_test/echo": (params) => params } },
     },
     { requestPermission: ({ options: [first] }) => first?.optionId },
   );

@@ -1,14 +1,14 @@
 // The options of a relay.
 
-import type { ProtocolVersion } from "../../edition/negotiate.ts";
+import type { Edition } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { McpServer } from "../../model/content.ts";
 import type { Files, Terminals } from "../../model/services.ts";
 import type { UnstableMethods } from "../../wire/decode.ts";
 
 export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> {
-  /** The version that the client is offered. Default: the one that it asks for, if the relay knows it. */
-  readonly as?: ProtocolVersion;
+  /** The edition that the client is offered. Default: the one that it asks for, if the relay knows it. */
+  readonly as?: Edition;
   /**
    * What to do with something that the other version cannot express. "lossy" (default) sends the nearest thing, and
    * notes the loss in the log and under `parley.dev/lost` in `_meta`: of the update, and of the message that ends the

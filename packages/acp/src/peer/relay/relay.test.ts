@@ -34,7 +34,7 @@ async function relayed(
     version: "1.0.0",
     prompt: () => undefined,
     ...agentParts,
-    versions: [agentVersion],
+    editions: [`v${agentVersion}`],
   });
   served.connect(atAgent);
   const between = relay(clientEnd, agentEnd, options);
@@ -42,7 +42,7 @@ async function relayed(
     name: "editor",
     version: "2.0.0",
     ...clientParts,
-    versions: [clientVersion],
+    editions: [`v${clientVersion}`],
   }).connect(toRelay);
   return { between, connected };
 }
@@ -159,7 +159,7 @@ for (const versions of pairs) {
     agent({
       name: "mortal",
       version: "1",
-      versions: [versions[1]],
+      editions: [versions[1]],
       async prompt(turn) {
         await turn.say("dying");
         die();
@@ -167,7 +167,7 @@ for (const versions of pairs) {
       },
     }).connect(atAgent);
     const between = relay(clientEnd, agentEnd);
-    const connected = await client({ name: "editor", version: "1", versions: [versions[0]] }).connect(
+    const connected = await client({ name: "editor", version: "1", editions: [versions[0]] }).connect(
       toRelay,
     );
     const session = await connected.newSession({ cwd: "/project" });
@@ -184,7 +184,7 @@ for (const version of [1, 2] as const) {
     const [agentEnd, atAgent] = memoryPair();
     agent({ name: "both", version: "1.0.0", prompt: () => undefined }).connect(atAgent);
     const between = relay(clientEnd, agentEnd, { as: version });
-    const connected = await client({ name: "editor", version: "1.0.0", versions: [version] }).connect(
+    const connected = await client({ name: "editor", version: "1.0.0", editions: [`v${version}`] }).connect(
       toRelay,
     );
     assert.deepEqual(await between.versions, { client: version, agent: version });
@@ -204,7 +204,7 @@ for (const [held, agentVersion] of [
     agent({
       name: "old",
       version: "1.0.0",
-      versions: [agentVersion],
+      editions: [`v${agentVersion}`],
       prompt({ client: { files, terminals } }) {
         offered.push(files, terminals);
       },
@@ -233,13 +233,15 @@ test("a terminal login that the client has run is answered by the relay, not by 
     name: "scripted",
     version: "1.0.0",
     prompt: () => undefined,
-    authMethods: [
-      { type: "terminal", methodId: "terminal", name: "In a terminal", args: ["login"] },
-      { type: "agent", methodId: "browser", name: "In a browser" },
-    ],
-    login: (methodId) => void logins.push(methodId),
-    logout: () => undefined,
-    versions: [2],
+    auth: {
+      methods: [
+        { type: "terminal", methodId: "terminal", name: "In a terminal", args: ["login"] },
+        { type: "agent", methodId: "browser", name: "In a browser" },
+      ],
+      login: (methodId) => void logins.push(methodId),
+      logout: () => undefined,
+    },
+    editions: ["v2"],
   }).connect(atAgent);
   relay(clientEnd, agentEnd);
   const editor = new RawPeer(near);

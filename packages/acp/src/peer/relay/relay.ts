@@ -4,10 +4,13 @@
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import { isObject, optional } from "../../base/objects.ts";
 import {
+  allEditions,
   answeredVersion,
   chooseVersion,
+  type Edition,
+  editionOf,
   type ProtocolVersion,
-  protocolVersions,
+  versionsOf,
 } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import { defaultConnectionLimits, type Log } from "../../jsonrpc/connection-options.ts";
@@ -31,14 +34,14 @@ const farewellMs = 5_000;
 const tooLateMs = 500;
 
 /** The version that each side speaks. */
-export interface RelayedVersions {
-  readonly client: number;
-  readonly agent: number;
+export interface RelayedEditions {
+  readonly client: Edition;
+  readonly agent: Edition;
 }
 
 export interface Relay {
   /** Resolves after the handshake. Rejects when the relay ends before. */
-  readonly versions: Promise<RelayedVersions>;
+  readonly editions: Promise<RelayedEditions>;
   /** Resolves with the reason when both sides are closed; never rejects. */
   readonly closed: Promise<string>;
   close(): Promise<void>;
@@ -55,13 +58,13 @@ interface Initialize {
 }
 
 class RunningRelay implements Relay {
-  readonly versions: Promise<RelayedVersions>;
+  readonly editions: Promise<RelayedEditions>;
   readonly closed: Promise<string>;
   readonly #client: Splice;
   readonly #agent: Splice;
   readonly #options: RelayOptions;
   readonly #log: Log;
-  readonly #versions = Promise.withResolvers<RelayedVersions>();
+  readonly #editions = Promise.withResolvers<RelayedEditions>();
   readonly #closed = Promise.withResolvers<string>();
   #hasBegun = false;
   /** Ends the connections that use the two transports at the moment. */
@@ -70,8 +73,8 @@ class RunningRelay implements Relay {
   constructor(client: Transport, agent: Transport, options: RelayOptions) {
     this.#options = options;
     this.#log = options.log ?? (() => undefined);
-    this.versions = this.#versions.promise;
-    this.versions.catch(() => undefined);
+    this.editions = this.#editions.promise;
+    this.editions.catch(() => undefined);
     this.closed = this.#closed.promise;
     this.#client = new Splice(client);
     this.#agent = new Splice(agent);
@@ -90,7 +93,7 @@ class RunningRelay implements Relay {
   async #end(reason: string): Promise<void> {
     await this.#stop(reason);
     await Promise.allSettled([this.#client.close(), this.#agent.close()]);
-    this.#versions.reject(new ConnectionError("closed", reason));
+    this.#editions.reject(new ConnectionError("closed", reason));
     this.#closed.resolve(reason);
   }
 
@@ -129,7 +132,7 @@ class RunningRelay implements Relay {
     try {
       version = chooseVersion(
         asked.params,
-        this.#options.as === undefined ? protocolVersions : [this.#options.as],
+        versionsOf(this.#options.as === undefined ? allEditions : [this.#options.as]),
       );
     } catch (error) {
       this.#refuse(asked.id, error);
@@ -168,7 +171,7 @@ class RunningRelay implements Relay {
       this.#refuse(asked.id, agentGone(error));
       return this.#end(error instanceof Error ? error.message : String(error));
     }
-    this.#versions.resolve({ client: version, agent: spoken });
+    this.#editions.resolve({ client: editionOf(version), agent: editionOf(spoken) });
     await this.#end(await translated.over);
   }
 
@@ -214,9 +217,9 @@ class RunningRelay implements Relay {
   }
 
   /** The client gets the agent's own answer, and everything after it. */
-  async #pass(id: Initialize["id"], version: number, result: unknown): Promise<void> {
+  async #pass(id: Initialize["id"], version: ProtocolVersion, result: unknown): Promise<void> {
     this.#client.send({ jsonrpc: "2.0", id: idToJson(id), result });
-    this.#versions.resolve({ client: version, agent: version });
+    this.#editions.resolve({ client: editionOf(version), agent: editionOf(version) });
     const reason = await passThrough(this.#client, this.#agent, this.#log);
     await this.#end(reason.message ?? `ended: ${reason.kind}`);
   }

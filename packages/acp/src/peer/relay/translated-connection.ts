@@ -1,7 +1,7 @@
 // Connects a client of one version with an agent of the other, until one of the two connections ends.
 
 import { optional } from "../../base/objects.ts";
-import type { ProtocolVersion } from "../../edition/negotiate.ts";
+import { editionOf, type ProtocolVersion } from "../../edition/negotiate.ts";
 import { elicitationAnswerFromWire, permissionAnswerFromWire } from "../../edition/wire-fields.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { idToJson } from "../../jsonrpc/message-id.ts";
@@ -14,7 +14,7 @@ import type {
 import { errorCodes } from "../../model/error-codes.ts";
 import { AgentWire } from "../agent/agent-wire.ts";
 import { connectWith } from "../client/client.ts";
-import type { ClientDefinition, RequestContext } from "../client/client-definition.ts";
+import type { ClientDefinition, RelayHooks, RequestContext } from "../client/client-definition.ts";
 import type { ConnectedAgent } from "../client/connected-agent.ts";
 import { askWithDiffTexts } from "./diff-texts.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
@@ -68,7 +68,7 @@ export class TranslatedConnection implements RelayContext {
   async begin(): Promise<void> {
     const { client, result } = this.#handshake;
     const transport = this.#sides.agent.transport();
-    const agent = await connectWith(transport, this.#definition(), async () => result);
+    const agent = await connectWith(transport, this.#definition(), async () => result, this.#hooks());
     const { unstable = "*", limits, log } = this.options;
     const host = new RelayHost(this, agent, this.#origins);
     const wire = new AgentWire(
@@ -126,26 +126,34 @@ export class TranslatedConnection implements RelayContext {
     const { agent, client, asked } = this.#handshake;
     const { unstable = "*", limits, log } = this.options;
     const features = passedOn(asked, client);
-    const modes = [
-      ...(features.elicitationForm ? (["form"] as const) : []),
-      ...(features.elicitationUrl ? (["url"] as const) : []),
-    ];
+    const elicits = features.elicitationForm || features.elicitationUrl;
     return {
       ...infoOf(asked),
-      versions: [agent],
+      editions: [editionOf(agent)],
       unstable,
-      ...optional({ limits, log }),
+      ...optional({ log, connection: limits && { limits } }),
       requestPermission: (ask, context) => this.#permission(ask, context),
-      ...(modes.length === 0
+      ...(!elicits
         ? {}
         : {
-            elicitationModes: modes,
             elicit: (ask, context) => this.#elicit(ask, context),
             elicitationCompleted: (elicitationId) =>
               this.#withWire((wire) => wire.notify("elicitation/complete", { elicitationId })),
           }),
-      // the client runs the login itself
-      terminalAuth: features.terminalAuth,
+      auth: {
+        // the client runs the login itself
+        terminal: features.terminalAuth,
+      },
+    };
+  }
+
+  #hooks(): RelayHooks {
+    const { elicitationForm, elicitationUrl } = passedOn(this.#handshake.asked, this.#handshake.client);
+    return {
+      elicitationModes: [
+        ...(elicitationForm ? (["form"] as const) : []),
+        ...(elicitationUrl ? (["url"] as const) : []),
+      ],
       otherRequest: (method, params, { signal }) =>
         new Promise((resolve, reject) => {
           this.#withWire((wire) => wire.requestExtension(method, params, { signal }).then(resolve, reject));
