@@ -63,7 +63,7 @@ for (const version of [1, 2] satisfies ProtocolVersion[]) {
     if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") return;
     process.stdout.write(update.content.text);
   });
-  console.log(`version ${connected.version}:`);
+  console.log(`edition ${connected.edition}:`);
   await session.prompt("go").result;
   await connected.close();
 }

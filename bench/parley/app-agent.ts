@@ -14,7 +14,7 @@ await serveStdio(
     version: "1.0.0",
     promptCapabilities: { image: true },
     ...(process.env.PARLEY_BENCH_AGENT === "2" ? { editions: ["v2"] as const } : {}),
-    requests: { "_bench/usage": () => usage() },
+    extensions: { requests: { "_bench/usage": () => usage() } },
     async prompt(turn) {
       const { params, count } = workOf(turn.prompt);
       for (let i = 0; i < count; i += 1) {

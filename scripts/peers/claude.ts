@@ -78,7 +78,7 @@ export async function liveClaude(
   mkdirSync(work);
   const { agent, session, events, asked, text, updates, choose } = await claude(place, model, version, work);
   try {
-    assert.equal(agent.connected.version, version);
+    assert.equal(agent.connected.edition, `v${version}`);
     assert.equal((await session.prompt("good morning").result).stopReason, "end_turn");
     assert.match(text(), /heard: .*good morning/s);
 

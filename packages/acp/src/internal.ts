@@ -5,7 +5,7 @@ export { type Deadline, deadline, sleep, withTimeout } from "./base/deadline.ts"
 export { nearestWord } from "./base/nearest-word.ts";
 export { isObject, optional } from "./base/objects.ts";
 export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";
-export { editionOf, type ProtocolVersion } from "./edition/negotiate.ts";
+export { editionOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
 export type { InternalPromptOptions } from "./peer/client/connected-session.ts";

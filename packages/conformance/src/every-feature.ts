@@ -15,7 +15,7 @@ const messages: readonly AgentStep[] = [
     say: { type: "resource", resource: { uri: "file:///project/a.txt", mimeType: "text/plain", text: "a" } },
   },
   { say: "A message with an id of its own", messageId: "named" },
-  { say: ", in two pieces.", messageId: "named", meta: { "example.com/piece": 2 } },
+  { say: ", in two pieces.", messageId: "named", _meta: { "example.com/piece": 2 } },
   { say: "flood ", times: 20, size: 40 },
 ];
 
@@ -274,14 +274,14 @@ const client: ClientScenario = {
     { command: "sleep forever", output: "zzz", exit: "runs" },
   ],
   steps: [
-    { open: { cwd: "/project", additionalDirectories: ["/lib"], meta: { "example.com/opens": 1 } } },
+    { open: { cwd: "/project", additionalDirectories: ["/lib"], _meta: { "example.com/opens": 1 } } },
     { prompt: "messages" },
     {
       prompt: [
         { type: "text", text: "plans" },
         { type: "resource_link", name: "a", uri: "file:///project/a.txt" },
       ],
-      meta: { "example.com/prompt": "with meta" },
+      _meta: { "example.com/prompt": "with meta" },
     },
     { prompt: "tools" },
     { prompt: "services" },

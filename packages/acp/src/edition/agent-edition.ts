@@ -158,7 +158,7 @@ export type AgentOp =
       readonly op: "prompt";
       readonly sessionId: string;
       readonly prompt: readonly ContentBlock[];
-      readonly meta?: Meta;
+      readonly _meta?: Meta;
     }
   | {
       readonly op: "set_option";

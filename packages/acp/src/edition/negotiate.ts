@@ -16,10 +16,14 @@ export const allEditions: Editions = ["v2", "v1"];
 /** The number that an edition has in `initialize`. */
 export type ProtocolVersion = 1 | 2;
 
-const versionOf: Readonly<Record<Edition, ProtocolVersion>> = { v1: 1, v2: 2 };
+const versionNumbers: Readonly<Record<Edition, ProtocolVersion>> = { v1: 1, v2: 2 };
+
+export function versionOf(edition: Edition): ProtocolVersion {
+  return versionNumbers[edition];
+}
 
 export function versionsOf(editions: readonly Edition[]): readonly ProtocolVersion[] {
-  return editions.map((edition) => versionOf[edition]);
+  return editions.map(versionOf);
 }
 
 export function editionOf(version: ProtocolVersion): Edition {

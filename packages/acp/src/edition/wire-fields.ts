@@ -8,9 +8,9 @@ import type { Activation, AgentCapabilities, AgentOp, ListedSessions, SessionInf
 import type { ClientEdition } from "./client-edition.ts";
 
 /** `_meta` of a message as the model has it: absent when there is none. */
-export function metaOf(params: object): { meta?: Meta } {
+export function metaOf(params: object): { _meta?: Meta } {
   const { _meta } = params as { _meta?: Meta | null };
-  return optional({ meta: _meta ?? undefined });
+  return optional({ _meta: _meta ?? undefined });
 }
 
 export function withMeta(meta: Meta | undefined): { _meta?: Meta } {

@@ -92,7 +92,7 @@ interface Chunk {
   readonly size?: number;
   /** Default: consecutive chunks of one kind are one message. */
   readonly messageId?: string;
-  readonly meta?: Meta;
+  readonly _meta?: Meta;
 }
 
 /** Names the result of a step, for `{{name}}` in later steps. */

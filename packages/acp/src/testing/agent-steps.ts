@@ -22,7 +22,7 @@ type Modifier =
   | "times"
   | "size"
   | "messageId"
-  | "meta"
+  | "_meta"
   | "planId"
   | "steps"
   | "status"
@@ -168,15 +168,15 @@ async function chunks(
   { session, turn, signal, handlesCancel }: StepContext,
   sessionUpdate: "agent_message_chunk" | "agent_thought_chunk",
   given: string | ContentBlock,
-  how: { readonly times?: number; readonly size?: number; readonly messageId?: string; readonly meta?: Meta },
+  how: { readonly times?: number; readonly size?: number; readonly messageId?: string; readonly _meta?: Meta },
 ): Promise<void> {
-  const { times = 1, size, meta } = how;
+  const { times = 1, size, _meta } = how;
   const text = size === undefined || typeof given !== "string" ? given : sized(given, size);
   const content: ContentBlock = typeof text === "string" ? { type: "text", text } : text;
   const messageId = how.messageId ?? (turn === undefined ? newId() : undefined);
   for (let i = 0; i < times && (handlesCancel || !signal.aborted); i++) {
     const slow =
-      messageId === undefined && meta === undefined
+      messageId === undefined && _meta === undefined
         ? sessionUpdate === "agent_message_chunk"
           ? turn?.say(content)
           : turn?.think(content)
@@ -184,7 +184,7 @@ async function chunks(
             sessionUpdate,
             messageId: messageId ?? newId(),
             content,
-            ...optional({ _meta: meta }),
+            ...optional({ _meta }),
           });
     if (slow !== undefined) await slow;
   }

@@ -27,7 +27,7 @@ import * as wire from "./wire-shapes.ts";
 
 const steps: Shape = lazy("a list of steps", () => stepList);
 const branches = mapOf(steps);
-const chunk = { times: count, size: count, messageId: text, meta: object };
+const chunk = { times: count, size: count, messageId: text, _meta: object };
 const keep = { as: text };
 const gate = fields("a gate", { "gate!": text });
 const permissionAsk = fields("a question", {
@@ -137,7 +137,7 @@ const agentScenario = fields("an agent's scenario", {
   unstable: wire.unstable,
   promptCapabilities: wire.flagsOf("kinds of content", "image", "audio", "embeddedContext"),
   mcpCapabilities: wire.flagsOf("kinds of MCP server", "http", "sse"),
-  concurrentPrompts: oneOf("queue", "reject"),
+  concurrentPrompts: oneOf("queue", "reject", "inbox"),
   _meta: object,
   authMethods: wire.authMethodList,
   loginRequired: flag,
@@ -178,7 +178,7 @@ const clientVerbs: VerbShapes<ClientVerb> = {
         "cwd!": text,
         additionalDirectories: listOf(text),
         mcpServers: listOf(object),
-        meta: object,
+        _meta: object,
       }),
     ),
     keep,
@@ -192,7 +192,7 @@ const clientVerbs: VerbShapes<ClientVerb> = {
   prompt: [
     either(text, listOf(wire.contentBlock)),
     {
-      meta: object,
+      _meta: object,
       cancel: either(oneOf("at-once", "at-permission"), gate, updateCount),
       wait: flag,
       ...inSession,

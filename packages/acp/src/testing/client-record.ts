@@ -142,7 +142,8 @@ function withoutLosses(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutLosses);
   if (!isObject(value)) return value;
   const fields = Object.entries(value).flatMap(([key, item]) => {
-    const isOnlyMark = key === "meta" && isObject(item) && Object.keys(item).join() === lossMark;
+    const isMeta = key === "meta" || key === "_meta";
+    const isOnlyMark = isMeta && isObject(item) && Object.keys(item).join() === lossMark;
     return key === lossMark || isOnlyMark ? [] : [[key, withoutLosses(item)]];
   });
   return Object.fromEntries(fields);

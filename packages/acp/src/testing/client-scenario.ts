@@ -79,7 +79,7 @@ export interface ScriptedPlace {
   readonly cwd: string;
   readonly additionalDirectories?: readonly string[];
   readonly mcpServers?: readonly McpServer[];
-  readonly meta?: Meta;
+  readonly _meta?: Meta;
 }
 
 /** A session that a step has named, or any session by its id. */
@@ -98,7 +98,7 @@ export type ClientStep =
   | { readonly list: { readonly cwd?: string } }
   | ({
       readonly prompt: string | readonly ContentBlock[];
-      readonly meta?: Meta;
+      readonly _meta?: Meta;
       /** Cancels the prompt: at once, at a permission request, after an update, or when a gate is opened. */
       readonly cancel?: "at-once" | "at-permission" | UpdateCount | { readonly gate: string };
       /** Whether the next step waits for the outcome. Default true. */

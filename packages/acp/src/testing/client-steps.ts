@@ -12,7 +12,7 @@ import { type Clock, type Gates, untilAborted } from "./gates.ts";
 import type { ScriptedWire } from "./scripted-wire.ts";
 
 type KeysOf<Step> = Step extends unknown ? keyof Step : never;
-export type ClientVerb = Exclude<KeysOf<ClientStep>, "as" | "session" | "meta" | "wait" | "value" | "params">;
+export type ClientVerb = Exclude<KeysOf<ClientStep>, "as" | "session" | "_meta" | "wait" | "value" | "params">;
 type StepWith<Verb extends ClientVerb> = Extract<ClientStep, Readonly<Record<Verb, unknown>>>;
 
 const verbs: {
@@ -131,14 +131,14 @@ export async function runClientStep(step: ClientStep, run: ClientRun): Promise<v
 }
 
 async function prompted(step: StepWith<"prompt">, run: ClientRun): Promise<void> {
-  const { prompt: content, meta, cancel, session: name = "main" } = step;
+  const { prompt: content, _meta, cancel, session: name = "main" } = step;
   const named = namedOf(run, name);
   const session = sessionOf(run, name);
   const from = named.entries.length;
   named.promptedAt = from;
   if (cancel === "at-permission") run.atPermission.add(session);
   try {
-    const prompt = session.prompt(content, optional({ meta }));
+    const prompt = session.prompt(content, optional({ _meta }));
     if (cancel === "at-once") prompt.cancel();
     else if (typeof cancel === "object") {
       const due =

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryPair } from "@parley/acp";
+import { type Edition, memoryPair } from "@parley/acp";
 import {
   type AgentScenario,
   type ClientRecord,
@@ -9,7 +9,6 @@ import {
   scriptedAgent,
   scriptedClient,
 } from "@parley/acp/testing";
-import type { ProtocolVersion } from "@parley/acp/internal";
 
 const noTime = { sleep: async () => undefined };
 
@@ -30,9 +29,9 @@ async function played(
   return { record, events: agent.events };
 }
 
-function inBothVersions(name: string, run: (versions: readonly [ProtocolVersion]) => Promise<void>): void {
+function inBothVersions(name: string, run: (editions: readonly [Edition]) => Promise<void>): void {
   for (const version of [1, 2] as const) {
-    test(`${name} (v${version})`, { timeout: 10_000 }, () => run([version]));
+    test(`${name} (v${version})`, { timeout: 10_000 }, () => run([`v${version}`]));
   }
 }
 
@@ -58,7 +57,7 @@ const hello: ClientStep[] = [{ open: "/project" }, { prompt: "hello" }];
 
 inBothVersions(
   "turns are taken in order, those for a text when it comes, then what is there otherwise",
-  async (versions) => {
+  async (editions) => {
     const { record, events } = await played(
       {
         turns: [
@@ -70,7 +69,7 @@ inBothVersions(
         otherwise: [{ say: "That was all." }],
       },
       {
-        editions: versions,
+        editions,
         steps: [...hello, { prompt: "second" }, { prompt: "third" }, { prompt: "a" }, { prompt: "b" }],
       },
     );
@@ -118,8 +117,8 @@ const careful: AgentScenario["turns"] = [
   },
 ];
 
-inBothVersions("an answer to a question decides what follows", async (versions) => {
-  const allowed = await played({ turns: careful }, { editions: versions, steps: hello });
+inBothVersions("an answer to a question decides what follows", async (editions) => {
+  const allowed = await played({ turns: careful }, { editions, steps: hello });
   assert.deepEqual(shown(allowed.record), [
     "user_message: hello",
     "tool_call: completed: diff",
@@ -128,7 +127,7 @@ inBothVersions("an answer to a question decides what follows", async (versions) 
   ]);
   const refused = await played(
     { turns: careful },
-    { editions: versions, permissions: [{ answer: { kind: "reject_once" } }], steps: hello },
+    { editions, permissions: [{ answer: { kind: "reject_once" } }], steps: hello },
   );
   assert.deepEqual(shown(refused.record), [
     "user_message: hello",
@@ -150,7 +149,7 @@ inBothVersions("an answer to a question decides what follows", async (versions) 
   });
 });
 
-inBothVersions("a prompt is cancelled at a permission, at once, and after an update", async (versions) => {
+inBothVersions("a prompt is cancelled at a permission, at once, and after an update", async (editions) => {
   const { record, events } = await played(
     {
       turns: [
@@ -159,7 +158,7 @@ inBothVersions("a prompt is cancelled at a permission, at once, and after an upd
       ],
     },
     {
-      editions: versions,
+      editions,
       steps: [
         { open: "/project" },
         { prompt: "ask", cancel: "at-permission" },
@@ -173,8 +172,8 @@ inBothVersions("a prompt is cancelled at a permission, at once, and after an upd
   assert.equal(events.filter(({ event }) => event === "cancelled").length >= 1, true);
 });
 
-inBothVersions("two runs give the same record", async (versions) => {
-  const run = async () => (await played({ turns: careful }, { editions: versions, steps: hello })).record;
+inBothVersions("two runs give the same record", async (editions) => {
+  const run = async () => (await played({ turns: careful }, { editions, steps: hello })).record;
   assert.deepEqual(await run(), await run());
 });
 
@@ -227,7 +226,7 @@ test("a client opens the gates of an agent, wherever it runs", async () => {
 test("a prompt that comes while a turn runs is taken from the inbox", async () => {
   const { record, events } = await played(
     {
-      steering: true,
+      concurrentPrompts: "inbox",
       turns: [{ steps: [{ say: "first" }, { take: true, as: "more" }, { say: ", then {{more}}" }] }],
     },
     {
@@ -248,7 +247,7 @@ test("a prompt that comes while a turn runs is taken from the inbox", async () =
   assert.ok(outcomes(record).some((outcome) => (outcome as { joined?: true }).joined === true));
 });
 
-inBothVersions("a late answer, and none at all, are answers too", async (versions) => {
+inBothVersions("a late answer, and none at all, are answers too", async (editions) => {
   const [near, far] = memoryPair();
   const agent = scriptedAgent({
     parley: "agent-scenario",
@@ -263,7 +262,7 @@ inBothVersions("a late answer, and none at all, are answers too", async (version
   const client = scriptedClient({
     parley: "client-scenario",
     version: 1,
-    editions: versions,
+    editions,
     permissions: [
       { when: "Late", answer: { kind: "allow_once" }, gate: "answer" },
       { when: "Never", answer: "never", gate: "asked" },
@@ -286,10 +285,10 @@ inBothVersions("a late answer, and none at all, are answers too", async (version
 
 inBothVersions(
   "requests are refused as the scenario says, and capabilities are taken back",
-  async (versions) => {
-    const key = versions[0] === 1 ? "agentCapabilities" : "capabilities";
+  async (editions) => {
+    const key = editions[0] === "v1" ? "agentCapabilities" : "capabilities";
     const without =
-      versions[0] === 1 ? { sessionCapabilities: { list: null } } : { session: { list: null, delete: null } };
+      editions[0] === "v1" ? { sessionCapabilities: { list: null } } : { session: { list: null, delete: null } };
     const { record } = await played(
       {
         wire: {
@@ -300,21 +299,21 @@ inBothVersions(
         },
       },
       {
-        editions: versions,
+        editions,
         steps: [{ open: "/project" }, { open: "/project" }, { prompt: "hello" }, { delete: "main" }],
       },
     );
     const [refused, opened, , deleted] = record.steps;
     assert.deepEqual(refused?.error, { code: -32067, message: "come back later" });
     assert.equal(opened?.error, undefined);
-    if (versions[0] === 2) assert.match(String(deleted?.error?.message), /does not delete sessions/);
+    if (editions[0] === "v2") assert.match(String(deleted?.error?.message), /does not delete sessions/);
   },
 );
 
-inBothVersions("a bug of the agent's is an internal error", async (versions) => {
+inBothVersions("a bug of the agent's is an internal error", async (editions) => {
   const { record } = await played(
     { otherwise: [{ say: "now" }, { fail: "bug" }] },
-    { editions: versions, steps: hello },
+    { editions, steps: hello },
   );
   const [outcome] = outcomes(record) as { stopReason: string; error: { code: number } }[];
   assert.equal(outcome?.stopReason, "error");

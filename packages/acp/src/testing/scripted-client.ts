@@ -67,9 +67,9 @@ async function run(
     name: scenario.name ?? "scripted-client",
     version: "1.0.0",
     ...optional({
-      versions: scenario.editions,
+      editions: scenario.editions,
       unstable: scenario.unstable,
-      meta: scenario._meta,
+      _meta: scenario._meta,
       files: scenario.files && scriptedFiles(texts, (event) => services.push(event)),
       terminals: terminals && scriptedTerminals(terminals, (event) => services.push(event)),
     }),

@@ -9,7 +9,7 @@ import { meta } from "./v1-samples.ts";
 import { untilCancelled } from "./wire-script.ts";
 
 let isLoggedIn = process.argv.includes("logged-in");
-const only = ([1, 2] as const).find((version) => process.argv.includes(`v${version}-only`));
+const only = (["v1", "v2"] as const).find((edition) => process.argv.includes(`${edition}-only`));
 
 const app = agent({
   name: "app-agent",
@@ -18,22 +18,26 @@ const app = agent({
   ...(only === undefined ? {} : { editions: [only] }),
   promptCapabilities: { image: true, audio: true, embeddedContext: true },
   mcpCapabilities: { http: true, sse: true },
-  authMethods: [
-    { type: "agent", methodId: "key", name: "API key" },
-    { type: "terminal", methodId: "tui", name: "Terminal", args: ["login"] },
-  ],
+  auth: {
+    methods: [
+      { type: "agent", methodId: "key", name: "API key" },
+      { type: "terminal", methodId: "tui", name: "Terminal", args: ["login"] },
+    ],
+    login() {
+      isLoggedIn = true;
+    },
+    logout() {
+      isLoggedIn = false;
+    },
+  },
   unstable: ["session/fork"],
   _meta: meta,
-  login() {
-    isLoggedIn = true;
-  },
-  logout() {
-    isLoggedIn = false;
-  },
-  open(session) {
-    if (!isLoggedIn) throw authRequired();
-    session.setConfigOptions(appOptions);
-    session.setAvailableCommands(appCommands);
+  session: {
+    open(session) {
+      if (!isLoggedIn) throw authRequired();
+      session.setConfigOptions(appOptions);
+      session.setAvailableCommands(appCommands);
+    },
   },
   async prompt(turn) {
     const work = Object.hasOwn(appTurns, turn.text) ? appTurns[turn.text] : undefined;
@@ -45,24 +49,26 @@ const app = agent({
     await turn.say(`learnt: ${JSON.stringify(learnt ?? null)}`);
     return undefined;
   },
-  requests: {
-    "_parley.test/echo": (params) => params,
-    "_parley.test/fail": () => {
-      throw new RequestError(4242, "this always fails", { why: ["it", { must: true }] });
+  extensions: {
+    requests: {
+      "_parley.test/echo": (params) => params,
+      "_parley.test/fail": () => {
+        throw new RequestError(4242, "this always fails", { why: ["it", { must: true }] });
+      },
+      "_parley.test/wait": async (_, call) => {
+        await call.notify("_parley.test/note", { waiting: "$/cancel_request" });
+        return untilCancelled(call);
+      },
+      "_parley.test/crash": () => {
+        process.stderr.write("the agent is out of luck\n");
+        process.exit(3);
+      },
     },
-    "_parley.test/wait": async (_, call) => {
-      await call.notify("_parley.test/note", { waiting: "$/cancel_request" });
-      return untilCancelled(call);
-    },
-    "_parley.test/crash": () => {
-      process.stderr.write("the agent is out of luck\n");
-      process.exit(3);
-    },
-  },
-  notifications: {
-    "_parley.test/note": (params, call) => {
-      // nothing of the client's depends on when it arrives
-      void call.notify("_parley.test/note", { back: params });
+    notifications: {
+      "_parley.test/note": (params, call) => {
+        // nothing of the client's depends on when it arrives
+        void call.notify("_parley.test/note", { back: params });
+      },
     },
   },
   log: (level, message, details) => {

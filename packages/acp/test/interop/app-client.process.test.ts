@@ -7,8 +7,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
-import { type ClientSession, ConnectionError, RequestError, type SessionUpdate } from "@parley/acp";
-import type { ProtocolVersion } from "@parley/acp/internal";
+import { type ClientSession, ConnectionError, type Editions, RequestError, type SessionUpdate } from "@parley/acp";
 import { interopCommand } from "./agent-command.ts";
 import { type AppClient, connectApp, prompted } from "./app-client.ts";
 import * as v1 from "./v1-samples.ts";
@@ -32,10 +31,10 @@ const withoutStates = (updates: readonly SessionUpdate[]): SessionUpdate[] =>
 
 for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
   // the agents of the SDK speak one version, ours is asked for one
-  const versions: readonly ProtocolVersion[] = sdk || version === 2 ? [2, 1] : [1];
+  const editions: Editions = sdk || version === 2 ? ["v2", "v1"] : ["v1"];
   const connect = async (t: TestContext): Promise<AppClient> => {
     const [program, ...args] = start;
-    const app = await connectApp(interopCommand(program, ...args, "logged-in"), versions, way);
+    const app = await connectApp(interopCommand(program, ...args, "logged-in"), editions, way);
     t.after(() => app.close());
     return app;
   };
@@ -48,7 +47,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
     before(async () => {
       cwd = await realpath(await mkdtemp(join(tmpdir(), "parley-app-")));
       const [program, ...args] = start;
-      app = await connectApp(interopCommand(program, ...args), versions, way);
+      app = await connectApp(interopCommand(program, ...args), editions, way);
       // refused with -32000, then logged in, then tried once more
       session = await app.open({ cwd, additionalDirectories: ["/other"] });
     }, deadline);
@@ -61,7 +60,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
     }, deadline);
 
     test("the version is agreed on, and each side knows what the other offers", deadline, () => {
-      assert.equal(app.agent.version, version);
+      assert.equal(app.agent.edition, `v${version}`);
       assert.equal(app.agent.info?.name, sdk ? "interop-agent" : "app-agent");
       const { image, audio, embeddedContext, load, resume, list, close } = app.agent.capabilities;
       assert.deepEqual(

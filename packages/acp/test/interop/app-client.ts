@@ -4,6 +4,7 @@ import {
   type ClientSession,
   type ConnectedAgent,
   client,
+  type Editions,
   errorCodes,
   httpTransport,
   type PromptResult,
@@ -19,7 +20,6 @@ import {
   type ProcessExit,
   spawnTransport,
 } from "@parley/acp/node";
-import type { ProtocolVersion } from "@parley/acp/internal";
 import { startServer } from "./server-process.ts";
 import { meta } from "./v1-samples.ts";
 import { EventLog } from "./wire-script.ts";
@@ -40,7 +40,7 @@ export type Way = "stdio" | "HTTP" | "WebSocket";
 
 export async function connectApp(
   command: readonly [string, string[]],
-  versions: readonly ProtocolVersion[] = [2, 1],
+  editions: Editions = ["v2", "v1"],
   way: Way = "stdio",
 ): Promise<AppClient> {
   const log = new EventLog();
@@ -52,7 +52,7 @@ export async function connectApp(
     name: "app-client",
     version: "1.0.0",
     _meta: meta,
-    editions: versions,
+    editions,
     unstable: ["session/fork"],
     requestPermission(ask, { signal }) {
       log.add("permission", ask);

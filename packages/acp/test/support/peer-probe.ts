@@ -13,6 +13,7 @@ import {
   type ConnectedAgent,
   Connection,
   client,
+  type Editions,
   type IncomingRequest,
   memoryPair,
   type PromptResult,
@@ -21,6 +22,8 @@ import {
   type Transport,
 } from "../../src/index.ts";
 import type { ProtocolVersion } from "../../src/internal.ts";
+import { agentWith } from "../../src/peer/agent/agent.ts";
+import type { AgentHooks } from "../../src/peer/agent/agent-definition.ts";
 
 export const editionChoices: Readonly<Record<string, Editions>> = {
   v1: ["v1"],
@@ -56,7 +59,7 @@ export interface Conversation {
 }
 
 export async function conversation(
-  { editions: versions }: Pair,
+  { editions }: Pair,
   definition: Partial<AgentDefinition> & { readonly prompt: Prompted },
   clientDefinition: Partial<ClientDefinition> = {},
 ): Promise<Conversation> {
@@ -66,18 +69,19 @@ export async function conversation(
   const served = agent({
     name: "probe-agent",
     version: "1",
-    editions: versions,
+    editions,
     log: (level, message) => log.push(`agent ${level}: ${message}`),
+    ...definition,
     connection: {
       tap: (direction, text) =>
         wire.push({ from: direction === "in" ? "client" : "agent", message: JSON.parse(text) }),
+      ...definition.connection,
     },
-    ...definition,
   }).connect(left);
   const connected = await client({
     name: "probe-client",
     version: "1",
-    editions: versions,
+    editions,
     log: (level, message) => log.push(`client ${level}: ${message}`),
     ...clientDefinition,
   }).connect(right);
@@ -230,15 +234,17 @@ export async function withScriptedAgent(
 export function withScriptedClient(
   definition: Partial<AgentDefinition> & { readonly prompt: Prompted },
   answers: Record<string, Answer> = {},
+  hooks: AgentHooks = {},
 ): { peer: ScriptedPeer; served: AgentConnection; log: string[]; call: Connection["request"] } {
   const [left, right] = memoryPair();
   const log: string[] = [];
-  const served = agent({
+  const own: AgentDefinition = {
     name: "probe-agent",
     version: "1",
     log: (level, message) => log.push(`${level}: ${message}`),
     ...definition,
-  }).connect(left);
+  };
+  const served = agentWith(own, hooks).connect(left);
   const peer = scripted(right, answers);
   return {
     peer,

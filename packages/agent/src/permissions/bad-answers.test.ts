@@ -203,7 +203,7 @@ inEveryVersion(
     if (version === 2) return;
     const hand = await byHand(version, cwd, () => undefined, {
       script: [calls(["read", { path: "a" }]), says("done")],
-      clientTimeoutMs: 50,
+      connection: { clientTimeoutMs: 50 },
     });
     assert.equal(await hand.prompt("go"), "end_turn");
     assert.match(JSON.stringify(hand.model.requests[1]?.messages.at(-1)), /no answer within 50 ms/);

@@ -31,14 +31,16 @@ inEveryVersion(
       mode: "code",
       clientDefinition: {
         _meta: meta,
-        requests: {
-          "_parley.dev/veto": (params) => {
-            const { effects } = params as { effects: { operation: string; path: string }[] };
-            asked.push(
-              ...effects.map(({ operation, path }) => `${operation} ${path.slice(setup.cwd.length + 1)}`),
-            );
-            const isForbidden = effects.some(({ path }) => path.endsWith("no.txt"));
-            return { refused: isForbidden ? [{ effect: 0, reason: "my rule" }] : [], restricts: [] };
+        extensions: {
+          requests: {
+            "_parley.dev/veto": (params) => {
+              const { effects } = params as { effects: { operation: string; path: string }[] };
+              asked.push(
+                ...effects.map(({ operation, path }) => `${operation} ${path.slice(setup.cwd.length + 1)}`),
+              );
+              const isForbidden = effects.some(({ path }) => path.endsWith("no.txt"));
+              return { refused: isForbidden ? [{ effect: 0, reason: "my rule" }] : [], restricts: [] };
+            },
           },
         },
       },
@@ -77,10 +79,12 @@ inEveryVersion("a malformed or missing answer is not a consent", {}, async (setu
       mode: "code",
       clientDefinition: {
         _meta: meta,
-        requests: {
-          "_parley.dev/veto": () => {
-            if (answer instanceof Error) throw answer;
-            return answer;
+        extensions: {
+          requests: {
+            "_parley.dev/veto": () => {
+              if (answer instanceof Error) throw answer;
+              return answer;
+            },
           },
         },
       },

@@ -127,7 +127,7 @@ export async function connected(
   const log: string[] = [];
   const served = codingAgent({
     version: "1",
-    versions: [version],
+    editions: [`v${version}`],
     log: (level, message, data) =>
       log.push(`${level}: ${message} ${String((data as { error?: unknown })?.error ?? "")}`),
     ...agentOptions,
@@ -135,7 +135,7 @@ export async function connected(
   const agent = await client({
     name: "probe",
     version: "1",
-    versions: [version],
+    editions: [`v${version}`],
     requestPermission(ask) {
       asks.push(ask);
       return answers[asks.length - 1];

@@ -116,15 +116,18 @@ export async function start(
   const agent = await client({
     name: "test",
     version: "1",
-    versions: [version],
+    editions: [`v${version}`],
     requestPermission(ask) {
       asks.push(ask);
       return "allow_once";
     },
-    tap: (direction, text) => {
-      if (direction === "in") output += `${text}\n`;
-    },
     ...definition,
+    connection: {
+      tap: (direction, text) => {
+        if (direction === "in") output += `${text}\n`;
+      },
+      ...definition.connection,
+    },
   }).connect(transport);
   return { agent, child, asks, output: () => output };
 }

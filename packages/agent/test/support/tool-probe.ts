@@ -112,13 +112,13 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
   agent({
     name: "probe",
     version: "1",
-    tap: (direction, text) => (direction === "out" ? wire.push(text) : 0),
+    connection: { tap: (direction, text) => (direction === "out" ? wire.push(text) : 0) },
     prompt: (turn) => jobs.shift()?.(turn),
   }).connect(far);
   const connected = await client({
     name: "probe",
     version: "1",
-    versions: [options.version ?? 2],
+    editions: [`v${options.version ?? 2}`],
     ...options.client,
   }).connect(near);
   const session = await connected.newSession({ cwd });

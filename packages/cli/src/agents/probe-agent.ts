@@ -10,7 +10,7 @@ import {
   RequestError,
   type SessionConfigOption,
 } from "@parley/acp";
-import { optional, withTimeout } from "@parley/acp/internal";
+import { optional, versionOf, withTimeout } from "@parley/acp/internal";
 import { type AgentSpec, launchAgent, problemOf } from "@parley/client";
 import { agentCredentials } from "../settings/agent-credentials.ts";
 import { ownVersion } from "../settings/installation.ts";
@@ -61,7 +61,7 @@ export async function probeAgent(entry: AgentSpec, options: ProbeOptions = {}): 
       name: agent.info?.name ?? entry.name,
       title: agent.info?.title ?? agent.info?.name ?? entry.title ?? entry.name,
       ...optional({ version: agent.info?.version }),
-      protocol: agent.version,
+      protocol: versionOf(agent.edition),
       handshakeMs: Math.round(handshakeMs),
       offers: Object.entries(agent.capabilities).flatMap(([name, has]) => (has ? [name] : [])),
       session,

@@ -1,6 +1,6 @@
 // `parley bridge --as v1 -- COMMAND`: connects an editor and an agent of different protocol versions.
 
-import { type ByteChannel, byteTransport, type ClientToolServices, relay } from "@parley/acp";
+import { type ByteChannel, byteTransport, type ClientToolServices, type Edition, relay } from "@parley/acp";
 import { nodePlatform, type ProcessExit, spawnTransport, stdioChannel } from "@parley/acp/node";
 import { type CommandError, type Invocation, usageError } from "../command/command.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
@@ -22,18 +22,18 @@ export async function run({ values, positionals }: Invocation): Promise<number> 
   } catch (error) {
     throw misuse(`--log: cannot write there: ${(error as Error).message}`);
   }
-  return serve({ version: as === "v1" ? 1 : 2, isStrict: strict === true, command, args, log });
+  return serve({ as, isStrict: strict === true, command, args, log });
 }
 
 interface Bridge {
-  readonly version: 1 | 2;
+  readonly as: Edition;
   readonly isStrict: boolean;
   readonly command: string;
   readonly args: readonly string[];
   readonly log: BridgeLog;
 }
 
-async function serve({ version, isStrict, command, args, log }: Bridge): Promise<number> {
+async function serve({ as, isStrict, command, args, log }: Bridge): Promise<number> {
   let isEditorGone = false;
   const editor = watched(stdioChannel({ exitOnEnd: false }), () => {
     isEditorGone = true;
@@ -41,7 +41,7 @@ async function serve({ version, isStrict, command, args, log }: Bridge): Promise
   const agent = spawnTransport(command, args, { onStderr: (text) => void process.stderr.write(text) });
   log.log("info", `the agent is ${[command, ...args].join(" ")}`, { pid: agent.process.pid });
   const between = relay(byteTransport(editor, { platform: nodePlatform }), agent.transport, {
-    as: version,
+    as,
     losses: isStrict ? "strict" : "lossy",
     log: log.log,
     readText: readWorkspaceText,

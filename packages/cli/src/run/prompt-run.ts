@@ -266,7 +266,7 @@ export class PromptRun {
     this.#entries.late.begin();
     const started = performance.now();
     // version 2 reports the end of a turn after its updates
-    const isOrdered = live.connected.version > 1;
+    const isOrdered = live.connected.edition !== "v1";
     this.#outcome = await prompt.result;
     await this.#entries.late.settled({
       turnMs: isOrdered ? 0 : performance.now() - started,

@@ -7,7 +7,7 @@ import {
   type McpServer,
   RequestError,
 } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional, versionOf } from "@parley/acp/internal";
 import {
   type ConnectAgentOptions,
   connectAgent,
@@ -143,10 +143,10 @@ function withStderr(message: string, stderr: string): string {
   return tail === "" || message.includes(`\n${tail}`) ? safeText(message) : `${safeText(message)}\n${tail}`;
 }
 
-export function describeAgent({ info, version }: ConnectedAgent, name: string) {
+export function describeAgent({ info, edition }: ConnectedAgent, name: string) {
   return {
     agent: { name: info?.name ?? name, ...optional({ version: info?.version }) },
-    protocol: version,
+    protocol: versionOf(edition),
   };
 }
 

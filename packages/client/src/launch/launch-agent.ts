@@ -5,6 +5,7 @@ import {
   type ConnectedAgent,
   ConnectionError,
   client,
+  type Edition,
   RequestError,
 } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
@@ -30,7 +31,7 @@ export type LaunchEvent =
       readonly kind: "ready";
       readonly handshakeMs: number;
       readonly agent: string;
-      readonly version: number;
+      readonly edition: Edition;
     };
 
 export interface LaunchOptions {

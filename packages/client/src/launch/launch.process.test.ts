@@ -253,7 +253,7 @@ test("an agent for which files of ours are known to do harm is offered none", pa
       definition: { ...definition, files },
     },
   );
-  assert.equal(agent.agent.version, 1);
+  assert.equal(agent.agent.edition, "v1");
   const session = await agent.agent.newSession({ cwd: dirname(process.execPath) });
   assert.equal((await session.prompt("go").result).stopReason, "end_turn");
 });

@@ -117,7 +117,7 @@ export interface LiveSession extends ClientSession {
   /** The prompts that wait, oldest first; each can be cancelled by itself. */
   readonly waiting: readonly LivePrompt[];
   /** Sent when all earlier ones have ended, in every version. */
-  prompt(content: PromptContent, options?: { readonly meta?: Meta }): LivePrompt;
+  prompt(content: PromptContent, options?: { readonly _meta?: Meta }): LivePrompt;
 }
 
 /**

@@ -15,7 +15,7 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
   /** `cancelled` is called once, by the first cancel. */
   constructor(
     content: PromptContent,
-    { meta }: { readonly meta?: Meta },
+    { _meta }: { readonly _meta?: Meta },
     limits: UnreadLimits,
     cancelled: (prompt: ManagedPrompt) => void,
   ) {
@@ -28,7 +28,7 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
     };
     super(cancel, limits);
     this.content = content;
-    this.#meta = meta;
+    this.#meta = _meta;
     this.#controller = controller;
   }
 
@@ -45,7 +45,7 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
     // the handle keeps the updates of all attempts
     const options: InternalPromptOptions = {
       keepUpdates: false,
-      ...optional({ meta: this.#meta }),
+      ...optional({ _meta: this.#meta }),
     };
     const sent = session.prompt(this.content, options);
     this.#sent = sent;

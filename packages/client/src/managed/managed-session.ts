@@ -88,7 +88,7 @@ export class ManagedSession implements LiveSession {
     return this.#events.onEntry(listener);
   }
 
-  prompt(content: PromptContent, options: { readonly meta?: Meta } = {}): LivePrompt {
+  prompt(content: PromptContent, options: { readonly _meta?: Meta } = {}): LivePrompt {
     const limits = unreadLimits(this.#process.options.client.connection ?? {});
     const prompt = new ManagedPrompt(content, options, limits, (cancelled) => {
       // one that has started ends by itself

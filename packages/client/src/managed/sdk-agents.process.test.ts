@@ -35,7 +35,7 @@ for (const version of [1, 2] as const) {
           newSession: async () => true,
         },
       });
-      assert.equal(agent.connected.version, version);
+      assert.equal(agent.connected.edition, `v${version}`);
       const updates: SessionUpdate[] = [];
       const session = await agent.newSession({ cwd, onUpdate: (update) => updates.push(update) });
       assert.ok(logins.includes("agent"));

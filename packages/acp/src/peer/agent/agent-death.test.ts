@@ -277,7 +277,7 @@ inEveryVersion(
 test("a handler that does not heed its signal is left behind: its session closes, whole, and goes on elsewhere", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   for (const version of [1, 2] as const) {
-    const pair = { versions: [version], version } as const;
+    const pair = { editions: [`v${version}`], version } as const;
     const store = memoryStore();
     const never = Promise.withResolvers<void>();
     const { session, updates, agent } = await openSession(pair, {

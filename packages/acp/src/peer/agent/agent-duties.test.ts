@@ -43,7 +43,7 @@ test("A2 a version that the agent speaks is answered with itself", async () => {
     const { introduced } = await started(version, { prompt });
     assert.equal(introduced["protocolVersion"], version);
   }
-  const { introduced } = await started(1, { prompt, versions: [1] });
+  const { introduced } = await started(1, { prompt, editions: ["v1"] });
   assert.equal(introduced["protocolVersion"], 1);
 });
 

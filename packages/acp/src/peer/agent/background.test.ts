@@ -15,12 +15,13 @@ import {
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
 import type { AgentSession, DisplayTerminal, SessionUpdate, Turn } from "../../index.ts";
+import type { AgentHooks } from "./agent-definition.ts";
 
-const v2 = { versions: [2], version: 2 } as const;
+const v2 = { editions: ["v2"], version: 2 } as const;
 
 /** A version 2 client by hand, with one session. */
-async function byHand(definition: { prompt: Prompted; [more: string]: unknown }) {
-  const talk = withScriptedClient(definition);
+async function byHand(definition: { prompt: Prompted; [more: string]: unknown }, hooks: AgentHooks = {}) {
+  const talk = withScriptedClient(definition, {}, hooks);
   await talk.call("initialize", initialize(2));
   const { sessionId } = (await talk.call("session/new", { cwd: "/project" })) as { sessionId: string };
   const prompt = (words: string) => talk.call("session/prompt", { sessionId, prompt: [text(words)] });
@@ -96,19 +97,20 @@ test("A108 A109 terminal/cancel reaches the owner of the process, and its exit t
   await rejects(call("terminal/cancel", { sessionId, terminalId }), -32602);
 });
 
-test("A108 calls and terminals that an app reports by hand are cancelled by its own hooks", async () => {
+test("A108 calls and terminals that a scripted agent reports by hand are cancelled by its hooks", async () => {
   const cancelled: string[] = [];
   const gate = Promise.withResolvers<void>();
   const cancel = { capabilities: { cancel: {} } };
-  const { call, sessionId, prompt } = await byHand({
-    cancelTool: (_session: AgentSession, id: string) => void cancelled.push(id),
-    cancelTerminal: (_session: AgentSession, id: string) => void cancelled.push(id),
-    async prompt(turn: Turn) {
-      await turn.update({ sessionUpdate: "tool_call_update", toolCallId: "t", title: "T", ...cancel });
-      await turn.update({ sessionUpdate: "terminal_update", terminalId: "x", ...cancel });
-      await gate.promise;
+  const { call, sessionId, prompt } = await byHand(
+    {
+      async prompt(turn: Turn) {
+        await turn.update({ sessionUpdate: "tool_call_update", toolCallId: "t", title: "T", ...cancel });
+        await turn.update({ sessionUpdate: "terminal_update", terminalId: "x", ...cancel });
+        await gate.promise;
+      },
     },
-  });
+    { cancelTool: (id) => void cancelled.push(id), cancelTerminal: (id) => void cancelled.push(id) },
+  );
   await prompt("go");
   await quiet();
   await call("tool_call/cancel", { sessionId, toolCallId: "t" });

@@ -40,7 +40,6 @@ async function inTurn(
       },
     },
     {
-      elicitationModes: ["form", "url"],
       elicit: (answers.elicit ?? (() => ({ action: "accept" }))) as never,
       requestPermission: (ask) => ask.options[0]?.optionId,
       terminals: {

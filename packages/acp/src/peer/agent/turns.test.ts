@@ -295,8 +295,8 @@ inEveryVersion(
   },
 );
 
-const steered: Pick<AgentDefinition, "steering" | "prompt"> = {
-  steering: true,
+const steered: Pick<AgentDefinition, "concurrentPrompts" | "prompt"> = {
+  concurrentPrompts: "inbox",
   async prompt(turn) {
     for await (const message of turn.inbox) {
       assert.deepEqual(message.prompt, [text("2")]);

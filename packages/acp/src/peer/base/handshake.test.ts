@@ -29,7 +29,7 @@ inEveryVersion("A1 A6 C3 X5 both sides introduce themselves", async (pair) => {
     },
     { _meta: { "example.com/y": 2 } },
   );
-  assert.equal(connected.version, pair.version);
+  assert.equal(connected.edition, `v${pair.version}`);
   assert.deepEqual(connected.info, { name: "probe-agent", version: "1", title: "Probe" });
   await session.prompt("hi").result;
   assert.deepEqual(seen, ["probe-client", { "example.com/y": 2 }]);
@@ -44,16 +44,16 @@ test("G7 a definition without a name, a version or a prompt is refused when it i
 });
 
 test("a client that speaks both versions says so in one initialize that either agent reads", async () => {
-  for (const versions of [[1], [2]] as const) {
+  for (const version of [1, 2] as const) {
     const { agent: connected, wire } = await conversation(
-      { editions: versions, version: versions[0] },
+      { editions: [`v${version}`], version },
       { prompt },
       {
         editions: ["v2", "v1"],
         files: { canRead: true, canWrite: false, readText: async () => "", writeText: async () => undefined },
       },
     );
-    assert.equal(connected.version, versions[0]);
+    assert.equal(connected.edition, `v${version}`);
     const params = wire[0]?.message.params as Record<string, object>;
     assert.equal(params.protocolVersion, 2);
     assert.ok(params.info && params.clientInfo && params.capabilities);
@@ -149,7 +149,7 @@ test("N094 a second initialize is -32600 on version 1 and changes nothing", asyn
   const { call, served } = withScriptedClient({ prompt });
   await call("initialize", initialize(1));
   await rejects(call("initialize", initialize(2)), -32600, { reason: "already_initialized" });
-  assert.equal(served.version, 1);
+  assert.equal(served.edition, "v1");
 });
 
 test("E20 version 2 may repeat initialize until the first other request", async () => {
@@ -171,7 +171,7 @@ test("X1 an agent that echoes 2 but speaks version 1 is spoken to in version 1",
     initialize: () => ({ ...initialized(1), protocolVersion: 2 }),
     "session/prompt": () => ({ stopReason: "end_turn" }),
   });
-  assert.equal(connected.version, 1);
+  assert.equal(connected.edition, "v1");
   const session = await connected.newSession(place);
   assert.equal((await session.prompt("x").result).stopReason, "end_turn");
   assert.deepEqual(peer.methods(), ["initialize", "session/new", "session/prompt"]);
@@ -184,7 +184,7 @@ test("an agent that chokes on version 2 is asked again with version 1 alone", as
       return initialized(1);
     },
   });
-  assert.equal(connected.version, 1);
+  assert.equal(connected.edition, "v1");
   assert.deepEqual(Object.keys(peer.got[1]?.params ?? {}).sort(), [
     "clientCapabilities",
     "clientInfo",
@@ -193,10 +193,10 @@ test("an agent that chokes on version 2 is asked again with version 1 alone", as
 });
 
 test("C4 an agent that chose a version which the client does not speak is left, and the error says which", async () => {
-  for (const [versions, chosen] of [
-    [[1, 2], 7],
-    [[1], 2],
-    [[2], 1],
+  for (const [editions, chosen] of [
+    [["v2", "v1"], 7],
+    [["v1"], 2],
+    [["v2"], 1],
   ] as const) {
     const [left, right] = memoryPair();
     const hungUp = Promise.withResolvers<void>();
@@ -211,7 +211,7 @@ test("C4 an agent that chose a version which the client does not speak is left, 
       drain: () => undefined,
       end: () => hungUp.resolve(),
     });
-    await assert.rejects(client({ name: "c", version: "1", editions: versions }).connect(right), {
+    await assert.rejects(client({ name: "c", version: "1", editions }).connect(right), {
       name: "ConnectionError",
       kind: "protocol",
       message: new RegExp(`version ${chosen}`),

@@ -18,7 +18,7 @@ inEveryVersion(
     }).connect(agentEnd);
     const connected = await client({ name: "c", version: "1", editions: versions }).connect(clientEnd);
     const session = await connected.newSession({ cwd: "/w", _meta: { "example.com/tab": 1 } });
-    const { result: outcome } = session.prompt("hello", { meta: { "example.com/id": "x" } });
+    const { result: outcome } = session.prompt("hello", { _meta: { "example.com/id": "x" } });
     assert.deepEqual((await outcome)._meta, { "example.com/cost": 3 });
     assert.deepEqual(seen, [{ "example.com/tab": 1 }, { "example.com/id": "x" }]);
     await connected.close();

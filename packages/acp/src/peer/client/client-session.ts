@@ -30,7 +30,7 @@ export interface ClientSession {
    * Sends a prompt. On version 1 prompts wait for one another here. Throws a TypeError for content that the agent does not
    * support, and for an empty prompt.
    */
-  prompt(content: string | readonly ContentBlock[], options?: { readonly meta?: Meta }): Prompt;
+  prompt(content: string | readonly ContentBlock[], options?: { readonly _meta?: Meta }): Prompt;
   /**
    * Cancels the work of the agent. Open prompts and questions end as cancelled, open tool calls are shown as cancelled at
    * once; later updates are still delivered.

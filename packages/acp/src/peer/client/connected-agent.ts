@@ -269,7 +269,7 @@ export class ConnectedAgent {
       const wanted = 'an object with `cwd` as the last argument, as { cwd: "/absolute/path" }';
       throw new TypeError(`expected ${wanted}, got ${argumentText(place)}`);
     }
-    const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt, _meta: meta } = place;
+    const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt, _meta } = place;
     if (additionalDirectories.length > 0)
       this.#needs(this.capabilities.additionalDirectories, "take additional directories");
     if (systemPrompt !== undefined) this.#checkSystemPrompt(systemPrompt);
@@ -279,7 +279,7 @@ export class ConnectedAgent {
       else if (String(type) === "sse") this.#needs(this.capabilities.mcpSse, "use MCP servers over SSE");
     }
     const roots = [...new Set(additionalDirectories)].filter((root) => root !== cwd);
-    return { cwd, additionalDirectories: roots, mcpServers, ...optional({ systemPrompt, meta }) };
+    return { cwd, additionalDirectories: roots, mcpServers, ...optional({ systemPrompt, _meta }) };
   }
 
   /** Only what was declared, and text. */

@@ -18,7 +18,7 @@ import type { UnreadLimits } from "./unread-updates.ts";
 
 /** For Parley's own packages: callers that never iterate the prompt set `keepUpdates` to false. */
 export interface InternalPromptOptions {
-  readonly meta?: Meta;
+  readonly _meta?: Meta;
   readonly keepUpdates?: boolean;
 }
 
@@ -121,7 +121,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
       number: ++this.#promptNumber,
       handle: new PromptHandle(() => this.#cancelPrompt(prompt), unread, options.keepUpdates),
       content: blocks,
-      meta: options.meta,
+      meta: options._meta,
       withdrawal: new AbortController(),
       ended: Promise.withResolvers(),
       isSent: false,

@@ -13,15 +13,42 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
+import { initializeParams, versionsOf } from "../../edition/negotiate.ts";
 import {
+  agent,
+  type ClientDefinition,
+  type ConnectedAgent,
+  Connection,
   client,
+  type Editions,
   type ElicitationRequest,
   type Files,
   memoryPair,
   type PermissionRequest,
   RequestError,
   type Terminals,
+  type Transport,
 } from "../../index.ts";
+import { connectWith } from "./client.ts";
+import { offeredFeatures } from "./client-definition.ts";
+
+/** A client that shows forms and no addresses, as a relay makes it. */
+function formsOnly(
+  transport: Transport,
+  editions: Editions,
+  elicit: NonNullable<ClientDefinition["elicit"]>,
+): Promise<ConnectedAgent> {
+  const info = { name: "forms", version: "1" };
+  const definition: ClientDefinition = { ...info, editions, elicit };
+  const elicitationModes = ["form"] as const;
+  const features = offeredFeatures(definition, elicitationModes);
+  const offer = initializeParams({ info, features, meta: undefined }, versionsOf(editions));
+  return connectWith(transport, definition, (connection) => connection.request("initialize", offer), {
+    elicitationModes,
+    otherRequest: () => assert.fail("no other request comes"),
+    otherNotification: () => assert.fail("no other notification comes"),
+  });
+}
 
 inEveryVersion("a permission carries the tool call, and the user's choice comes back", async (pair) => {
   const asks: PermissionRequest[] = [];
@@ -139,11 +166,13 @@ inEveryVersion("A92 a form is filled in; a mode that is not offered is not asked
     for (const ask of [form, url])
       got.push(await turn.elicit(ask).catch((error: RequestError) => error.code));
   };
-  const { session } = await openSession(
-    pair,
-    { prompt },
-    { elicitationModes: ["form"], elicit: (ask) => ({ action: "accept", content: { name: ask.message } }) },
-  );
+  const [left, right] = memoryPair();
+  agent({ name: "probe-agent", version: "1", editions: pair.editions, prompt }).connect(left);
+  const forms = await formsOnly(right, pair.editions, (ask) => ({
+    action: "accept",
+    content: { name: ask.message },
+  }));
+  const session = await forms.newSession(place);
   await session.prompt("x").result;
   const without = await openSession(pair, { prompt });
   await without.session.prompt("x").result;
@@ -152,8 +181,8 @@ inEveryVersion("A92 a form is filled in; a mode that is not offered is not asked
 
 test("N126 C45 what a client does not offer is -32601, and a mode of elicitation that it does not offer -32602", async () => {
   for (const version of [1, 2] as const) {
-    const { agent, peer } = await withScriptedAgent(version, {});
-    await agent.newSession(place);
+    const { agent: connected, peer } = await withScriptedAgent(version, {});
+    await connected.newSession(place);
     for (const [method, params] of [
       ["fs/read_text_file", { path: "/a" }],
       ["fs/write_text_file", { path: "/a", content: "" }],
@@ -162,14 +191,17 @@ test("N126 C45 what a client does not offer is -32601, and a mode of elicitation
       ["craft/drainMidTurnQueue", {}],
     ] as const)
       await rejects(peer.connection.request(method, { sessionId: "s1", ...params }), -32601);
-    const forms = await withScriptedAgent(
-      version,
-      {},
-      { elicitationModes: ["form"], elicit: () => ({ action: "decline" }) },
-    );
-    await forms.agent.newSession(place);
+    const [left, right] = memoryPair();
+    const forms = new Connection(left, {
+      handlers: {
+        request: (method) => (method === "initialize" ? initialized(version) : { sessionId: "s1" }),
+        notification: () => undefined,
+      },
+    });
+    const formsClient = await formsOnly(right, [`v${version}`], () => ({ action: "decline" }));
+    await formsClient.newSession(place);
     await rejects(
-      forms.peer.connection.request("elicitation/create", {
+      forms.request("elicitation/create", {
         sessionId: "s1",
         mode: "url",
         message: "m",

@@ -90,7 +90,7 @@ for (const [name, limits, message] of [
   ["characters", { maxUnreadChars: 50_000 }, /50000 characters/],
 ] as const) {
   test(`a loop that is too many ${name} behind fails with overflow, and the prompt goes on (G8)`, async () => {
-    const { peer, prompt, end } = await streaming(limits);
+    const { peer, prompt, end } = await streaming({ connection: limits });
     const gate = Promise.withResolvers<void>();
     const loop = stuckLoop(prompt, gate.promise, []);
     for (let i = 0; i < 2_000; i++) peer.update("s1", plan(i));

@@ -161,7 +161,7 @@ test("a redirect is not followed, so that the headers go nowhere else (H17)", pa
 
 test("an address that nobody listens on, or that does not answer, is told as it is", patience, async (t) => {
   const server = await new Loopback({ answer: () => true }).listen();
-  const shake = { name: "test", version: "1", handshakeTimeoutMs: 50 };
+  const shake = { name: "test", version: "1", connection: { handshakeTimeoutMs: 50 } };
   await assert.rejects(client(shake).connect(httpTransport(server.url)), { kind: "handshake_timeout" });
   await server.stop();
   await assert.rejects(client(shake).connect(httpTransport(server.url)), {

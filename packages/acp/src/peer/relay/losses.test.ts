@@ -224,7 +224,7 @@ test("towards version 2 the idle state that ends the work says what was lost in 
       },
     },
   });
-  const between = relay(clientEnd, agentEnd, { as: 2 });
+  const between = relay(clientEnd, agentEnd, { as: "v2" });
   const connected = await client({ name: "editor", version: "1", editions: ["v2"] }).connect(toRelay);
   const session = await connected.newSession({ cwd: "/project" });
   const outcome = await session.prompt("go").result;

@@ -58,7 +58,7 @@ for (const versions of pairs) {
         await turn.say("world");
       },
     });
-    assert.deepEqual(await between.versions, { client: versions[0], agent: versions[1] });
+    assert.deepEqual(await between.editions, { client: `v${versions[0]}`, agent: `v${versions[1]}` });
     const session = await connected.newSession({ cwd: "/project" });
     const updates: SessionUpdate[] = [];
     session.onUpdate((update) => updates.push(update));
@@ -159,7 +159,7 @@ for (const versions of pairs) {
     agent({
       name: "mortal",
       version: "1",
-      editions: [versions[1]],
+      editions: [`v${versions[1]}`],
       async prompt(turn) {
         await turn.say("dying");
         die();
@@ -167,7 +167,7 @@ for (const versions of pairs) {
       },
     }).connect(atAgent);
     const between = relay(clientEnd, agentEnd);
-    const connected = await client({ name: "editor", version: "1", editions: [versions[0]] }).connect(
+    const connected = await client({ name: "editor", version: "1", editions: [`v${versions[0]}`] }).connect(
       toRelay,
     );
     const session = await connected.newSession({ cwd: "/project" });
@@ -183,11 +183,11 @@ for (const version of [1, 2] as const) {
     const [toRelay, clientEnd] = memoryPair();
     const [agentEnd, atAgent] = memoryPair();
     agent({ name: "both", version: "1.0.0", prompt: () => undefined }).connect(atAgent);
-    const between = relay(clientEnd, agentEnd, { as: version });
+    const between = relay(clientEnd, agentEnd, { as: `v${version}` });
     const connected = await client({ name: "editor", version: "1.0.0", editions: [`v${version}`] }).connect(
       toRelay,
     );
-    assert.deepEqual(await between.versions, { client: version, agent: version });
+    assert.deepEqual(await between.editions, { client: `v${version}`, agent: `v${version}` });
     await connected.close();
     await between.closed;
   });
@@ -209,14 +209,14 @@ for (const [held, agentVersion] of [
         offered.push(files, terminals);
       },
     }).connect(atAgent);
-    const between = relay(clientEnd, agentEnd, { as: held });
+    const between = relay(clientEnd, agentEnd, { as: `v${held}` });
     const nothing = (): never => assert.fail("files do not come through");
     const connected = await client({
       name: "editor",
       version: "1.0.0",
       files: { canRead: true, canWrite: true, readText: nothing, writeText: nothing },
     }).connect(toRelay);
-    assert.deepEqual(await between.versions, { client: held, agent: agentVersion });
+    assert.deepEqual(await between.editions, { client: `v${held}`, agent: `v${agentVersion}` });
     const session = await connected.newSession({ cwd: "/project" });
     assert.equal((await session.prompt("go").result).stopReason, "end_turn");
     assert.deepEqual(offered, [undefined, undefined]);

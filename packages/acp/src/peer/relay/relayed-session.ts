@@ -98,7 +98,7 @@ export class RelayedSession {
       sessionId: live.sessionId,
       configOptions: live.configOptions,
       availableCommands: live.availableCommands,
-      ...optional({ meta: live._meta }),
+      ...optional({ _meta: live._meta }),
     };
     this.#encoder ??= this.#newEncoder(setup);
     return setup;
@@ -178,7 +178,7 @@ export class RelayedSession {
   #send(op: PromptOp, signal: AbortSignal): Prompt {
     let prompt: Prompt;
     try {
-      prompt = this.live.prompt(op.prompt, { keepUpdates: false, ...optional({ meta: op.meta }) });
+      prompt = this.live.prompt(op.prompt, { keepUpdates: false, ...optional({ _meta: op._meta }) });
     } catch (error) {
       throw refusal(error, "/prompt");
     }

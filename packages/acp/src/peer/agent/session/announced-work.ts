@@ -11,7 +11,7 @@ export type PartKind = "tool_call" | "terminal";
 interface Part {
   name?: string;
   isCancellable: boolean;
-  /** Called by a cancel. Without it `cancelTool` or `cancelTerminal` of the definition is. */
+  /** Called by a cancel. Without it the hook of a scripted agent is. */
   cancel?: () => void;
 }
 

@@ -10,7 +10,7 @@ import { newId } from "../../base/new-id.ts";
 export interface ReceivedPrompt {
   readonly prompt: readonly ContentBlock[];
   /** `_meta` of the request. */
-  readonly meta?: Meta;
+  readonly _meta?: Meta;
   readonly messageId: string;
   /** The message is part of the conversation. */
   inserted(): void;
@@ -24,7 +24,7 @@ export interface ReceivedPrompt {
 
 /** Answers the request when the version says so: when the message is inserted, or when the work has ended. */
 export function receivedPrompt(
-  { prompt, meta }: PromptOp,
+  { prompt, _meta }: PromptOp,
   policy: PromptPolicy,
   resolve: (result: object) => void,
   reject: (error: unknown) => void,
@@ -39,7 +39,7 @@ export function receivedPrompt(
   };
   return {
     prompt,
-    ...optional({ meta }),
+    ...optional({ _meta }),
     messageId,
     inserted: () => policy.answersAtInsertion && resolve(policy.inserted(messageId)),
     ended: policy.answersAtInsertion ? () => undefined : ended,

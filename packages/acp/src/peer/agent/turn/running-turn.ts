@@ -37,14 +37,14 @@ export class RunningTurn implements Turn, ToolHost {
   constructor(
     session: AgentSession,
     updates: SessionUpdates,
-    { prompt, messageId, meta }: ReceivedPrompt,
+    { prompt, messageId, _meta }: ReceivedPrompt,
     options: { readonly clientTimeoutMs: number | undefined; taken(prompt: ReceivedPrompt): void },
   ) {
     this.session = session;
     this.updates = updates;
     this.prompt = prompt;
     this.messageId = messageId;
-    this._meta = meta;
+    this._meta = _meta;
     this.inbox = new Inbox(options.taken);
     this.client = new TurnClient(updates, this.signal, options.clientTimeoutMs);
     this.questions = new Questions(updates, this.signal);

@@ -85,7 +85,7 @@ export interface Turn {
   readonly _meta: Meta | undefined;
   /** The features of the client. */
   readonly client: TurnClient;
-  /** Prompts that came while this turn runs; only for agents that declare `steering`. */
+  /** Prompts that came while this turn runs; only for agents with `concurrentPrompts: "inbox"`. */
   readonly inbox: Inbox;
   /** Aborts when the user cancels or the connection ends. Pass it to everything that takes one. */
   readonly signal: AbortSignal;
