@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agent, client, type Files, memoryPair, type Terminals } from "@parley/acp";
-import { localFiles, localTerminals } from "@parley/acp/node";
 import type { ProtocolVersion } from "@parley/acp/internal";
+import { localFiles, localTerminals } from "@parley/acp/node";
 
 const cwd = mkdtempSync(join(tmpdir(), "parley-example-"));
 const todo = join(cwd, "todo.txt");

@@ -6,8 +6,8 @@ import { execFile } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionUpdate } from "@parley/acp";
-import { connectAgent, type LiveGate, type ManagedAgentEvent, readyAgents } from "@parley/client";
 import type { ProtocolVersion } from "@parley/acp/internal";
+import { connectAgent, type LiveGate, type ManagedAgentEvent, readyAgents } from "@parley/client";
 import type { MessagesModel } from "./messages-model.ts";
 
 export interface Place {

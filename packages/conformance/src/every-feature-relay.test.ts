@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { memoryPair, relay } from "@parley/acp";
+import type { ProtocolVersion } from "@parley/acp/internal";
 import { comparable, scriptedAgent, scriptedClient } from "@parley/acp/testing";
 import { everyFeature } from "@parley/conformance";
-import type { ProtocolVersion } from "@parley/acp/internal";
 
 const { unstable = [] } = everyFeature.agent;
 

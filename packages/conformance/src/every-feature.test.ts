@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { memoryPair } from "@parley/acp";
+import type { ProtocolVersion } from "@parley/acp/internal";
 import {
   checkAgentScenario,
   checkClientScenario,
@@ -9,7 +10,6 @@ import {
   scriptedClient,
 } from "@parley/acp/testing";
 import { everyFeature } from "@parley/conformance";
-import type { ProtocolVersion } from "@parley/acp/internal";
 
 const limit = { timeout: 60_000 };
 

@@ -168,7 +168,12 @@ async function chunks(
   { session, turn, signal, handlesCancel }: StepContext,
   sessionUpdate: "agent_message_chunk" | "agent_thought_chunk",
   given: string | ContentBlock,
-  how: { readonly times?: number; readonly size?: number; readonly messageId?: string; readonly _meta?: Meta },
+  how: {
+    readonly times?: number;
+    readonly size?: number;
+    readonly messageId?: string;
+    readonly _meta?: Meta;
+  },
 ): Promise<void> {
   const { times = 1, size, _meta } = how;
   const text = size === undefined || typeof given !== "string" ? given : sized(given, size);

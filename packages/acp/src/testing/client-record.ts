@@ -1,6 +1,7 @@
 // Records what a scripted client has seen as reproducible JSON, and reduces it to what both versions can express.
 
 import { isObject } from "../base/objects.ts";
+import type { Edition } from "../edition/negotiate.ts";
 import type { Entry } from "../model/entry.ts";
 import { viewFrom } from "../view/apply-entry.ts";
 import { snapshot, type ViewSnapshot } from "../view/snapshot.ts";
@@ -34,9 +35,9 @@ export interface SessionRecord {
 }
 
 export interface ClientRecord {
-  /** The negotiated version; absent without a connection. */
-  readonly version?: number;
-  readonly agent?: { readonly info: unknown; readonly features: unknown; readonly authMethods: unknown };
+  /** The negotiated edition; absent without a connection. */
+  readonly edition?: Edition;
+  readonly agent?: { readonly info: unknown; readonly capabilities: unknown; readonly authMethods: unknown };
   readonly steps: readonly StepRecord[];
   /** By name. */
   readonly sessions: Readonly<Record<string, SessionRecord>>;

@@ -12,7 +12,10 @@ import { type Clock, type Gates, untilAborted } from "./gates.ts";
 import type { ScriptedWire } from "./scripted-wire.ts";
 
 type KeysOf<Step> = Step extends unknown ? keyof Step : never;
-export type ClientVerb = Exclude<KeysOf<ClientStep>, "as" | "session" | "_meta" | "wait" | "value" | "params">;
+export type ClientVerb = Exclude<
+  KeysOf<ClientStep>,
+  "as" | "session" | "_meta" | "wait" | "value" | "params"
+>;
 type StepWith<Verb extends ClientVerb> = Extract<ClientStep, Readonly<Record<Verb, unknown>>>;
 
 const verbs: {

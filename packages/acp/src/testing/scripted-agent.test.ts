@@ -288,7 +288,9 @@ inBothVersions(
   async (editions) => {
     const key = editions[0] === "v1" ? "agentCapabilities" : "capabilities";
     const without =
-      editions[0] === "v1" ? { sessionCapabilities: { list: null } } : { session: { list: null, delete: null } };
+      editions[0] === "v1"
+        ? { sessionCapabilities: { list: null } }
+        : { session: { list: null, delete: null } };
     const { record } = await played(
       {
         wire: {

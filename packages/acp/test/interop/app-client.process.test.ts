@@ -7,7 +7,13 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, type TestContext, test } from "node:test";
-import { type ClientSession, ConnectionError, type Editions, RequestError, type SessionUpdate } from "@parley/acp";
+import {
+  type ClientSession,
+  ConnectionError,
+  type Editions,
+  RequestError,
+  type SessionUpdate,
+} from "@parley/acp";
 import { interopCommand } from "./agent-command.ts";
 import { type AppClient, connectApp, prompted } from "./app-client.ts";
 import * as v1 from "./v1-samples.ts";

@@ -332,7 +332,7 @@ inEveryVersion("TH9 neither _meta nor an unknown mode grants more permissions", 
     await assert.rejects(session.setConfigOption("autoApprove", value), { code: -32602 });
   }
   const other = await agent.newSession({ cwd: setup.cwd, _meta: meta });
-  await other.prompt("go", { meta }).result;
+  await other.prompt("go", { _meta: meta }).result;
   assert.equal(asks.length, 1, "it was asked all the same");
   assert.equal(existsSync(join(setup.cwd, "made")), false);
 });

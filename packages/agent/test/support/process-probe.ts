@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { type ClientDefinition, type ConnectedAgent, client, type PermissionRequest } from "@parley/acp";
-import { type AgentProcess, spawnTransport } from "@parley/acp/node";
 import type { ProtocolVersion } from "@parley/acp/internal";
+import { type AgentProcess, spawnTransport } from "@parley/acp/node";
 import { launcher } from "../../../acp/test/support/programs.ts";
 
 export { launcher };

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { client, type PermissionRequest, type SessionUpdate } from "@parley/acp";
-import { spawnTransport } from "@parley/acp/node";
 import type { ProtocolVersion } from "@parley/acp/internal";
+import { spawnTransport } from "@parley/acp/node";
 import { launcher } from "../../../acp/test/support/programs.ts";
 import { editors, setupFor } from "./agent-setup.ts";
 

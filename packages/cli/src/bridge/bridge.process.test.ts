@@ -27,7 +27,7 @@ const program = `
   import { serveStdio } from "@parley/acp/node";
   console.error("the agent has started", process.pid);
   await serveStdio(agent({
-    name: "scripted", version: "1.0.0", versions: [Number(process.argv[1])],
+    name: "scripted", version: "1.0.0", editions: ["v" + process.argv[1]],
     async prompt(turn) {
       const [what, ...args] = turn.text.split(" ");
       if (what === "exit") process.exit(Number(args[0]));

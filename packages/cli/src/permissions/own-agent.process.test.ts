@@ -110,7 +110,7 @@ test("what an agent did by itself against a rule is told, and is exit code 3", p
   ];
   const rules = ["--deny", "read x.txt", "--deny", "exec rm *"];
   for (const version of [1, 2] as const) {
-    const play = { versions: [version], otherwise: steps };
+    const play = { editions: [`v${version}`] as const, otherwise: steps };
     const text = await probe.run(play, rules);
     assert.equal(text.status, 3, text.stderr);
     assert.match(
@@ -144,7 +144,7 @@ test("what an agent asked about, and what was refused it, is no offence", patien
     tool: { title: "Look", kind: "read", locations: [{ path: at("x.txt") }] },
     steps: [{ read: at("x.txt") }],
   };
-  const play = { versions: [1] as const, otherwise: [asked, served, { say: "done" } satisfies AgentStep] };
+  const play = { editions: ["v1"] as const, otherwise: [asked, served, { say: "done" } satisfies AgentStep] };
   const flags = ["--deny", "read x.txt", "--deny", "exec rm *", "--json"];
   const ran = await probe.run(play, flags);
   assert.equal(ran.status, 3);

@@ -18,7 +18,7 @@ import { eventsOf, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
 const at = (name: string) => join(probe.cwd, name);
-const play = (...steps: AgentStep[]) => ({ versions: [1] as const, otherwise: steps });
+const play = (...steps: AgentStep[]) => ({ editions: ["v1"] as const, otherwise: steps });
 
 test("a file is read without asking, and written only where a rule allows it", patience, async () => {
   writeFileSync(at("a.txt"), "from the disk");
@@ -241,7 +241,7 @@ test("a file that a diff names is what a rule is about, in both versions", patie
     },
   ];
   for (const version of [1, 2] as const) {
-    const play = { versions: [version], otherwise: steps };
+    const play = { editions: [`v${version}`] as const, otherwise: steps };
     const allowed = await probe.run(play, ["--allow", "write diffed.txt"]);
     assert.deepEqual([version, allowed.status], [version, 0], allowed.stderr);
     assert.match(allowed.stdout, /it was allowed/);

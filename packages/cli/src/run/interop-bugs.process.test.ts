@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { eventsOf, interruptAt, launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
-const v1 = { versions: [1] } as const;
+const v1 = { editions: ["v1"] } as const;
 const asks = (toolCallId: string) => ({
   method: "session/request_permission",
   params: {

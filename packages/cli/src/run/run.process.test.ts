@@ -83,7 +83,7 @@ suite("the prompt", { concurrency: 2 }, () => {
     "a file that is mentioned reaches the agent, a name that is no file stays text",
     patience,
     async () => {
-      const scenario = { accepts: { embeddedContext: true }, otherwise: echo };
+      const scenario = { promptCapabilities: { embeddedContext: true }, otherwise: echo };
       const ran = await probe.parley([
         ...["run", "--no-history", "--json", "see @notes.txt and @nothing", "--", ...probe.agent(scenario)],
       ]);
@@ -303,7 +303,7 @@ suite("how it ends", { concurrency: 2 }, () => {
   test("rules of a file and of flags decide, and deny wins", patience, async () => {
     writeFileSync(join(probe.folder, "policy"), "allow write out/**\n");
     const steps = (name: string) => ({
-      versions: [1 as const],
+      editions: ["v1"] as const,
       otherwise: [{ write: `{{cwd}}/out/${name}`, content: "x" }, { say: "done" }],
     });
     const policy = ["--policy", join(probe.folder, "policy")];

@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { eventsOf, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
-const v2 = { versions: [2] } as const;
+const v2 = { editions: ["v2"] } as const;
 
 const text = (words: string) => ({ type: "text", text: words });
 const chunk = (messageId: string, words: string, sessionUpdate = "agent_message_chunk") => ({

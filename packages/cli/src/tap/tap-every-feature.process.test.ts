@@ -22,17 +22,21 @@ const program = fileURLToPath(
 async function through(command: readonly string[], version: 1 | 2): Promise<ClientRecord> {
   const [name = "", ...args] = command;
   const { transport, process: started } = spawnTransport(name, args, { graceMs: 20_000 });
-  const record = await scriptedClient({ ...everyFeature.client, editions: [`v${version}`] }).run(transport);
+  const record = await scriptedClient({ ...everyFeature.client, editions: [`v${version}`] as const }).run(
+    transport,
+  );
   assert.deepEqual(await started.exited, { exitCode: 0 }, started.stderrTail());
   return record;
 }
 
 for (const version of [1, 2] as const) {
   test(`every feature is recorded and replayed as it was (v${version})`, posix, async () => {
-    const agent = { ...everyFeature.agent, versions: [version] };
+    const agent = { ...everyFeature.agent, editions: [`v${version}`] as const };
     const [near, far] = memoryPair();
     scriptedAgent(agent).connect(far);
-    const direct = await scriptedClient({ ...everyFeature.client, editions: [`v${version}`] }).run(near);
+    const direct = await scriptedClient({ ...everyFeature.client, editions: [`v${version}`] as const }).run(
+      near,
+    );
 
     const scenario = folder.file(`agent-${version}.json`);
     const trace = folder.file(`v${version}.trace`);

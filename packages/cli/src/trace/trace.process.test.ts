@@ -28,7 +28,7 @@ function parley(...args: string[]) {
 const scenario = {
   parley: "agent-scenario",
   version: 1,
-  versions: [1],
+  editions: ["v1"],
   otherwise: [
     { plan: [{ content: "Read notes.txt", priority: "medium", status: "in_progress" }] },
     { think: "The notes are in notes.txt" },

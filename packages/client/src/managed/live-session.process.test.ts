@@ -78,8 +78,8 @@ test("prompts wait for one another, and each can be withdrawn by itself", patien
 });
 
 for (const [how, kind] of [
-  ["resumed", { versions: [2] }],
-  ["loaded", { versions: [1], wire: onlyLoad }],
+  ["resumed", { editions: ["v2"] }],
+  ["loaded", { editions: ["v1"], wire: onlyLoad }],
 ] as const) {
   test(
     `an agent that dies before it has said anything is started again, the session is ${how}, the prompt sent again`,
@@ -309,7 +309,7 @@ test(
     });
     const raw = (id: string) => ({ raw: { jsonrpc: "2.0", id, ...ask(id) } });
     const steps = [raw("one"), raw("two"), { wait: "cancelled" }, raw("late")];
-    const play = { versions: [1], otherwise: steps };
+    const play = { editions: ["v1"], otherwise: steps };
     const { entry } = scripted(t, { play: play as never });
     const answers: string[] = [];
     const open: AbortSignal[] = [];

@@ -15,7 +15,7 @@ const refused = { method: "session/new", error: { code: -32000, message: "Authen
 
 /** What the agent says about logins on the wire of version 1, whatever its shape. */
 const offering = (...authMethods: readonly object[]) => ({
-  versions: [1 as const],
+  editions: ["v1"] as const,
   wire: { replies: [{ method: "initialize", patch: { authMethods } }, refused] },
 });
 
@@ -90,14 +90,14 @@ test("a login that the user does not want, that fails, or that never ends is tol
   const method = "authenticate";
   const failing = {
     ...locked,
-    versions: [1 as const],
+    editions: ["v1"] as const,
     wire: { replies: [{ method, error: { code: -32603, message: "wrong account" } }] },
   };
   const wrong = await live(t, scripted(t, { play: failing }).entry, choosing("web"));
   await assert.rejects(wrong.agent.newSession({ cwd }), { kind: "login_needed", message: /wrong account/ });
   const hanging = {
     ...locked,
-    versions: [1 as const],
+    editions: ["v1"] as const,
     wire: { replies: [{ method, answer: "never" as const }] },
   };
   const { entry, starts } = scripted(t, { play: hanging }, { play: open });

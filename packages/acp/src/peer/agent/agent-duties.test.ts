@@ -49,11 +49,11 @@ test("A2 a version that the agent speaks is answered with itself", async () => {
 
 test("A7 A10 A11 what is declared is there, on either version", async () => {
   const features = {
-    accepts: { image: true, audio: true, embeddedContext: true },
-    mcp: { http: true, sse: true },
+    promptCapabilities: { image: true, audio: true, embeddedContext: true },
+    mcpCapabilities: { http: true, sse: true },
     unstable: "*",
   };
-  const v1 = await started(1, { prompt, ...features, logout: () => undefined });
+  const v1 = await started(1, { prompt, ...features, auth: { logout: () => undefined } });
   assert.deepEqual(v1.introduced["agentCapabilities"], {
     loadSession: true,
     promptCapabilities: { image: true, audio: true, embeddedContext: true },
@@ -202,8 +202,8 @@ test("A9 A110 N123 text and links are always taken; other blocks are -32602 unle
     await quiet();
     assert.deepEqual(turns, [[text("x"), link]], "none of them ran");
     assert.deepEqual(updatesOf(peer), [], "A55 a refused prompt shows nothing");
-    const accepts = { image: true, audio: true, embeddedContext: true };
-    const rich = await withSession(version, { prompt, accepts });
+    const promptCapabilities = { image: true, audio: true, embeddedContext: true };
+    const rich = await withSession(version, { prompt, promptCapabilities });
     const all = others.slice(0, 3);
     await rich.call("session/prompt", { sessionId: rich.sessionId, prompt: all });
   }
@@ -266,9 +266,11 @@ test("N117 an unknown mode, model, option or value is -32602, and nothing change
     let there: AgentSession | undefined;
     const { call, sessionId } = await withSession(version, {
       prompt,
-      open: (session: AgentSession) => {
-        there = session;
-        session.setConfigOptions([option("mode"), option("model")]);
+      session: {
+        open: (session: AgentSession) => {
+          there = session;
+          session.setConfigOptions([option("mode"), option("model")]);
+        },
       },
     });
     const set = (configId: string, value: unknown, type = "id") =>
@@ -301,11 +303,13 @@ test("A82 a version 1 client gets modes and legacy models beside the options, in
   const chosen: unknown[] = [];
   const talk = await started(1, {
     prompt,
-    open: (session: AgentSession) => {
-      there = session;
-      session.setConfigOptions([select("mode"), select("model")]);
+    session: {
+      open: (session: AgentSession) => {
+        there = session;
+        session.setConfigOptions([select("mode"), select("model")]);
+      },
+      setConfigOption: (_session: AgentSession, id: string, value: string) => void chosen.push([id, value]),
     },
-    setOption: (_session: AgentSession, id: string, value: string) => void chosen.push([id, value]),
   });
   const opened = (await talk.call("session/new", where)) as Json;
   const named = [
@@ -369,8 +373,10 @@ test("A23 A42 A44 each activation names its own roots and servers; none is left 
     };
     const { call } = await started(version, {
       prompt,
-      open: (session: AgentSession, origin: string) =>
-        void seen.push([origin, session.roots, session.mcpServers.length]),
+      session: {
+        open: (session: AgentSession, origin: string) =>
+          void seen.push([origin, session.roots, session.mcpServers.length]),
+      },
     });
     const roots = { additionalDirectories: ["/b", "/a", "/b/c"] };
     const opened = await call("session/new", { cwd: "/project", mcpServers: [server], ...roots });
@@ -460,7 +466,7 @@ test("N116 the history of a session that is loaded twice at once is sent once, b
     await first.session.prompt("hello").result;
     await first.session.close();
     let opened = 0;
-    const { call, peer } = await started(version, { store, prompt, open: () => void opened++ });
+    const { call, peer } = await started(version, { prompt, session: { store, open: () => void opened++ } });
     const { sessionId } = first.session;
     const replayFrom = { type: "start" };
     const load = (cwd = "/project") =>
@@ -490,7 +496,7 @@ test("A118 a system prompt that the agent cannot take is -32602, and none is kno
   for (const version of [1, 2]) {
     const got: unknown[] = [];
     const open = (session: AgentSession) => void got.push(session.systemPrompt);
-    const { call } = await started(version, { prompt, unstable: ["session/new"], open });
+    const { call } = await started(version, { prompt, unstable: ["session/new"], session: { open } });
     const with_ = (systemPrompt: unknown) => call("session/new", { ...where, systemPrompt });
     const content = [text("be brief")];
     await with_({ mode: "override", content });
@@ -502,7 +508,7 @@ test("A118 a system prompt that the agent cannot take is -32602, and none is kno
     const { sessionId } = (await with_(null)) as { sessionId: string };
     for (const systemPrompt of [7, {}, { mode: "append", content: 7 }, { mode: "append", content: [null] }])
       await rejects(call("session/resume", { sessionId, ...where, systemPrompt }), -32602);
-    const stable = await started(version, { prompt, open });
+    const stable = await started(version, { prompt, session: { open } });
     await stable.call("session/new", { ...where, systemPrompt: { mode: "override", content } });
     assert.equal(got.at(-1), undefined);
   }

@@ -29,16 +29,20 @@ function guarded() {
     logins,
     definition: {
       prompt,
-      authMethods: [agentMethod, terminalMethod],
-      open: () => {
-        if (!inside) throw authRequired([agentMethod]);
+      session: {
+        open: () => {
+          if (!inside) throw authRequired([agentMethod]);
+        },
       },
-      login: (methodId: string) => {
-        logins.push(methodId);
-        inside = methodId === "key";
-      },
-      logout: () => {
-        inside = false;
+      auth: {
+        methods: [agentMethod, terminalMethod],
+        login: (methodId: string) => {
+          logins.push(methodId);
+          inside = methodId === "key";
+        },
+        logout: () => {
+          inside = false;
+        },
       },
     },
     allow: () => {

@@ -24,25 +24,29 @@ function guarded() {
     definition: {
       unstable: "*" as const,
       prompt: () => undefined,
-      open: (session: { setConfigOptions(options: never): void }) =>
-        session.setConfigOptions([
-          {
-            configId: "mode",
-            name: "Mode",
-            category: "mode",
-            type: "select",
-            currentValue: "a",
-            options: [{ value: "a", name: "A" }],
-          },
-        ] as never),
-      authMethods: [key, tty],
-      login: () => {
-        state.inside = true;
+      session: {
+        open: (session: { setConfigOptions(options: never): void }) =>
+          session.setConfigOptions([
+            {
+              configId: "mode",
+              name: "Mode",
+              category: "mode",
+              type: "select",
+              currentValue: "a",
+              options: [{ value: "a", name: "A" }],
+            },
+          ] as never),
       },
-      logout: () => {
-        state.inside = false;
+      auth: {
+        methods: [key, tty],
+        login: () => {
+          state.inside = true;
+        },
+        logout: () => {
+          state.inside = false;
+        },
+        isLoggedIn: () => state.inside,
       },
-      isLoggedIn: () => state.inside,
     },
   };
 }
@@ -129,11 +133,12 @@ inEveryVersion("A112 what `open` throws names the methods too", async (pair) => 
 });
 
 test("A12 an agent that lists methods without login or logout is refused when it is made", () => {
-  const base = { name: "a", version: "1", prompt: () => undefined, authMethods: [key] };
-  assert.throws(() => agent({ ...base, auth: { logout: () => undefined } }), /login/);
-  assert.throws(() => agent({ ...base, auth: { login: () => undefined } }), /logout/);
-  agent({ ...base, auth: { login: () => undefined }, editions: ["v1"] });
-  agent({ ...base, auth: { login: () => undefined, logout: () => undefined } });
+  const base = { name: "a", version: "1", prompt: () => undefined };
+  const methods = [key];
+  assert.throws(() => agent({ ...base, auth: { methods, logout: () => undefined } }), /login/);
+  assert.throws(() => agent({ ...base, auth: { methods, login: () => undefined } }), /logout/);
+  agent({ ...base, auth: { methods, login: () => undefined }, editions: ["v1"] });
+  agent({ ...base, auth: { methods, login: () => undefined, logout: () => undefined } });
 });
 
 test("A12 version 2 has auth/login and auth/logout wherever a method is listed", async () => {
@@ -162,19 +167,19 @@ test("A13 a terminal method is shown to clients that can run one, and to no othe
 
 test("A15 two methods of one id, and an environment with a name twice, are refused when the agent is made", () => {
   const login = { login: () => undefined, logout: () => undefined };
-  const base = { name: "a", version: "1", prompt: () => undefined, ...login };
+  const base = { name: "a", version: "1", prompt: () => undefined };
   const twice = [
     { name: "A", value: "1" },
     { name: "A", value: "2" },
   ];
-  assert.throws(() => agent({ ...base, auth: { methods: [{ ...tty, env: twice }] } }), /"A" twice/);
-  assert.throws(() => agent({ ...base, auth: { methods: [key, key] } }), /the id "key"/);
+  assert.throws(() => agent({ ...base, auth: { ...login, methods: [{ ...tty, env: twice }] } }), /"A" twice/);
+  assert.throws(() => agent({ ...base, auth: { ...login, methods: [key, key] } }), /the id "key"/);
 });
 
 test("A112 methods that are too long for an error are left out", async () => {
   const { definition, state } = guarded();
-  const authMethods = [{ ...key, name: "x".repeat(2_000) }];
-  const { call } = withScriptedClient({ ...definition, auth: { methods: authMethods } });
+  const methods = [{ ...key, name: "x".repeat(2_000) }];
+  const { call } = withScriptedClient({ ...definition, auth: { ...definition.auth, methods } });
   await call("initialize", initialize(1));
   state.inside = false;
   const error = await rejects(call("session/list", {}), -32000);

@@ -154,21 +154,25 @@ function replaced(base: Json, pointer: string, value: unknown): Json {
 
 const definition = {
   prompt: () => undefined,
-  authMethods: [{ type: "agent" as const, methodId: "key", name: "Key" }],
-  login: () => undefined,
-  logout: () => undefined,
-  open: (session: AgentSession) =>
-    session.setConfigOptions([
-      { configId: "o", name: "O", type: "boolean", currentValue: false },
-      {
-        configId: "mode",
-        name: "M",
-        category: "mode",
-        type: "select",
-        currentValue: "a",
-        options: [{ value: "a", name: "A" }],
-      },
-    ]),
+  auth: {
+    methods: [{ type: "agent" as const, methodId: "key", name: "Key" }],
+    login: () => undefined,
+    logout: () => undefined,
+  },
+  session: {
+    open: (session: AgentSession) =>
+      session.setConfigOptions([
+        { configId: "o", name: "O", type: "boolean", currentValue: false },
+        {
+          configId: "mode",
+          name: "M",
+          category: "mode",
+          type: "select",
+          currentValue: "a",
+          options: [{ value: "a", name: "A" }],
+        },
+      ]),
+  },
 };
 
 function oracleOf(version: 1 | 2, stability: "stable" | "unstable"): Oracle {

@@ -346,7 +346,10 @@ test("X6 X7 keys of tracing, and keys that nobody knows, go through `_meta` unto
       },
     );
     const session = await connected.newSession({ ...place, _meta: meta });
-    assert.deepEqual(await session.prompt("x", { _meta: meta }).result, { stopReason: "end_turn", _meta: meta });
+    assert.deepEqual(await session.prompt("x", { _meta: meta }).result, {
+      stopReason: "end_turn",
+      _meta: meta,
+    });
     assert.deepEqual(seen, [meta, meta]);
   }
 });

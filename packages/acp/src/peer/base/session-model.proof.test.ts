@@ -168,7 +168,7 @@ class World {
       name: "model",
       version: "1",
       editions: [`v${scenario.version}`],
-      concurrentPrompts: "inbox",
+      concurrentPrompts: scenario.steering ? "inbox" : "queue",
       log,
       session: {
         open: (session, origin) => {

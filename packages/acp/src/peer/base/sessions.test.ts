@@ -422,10 +422,13 @@ inEveryVersion(
       { configId: "fast", name: "Fast", type: "boolean" as const, currentValue: false },
     ];
     const definition = {
-      store,
       prompt: echo,
-      open: (session: AgentSession) => session.setConfigOptions(options),
-      setOption: (_session: AgentSession, id: string, value: unknown) => void chosen.push([id, value]),
+      session: {
+        store,
+        open: (session: AgentSession) => session.setConfigOptions(options),
+        setConfigOption: (_session: AgentSession, id: string, value: unknown) =>
+          void chosen.push([id, value]),
+      },
     };
     const { session, updates, agent } = await openSession(pair, definition);
     assert.deepEqual(

@@ -31,9 +31,9 @@ test("a misspelt name in a definition is refused with the right one, and an app'
   const misspelt = {
     promt: "prompt",
     Title: "title",
-    authMethdos: "authMethods",
-    setOptions: "setOption",
-    storr: "store",
+    sesion: "session",
+    promptCapabilites: "promptCapabilities",
+    editons: "editions",
   };
   for (const [got, meant] of Object.entries(misspelt)) {
     const definition = { ...who, ...(meant === "prompt" ? {} : { prompt }), [got]: undefined };
@@ -43,9 +43,22 @@ test("a misspelt name in a definition is refused with the right one, and an app'
     );
   }
   assert.throws(
-    () => client({ ...who, permision: () => undefined } as never),
-    wrong(/did you mean permission\?$/),
+    () => client({ ...who, requestPermision: () => undefined } as never),
+    wrong(/did you mean requestPermission\?$/),
   );
+  const inGroups = {
+    session: { storr: "store", setConfigOptions: "setConfigOption" },
+    auth: { metods: "methods" },
+    connection: { drainMS: "drainMs" },
+  };
+  for (const [group, names] of Object.entries(inGroups)) {
+    for (const [got, meant] of Object.entries(names)) {
+      assert.throws(
+        () => agent({ ...who, prompt, [group]: { [got]: undefined } }),
+        wrong(new RegExp(`^agent: ${group}: there is no ${got} in a definition; did you mean ${meant}\\?$`)),
+      );
+    }
+  }
   agent({ ...who, prompt, budget: 5 } as never);
   class Counting {
     readonly name = "n";
@@ -58,16 +71,62 @@ test("a misspelt name in a definition is refused with the right one, and an app'
   agent(new Counting());
 });
 
+test("a key outside its group is refused with its place, and so is a group that is no object", () => {
+  const misplaced = {
+    store: "session",
+    setConfigOption: "session",
+    isLoggedIn: "auth",
+    image: "promptCapabilities",
+    requests: "extensions",
+    clientTimeoutMs: "connection",
+  };
+  for (const [key, group] of Object.entries(misplaced)) {
+    assert.throws(
+      () => agent({ ...who, prompt, [key]: undefined }),
+      wrong(new RegExp(`^agent: ${key} belongs into ${group}: \\{ ${key} \\}$`)),
+    );
+  }
+  assert.throws(
+    () => client({ ...who, handshakeTimeoutMs: 5 } as never),
+    wrong(/^client: handshakeTimeoutMs belongs into connection: \{ handshakeTimeoutMs \}$/),
+  );
+  assert.throws(
+    () => agent({ ...who, prompt, session: 5 } as never),
+    wrong(/^agent: session must be an object, got 5$/),
+  );
+});
+
+test("editions that are no list, an empty one, or have an unknown name are refused", () => {
+  const wrongs: readonly (readonly [unknown, string])[] = [
+    [[], 'editions must be a list of "v2", "v1", or left out; got an empty list'],
+    ["v1", 'editions must be a list of "v2", "v1", or left out; got "v1"'],
+    [["v3"], 'there is no edition "v3"; there are "v2", "v1"'],
+    [["v2", 1], 'there is no edition 1; there are "v2", "v1"'],
+  ];
+  for (const [editions, message] of wrongs) {
+    assert.throws(() => agent({ ...who, prompt, editions } as never), {
+      name: "TypeError",
+      message: `agent: ${message}`,
+    });
+    assert.throws(() => client({ ...who, editions } as never), {
+      name: "TypeError",
+      message: `client: ${message}`,
+    });
+  }
+});
+
 test("X3 handlers whose names do not begin with an underscore, or that are no functions, are refused", () => {
   const handler = () => undefined;
   for (const field of ["requests", "notifications"]) {
     assert.throws(
-      () => agent({ ...who, prompt, [field]: { "acme/x": handler } }),
-      wrong(new RegExp(`^agent: ${field} has "acme/x"; such a name begins with "_", as "_acme/x"$`)),
+      () => agent({ ...who, prompt, extensions: { [field]: { "acme/x": handler } } }),
+      wrong(
+        new RegExp(`^agent: extensions.${field} has "acme/x"; such a name begins with "_", as "_acme/x"$`),
+      ),
     );
     assert.throws(
-      () => client({ ...who, [field]: { "_acme/x": "y" } }),
-      wrong(new RegExp(`^client: ${field}: "_acme/x" must be a function, got "y"$`)),
+      () => client({ ...who, extensions: { [field]: { "_acme/x": "y" } } } as never),
+      wrong(new RegExp(`^client: extensions.${field}: "_acme/x" must be a function, got "y"$`)),
     );
   }
 });

@@ -22,6 +22,13 @@ export interface AgentCounters extends Readonly<ConnectionCounters> {
   readonly orphanUpdates: number;
 }
 
+interface ClientDispatchParts {
+  readonly definition: ClientDefinition;
+  readonly bound: BoundWire;
+  readonly edition: ClientEdition;
+  readonly hooks: RelayHooks | undefined;
+}
+
 export class ClientDispatch {
   /** Resolves when the connection has closed and all services of its sessions have ended. */
   readonly closed: Promise<ConnectionError>;
@@ -44,10 +51,7 @@ export class ClientDispatch {
   constructor(
     wire: ClientWire,
     connectionClosed: Promise<ConnectionError>,
-    definition: ClientDefinition,
-    bound: BoundWire,
-    edition: ClientEdition,
-    hooks?: RelayHooks,
+    { definition, bound, edition, hooks }: ClientDispatchParts,
   ) {
     this.#hooks = hooks;
     this.#log = definition.log ?? (() => undefined);

@@ -84,7 +84,7 @@ export async function connectWith(
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
     const introduction = edition.agent(receive(answer) as object); // every result of the table is an object
     const wire = new ClientWire(connection, bound, edition);
-    const incoming = new ClientDispatch(wire, connection.closed, definition, bound, edition, hooks);
+    const incoming = new ClientDispatch(wire, connection.closed, { definition, bound, edition, hooks });
     dispatch = incoming;
     held.release();
     return new ConnectedAgent({ wire, dispatch: incoming, edition, introduction }, definition);

@@ -152,7 +152,9 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     const option = this.#options.find((each) => each.configId === configId);
     if (option === undefined) {
       const known = this.#options.map((each) => each.configId).join(", ");
-      throw new TypeError(`setOption: the session has no option ${configId}; it has: ${known || "none"}`);
+      throw new TypeError(
+        `setConfigOption: the session has no option ${configId}; it has: ${known || "none"}`,
+      );
     }
     // when the answer is dispatched: a later change that is already here must not be undone
     await this.#requests.setOption(this.sessionId, option, value, (options) => {
