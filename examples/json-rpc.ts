@@ -9,7 +9,7 @@ const handlers: Handlers = {
     if (method === "double") return Number(params) * 2;
     if (method === "sleep")
       return new Promise((_, reject) => (request.signal.onabort = () => reject(request.signal.reason)));
-    throw new RequestError(-32601, "method not found", { method });
+    throw new RequestError("method_not_found", "method not found", { data: { method } });
   },
   notification(method) {
     console.log("notified:", method);

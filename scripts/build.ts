@@ -41,7 +41,7 @@ const asciiOnly: Plugin = {
 };
 
 /** Each file that an agent loads takes most of a millisecond: what all of them share is in few. */
-const rawPeers = "peer/(wire-peer|bound-wire|batch-rules|extension-name)|model/error-codes";
+const rawPeers = "peer/(wire-peer|bound-wire|batch-rules|extension-name)";
 const sharedCode = [
   {
     name: "core",

@@ -17,11 +17,13 @@ export type {
   Log,
   LogLevel,
 } from "./jsonrpc/connection-options.ts";
+export type { RequestErrorKind } from "./jsonrpc/error-kinds.ts";
 export {
   ConnectionError,
   type ConnectionErrorKind,
   type ErrorDetails,
   RequestError,
+  type RequestErrorOptions,
 } from "./jsonrpc/errors.ts";
 export type { IncomingRequest } from "./jsonrpc/incoming-request.ts";
 export type { RequestId } from "./jsonrpc/message-id.ts";
@@ -30,7 +32,6 @@ export type { EndReason, Fault, Sink, Transport } from "./jsonrpc/transport.ts";
 export type * from "./model/ask.ts";
 export type * from "./model/content.ts";
 export type { Entry, EntryBody } from "./model/entry.ts";
-export { errorCodes } from "./model/error-codes.ts";
 export { gitPatch } from "./model/git-patch.ts";
 export { memoryStore } from "./model/memory-store.ts";
 export type * from "./model/services.ts";
@@ -44,12 +45,7 @@ export type { Inbox, InboxMessage } from "./peer/agent/turn/received-prompt.ts";
 export { type ToolCall, type ToolCallStart, textDiff } from "./peer/agent/turn/tool-call.ts";
 export type { AgentSession, Turn, TurnEnd } from "./peer/agent/turn/turn.ts";
 export type { TurnClient } from "./peer/agent/turn/turn-client.ts";
-export {
-  authRequired,
-  type ExtensionContext,
-  type Extensions,
-  sessionNotFound,
-} from "./peer/base/extensions.ts";
+export type { ExtensionContext, Extensions } from "./peer/base/extensions.ts";
 export { type Client, client } from "./peer/client/client.ts";
 export type { ClientDefinition, RequestContext } from "./peer/client/client-definition.ts";
 export type { AgentCounters } from "./peer/client/client-dispatch.ts";

@@ -6,6 +6,7 @@ export { nearestWord } from "./base/nearest-word.ts";
 export { isObject, optional } from "./base/objects.ts";
 export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";
 export { editionOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
+export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
 export type { InternalPromptOptions } from "./peer/client/connected-session.ts";

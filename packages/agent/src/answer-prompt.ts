@@ -1,6 +1,6 @@
 // Answers one prompt: reads it, runs the model loop and reports failures to the client.
 
-import { errorCodes, RequestError, type SessionStore, type Turn, type TurnEnd } from "@parley/acp";
+import { RequestError, type SessionStore, type Turn, type TurnEnd } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { runLoop } from "./loop/turn-loop.ts";
 import { type Model, ModelError } from "./model/model.ts";
@@ -121,20 +121,19 @@ function reportDamage(error: unknown): never {
   const { kind, sessionId } = (error ?? {}) as { readonly kind?: unknown; readonly sessionId?: unknown };
   if (kind !== "damaged" || typeof sessionId !== "string") throw error;
   const message = `the session ${JSON.stringify(sessionId)} is damaged and cannot be read: delete it, or restore it from a backup`;
-  throw new RequestError(errorCodes.unavailable, message, { reason: "session_damaged", sessionId });
+  throw new RequestError("unavailable", message, { data: { reason: "session_damaged", sessionId } });
 }
 
 function emptyPrompt(): RequestError {
   const message = "The prompt is empty. Write something or attach a file.";
-  return new RequestError(errorCodes.invalidParams, message, { reason: "empty_prompt", path: "/prompt" });
+  return new RequestError("invalid_params", message, { data: { reason: "empty_prompt", path: "/prompt" } });
 }
 
 function requestError(error: ModelError): RequestError {
-  const code = error.kind === "auth" ? errorCodes.authRequired : errorCodes.unavailable;
+  const kind = error.kind === "auth" ? "auth_required" : "unavailable";
   const retryAfter = error.retryAfterMs === undefined ? undefined : Math.ceil(error.retryAfterMs / 1000);
-  return new RequestError(code, error.message, {
-    reason: `model_${error.kind}`,
-    ...optional({ retryAfter }),
+  return new RequestError(kind, error.message, {
+    data: { reason: `model_${error.kind}`, ...optional({ retryAfter }) },
   });
 }
 

@@ -13,7 +13,8 @@ import {
   limitsFrom,
   newCounters,
 } from "./connection-options.ts";
-import { ConnectionError, RequestError, rpcCodes } from "./errors.ts";
+import { errorCodes } from "./error-kinds.ts";
+import { ConnectionError, RequestError } from "./errors.ts";
 import { InboundRequests, rateLimited } from "./inbound-requests.ts";
 import { InvalidInput, invalidRequest } from "./invalid-input.ts";
 import { batchEntryTexts } from "./json-text.ts";
@@ -291,7 +292,7 @@ export class Connection {
       );
     }
     if (method === cancelMethod) {
-      const error = new RequestError(rpcCodes.methodNotFound, `${cancelMethod} is a notification`);
+      const error = new RequestError("method_not_found", `${cancelMethod} is a notification`);
       return this.#inbound.refuse(known, method, batch, error);
     }
     if (batch?.refusesRequests) {
@@ -338,7 +339,7 @@ export class Connection {
     if (entries.length > maxBatchEntries) {
       const message = `a batch may have ${maxBatchEntries} entries, got ${entries.length}`;
       return this.#invalidInput.message({
-        code: rpcCodes.limitExceeded,
+        code: errorCodes.limit_exceeded,
         message,
         data: { reason: "limit_exceeded" },
       });

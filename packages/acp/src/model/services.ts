@@ -12,7 +12,7 @@ export interface WriteTextOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Paths are absolute. A method that the other side did not offer rejects with -32601. */
+/** Paths are absolute. A method that the other side did not offer rejects with RequestError "method_not_found". */
 export interface Files {
   readonly canRead: boolean;
   readonly canWrite: boolean;

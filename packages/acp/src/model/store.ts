@@ -32,7 +32,7 @@ export type SessionPatch = Partial<
 export interface SessionQuery {
   /** Only sessions of this working directory. */
   readonly cwd?: string;
-  /** From the page before; a cursor that is not ours rejects with RequestError -32602. */
+  /** From the page before; a cursor that is not ours rejects with RequestError "invalid_params". */
   readonly cursor?: string;
   /** Default 50. */
   readonly limit?: number;
@@ -68,7 +68,7 @@ export interface SessionStore {
   delete(sessionId: string): Promise<void>;
   /** The same, many at a time: for whoever reads a long history. */
   pages?(sessionId: string, fromSeq?: number): AsyncIterable<readonly Entry[]>;
-  /** Makes this process the one that may append. Rejects with RequestError -32066 naming the holder. */
+  /** Makes this process the one that may append. Rejects with RequestError "conflict" naming the holder. */
   claim(sessionId: string): Promise<void>;
   release(sessionId: string): Promise<void>;
   close(): Promise<void>;

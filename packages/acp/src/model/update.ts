@@ -1,5 +1,6 @@
 // Session updates and the outcomes of prompts.
 
+import type { RequestErrorKind } from "../jsonrpc/error-kinds.ts";
 import type { Meta, Usage } from "./types.gen.ts";
 
 export type { Diff, SessionUpdate, ToolCallContent, ToolCallUpdate, UnknownUpdate } from "./types.gen.ts";
@@ -13,11 +14,20 @@ export type StopReason =
   | "error"
   | (string & {});
 
+/** What went wrong in the work on a prompt: the contents of a `RequestError`. */
+export interface PromptError {
+  readonly kind: RequestErrorKind;
+  /** The code on the wire. */
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
 /** How the work on a prompt ended. */
 export interface PromptResult {
   readonly stopReason: StopReason;
   /** With stop reason "error": what the agent said went wrong. */
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+  readonly error?: PromptError;
   readonly usage?: Usage;
   /** Custom data of the agent's answer. */
   readonly _meta?: Meta;

@@ -50,7 +50,7 @@ export interface AgentScenario {
   readonly _meta?: Meta;
   /** Ways to log in; all of them succeed. */
   readonly authMethods?: readonly AuthMethod[];
-  /** Refuses sessions with -32000 until a login, and again after a logout. */
+  /** Refuses sessions with RequestError "auth_required" until a login, and again after a logout. */
   readonly loginRequired?: boolean;
   /** The state of a session after it is opened, loaded, resumed or forked. */
   readonly open?: {

@@ -1,7 +1,7 @@
 // Implements the verbs of a scripted agent; one that the client does not support is reported and skipped.
 
 import { optional } from "../base/objects.ts";
-import { RequestError } from "../jsonrpc/errors.ts";
+import { requestErrorFrom } from "../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { PromptResult } from "../model/update.ts";
 import { newId } from "../peer/base/new-id.ts";
@@ -126,7 +126,7 @@ const verbs: Verbs<AgentVerb> = {
   end: ({ end }) => new Ended(end as string | PromptResult),
   fail({ fail }) {
     if (fail === "bug") throw new Error("the scenario says that the agent has a bug here");
-    throw new RequestError(fail.code, fail.message, fail.data);
+    throw requestErrorFrom(fail);
   },
   async crash({ crash }, { run }) {
     await run.wire.crash(crash);

@@ -217,8 +217,8 @@ async function tried<Result>(
     return result;
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
-    const { code, message } = error;
-    run.note({ event: code === -32601 ? "unavailable" : "failed", what, code, message });
+    const { kind, code, message } = error;
+    run.note({ event: kind === "method_not_found" ? "unavailable" : "failed", what, code, message });
     return undefined;
   }
 }

@@ -4,7 +4,6 @@ import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { PermissionRequest } from "../model/ask.ts";
-import { errorCodes } from "../model/error-codes.ts";
 import { client } from "../peer/client/client.ts";
 import type { ClientDefinition, RequestContext } from "../peer/client/client-definition.ts";
 import type { ConnectedAgent } from "../peer/client/connected-agent.ts";
@@ -158,7 +157,7 @@ async function runWithLogin(step: ClientStep, run: ClientRun, login: string | un
   try {
     await runClientStep(step, run);
   } catch (error) {
-    const needsLogin = error instanceof RequestError && error.code === errorCodes.authRequired;
+    const needsLogin = error instanceof RequestError && error.kind === "auth_required";
     if (login === undefined || !needsLogin || !repeatable.has(verbOf(step))) throw error;
     await run.agent.login(login);
     await runClientStep(step, run);

@@ -45,7 +45,7 @@ test("the end of work brings its reason, its error and its usage", () => {
     usage,
   };
   const { lastOutcome } = viewFrom(updates(running, end));
-  assert.deepEqual(lastOutcome, { stopReason: "error", error, usage });
+  assert.deepEqual(lastOutcome, { stopReason: "error", error: { ...error, kind: "auth_required" }, usage });
 });
 
 test("work that ends without a reason completes, and the last reason stays", () => {

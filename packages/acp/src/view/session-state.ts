@@ -2,6 +2,7 @@
 
 import { optional } from "../base/objects.ts";
 import type { SessionConfigOption } from "../model/content.ts";
+import { promptError } from "../model/prompt-error.ts";
 import type { PromptResult } from "../model/update.ts";
 import type { CurrentMode } from "./session-view.ts";
 import { presumeCancelled, reviveBackground } from "./tool-calls.ts";
@@ -32,10 +33,10 @@ function outcomeOfIdle(
 ): PromptResult | undefined {
   if (typeof update.stopReason !== "string") return undefined;
   const { usage } = update;
-  const error = update.stopReason === "error" ? update.error : undefined;
+  const error = update.stopReason === "error" && update.error ? promptError(update.error) : undefined;
   return {
     stopReason: update.stopReason,
-    ...optional({ error: error ?? undefined, usage: usage ?? undefined }),
+    ...optional({ error, usage: usage ?? undefined }),
   };
 }
 

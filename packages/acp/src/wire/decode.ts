@@ -12,7 +12,7 @@ export type UnstableMethods = "*" | readonly string[];
 /** A method row with its validator modes, computed once per connection. */
 export interface BoundMethod {
   readonly row: MethodRow;
-  /** False for an unstable method that the app has not enabled: answer -32601, and do not send it. */
+  /** False for an unstable method that the app has not enabled: answer "method_not_found", and do not send it. */
   readonly enabled: boolean;
   readonly receiveParams: number;
   readonly receiveResult: number;

@@ -5,7 +5,6 @@ import {
   type ConnectedAgent,
   client,
   type Editions,
-  errorCodes,
   httpTransport,
   type PromptResult,
   RequestError,
@@ -95,7 +94,7 @@ export async function connectApp(
       try {
         return await agent.newSession(place);
       } catch (error) {
-        if (!(error instanceof RequestError) || error.code !== errorCodes.authRequired) throw error;
+        if (!(error instanceof RequestError) || error.kind !== "auth_required") throw error;
         log.add("authenticate", agent.authMethods);
         await agent.login(agent.authMethods.find(({ type }) => type === "agent")?.methodId ?? "");
         return agent.newSession(place);

@@ -126,6 +126,9 @@ export const appTurns: Readonly<Record<string, (turn: Turn) => Promise<unknown>>
     mcpServers: turn.session.mcpServers,
   }),
   fail: async () => {
-    throw new RequestError(4242, "this always fails", { why: ["it", { must: true }] });
+    throw new RequestError("other", "this always fails", {
+      code: 4242,
+      data: { why: ["it", { must: true }] },
+    });
   },
 };

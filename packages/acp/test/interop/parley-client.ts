@@ -33,7 +33,13 @@ function connect<Sender, Peer extends Sender & { close(): Promise<void> }>(
   const warnings: string[] = [];
   const scripts = [
     ...(choice.unstable ? [unstable(log)] : []),
-    stable({ peer: () => peer, refuse: (code, message, data) => new RequestError(code, message, data) }, log),
+    stable(
+      {
+        peer: () => peer,
+        refuse: (code, message, data) => new RequestError("other", message, { code, data }),
+      },
+      log,
+    ),
   ];
   const { transport, process } = spawnTransport(...agentCommand(name, choice));
   const peer: Peer = clientPeer(transport, {

@@ -190,7 +190,7 @@ function scripted(transport: Transport, answers: Record<string, Answer>): Script
       request(method, params, request) {
         got.push({ method, params: params as Record<string, unknown> });
         const answer = answers[method];
-        if (answer === undefined) throw new RequestError(-32601, `no ${method} here`);
+        if (answer === undefined) throw new RequestError("method_not_found", `no ${method} here`);
         return answer(params as Record<string, unknown>, request);
       },
       notification(method, params) {

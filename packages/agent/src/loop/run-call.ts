@@ -118,7 +118,7 @@ async function report(
     });
   } catch (error) {
     turn.signal.throwIfAborted();
-    const isCancelled = error instanceof RequestError && error.code === -32_800;
+    const isCancelled = error instanceof RequestError && error.kind === "cancelled";
     outcome = isCancelled
       ? failed(part, "The user cancelled this call.")
       : failed(part, messageOf(error), ...adviceOf(error));

@@ -4,7 +4,6 @@ import {
   type AgentSession,
   type AvailableCommand,
   type ContentBlock,
-  errorCodes,
   RequestError,
   type Turn,
 } from "@parley/acp";
@@ -112,7 +111,9 @@ export class McpServers {
       } catch (error) {
         signal.throwIfAborted();
         const message = error instanceof Error ? error.message : `/${word} failed`;
-        throw new RequestError(errorCodes.invalidParams, message, { reason: "mcp_prompt", path: "/prompt" });
+        throw new RequestError("invalid_params", message, {
+          data: { reason: "mcp_prompt", path: "/prompt" },
+        });
       }
     }
     return prompt;

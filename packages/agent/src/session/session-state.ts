@@ -1,7 +1,7 @@
 // Holds the state of one open session: transcript, remembered permissions, MCP servers, workspace and cost.
 
 import { stat } from "node:fs/promises";
-import { type AgentSession, type AvailableCommand, errorCodes, RequestError, type Usage } from "@parley/acp";
+import { type AgentSession, type AvailableCommand, RequestError, type Usage } from "@parley/acp";
 import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
 import type { ModelFacts, TokenUsage } from "../model/model.ts";
 import { costOf } from "../model/tokens.ts";
@@ -102,7 +102,7 @@ export function stateOf(session: AgentSession): SessionState {
   throw new Error(`session ${session.sessionId} was not opened by this agent`);
 }
 
-/** Throws -32602 for the first root that is not a directory. */
+/** Throws RequestError "invalid_params" for the first root that is not a directory. */
 export async function checkRoots(roots: readonly string[]): Promise<void> {
   for (const [index, root] of roots.entries()) {
     const facts = await stat(root).catch((error: NodeJS.ErrnoException) => error.code ?? "");
@@ -113,6 +113,6 @@ export async function checkRoots(roots: readonly string[]): Promise<void> {
     const what = index === 0 ? "working directory" : "additional directory";
     const message = `the ${what} ${JSON.stringify(root)} ${is}: choose an existing directory`;
     const path = index === 0 ? "/cwd" : `/additionalDirectories/${index - 1}`;
-    throw new RequestError(errorCodes.invalidParams, message, { reason: "not_a_directory", path });
+    throw new RequestError("invalid_params", message, { data: { reason: "not_a_directory", path } });
   }
 }

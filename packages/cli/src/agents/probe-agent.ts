@@ -3,13 +3,7 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type ClientSession,
-  type ConnectedAgent,
-  errorCodes,
-  RequestError,
-  type SessionConfigOption,
-} from "@parley/acp";
+import { type ClientSession, type ConnectedAgent, RequestError, type SessionConfigOption } from "@parley/acp";
 import { optional, versionOf, withTimeout } from "@parley/acp/internal";
 import { type AgentSpec, launchAgent, problemOf } from "@parley/client";
 import { agentCredentials } from "../settings/agent-credentials.ts";
@@ -93,7 +87,7 @@ async function probeSession(
     await removeSession(agent, session);
     return { session: "ok", facts };
   } catch (error) {
-    if (error instanceof RequestError && error.code === errorCodes.authRequired) {
+    if (error instanceof RequestError && error.kind === "auth_required") {
       return { session: "login_needed", facts: noSession };
     }
     return { session: { error: problemOf(error).message }, facts: noSession };

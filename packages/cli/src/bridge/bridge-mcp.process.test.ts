@@ -26,14 +26,14 @@ function editorFiles(buffers: Map<string, string>): Files {
     canWrite: true,
     async readText(path, { line = 1, limit = Number.POSITIVE_INFINITY } = {}) {
       const found = buffers.get(path);
-      if (found === undefined) throw new RequestError(-32002, `no buffer for ${path}`);
+      if (found === undefined) throw new RequestError("not_found", `no buffer for ${path}`);
       return found
         .split("\n")
         .slice(line - 1, line - 1 + limit)
         .join("\n");
     },
     async writeText(path, content) {
-      if (path.startsWith("/forbidden")) throw new RequestError(-32060, "the user said no");
+      if (path.startsWith("/forbidden")) throw new RequestError("permission_denied", "the user said no");
       buffers.set(path, content);
     },
   };

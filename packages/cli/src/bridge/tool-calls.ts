@@ -54,7 +54,7 @@ export class ClientToolCalls {
       case "terminal_release":
         return this.#release(this.#terminal(args));
       default:
-        throw new RequestError(-32601, `unknown tool ${name}`);
+        throw new RequestError("method_not_found", `unknown tool ${name}`);
     }
   }
 
@@ -126,7 +126,10 @@ export class ClientToolCalls {
     const terminal = this.#terminals.get(terminalId);
     if (terminal !== undefined) return terminal;
     const known = [...this.#terminals.keys()].join(", ") || "none";
-    throw new RequestError(-32602, `unknown terminal ${terminalId.slice(0, 100)}; known terminals: ${known}`);
+    throw new RequestError(
+      "invalid_params",
+      `unknown terminal ${terminalId.slice(0, 100)}; known terminals: ${known}`,
+    );
   }
 }
 

@@ -87,8 +87,11 @@ function serve(socket: Socket, services: ClientToolServices, token: string, log:
             request.afterReply(() => void connection.close("wrong secret"));
           }
           if (!isKnown)
-            throw new RequestError(-32000, "not authenticated: send hello with the secret of this session");
-          if (!offered.includes(method)) throw new RequestError(-32601, `unknown tool ${method}`);
+            throw new RequestError(
+              "auth_required",
+              "not authenticated: send hello with the secret of this session",
+            );
+          if (!offered.includes(method)) throw new RequestError("method_not_found", `unknown tool ${method}`);
           return call(work, method, params, request.signal);
         },
         notification: () => undefined,
@@ -111,7 +114,7 @@ async function call(
     // errors of the editor reach the agent unchanged
     if (error instanceof RequestError) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    throw new RequestError(error instanceof ConnectionError ? -32067 : -32603, message);
+    throw new RequestError(error instanceof ConnectionError ? "unavailable" : "internal_error", message);
   }
 }
 

@@ -13,7 +13,7 @@ const protocolVersion = "2025-06-18";
 /** Requests of a server are refused. */
 const noHandlers = {
   request() {
-    throw new RequestError(-32601, "method not supported");
+    throw new RequestError("method_not_found", "method not supported");
   },
   notification: () => undefined,
 };
@@ -133,7 +133,7 @@ function answerIn(text: string): unknown {
         error?: { message?: unknown };
       };
       if (message.error !== undefined)
-        throw new RequestError(0, `it refused: ${String(message.error.message)}`);
+        throw new RequestError("other", `it refused: ${String(message.error.message)}`, { code: 0 });
       if (message.result !== undefined) return message.result;
     } catch (error) {
       if (error instanceof RequestError) throw error;

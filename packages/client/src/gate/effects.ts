@@ -1,6 +1,6 @@
 // Performs one effect: decides, writes to the audit log, runs it, and logs the outcome.
 
-import { ConnectionError, errorCodes, RequestError } from "@parley/acp";
+import { ConnectionError, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { Redactor } from "@parley/acp/redact";
 import { type AuditFacts, targetText } from "../audit/audit-entry.ts";
@@ -84,11 +84,7 @@ export class Effects {
       return await this.#announced(decision, prepared, undefined);
     }
     const data = { reason: "conflict" };
-    throw new RequestError(
-      errorCodes.conflict,
-      "it changed each time that it was asked about; try again",
-      data,
-    );
+    throw new RequestError("conflict", "it changed each time that it was asked about; try again", { data });
   }
 
   /** Of an agent that runs its own tools: there is nothing to announce, only an answer. */
@@ -98,7 +94,7 @@ export class Effects {
 
   /** No rule is asked about what lies outside; that it was tried is worth knowing. */
   #impossible(state: GateState, subject: Subject, error: unknown): never {
-    if (error instanceof RequestError && error.code === errorCodes.outsideWorkspace) {
+    if (error instanceof RequestError && error.kind === "outside_workspace") {
       const { sessionId } = state.session;
       const reason = "it leads outside the workspace";
       const decision: Decision = {
@@ -163,7 +159,7 @@ export class Effects {
     } catch (error) {
       // what cannot be written down is not done
       const message = `the audit log cannot be written, so nothing was done: ${error instanceof Error ? error.message : ""}`;
-      throw new RequestError(errorCodes.unavailable, message, { reason: "unavailable" });
+      throw new RequestError("unavailable", message, { data: { reason: "unavailable" } });
     }
   }
 
@@ -173,7 +169,7 @@ export class Effects {
       return new ConnectionError("aborted", `${decision.summary}: aborted before it was decided`);
     }
     const message = `${decision.summary} was not permitted: ${decision.reason}`;
-    return new RequestError(errorCodes.permissionDenied, message, { reason: "permission_denied" });
+    return RequestError.permissionDenied(message);
   }
 }
 

@@ -25,7 +25,7 @@ export interface Gate {
   readonly files: Extract<NonNullable<ClientDefinition["files"]>, (...args: never[]) => unknown>;
   readonly terminals: Extract<NonNullable<ClientDefinition["terminals"]>, (...args: never[]) => unknown>;
   services(session: GatedSession): { readonly files: GatedFiles; readonly terminals: GatedTerminals };
-  /** Answers `_parley.dev/veto` of a session: what an agent would do without asking. Rejects with -32602. */
+  /** Answers `_parley.dev/veto` of a session: what an agent would do without asking. Rejects with RequestError "invalid_params". */
   veto(session: GatedSession, params: unknown, signal: AbortSignal): Promise<VetoAnswer>;
   /** What the rules say, without asking anybody and without doing anything. */
   check(session: GatedSession, subjects: readonly Subject[]): Verdict;

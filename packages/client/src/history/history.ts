@@ -1,6 +1,6 @@
 // The history of sessions: list, search, show, delete.
 
-import { type Entry, errorCodes, RequestError } from "@parley/acp";
+import { type Entry, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { SqliteStore } from "@parley/acp/node";
 import { StreamRedactor } from "@parley/acp/redact";
@@ -72,12 +72,12 @@ export class History {
     return this.#recorder(store, sessionFrom(made), 0);
   }
 
-  /** Keeps others out of a session until the history is closed. Rejects with RequestError -32066 while another process is in it. */
+  /** Keeps others out of a session until the history is closed. Rejects with RequestError "conflict" while another process is in it. */
   async claim(id: string): Promise<void> {
     await (await this.#store()).claim(id);
   }
 
-  /** Goes on with a session that was recorded before. Rejects with RequestError -32066 while another process does. */
+  /** Goes on with a session that was recorded before. Rejects with RequestError "conflict" while another process does. */
   async resume(id: string, agentSessionId?: string): Promise<SessionRecorder> {
     const store = await this.#store();
     await store.claim(id);
@@ -202,5 +202,5 @@ async function lastSeqOf(store: SqliteStore, id: string): Promise<number> {
 }
 
 function unknownSession(id: string): RequestError {
-  return new RequestError(errorCodes.notFound, `no session ${id} in the history`);
+  return new RequestError("session_not_found", `no session ${id} in the history`);
 }

@@ -6,7 +6,6 @@ import {
   type ElicitationRequest,
   type ElicitationResponse,
   type Extensions,
-  errorCodes,
   type RequestContext,
   RequestError,
 } from "@parley/acp";
@@ -64,7 +63,7 @@ function vetoes(
     [vetoMethod]: (params, { signal }) => {
       const session = sessionOf(vetoSession(params));
       if (session === undefined)
-        throw new RequestError(errorCodes.notFound, `${vetoMethod}: there is no such session`);
+        throw new RequestError("session_not_found", `${vetoMethod}: there is no such session`);
       return gate.veto?.(session, params, signal);
     },
   };

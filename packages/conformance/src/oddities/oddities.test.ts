@@ -104,7 +104,10 @@ const expectations: Readonly<Partial<Record<keyof typeof oddities, Expectation>>
     says("fine|Info: Operation cancelled by user")(record, []);
   },
   "refusal-cancels-the-turn": ends({ stopReason: "cancelled" }),
-  "http-status-as-code": ends({ stopReason: "error", error: { code: 400, message: "Bad Request" } }),
+  "http-status-as-code": ends({
+    stopReason: "error",
+    error: { kind: "other", code: 400, message: "Bad Request" },
+  }),
   "error-as-text": says("Error: 400 Bad Request"),
   "failure-says-nothing": says(""),
   "start-up-failure": fails({ code: 1001, message: "codex failed to start" }),

@@ -1,7 +1,7 @@
 // The agent's side of version 1.
 
 import { optional } from "../../base/objects.ts";
-import { invalidParams, RequestError } from "../../jsonrpc/errors.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type { PermissionRequest } from "../../model/ask.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type { PromptResult } from "../../model/update.ts";
@@ -135,7 +135,7 @@ function byCategory(
   options: readonly SessionConfigOption[],
 ): AgentOp {
   const option = selectOf(options, category);
-  if (option === undefined) throw invalidParams(`this session has no ${category} to set`);
+  if (option === undefined) throw RequestError.invalidParams(`this session has no ${category} to set`);
   return {
     op: "set_option",
     sessionId,
@@ -176,7 +176,8 @@ const stopReasons = new Set(["end_turn", "max_tokens", "max_turn_requests", "ref
 function promptResult(outcome: PromptResult): wire.PromptResponse {
   const { stopReason, error, usage, _meta: meta } = outcome;
   if (stopReason === "error") {
-    throw new RequestError(error?.code ?? -32603, error?.message ?? "the turn failed", error?.data);
+    const { kind = "internal_error", code, message = "the turn failed", data } = error ?? {};
+    throw new RequestError(kind, message, { code, data });
   }
   return {
     stopReason: stopReasons.has(stopReason) ? (stopReason as wire.StopReason) : "end_turn",

@@ -1,9 +1,10 @@
 // The client's side of version 1.
 
 import { optional } from "../../base/objects.ts";
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
-import type { PromptResult } from "../../model/update.ts";
+import { wireError } from "../../model/prompt-error.ts";
+import type { PromptError, PromptResult } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
@@ -173,9 +174,9 @@ class V1ClientSession implements ClientSessionEdition {
   }
 
   promptFailed(prompt: number, error: Error, out: ClientSessionSink): void {
-    const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
+    const withdrawn = error instanceof RequestError && error.kind === "cancelled";
     if (withdrawn || this.#cancelled) return this.#end(prompt, { stopReason: "cancelled" }, out);
-    const data = error instanceof RequestError ? { error: wireError(error) } : {};
+    const data = error instanceof RequestError ? { error: errorOf(error) } : {};
     this.#rest(prompt, { stopReason: "error", ...data }, out);
     out.failed(prompt, error);
   }
@@ -210,11 +211,11 @@ class V1ClientSession implements ClientSessionEdition {
       sessionUpdate: "state_update",
       state: "idle",
       stopReason: stopReason as "end_turn", // an unknown reason is kept as it came
-      ...optional({ error, usage, _meta: meta }),
+      ...optional({ error: error && wireError(error), usage, _meta: meta }),
     });
   }
 }
 
-function wireError({ code, message, data }: RequestError): { code: number; message: string; data?: unknown } {
-  return { code, message, ...optional({ data }) };
+function errorOf({ kind, code, message, data }: RequestError): PromptError {
+  return { kind, code, message, ...optional({ data }) };
 }

@@ -1,7 +1,7 @@
 // The agent's side of version 2, whose JSON is nearly the model's.
 
 import { optional } from "../../base/objects.ts";
-import { invalidParams } from "../../jsonrpc/errors.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type {
   Activation,
@@ -128,7 +128,7 @@ function decode(method: string, given: object): AgentOp | undefined {
 /** Another place to replay from is refused, never replaced. */
 function replayed(from: wire.ResumeSessionRequest["replayFrom"]): boolean {
   if (from == null || from.type === "start") return from != null;
-  throw invalidParams(
+  throw RequestError.invalidParams(
     'replayFrom must have the type "start": no other place is known here',
     "/replayFrom/type",
   );

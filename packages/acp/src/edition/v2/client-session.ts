@@ -1,8 +1,9 @@
 // One session of a version 2 client: tracks which prompts are part of the conversation, and which idle state ends them.
 // The answer to a prompt and the echo of its message come in any order. A repeated state ends nothing (C56).
 
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
+import { promptError } from "../../model/prompt-error.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
@@ -103,7 +104,7 @@ export class V2ClientSession implements ClientSessionEdition {
   promptFailed(prompt: number, error: Error, out: ClientSessionSink): void {
     const entry = this.#find(prompt);
     if (entry === undefined) return;
-    const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
+    const withdrawn = error instanceof RequestError && error.kind === "cancelled";
     // withdrawn before it became part of the conversation: an outcome, never a throw
     if (withdrawn || entry.cancelled) return this.#close(entry, { stopReason: "cancelled" }, out);
     this.#open.splice(this.#open.indexOf(entry), 1);
@@ -188,7 +189,7 @@ function outcomeOf(update: {
   const stopReason = (update.stopReason ?? "end_turn") as string;
   return {
     stopReason,
-    ...(stopReason === "error" && error ? { error } : {}),
+    ...(stopReason === "error" && error ? { error: promptError(error) } : {}),
     ...usageFromWire(update.usage),
     ...metaOf(update),
   };

@@ -1,7 +1,7 @@
 // The client's side of version 2, whose JSON is nearly the model's.
 
 import { optional } from "../../base/objects.ts";
-import { invalidParams } from "../../jsonrpc/errors.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-edition.ts";
 import type { ClientEdition } from "../client-edition.ts";
@@ -63,7 +63,7 @@ function checkForm({
   if (mode !== "form" || requestedSchema?.type === "object") return;
   const path = "/requestedSchema/type";
   const message = `elicitation/create: params${path} must be "object", got another word`;
-  throw invalidParams(message, path);
+  throw RequestError.invalidParams(message, path);
 }
 
 function agent(result: object): AgentIntroduction {

@@ -30,10 +30,10 @@ import { type LocalWriteOptions, type WrittenFile, writeBytesFile, writeTextFile
 export interface LocalFilesOptions {
   /** Absolute paths of existing directories: the working directory and the additional ones of a session. */
   readonly roots: readonly string[];
-  /** A larger file is refused with -32063. Default 10 MiB. */
+  /** A larger file is refused with RequestError "limit_exceeded". Default 10 MiB. */
   readonly maxReadBytes?: number;
   /**
-   * Refuses, with -32066, to overwrite a file that has changed since it was last read or written through this object.
+   * Refuses, with RequestError "conflict", to overwrite a file that has changed since it was last read or written through this object.
    * Files that were not read before are not checked. Default true.
    */
   readonly expectUnchanged?: boolean;
@@ -61,7 +61,7 @@ export interface LocalFiles extends Files {
   remove(path: string, options?: RemoveOptions): Promise<void>;
   /** Moves a file, a link itself or a directory to a path that does not exist; creates missing directories. */
   move(from: string, to: string): Promise<void>;
-  /** Waits for running operations, then closes the roots. Afterwards everything rejects with -32067. */
+  /** Waits for running operations, then closes the roots. Afterwards everything rejects with RequestError "unavailable". */
   close(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import { type ResolvedPath, Walk } from "./walk.ts";
 import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
 
 export interface LocalReadOptions extends ReadTextOptions {
-  /** Whether to follow symbolic links; false refuses them with -32066, for a path from `locate`. Default true. */
+  /** Whether to follow symbolic links; false refuses them with RequestError "conflict", for a path from `locate`. Default true. */
   readonly followLinks?: boolean;
 }
 

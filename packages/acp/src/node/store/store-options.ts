@@ -14,7 +14,7 @@ export interface SqliteStoreOptions {
   readonly durability?: "full" | "normal";
   /** Whether to create a missing file. Default true. */
   readonly create?: boolean;
-  /** The largest size of the file; then writes reject with RequestError -32067. Default: no limit. */
+  /** The largest size of the file; then writes reject with RequestError "unavailable". Default: no limit. */
   readonly maxBytes?: number;
   /** How long a write blocks this process while another one writes. Default 5,000. */
   readonly busyTimeoutMs?: number;

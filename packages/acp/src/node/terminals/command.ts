@@ -12,7 +12,7 @@ export interface CommandSpec {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Throws -32602 for a command that no system can start. */
+/** Throws RequestError "invalid_params" for a command that no system can start. */
 export function commandSpec(
   options: CreateTerminalOptions,
   base: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
@@ -29,7 +29,7 @@ export function commandSpec(
   return { command, args, cwd, env: { ...environment(base.env), ...options.env } };
 }
 
-/** Throws -32602 for anything but a whole number of bytes. */
+/** Throws RequestError "invalid_params" for anything but a whole number of bytes. */
 export function checkedByteLimit(limit: number): number {
   if (Number.isSafeInteger(limit) && limit >= 0) return limit;
   throw invalidParam(

@@ -30,7 +30,7 @@ export interface LocalTerminalsOptions {
 
 export interface LocalTerminals extends Terminals {
   create(options: CreateTerminalOptions): Promise<LocalTerminal>;
-  /** Throws -32002 for an unknown or released id. */
+  /** Throws RequestError "not_found" for an unknown or released id. */
   get(terminalId: string): LocalTerminal;
   /** Ends and releases all terminals; resolves when nothing of them runs. */
   close(): Promise<void>;

@@ -54,7 +54,7 @@ export interface AgentDefinition {
 
 /** What an agent does when sessions open, change and close, and where they live. */
 export interface SessionHandlers {
-  /** A session has been opened; a good place to set its options and commands. Throw `authRequired()` to refuse. */
+  /** A session has been opened; a good place to set its options and commands. Throw `RequestError.authRequired()` to refuse. */
   open?(session: AgentSession, origin: SessionOrigin, activation: Activation): Promise<void> | void;
   /** A session has been closed, or its connection has ended. */
   close?(session: AgentSession): Promise<void> | void;

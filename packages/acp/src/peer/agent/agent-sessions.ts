@@ -3,11 +3,9 @@
 import { withTimeout } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
-import { invalidParams, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionRecord } from "../../model/store.ts";
-import { methodNotFound } from "../base/bound-wire.ts";
-import { sessionNotFound } from "../base/extensions.ts";
 import { newId } from "../base/new-id.ts";
 import type { AgentDefinition, AgentHooks, SessionOrigin } from "./agent-definition.ts";
 import { checkedActivation, checkOptionValue, logIn } from "./request-rules.ts";
@@ -52,7 +50,7 @@ export class AgentSessions {
 
   get(sessionId: string): ServedSession {
     const session = this.#live.get(sessionId);
-    if (session === undefined) throw sessionNotFound(sessionId);
+    if (session === undefined) throw RequestError.sessionNotFound(sessionId);
     return session;
   }
 
@@ -62,7 +60,7 @@ export class AgentSessions {
         await logIn(this.#definition, op.methodId);
         return { kind: "none" };
       case "logout":
-        if (this.#definition.auth?.logout === undefined) throw methodNotFound("logout");
+        if (this.#definition.auth?.logout === undefined) throw RequestError.methodNotFound("logout");
         await this.#definition.auth.logout();
         return { kind: "none" };
       case "new":
@@ -183,10 +181,10 @@ export class AgentSessions {
     request: IncomingRequest,
   ): Promise<ServedSession> {
     const record = await this.#store.get(sessionId);
-    if (record === undefined) throw sessionNotFound(sessionId);
+    if (record === undefined) throw RequestError.sessionNotFound(sessionId);
     if (record.cwd !== activation.cwd) {
       const message = `the session belongs to another working directory: ${JSON.stringify(record.cwd)}`;
-      throw invalidParams(message, "/cwd");
+      throw RequestError.invalidParams(message, "/cwd");
     }
     const live = this.#live.get(sessionId);
     if (live === undefined) await this.#store.claim(sessionId);
@@ -200,7 +198,7 @@ export class AgentSessions {
 
   async #fork(sessionId: string, activation: Activation): Promise<ServedSession> {
     const from = await this.#store.get(sessionId);
-    if (from === undefined) throw sessionNotFound(sessionId);
+    if (from === undefined) throw RequestError.sessionNotFound(sessionId);
     await this.#live.get(sessionId)?.updates.log.flush();
     const now = Date.now();
     const { cwd, additionalDirectories } = activation;
@@ -316,7 +314,9 @@ export class AgentSessions {
     if (isTool && cancelTool !== undefined) cancelTool(op.toolCallId);
     else if (!isTool && cancelTerminal !== undefined) cancelTerminal(op.terminalId);
     else
-      throw new RequestError(rpcCodes.invalidParams, "it cannot be cancelled", { reason: "not_cancellable" });
+      throw new RequestError("invalid_params", "it cannot be cancelled", {
+        data: { reason: "not_cancellable" },
+      });
     return { kind: "none" };
   }
 }

@@ -13,13 +13,13 @@ import type {
 import { chooseVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
-import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
 import { Failure, type UnstableMethods } from "../../wire/decode.ts";
-import { BoundWire, extensionName, methodNotFound, refuseBatch, sessionOf } from "../base/bound-wire.ts";
+import { BoundWire, extensionName, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
 import type { SessionSender } from "./session/session-sender.ts";
@@ -155,7 +155,7 @@ export class AgentWire implements SessionSender {
     const isFinal = this.#isUsed || this.#negotiated?.edition.reinitializes === false;
     if (isFinal || this.#state === "initializing") {
       const message = "initialize: the connection has been initialized already";
-      throw new RequestError(rpcCodes.invalidRequest, message, { reason: "already_initialized" });
+      throw new RequestError("invalid_request", message, { data: { reason: "already_initialized" } });
     }
     const version = chooseVersion(params, this.#options.versions);
     this.#state = "initializing";
@@ -170,7 +170,7 @@ export class AgentWire implements SessionSender {
     const spoken = ownValues === undefined || forwards ? any : wire;
     const bound = new BoundWire(spoken, "agent", unstable, this.log);
     const row = bound.receivedRequest("initialize");
-    if (row === undefined) throw methodNotFound("initialize");
+    if (row === undefined) throw RequestError.methodNotFound("initialize");
     const client = edition.client(bound.requestParams(row, edition.initializeParams(params)) as object);
     this.#connection.idPolicy = wire.idPolicy;
     this.#negotiated = { wire: bound, edition, client };
@@ -198,16 +198,16 @@ export class AgentWire implements SessionSender {
     if (method.startsWith("_")) return this.#host.extensionRequested(method, params, request);
     if (this.#negotiated === undefined) {
       const message = `${method.slice(0, 100)}: initialize must come first`;
-      throw new RequestError(rpcCodes.invalidRequest, message, { reason: "not_initialized" });
+      throw new RequestError("invalid_request", message, { data: { reason: "not_initialized" } });
     }
     const { wire, edition } = this.#negotiated;
     const row = wire.receivedRequest(method);
-    if (row === undefined) throw methodNotFound(method);
+    if (row === undefined) throw RequestError.methodNotFound(method);
     const decoded = wire.requestParams(row, params);
     this.#host.allow(method);
     // an object, since every row of the table is one
     const op = edition.decode(method, decoded as object, this.#host.optionsOf);
-    if (op === undefined) throw methodNotFound(method);
+    if (op === undefined) throw RequestError.methodNotFound(method);
     this.#isUsed = true;
     if (op.op === "prompt") {
       return this.#host.prompt(op, request).then((result) => {

@@ -11,12 +11,11 @@ import type {
 } from "../../edition/agent-edition.ts";
 import { allEditions, type Edition, editionOf, versionsOf } from "../../edition/negotiate.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
-import { type ConnectionError, invalidParams, RequestError } from "../../jsonrpc/errors.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta, SessionConfigOption } from "../../model/content.ts";
-import { methodNotFound } from "../base/bound-wire.ts";
-import { authRequired, type ExtensionContext } from "../base/extensions.ts";
+import type { ExtensionContext } from "../base/extensions.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
 import { type AgentDefinition, type AgentHooks, authMethodsFor, introduction } from "./agent-definition.ts";
 import { AgentSessions } from "./agent-sessions.ts";
@@ -117,7 +116,7 @@ export class ServedClient implements AgentHost {
       embeddedContext = false,
     } = this.#definition.promptCapabilities ?? {};
     const wrong = unsupportedContent(op.prompt, { image, audio, embeddedContext });
-    if (wrong !== undefined) throw invalidParams(`session/prompt: ${wrong}`, "/prompt");
+    if (wrong !== undefined) throw RequestError.invalidParams(`session/prompt: ${wrong}`, "/prompt");
     return new Promise((resolve, reject) => {
       const prompt = receivedPrompt(op, prompts, resolve, reject);
       // cancelled while the version was loading
@@ -132,7 +131,7 @@ export class ServedClient implements AgentHost {
 
   extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown {
     const { requests = {} } = this.#definition.extensions ?? {};
-    if (!Object.hasOwn(requests, method)) throw methodNotFound(method);
+    if (!Object.hasOwn(requests, method)) throw RequestError.methodNotFound(method);
     return requests[method as `_${string}`]?.(params, this.#extensionContext(request.signal));
   }
 
@@ -145,11 +144,10 @@ export class ServedClient implements AgentHost {
   /** Names the ways to log in that this client was shown, unless they are too many for an error. */
   #loginNeeded(): RequestError {
     const methods = this.#wire.edition.authMethods(authMethodsFor(this.#definition, this.capabilities));
-    const { code, message } = authRequired();
+    const { kind, message, data } = RequestError.authRequired();
     const isSmall = methods.length > 0 && JSON.stringify(methods).length < 900;
-    return new RequestError(code, message, {
-      reason: "auth_required",
-      ...(isSmall ? { authMethods: methods } : {}),
+    return new RequestError(kind, message, {
+      data: isSmall ? { ...(data as object), authMethods: methods } : data, // an object that we made
     });
   }
 

@@ -2,7 +2,7 @@
 
 import { withTimeout } from "../../base/deadline.ts";
 import type { Activation, ClientCapabilities } from "../../edition/agent-edition.ts";
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type {
   AvailableCommand,
   BackgroundWork,
@@ -205,7 +205,7 @@ export class ServedSession implements AgentSession {
     if (isBusy && concurrentPrompts === "reject") {
       const data = { reason: "turn_in_progress" };
       return prompt.refused(
-        new RequestError(-32064, "a turn is running: wait for its end or cancel it", data),
+        new RequestError("turn_in_progress", "a turn is running: wait for its end or cancel it", { data }),
       );
     }
     this.#queue.add(prompt);
@@ -262,7 +262,7 @@ export class ServedSession implements AgentSession {
     } catch (error) {
       this.updates.sender.log("error", "a turn could not be ended", { sessionId: this.sessionId, error });
       queued.refused(
-        new RequestError(rpcCodes.internalError, "internal error", { reason: "internal_error" }),
+        new RequestError("internal_error", "internal error", { data: { reason: "internal_error" } }),
       );
       return [];
     } finally {

@@ -116,7 +116,7 @@ test("A55 a prompt that is refused shows no message", async () => {
 });
 
 test("A54 after the insertion a failure is the end of the work, never an error answer", async () => {
-  const failures: unknown[] = [new Error("secret"), new RequestError(-32099, "no model")];
+  const failures: unknown[] = [new Error("secret"), new RequestError("other", "no model", { code: -32099 })];
   const { prompt, updates } = await started(2, {
     prompt() {
       throw failures.shift();

@@ -199,7 +199,7 @@ inEveryVersion(
   async (pair) => {
     const { session, updates } = await openSession(pair, {
       prompt() {
-        throw new RequestError(-32099, "no model", { why: "no key" });
+        throw new RequestError("other", "no model", { code: -32099, data: { why: "no key" } });
       },
     });
     const { result: outcome } = session.prompt("x");

@@ -2,7 +2,7 @@
 
 import type { Connection } from "../../jsonrpc/connection.ts";
 import type { BatchCall, Log } from "../../jsonrpc/connection-options.ts";
-import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import {
   type BoundMethod,
@@ -77,7 +77,7 @@ export class BoundWire {
     const encoded = encodeResult(method, value);
     if (!(encoded instanceof Failure)) return encoded;
     this.#log("error", "a handler returned an invalid result", failureDetails(method.row.method, encoded));
-    throw new RequestError(rpcCodes.internalError, "internal error", { reason: "invalid_result" });
+    throw new RequestError("internal_error", "internal error", { data: { reason: "invalid_result" } });
   }
 
   /** Throws at once when the params are not valid. The promise is of the decoded result. */
@@ -111,11 +111,6 @@ export class BoundWire {
     const bound = sendable(this.#sentNotifications, method);
     return checked(bound, encodeParams(bound, params));
   }
-}
-
-export function methodNotFound(method: string): RequestError {
-  const data = { reason: "method_not_found", method: shortened(method) };
-  return new RequestError(rpcCodes.methodNotFound, "method not found", data);
 }
 
 export function sessionOf(params: unknown): string | undefined {
@@ -156,10 +151,11 @@ function receivedResult(method: BoundMethod, value: unknown): unknown {
 }
 
 function invalidParams(method: string, failure: Failure): RequestError {
-  const code = failure.limit ? rpcCodes.limitExceeded : rpcCodes.invalidParams;
-  const reason = failure.limit ? "limit_exceeded" : "invalid_params";
+  const kind = failure.limit ? "limit_exceeded" : "invalid_params";
   failure.path = shortened(failure.path);
-  return new RequestError(code, describeFailure(method, "params", failure), { reason, path: failure.path });
+  return new RequestError(kind, describeFailure(method, "params", failure), {
+    data: { reason: kind, path: failure.path },
+  });
 }
 
 /** Details for the log, without the value, which may be a secret. */

@@ -59,7 +59,7 @@ test("E5 work that ends without a reason has ended; an error has its error objec
     [{ stopReason: null }, { stopReason: "end_turn" }],
     [
       { stopReason: "error", error: { code: -32603, message: "boom" } },
-      { stopReason: "error", error: { code: -32603, message: "boom" } },
+      { stopReason: "error", error: { kind: "internal_error", code: -32603, message: "boom" } },
     ],
   ] as const;
   for (const [idle, outcome] of ends) {

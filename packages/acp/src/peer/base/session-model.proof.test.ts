@@ -374,7 +374,7 @@ class World {
           if (turn.signal.aborted) resolve();
         });
       case "throw":
-        throw new RequestError(4242, "the turn failed");
+        throw new RequestError("other", "the turn failed", { code: 4242 });
       case "tool":
         return turn.tool({ title: "tool" }, (tool) => tool.add("done"));
       case "tool with diff":

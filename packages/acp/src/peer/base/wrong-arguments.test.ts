@@ -219,7 +219,7 @@ inEveryVersion("an error that is an answer names the method, here and never on t
       extensions: {
         requests: {
           "_acme/refused": () => {
-            throw new RequestError(-32_001, "no", { why: "so" });
+            throw new RequestError("other", "no", { code: -32_001, data: { why: "so" } });
           },
         },
       },
@@ -234,6 +234,6 @@ inEveryVersion("an error that is an answer names the method, here and never on t
   await assert.rejects(connected.request("_acme/back"), { code: -32_001, method: "_acme/back" });
   const errors = wire.flatMap(({ message }) => (message["error"] === undefined ? [] : [message["error"]]));
   assert.deepEqual(errors.slice(1), Array(2).fill({ code: -32_001, message: "no", data: { why: "so" } }));
-  assert.equal("method" in new RequestError(-32_001, "no"), false);
+  assert.equal("method" in new RequestError("other", "no", { code: -32_001 }), false);
   await connected.close();
 });

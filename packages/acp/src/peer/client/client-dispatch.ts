@@ -3,12 +3,11 @@
 import { optional } from "../../base/objects.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
 import type { ConnectionCounters, Log } from "../../jsonrpc/connection-options.ts";
-import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { ElicitationResponse, PermissionOutcome, PermissionRequest } from "../../model/ask.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 import { type BoundMethod, Failure } from "../../wire/decode.ts";
-import { type BoundWire, methodNotFound } from "../base/bound-wire.ts";
+import type { BoundWire } from "../base/bound-wire.ts";
 import { newId } from "../base/new-id.ts";
 import { type ClientDefinition, offeredFeatures, type RelayHooks } from "./client-definition.ts";
 import type { ClientWire } from "./client-wire.ts";
@@ -135,7 +134,7 @@ export class ClientDispatch {
   requested(method: string, params: unknown, request: IncomingRequest): unknown {
     if (method.startsWith("_")) return this.#extensionRequested(method, params, request);
     const row = this.#bound.receivedRequest(method);
-    if (row === undefined) throw methodNotFound(method);
+    if (row === undefined) throw RequestError.methodNotFound(method);
     const decoded = this.#bound.requestParams(row, params) as object; // every row of the table is an object
     return this.#answer(method, decoded, request).then((result) => this.#bound.result(row, result));
   }
@@ -144,9 +143,9 @@ export class ClientDispatch {
     if (method === "session/request_permission") return this.#permission(params, request);
     if (method === "elicitation/create") return this.#elicitation(params, request);
     const service = this.#edition.service(method, params);
-    if (service === undefined) throw methodNotFound(method);
+    if (service === undefined) throw RequestError.methodNotFound(method);
     // services that were not offered do not exist (N126)
-    if (!this.#offers(service.op)) throw methodNotFound(method);
+    if (!this.#offers(service.op)) throw RequestError.methodNotFound(method);
     const session = this.#sessions.get(service.sessionId);
     if (session === undefined) throw noSession();
     const run = () => this.#servicesOf(session).run(service.op, request.signal);
@@ -204,10 +203,10 @@ export class ClientDispatch {
     const known = this.#edition.elicitation(params);
     const { elicit } = this.#definition;
     const elicitationModes: readonly string[] = this.#hooks?.elicitationModes ?? ["form", "url"];
-    if (elicit === undefined) throw methodNotFound("elicitation/create");
+    if (elicit === undefined) throw RequestError.methodNotFound("elicitation/create");
     if (known === undefined || !elicitationModes.includes(known.ask.mode)) {
       const message = `this client offers these modes of elicitation: ${elicitationModes.join(", ")}`;
-      throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/mode" });
+      throw RequestError.invalidParams(message, "/mode");
     }
     const { ask, sessionId, requestId } = known;
     const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
@@ -235,7 +234,7 @@ export class ClientDispatch {
     const { requests = {} } = this.#definition.extensions ?? {};
     const context = this.#wire.extensionContext(request.signal);
     if (Object.hasOwn(requests, method)) return requests[method as `_${string}`]?.(params, context);
-    if (this.#hooks === undefined) throw methodNotFound(method);
+    if (this.#hooks === undefined) throw RequestError.methodNotFound(method);
     return this.#hooks.otherRequest(method, params, context);
   }
 
@@ -257,7 +256,7 @@ function refuseDuplicates({ options }: PermissionRequest): void {
     else {
       const path = `/options/${at}/optionId`;
       const message = `session/request_permission: params${path} must be unique, got the id of another option`;
-      throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
+      throw RequestError.invalidParams(message, path);
     }
   }
 }
@@ -279,7 +278,7 @@ function permissionAnswer(
 }
 
 function noSession(): RequestError {
-  return new RequestError(errorCodes.notFound, "this client has no such session", {
-    reason: "session_not_found",
+  return new RequestError("session_not_found", "this client has no such session", {
+    data: { reason: "session_not_found" },
   });
 }

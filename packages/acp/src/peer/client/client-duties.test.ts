@@ -478,15 +478,15 @@ test("C58 E12 a tool call or a terminal is cancelled by itself only where the ag
 
 test("C59 E9 a session that the agent does not know any more is closed; any other error is told", async () => {
   for (const version of versions) {
-    let code = -32002;
+    let kind: "not_found" | "internal_error" = "not_found";
     const { agent } = await withScriptedAgent(version, {
       "session/close": () => {
-        throw new RequestError(code, "no");
+        throw new RequestError(kind, "no");
       },
     });
     const session = await agent.newSession(place);
     await session.close();
-    code = -32603;
+    kind = "internal_error";
     const other = await agent.newSession(place);
     await rejects(other.close(), -32603);
   }

@@ -9,7 +9,7 @@ import {
   versionsOf,
 } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
-import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { BoundWire, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
@@ -89,7 +89,7 @@ export async function connectWith(
     held.release();
     return new ConnectedAgent({ wire, dispatch: incoming, edition, introduction }, definition);
   } catch (error) {
-    held.drop(new RequestError(rpcCodes.cancelled, "cancelled: the handshake failed"));
+    held.drop(new RequestError("cancelled", "cancelled: the handshake failed"));
     await connection.close("the handshake failed");
     throw error;
   }
@@ -119,7 +119,7 @@ export async function offerInTurn(
         error,
       );
     }
-    const choked = error instanceof RequestError && error.code !== rpcCodes.methodNotFound;
+    const choked = error instanceof RequestError && error.kind !== "method_not_found";
     if (!choked || rest.length === 0) throw error;
     return offerInTurn(connection, rest, timeoutMs);
   }

@@ -73,8 +73,11 @@ export class PromptHandle implements Prompt {
   refuse(error: RequestError): PromptResult {
     this.#accepted.reject(error);
     this.#finish();
-    const { code, message, data } = error;
-    const outcome: PromptResult = { stopReason: "error", error: { code, message, ...optional({ data }) } };
+    const { kind, code, message, data } = error;
+    const outcome: PromptResult = {
+      stopReason: "error",
+      error: { kind, code, message, ...optional({ data }) },
+    };
     this.#outcome.resolve(outcome);
     return outcome;
   }

@@ -273,7 +273,7 @@ const files: Files = {
   canWrite: true,
   readText: async (path, { line, limit } = {}) => {
     const whole = disk.get(path);
-    if (whole === undefined) throw new RequestError(-32002, "no such file");
+    if (whole === undefined) throw new RequestError("not_found", "no such file");
     return whole
       .split("\n")
       .slice((line ?? 1) - 1, limit === undefined ? undefined : (line ?? 1) - 1 + limit)

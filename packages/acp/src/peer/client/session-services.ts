@@ -4,7 +4,6 @@ import { optional } from "../../base/objects.ts";
 import type { ServiceOp } from "../../edition/client-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 import type { Files, TerminalHandle, Terminals } from "../../model/services.ts";
 import type { ClientSession } from "./client-session.ts";
 
@@ -46,7 +45,7 @@ export class SessionServices {
         if (this.#closed) {
           // the session ended while the command was being started
           await terminal.release();
-          throw new RequestError(errorCodes.unavailable, "the session has ended", { reason: "unavailable" });
+          throw new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
         }
         this.#open.set(terminal.terminalId, terminal);
         return { terminalId: terminal.terminalId };
@@ -80,18 +79,16 @@ export class SessionServices {
     const terminal = this.#open.get(terminalId);
     if (terminal !== undefined) return terminal;
     const data = { reason: "terminal_not_found" };
-    throw new RequestError(
-      errorCodes.notFound,
-      "this session has no such terminal, or it has been released",
+    throw new RequestError("not_found", "this session has no such terminal, or it has been released", {
       data,
-    );
+    });
   }
 }
 
 function offered<Service>(service: Service | undefined, what: string): Service {
   if (service !== undefined) return service;
   const data = { reason: "capability_missing" };
-  throw new RequestError(errorCodes.methodNotFound, `this client offers no ${what}`, data);
+  throw new RequestError("method_not_found", `this client offers no ${what}`, { data });
 }
 
 /** Read at the same time; each may be as large as a message. */

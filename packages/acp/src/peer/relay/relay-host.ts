@@ -14,7 +14,6 @@ import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestId } from "../../jsonrpc/message-id.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
 import type { ClientSession } from "../client/client-session.ts";
 import type { ConnectedAgent, SentHook, SessionOptions } from "../client/connected-agent.ts";
@@ -110,8 +109,7 @@ export class RelayHost implements AgentHost {
           await run((sent) => agent.login(op.methodId, { sent }));
         return none;
       case "logout":
-        if (!agent.capabilities.logout)
-          throw new RequestError(errorCodes.internalError, "this agent has no logout");
+        if (!agent.capabilities.logout) throw new RequestError("internal_error", "this agent has no logout");
         await run((sent) => agent.logout({ sent }));
         return none;
       case "new":
@@ -241,7 +239,7 @@ export class RelayHost implements AgentHost {
     const session = this.#sessions.get(sessionId);
     if (session !== undefined) return session;
     const message = "there is no such session on this connection; load or resume it";
-    throw new RequestError(errorCodes.notFound, message, { reason: "session_not_found" });
+    throw new RequestError("session_not_found", message, { data: { reason: "session_not_found" } });
   }
 
   #listed(cwd: string | undefined) {
@@ -261,7 +259,7 @@ function rootsOf({ cwd, additionalDirectories }: Activation): readonly string[] 
 }
 
 function unsupported(what: string): RequestError {
-  return new RequestError(errorCodes.invalidParams, `this agent cannot ${what}`, { reason: "unsupported" });
+  return new RequestError("invalid_params", `this agent cannot ${what}`, { data: { reason: "unsupported" } });
 }
 
 /** Maps the ids of our requests to those of the client that they are sent for: the agent may ask about one without a session. */

@@ -3,7 +3,6 @@
 import { optional } from "../../base/objects.ts";
 import type { AgentSessionEdition, PromptOp, SessionSetup } from "../../edition/agent-edition.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
@@ -263,7 +262,7 @@ async function accepted(prompt: Prompt): Promise<string> {
     return await prompt.accepted;
   } catch (error) {
     if (error instanceof ConnectionError && error.kind === "aborted") {
-      throw new RequestError(errorCodes.cancelled, "cancelled before it was accepted");
+      throw new RequestError("cancelled", "cancelled before it was accepted");
     }
     throw agentGone(error);
   }
@@ -281,8 +280,8 @@ async function outcomeOf(prompt: Prompt): Promise<PromptResult> {
 export function agentGone(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new RequestError(errorCodes.unavailable, `the agent has disconnected: ${message}`, {
-    reason: "agent_gone",
+  return new RequestError("unavailable", `the agent has disconnected: ${message}`, {
+    data: { reason: "agent_gone" },
   });
 }
 
@@ -290,5 +289,5 @@ export function agentGone(error: unknown): RequestError {
 export function refusal(error: unknown, path?: string): unknown {
   if (!(error instanceof TypeError)) return error;
   const data = { reason: "unsupported", ...optional({ path }) };
-  return new RequestError(errorCodes.invalidParams, error.message, data);
+  return new RequestError("invalid_params", error.message, { data });
 }

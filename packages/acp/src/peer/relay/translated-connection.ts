@@ -11,7 +11,6 @@ import type {
   PermissionOutcome,
   PermissionRequest,
 } from "../../model/ask.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 import { AgentWire } from "../agent/agent-wire.ts";
 import { connectWith } from "../client/client.ts";
 import type { ClientDefinition, RelayHooks, RequestContext } from "../client/client-definition.ts";
@@ -199,7 +198,7 @@ export class TranslatedConnection implements RelayContext {
     const { method, params } = wire.edition.permission(live.sessionId, shown, note);
     if (losses.note(live.sessionId, lost)) return { shown, method, params: withLost(params as object, lost) }; // of a request
     const message = `a client of version ${wire.version} cannot be asked this; lost would be: ${lost.join("; ")}`;
-    throw new RequestError(errorCodes.invalidParams, message, { reason: "unsupported" });
+    throw new RequestError("invalid_params", message, { data: { reason: "unsupported" } });
   }
 
   async #elicit(ask: ElicitationRequest, context: RequestContext): Promise<ElicitationResponse> {

@@ -1,6 +1,6 @@
 // Reads and writes session files: through the client where possible, for unsaved text, else on disk; only inside the roots.
 
-import { errorCodes, type Files, type ReadTextOptions, RequestError } from "@parley/acp";
+import { type Files, type ReadTextOptions, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { DirectoryEntry, FileFacts, LocalFiles } from "@parley/acp/node";
 import { ToolError } from "./tool.ts";
@@ -106,7 +106,7 @@ export class AgentFiles {
   /** Whether the error of a read means that the file does not exist. Checks the disk as well, since clients use many codes for a missing file. */
   async isAbsent(path: string, error: unknown): Promise<boolean> {
     if (isNotFound(error)) return true;
-    if (!(error instanceof RequestError) || error.code === errorCodes.outsideWorkspace) return false;
+    if (!(error instanceof RequestError) || error.kind === "outside_workspace") return false;
     return this.#local.stat(path).then(() => false, isNotFound);
   }
 
@@ -163,5 +163,5 @@ export class AgentFiles {
 }
 
 function isNotFound(error: unknown): boolean {
-  return error instanceof RequestError && error.code === errorCodes.notFound;
+  return error instanceof RequestError && error.kind === "not_found";
 }

@@ -1,7 +1,7 @@
 // Tracks the tool calls, terminals and compactions of a session: what may be sent about them, what the client may
 // cancel, and what may be listed as background work.
 
-import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { BackgroundWork } from "../../../model/content.ts";
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 import { checkCommands, checkOptions } from "./output-rules.ts";
@@ -122,7 +122,7 @@ export class AnnouncedWork {
     const part = this.#open[kind].get(id);
     const field = kind === "tool_call" ? "toolCallId" : "terminalId";
     const refuse = (message: string) =>
-      new RequestError(rpcCodes.invalidParams, message, { reason: "not_cancellable", path: `/${field}` });
+      new RequestError("invalid_params", message, { data: { reason: "not_cancellable", path: `/${field}` } });
     if (part === undefined) throw refuse("it is unknown, or has ended");
     if (!part.isCancellable) throw refuse("it cannot be cancelled");
     part.cancel?.();

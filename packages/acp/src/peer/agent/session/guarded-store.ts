@@ -59,7 +59,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     async claim(sessionId) {
       if (open.has(sessionId)) {
         const message = "the session is open on another connection: close it there first";
-        throw new RequestError(-32066, message, { reason: "session_held" });
+        throw new RequestError("conflict", message, { data: { reason: "session_held" } });
       }
       open.add(sessionId);
       await guarded(() => store.claim(sessionId)).catch((error: unknown) => {
@@ -80,7 +80,7 @@ function damaged(error: unknown): RequestError | undefined {
   const { kind, sessionId } = (error ?? {}) as { readonly kind?: unknown; readonly sessionId?: unknown };
   if (kind !== "damaged" || typeof sessionId !== "string") return undefined;
   const message = `the session ${JSON.stringify(sessionId)} is damaged and cannot be read: delete it, or take it from a backup`;
-  return new RequestError(-32067, message, { reason: "session_damaged", sessionId });
+  return new RequestError("unavailable", message, { data: { reason: "session_damaged", sessionId } });
 }
 
 /** The whole store cannot be used until it is repaired. A client does not learn its path. */
@@ -88,11 +88,11 @@ function unusable(error: unknown): RequestError | undefined {
   const { kind, path } = (error ?? {}) as { readonly kind?: unknown; readonly path?: unknown };
   if (typeof kind !== "string" || typeof path !== "string") return undefined;
   const message = "the agent's session store cannot be used: the agent's log says why, and what to do";
-  return new RequestError(-32067, message, { reason: "store_unusable" });
+  return new RequestError("unavailable", message, { data: { reason: "store_unusable" } });
 }
 
 export function unavailable(): RequestError {
-  return new RequestError(-32067, "the session cannot be stored right now: try again", {
-    reason: "unavailable",
+  return new RequestError("unavailable", "the session cannot be stored right now: try again", {
+    data: { reason: "unavailable" },
   });
 }

@@ -72,7 +72,7 @@ export class SessionLog {
     if (this.#state !== "closed") this.#state = isFull ? "full" : "open";
     if (!isFull) return;
     const message = `more than ${maxUnstored} characters wait for the session's store: try again later`;
-    throw new RequestError(-32067, message, { reason: "unavailable" });
+    throw new RequestError("unavailable", message, { data: { reason: "unavailable" } });
   }
 
   update(update: SessionUpdate): void {

@@ -2,7 +2,7 @@
 
 import { isObject } from "../../../base/objects.ts";
 import { elicitationAnswerFromWire, permissionAnswerFromWire } from "../../../edition/wire-fields.ts";
-import { argumentText, ConnectionError, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import { argumentText, ConnectionError, RequestError } from "../../../jsonrpc/errors.ts";
 import type {
   ElicitationRequest,
   ElicitationResponse,
@@ -95,7 +95,7 @@ export class Questions {
     const offered = elicitation.mode === "form" ? elicitationForm : elicitationUrl;
     if (!offered) {
       const message = `the client offers no ${elicitation.mode} elicitation`;
-      throw new RequestError(rpcCodes.methodNotFound, message, { reason: "capability_missing" });
+      throw new RequestError("method_not_found", message, { data: { reason: "capability_missing" } });
     }
     if (elicitation.mode === "form") checkForm(elicitation.requestedSchema);
     if (elicitation.mode === "url") beginUrl(elicitation, openUrls);
@@ -141,7 +141,7 @@ export class Questions {
       const result = await sender.request(method, params, { signal, cancelGraceMs: 0 });
       return signal.aborted ? undefined : (result as object); // validated by the method's row
     } catch (error) {
-      const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
+      const withdrawn = error instanceof RequestError && error.kind === "cancelled";
       if (this.#isOver || withdrawn || error instanceof ConnectionError) return undefined;
       throw error;
     } finally {

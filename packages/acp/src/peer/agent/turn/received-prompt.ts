@@ -2,7 +2,7 @@
 
 import { optional } from "../../../base/objects.ts";
 import type { PromptOp, PromptPolicy } from "../../../edition/agent-edition.ts";
-import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../../../model/content.ts";
 import type { PromptResult } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
@@ -46,7 +46,7 @@ export function receivedPrompt(
     refused: reject,
     withdrawn: () => {
       if (policy.answersAtInsertion)
-        reject(new RequestError(rpcCodes.cancelled, "cancelled before it was accepted"));
+        reject(new RequestError("cancelled", "cancelled before it was accepted"));
       else ended({ stopReason: "cancelled" });
     },
   };

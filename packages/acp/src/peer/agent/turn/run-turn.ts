@@ -2,8 +2,10 @@
 
 import { optional } from "../../../base/objects.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
-import { invalidParams, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
-import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
+import { isErrorKind } from "../../../jsonrpc/error-kinds.ts";
+import { RequestError } from "../../../jsonrpc/errors.ts";
+import { promptError, wireError } from "../../../model/prompt-error.ts";
+import type { PromptError, PromptResult, SessionUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import { unavailable } from "../session/guarded-store.ts";
 import { checkStopReason } from "../session/output-rules.ts";
@@ -93,7 +95,7 @@ async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTur
   } catch (error) {
     // it could be decoded, but not be encoded for the client
     const message = `session/prompt: ${error instanceof Error ? error.message : "it cannot be shown"}`;
-    prompt.refused(invalidParams(message, "/prompt"));
+    prompt.refused(RequestError.invalidParams(message, "/prompt"));
     return false;
   }
   // queued behind the message: a state that is sent meanwhile must not be idle
@@ -164,7 +166,8 @@ function appendOutcome(turn: RunningTurn, queued: QueuedTurn, outcome: PromptRes
 
 function showIdle(updates: SessionUpdates, { stopReason, error, usage, _meta: meta }: PromptResult): void {
   // an agent may have stop reasons and error codes of its own
-  const idle = { state: "idle", stopReason, ...optional({ error, usage, _meta: meta }) };
+  const said = { error: error && wireError(error), usage, _meta: meta };
+  const idle = { state: "idle", stopReason, ...optional(said) };
   updates.setState(idle as Extract<SessionUpdate, { state: "idle" }>);
 }
 
@@ -175,7 +178,9 @@ function outcomeOf(end: TurnEnd, turn: Turn): PromptResult {
   if (typeof outcome.stopReason !== "string")
     throw new TypeError("a prompt handler must return nothing, a stop reason or an outcome");
   checkStopReason(outcome.stopReason);
-  return outcome;
+  // data of a scenario or a JavaScript handler may lack the kind
+  const { error } = outcome;
+  return error === undefined || isErrorKind(error.kind) ? outcome : { ...outcome, error: promptError(error) };
 }
 
 function failureOf(error: unknown, turn: Turn, log: Log): PromptResult {
@@ -184,11 +189,14 @@ function failureOf(error: unknown, turn: Turn, log: Log): PromptResult {
   const correlationId = newId();
   log("error", "a prompt handler failed", { correlationId, error });
   const data = { reason: "internal_error", correlationId };
-  return { stopReason: "error", error: { code: rpcCodes.internalError, message: "internal error", data } };
+  return {
+    stopReason: "error",
+    error: errorOf(new RequestError("internal_error", "internal error", { data })),
+  };
 }
 
-function errorOf({ code, message, data }: RequestError): NonNullable<PromptResult["error"]> {
-  return { code, message, ...optional({ data }) };
+function errorOf({ kind, code, message, data }: RequestError): PromptError {
+  return { kind, code, message, ...optional({ data }) };
 }
 
 function withoutUsage({ usage: _, ...outcome }: PromptResult): PromptResult {

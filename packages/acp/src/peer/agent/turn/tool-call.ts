@@ -1,7 +1,7 @@
 // Runs and reports one tool call. Its status always ends, also when it throws or is cancelled.
 
 import { isObject, optional } from "../../../base/objects.ts";
-import { argumentText, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import { argumentText, RequestError } from "../../../jsonrpc/errors.ts";
 import type { PermissionOption, ToolCallLocation, ToolKind } from "../../../model/content.ts";
 import { gitPatch } from "../../../model/git-patch.ts";
 import type { Diff, SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
@@ -193,8 +193,8 @@ export class ToolCall {
     } catch (error) {
       await this.#fail(error);
       throw this.#isCancelledAlone
-        ? new RequestError(rpcCodes.cancelled, "the user cancelled the tool call", {
-            reason: "tool_cancelled",
+        ? new RequestError("cancelled", "the user cancelled the tool call", {
+            data: { reason: "tool_cancelled" },
           })
         : error;
     }
