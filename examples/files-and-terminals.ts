@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agent, client, type Files, memoryPair, type Terminals } from "@parley/acp";
-import type { ProtocolVersion } from "@parley/acp/internal";
 import { localFiles, localTerminals } from "@parley/acp/node";
 
 const cwd = mkdtempSync(join(tmpdir(), "parley-example-"));
@@ -47,7 +46,7 @@ const editor: Files = {
   writeText: (path, content) => disk.writeText(path, content),
 };
 
-for (const version of [1, 2] satisfies ProtocolVersion[]) {
+for (const edition of ["v1", "v2"] as const) {
   const [near, far] = memoryPair();
   worker.connect(far);
   const app = client({
@@ -55,7 +54,7 @@ for (const version of [1, 2] satisfies ProtocolVersion[]) {
     version: "1.0.0",
     files: editor,
     terminals: processes,
-    editions: [`v${version}`],
+    editions: [edition],
   });
   const connected = await app.connect(near);
   const session = await connected.newSession({ cwd });
@@ -72,7 +71,7 @@ await disk.close();
 rmSync(cwd, { recursive: true });
 
 // prints:
-// version 1:
+// edition v1:
 // at the client: 2 lines, and a command says hello
-// version 2:
+// edition v2:
 // on disk: 1 lines, and a command says hello

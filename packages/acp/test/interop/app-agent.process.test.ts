@@ -143,9 +143,9 @@ for (const version of ["v1", "v2"] as const) {
       assert.deepEqual(info, { name: "interop-client", title: "Interop client", version: "1.2.3" });
       const isV1 = version === "v1";
       assert.deepEqual(features, {
-        readFiles: isV1,
-        writeFiles: isV1,
-        terminals: isV1,
+        readTextFile: isV1,
+        writeTextFile: isV1,
+        terminal: isV1,
         terminalAuth: true,
         elicitationForm: true,
         elicitationUrl: true,
