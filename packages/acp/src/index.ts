@@ -32,6 +32,7 @@ export type { EndReason, Fault, Sink, Transport } from "./jsonrpc/transport.ts";
 export type * from "./model/ask.ts";
 export type * from "./model/content.ts";
 export type { Entry, EntryBody } from "./model/entry.ts";
+export { entryFormat, upgradeEntry } from "./model/entry-format.ts";
 export { gitPatch } from "./model/git-patch.ts";
 export { memoryStore } from "./model/memory-store.ts";
 export type * from "./model/services.ts";

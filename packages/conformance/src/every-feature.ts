@@ -245,7 +245,7 @@ const agent: AgentScenario = {
             content: [{ type: "text", text: "there was a session." }],
           },
         },
-        { kind: "outcome", messageId: "p1", outcome: { stopReason: "end_turn" } },
+        { kind: "result", messageId: "p1", result: { stopReason: "end_turn" } },
       ],
     },
   ],

@@ -1,6 +1,7 @@
 // A session store in memory, for tests and for applications that keep no history.
 
 import type { Entry } from "./entry.ts";
+import { upgradeEntry } from "./entry-format.ts";
 import { jsonCopy } from "./json-copy.ts";
 import type { SessionQuery, SessionRecord, SessionRecordPage, SessionStore } from "./store.ts";
 import {
@@ -75,7 +76,7 @@ export function memoryStore(): SessionStore {
       for (let at = Math.max(fromSeq, 1) - 1; at < end; at++) {
         if (held(sessionId).entries !== entries) throw unknownSession(sessionId);
         // by way of the text: a reader gets what any other store would give back, and may change it
-        yield JSON.parse(JSON.stringify(entries[at]));
+        yield upgradeEntry(JSON.parse(JSON.stringify(entries[at])));
       }
     },
     async fork(sessionId, record) {

@@ -1,4 +1,4 @@
-// The interface of session stores. When `append` resolves, its entries survive a crash of the process.
+// The interface of session stores.
 
 import type { Entry } from "./entry.ts";
 
@@ -49,6 +49,10 @@ export interface AppendOptions {
   readonly owned?: boolean;
 }
 
+/**
+ * Keeps sessions and their entries. An entry is opaque JSON for a store, but for `seq`: the store gives back what it
+ * got, with every field, known or not. When `append` resolves, its entries survive a crash of the process.
+ */
 export interface SessionStore {
   /** Creates and claims. Rejects when the id exists. */
   create(record: SessionRecord): Promise<void>;

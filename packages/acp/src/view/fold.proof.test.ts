@@ -169,7 +169,8 @@ test("a million chunks make one message whose text can be read", () => {
     messageId: "m",
     content: text("0123456789abcdef"),
   };
-  for (let seq = 1; seq <= 1_000_000; seq += 1) applyEntry(view, { seq, time: 0, kind: "update", update });
+  for (let seq = 1; seq <= 1_000_000; seq += 1)
+    applyEntry(view, { format: 1, seq, time: 0, kind: "update", update });
   const [item] = view.timeline;
   assert.ok(item?.kind === "agent_message");
   const [block] = item.content;

@@ -135,11 +135,11 @@ for (const [how, echo] of Object.entries(echoes)) {
   });
 }
 
-test("the outcome of a prompt stands with the prompt", () => {
-  const outcome = { stopReason: "refusal" } as const;
-  const view = viewFrom(entriesOf([prompt, { kind: "outcome", messageId: "u", outcome }]));
-  assert.deepEqual(messages(view)[0]?.outcome, outcome);
-  assert.deepEqual(view.lastOutcome, outcome);
+test("the result of a prompt stands with the prompt", () => {
+  const result = { stopReason: "refusal" } as const;
+  const view = viewFrom(entriesOf([prompt, { kind: "result", messageId: "u", result }]));
+  assert.deepEqual(messages(view)[0]?.result, result);
+  assert.deepEqual(view.lastResult, result);
 });
 
 test("messages between sessions are upserts and chunks too", () => {

@@ -27,7 +27,7 @@ function message(state: ViewState, kind: MessageItem["kind"], messageId: string)
       messageId,
       content: [],
       echoed: false,
-      outcome: undefined,
+      result: undefined,
       meta: undefined,
     }))
   );

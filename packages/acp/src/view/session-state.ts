@@ -19,16 +19,16 @@ export function applyState(state: ViewState, update: UpdateOf<"state_update">): 
     reviveBackground(state);
   }
   if (update.state === "idle") {
-    const outcome = outcomeOfIdle(update);
+    const result = resultOfIdle(update);
     // a repeated idle state is not a second end (C56), but may be the first that we see
     if (wasBusy) state.completions += 1;
-    if (outcome !== undefined && (wasBusy || state.lastOutcome === undefined)) state.lastOutcome = outcome;
-    if (outcome?.stopReason === "cancelled") presumeCancelled(state);
+    if (result !== undefined && (wasBusy || state.lastResult === undefined)) state.lastResult = result;
+    if (result?.stopReason === "cancelled") presumeCancelled(state);
   }
   touchPart(state, "state");
 }
 
-function outcomeOfIdle(
+function resultOfIdle(
   update: Extract<UpdateOf<"state_update">, { state: "idle" }>,
 ): PromptResult | undefined {
   if (typeof update.stopReason !== "string") return undefined;
@@ -40,14 +40,14 @@ function outcomeOfIdle(
   };
 }
 
-export function applyOutcome(state: ViewState, messageId: string, outcome: PromptResult): void {
-  state.lastOutcome = outcome;
+export function applyResult(state: ViewState, messageId: string, result: PromptResult): void {
+  state.lastResult = result;
   const prompt = state.fold.messages.user_message.get(messageId);
   if (prompt !== undefined) {
-    prompt.outcome = outcome;
+    prompt.result = result;
     touch(state, prompt);
   }
-  if (outcome.stopReason === "cancelled") presumeCancelled(state);
+  if (result.stopReason === "cancelled") presumeCancelled(state);
   touchPart(state, "state");
 }
 

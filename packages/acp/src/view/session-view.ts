@@ -46,7 +46,7 @@ export interface MessageItem extends Item {
   /** Whether the content comes from the agent; false while it is the prompt as sent. */
   readonly echoed: boolean;
   /** How the work on this prompt ended. After "refusal", the agent's context ends before this message. */
-  readonly outcome: PromptResult | undefined;
+  readonly result: PromptResult | undefined;
   readonly meta: Meta | undefined;
 }
 
@@ -241,5 +241,5 @@ export interface SessionView {
   readonly background: readonly BackgroundWork[] | undefined;
   /** How often foreground work has ended; repeated idle states do not count. */
   readonly completions: number;
-  readonly lastOutcome: PromptResult | undefined;
+  readonly lastResult: PromptResult | undefined;
 }

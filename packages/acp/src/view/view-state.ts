@@ -41,7 +41,7 @@ interface Fold {
   readonly sessionMessages: Map<string, Mutable<SessionMessageItem>>;
   readonly compactions: Map<string, Mutable<CompactionItem>>;
   readonly asks: Map<string, Mutable<Extract<TimelineItem, { askId: string }>>>;
-  /** The calls that a cancelled outcome may end. */
+  /** The calls that a cancelled result may end. */
   readonly openCalls: Set<Mutable<ToolCallItem>>;
 }
 
@@ -74,7 +74,7 @@ export function createState(terminalBytes: number): ViewState {
     busy: false,
     background: undefined,
     completions: 0,
-    lastOutcome: undefined,
+    lastResult: undefined,
     fold: {
       time: 0,
       terminalBytes,

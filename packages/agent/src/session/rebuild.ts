@@ -42,7 +42,7 @@ export async function rebuild(
     else if (entry.kind === "answer" && "permission" in entry) {
       keepGrant(asks.get(entry.askId), entry.permission, state);
       asks.delete(entry.askId);
-    } else if (entry.kind === "outcome") rebuilding.outcome(entry.messageId);
+    } else if (entry.kind === "result") rebuilding.outcome(entry.messageId);
     else if (entry.kind === "update") {
       rebuilding.update(entry.update);
       keepFacts(entry.update, state);

@@ -20,14 +20,14 @@ const says = (words: string, messageId = "m"): SessionUpdate => ({
 });
 
 function numbered(bodies: readonly EntryBody[]): Entry[] {
-  return bodies.map((body, at) => ({ seq: at + 1, time: 1_700_000_000_000 + at, ...body }));
+  return bodies.map((body, at) => ({ format: 1, seq: at + 1, time: 1_700_000_000_000 + at, ...body }));
 }
 
 function turn(prompt: string, updates: readonly SessionUpdate[]): Entry[] {
   return numbered([
     { kind: "prompt", messageId: "u", prompt: [text(prompt)] },
     ...updates.map((update): EntryBody => ({ kind: "update", update })),
-    { kind: "outcome", messageId: "u", outcome: { stopReason: "end_turn" } },
+    { kind: "result", messageId: "u", result: { stopReason: "end_turn" } },
   ]);
 }
 

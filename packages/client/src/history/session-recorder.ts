@@ -90,7 +90,7 @@ export class SessionRecorder {
     await this.#options.store.release(this.id).catch((error: unknown) => this.#fail(error));
   }
 
-  #push({ seq: _, time, ...body }: Entry): void {
+  #push({ format: _format, seq: _, time, ...body }: Entry): void {
     this.#waiting.push({ time, body });
   }
 
@@ -154,7 +154,7 @@ export class SessionRecorder {
     const waiting = this.#waiting;
     if (waiting.length === 0 || this.#hasFailed) return;
     this.#waiting = [];
-    const entries = waiting.map(({ time, body }): Entry => ({ seq: ++this.#seq, time, ...body }));
+    const entries = waiting.map(({ time, body }): Entry => ({ format: 1, seq: ++this.#seq, time, ...body }));
     const { store } = this.#options;
     const patch = optional({ title: this.#title });
     // in order: the store takes one call after the other

@@ -119,7 +119,7 @@ const image = (letter: string): string => letter.repeat(100_000);
 
 function imageAt(seq: number, ...letters: string[]): Entry {
   const prompt = letters.map((letter) => ({ type: "image" as const, mimeType: "i/p", data: image(letter) }));
-  return { seq, time: 1, kind: "prompt", messageId: `m${seq}`, prompt };
+  return { format: 1, seq, time: 1, kind: "prompt", messageId: `m${seq}`, prompt };
 }
 
 test("equal long texts are kept once, and go with their last user", patience, async () => {

@@ -13,7 +13,7 @@ import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
  * @example
  * const store = sqliteStore({ path: join(dataDirectory, "sessions.db") });
  * await store.create({ sessionId, cwd, additionalDirectories: [], createdAt: now, updatedAt: now, config: {} });
- * await store.append(sessionId, [{ seq: 1, time: now, kind: "prompt", messageId, prompt }]);
+ * await store.append(sessionId, [{ format: 1, seq: 1, time: now, kind: "prompt", messageId, prompt }]);
  */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const held = new Set<string>();

@@ -83,7 +83,7 @@ async function revived(
     all.map(({ seq }) => seq),
     all.map((_, i) => i + 1),
   );
-  return { ends: all.slice(end).map(({ time: _time, seq: _seq, ...body }) => body), read };
+  return { ends: all.slice(end).map(({ format: _format, time: _time, seq: _seq, ...body }) => body), read };
 }
 
 test("a session whose process was not killed is gone on with without reading its history", async () => {

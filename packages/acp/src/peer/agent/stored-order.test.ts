@@ -245,7 +245,7 @@ inEveryVersion(
     assert.equal((await first.result).stopReason, "end_turn");
     const kinds: string[] = [];
     for await (const entry of store.entries(talk.session.sessionId)) kinds.push(entry.kind);
-    assert.deepEqual(kinds, ["prompt", "update", "outcome"]);
+    assert.deepEqual(kinds, ["prompt", "update", "result"]);
   },
 );
 

@@ -296,7 +296,7 @@ class World {
     if (entry.kind === "prompt" && entry.prompt[0]?.type === "text") {
       this.#numbers.set(entry.messageId, (JSON.parse(entry.prompt[0].text) as { number: number }).number);
     }
-    if (entry.kind === "outcome") this.#ended.add(this.#numbers.get(entry.messageId));
+    if (entry.kind === "result") this.#ended.add(this.#numbers.get(entry.messageId));
   }
 
   #cancelled(sent: Sent): void {
@@ -404,7 +404,7 @@ function viewOf(entries: readonly EntryBody[]): SessionView {
   const view = createView();
   entries.forEach((body, at) => {
     // as: an entry is its body with a place and a time
-    applyEntry(view, { seq: at + 1, time: 0, ...body } as Entry);
+    applyEntry(view, { format: 1, seq: at + 1, time: 0, ...body } as Entry);
   });
   return view;
 }
@@ -427,7 +427,7 @@ function shown(view: SessionView, isOrdered: boolean): object {
 }
 
 function strip(item: Record<string, unknown>): object {
-  const { seq, version, time, key, echoed, outcome, endedAt, messageId, meta, ...rest } = item;
+  const { seq, version, time, key, echoed, result, endedAt, messageId, meta, ...rest } = item;
   return rest;
 }
 
@@ -447,7 +447,7 @@ async function check(given: Scenario): Promise<void> {
     assert.equal(end, cancelled ? "cancelled" : "end_turn", `${JSON.stringify(acts)}`);
     if (!given.steering) assert.ok(!String(settled[0]).startsWith("joined"), "nobody joined anything");
   }
-  const ends = world.entries.flatMap((entry) => (entry.kind === "outcome" ? [entry.messageId] : []));
+  const ends = world.entries.flatMap((entry) => (entry.kind === "result" ? [entry.messageId] : []));
   assert.equal(new Set(ends).size, ends.length, "a prompt has two outcomes in its history");
 
   // nothing is lost, repeated or out of order

@@ -355,7 +355,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   #recordOutcome({ messageId }: OpenPrompt, outcome: PromptResult): void {
     // a prompt that was withdrawn has never been part of the conversation
-    if (messageId !== undefined) this.record({ kind: "outcome", messageId, outcome });
+    if (messageId !== undefined) this.record({ kind: "result", messageId, result: outcome });
   }
 
   #remove(prompt: OpenPrompt): void {

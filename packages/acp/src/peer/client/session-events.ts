@@ -3,6 +3,7 @@
 import { reportRejection } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
+import { entryFormat } from "../../model/entry-format.ts";
 import type { SessionUpdate } from "../../model/update.ts";
 
 export class SessionEvents {
@@ -48,7 +49,7 @@ export class SessionEvents {
   }
 
   record(body: EntryBody, chars: number): void {
-    this.deliver({ seq: ++this.#seq, time: Date.now(), ...body }, chars);
+    this.deliver({ format: entryFormat, seq: ++this.#seq, time: Date.now(), ...body }, chars);
   }
 
   deliver(entry: Entry, chars: number): void {

@@ -3,6 +3,7 @@
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { Entry } from "../../../model/entry.ts";
+import { upgradeEntries, upgradeEntry } from "../../../model/entry-format.ts";
 import type { SessionStore } from "../../../model/store.ts";
 
 export type GuardedStore = Required<SessionStore>;
@@ -35,15 +36,16 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     append: (sessionId, entries, options) => guarded(() => store.append(sessionId, entries, options)),
     async *entries(sessionId, fromSeq): AsyncGenerator<Entry> {
       try {
-        yield* store.entries(sessionId, fromSeq);
+        for await (const entry of store.entries(sessionId, fromSeq)) yield upgradeEntry(entry);
       } catch (error) {
         throw clientError(error);
       }
     },
     async *pages(sessionId, fromSeq): AsyncGenerator<readonly Entry[]> {
       try {
-        if (store.pages !== undefined) yield* store.pages(sessionId, fromSeq);
-        else for await (const entry of store.entries(sessionId, fromSeq)) yield [entry];
+        if (store.pages === undefined) {
+          for await (const entry of store.entries(sessionId, fromSeq)) yield [upgradeEntry(entry)];
+        } else for await (const page of store.pages(sessionId, fromSeq)) yield upgradeEntries(page);
       } catch (error) {
         throw clientError(error);
       }

@@ -161,7 +161,7 @@ async function end(turn: RunningTurn, queued: QueuedTurn, given: PromptResult): 
 function appendOutcome(turn: RunningTurn, queued: QueuedTurn, outcome: PromptResult): void {
   // work without a prompt has no message that an outcome could belong to
   for (const { messageId } of queued.run === undefined ? [queued, ...turn.joined] : turn.joined)
-    turn.updates.log.append({ kind: "outcome", messageId, outcome });
+    turn.updates.log.append({ kind: "result", messageId, result: outcome });
 }
 
 function showIdle(updates: SessionUpdates, { stopReason, error, usage, _meta: meta }: PromptResult): void {
