@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type ProcessExit, spawnTransport } from "@parley/acp/node";
+import type { ProcessExit } from "@parley/acp/internal/node";
+import { spawnTransport } from "@parley/acp/node";
 import {
   type AgentScenario,
   type ClientRecord,
@@ -25,8 +26,8 @@ async function overStdio(
   client: ClientScenario,
 ): Promise<{ record: ClientRecord; exit: ProcessExit; stderr: string }> {
   const args = ["--conditions=parley-source", program, scenario];
-  const { transport, process: started } = spawnTransport(process.execPath, args, { graceMs: 300 });
-  const record = await scriptedClient(client).run(transport);
+  const started = spawnTransport(process.execPath, args, { graceMs: 300 });
+  const record = await scriptedClient(client).run(started);
   return { record, exit: await started.exited, stderr: started.stderrTail() };
 }
 

@@ -22,6 +22,8 @@ export interface Files {
   writeText(path: string, content: string, options?: WriteTextOptions): Promise<void>;
   /** Lets go of what it holds. Called by the client for what was made for one session, when that ends. */
   close?(): Promise<void>;
+  /** Closes it, for `await using`. */
+  [Symbol.asyncDispose]?(): Promise<void>;
 }
 
 export interface CreateTerminalOptions {
@@ -58,6 +60,8 @@ export interface TerminalHandle {
   kill(): Promise<void>;
   /** Ends the command if it still runs; the terminal is gone afterwards. */
   release(): Promise<void>;
+  /** Releases it, for `await using`. */
+  [Symbol.asyncDispose]?(): Promise<void>;
 }
 
 export interface Terminals {
@@ -65,4 +69,6 @@ export interface Terminals {
   create(options: CreateTerminalOptions): Promise<TerminalHandle>;
   /** Lets go of what it holds. Called by the client for what was made for one session, when that ends. */
   close?(): Promise<void>;
+  /** Closes it, for `await using`. */
+  [Symbol.asyncDispose]?(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 // Connects the official SDK's client of either version to an agent's process.
 
 import { RequestError } from "@agentclientprotocol/sdk";
-import type { ProcessExit } from "@parley/acp/node";
+import type { ProcessExit } from "@parley/acp/internal/node";
 import { interopCommand } from "./agent-command.ts";
 import { register, sdkOf, senderOf, spawnStreams } from "./sdk-app.ts";
 import { v1Client } from "./v1-client.ts";

@@ -14,6 +14,8 @@ export interface LocalTerminal extends TerminalHandle {
   readonly pid: number;
   /** Input and screen size; undefined without a pseudo-terminal. */
   readonly pty: PtyControl | undefined;
+  /** Releases it. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface TerminalOwner {
@@ -95,6 +97,10 @@ export class Terminal implements LocalTerminal {
       this.#owner.released(this.terminalId, this.#releasing);
     }
     return this.#releasing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
   }
 
   #check(): void {

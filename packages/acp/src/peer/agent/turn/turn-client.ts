@@ -167,6 +167,7 @@ function terminalHandle(
       }
       return released;
     },
+    [Symbol.asyncDispose]: () => terminal.release(),
   };
   return terminal;
 }
