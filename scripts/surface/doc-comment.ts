@@ -1,7 +1,17 @@
 // Reads the hover text of a declaration and the tags of its comment.
 
-import { getTextOfJSDocComment, type JSDocTag, type Node } from "typescript/unstable/ast";
-import { isJSDoc, isJSDocParameterTag, isVariableDeclaration } from "typescript/unstable/ast/is";
+import {
+  getTextOfJSDocComment,
+  type JSDocTag,
+  type JSDocThrowsTag,
+  type Node,
+} from "typescript/unstable/ast";
+import {
+  isJSDoc,
+  isJSDocParameterTag,
+  isJSDocThrowsTag,
+  isVariableDeclaration,
+} from "typescript/unstable/ast/is";
 
 /** What the comment above a declaration says. */
 export interface Doc {
@@ -31,7 +41,7 @@ export function docOf(node: Node): Doc {
       tags.flatMap((tag) => (isJSDocParameterTag(tag) ? [[tag.name.getText(), textOf(tag.comment)]] : [])),
     ),
     returns: texts("returns").join(" "),
-    throws: texts("throws"),
+    throws: tags.flatMap((tag) => (isJSDocThrowsTag(tag) ? [errorText(tag)] : [])),
     examples: texts("example"),
     experimental: texts("experimental").length > 0,
     inline: texts("inline").length > 0,
@@ -41,6 +51,12 @@ export function docOf(node: Node): Doc {
 /** The comment of a `const` is above the statement that the declaration is part of. */
 function commented(node: Node): Node {
   return isVariableDeclaration(node) ? node.parent.parent : node;
+}
+
+/** `@throws {TypeError} The name is empty.` */
+function errorText(tag: JSDocThrowsTag): string {
+  const type = tag.typeExpression?.getText().replaceAll(/[{}]/g, "");
+  return `${type === undefined ? "" : `\`${type}\`: `}${textOf(tag.comment)}`;
 }
 
 function tagName(tag: JSDocTag): string {

@@ -63,15 +63,29 @@ export interface Exported {
   readonly isValue: boolean;
 }
 
+/** One entry point with its names, sorted. */
+export interface Entry extends EntryPoint {
+  /** The comment at the top of its source. */
+  readonly summary: string;
+  readonly exports: readonly Exported[];
+}
+
 export interface PublicApi {
-  readonly entries: readonly (EntryPoint & {
-    readonly summary: string;
-    readonly exports: readonly Exported[];
-  })[];
+  readonly entries: readonly Entry[];
   /** The entry point that a name is described with: the first that exports it. */
   home(symbol: Sym): { readonly entry: EntryPoint; readonly name: string } | undefined;
   /** Works for types that are not exported too. */
   readonly declaration: (symbol: Sym) => Declaration;
+}
+
+/** The names that are described with this entry point. */
+export function ownNames(api: PublicApi, entry: Entry): Exported[] {
+  return entry.exports.filter(({ symbol }) => api.home(symbol)?.entry.name === entry.name);
+}
+
+/** Types of the wire are generated into files that hold nothing else: those are what a reviewer reads. */
+export function isWire({ file }: Declaration): boolean {
+  return file.startsWith("packages/acp/src/wire/");
 }
 
 /** Reads the API of these entry points, whose sources are below `root`. */
