@@ -22,6 +22,7 @@ import {
   isPrivateIdentifier,
   isPropertyDeclaration,
   isPropertyName,
+  isSetAccessorDeclaration,
   isTypeLiteralNode,
   isVariableDeclaration,
 } from "typescript/unstable/ast/is";
@@ -80,6 +81,7 @@ export function declarationTexts({ checker, emitter }: Project): DeclarationText
     const name = nameOf(node);
     if (isConstructorDeclaration(node)) return `${before}${name}${call(node)};`;
     if (isGetAccessorDeclaration(node)) return `${before}get ${name}(): ${result(node)};`;
+    if (isSetAccessorDeclaration(node)) return `${before}set ${name}${call(node)};`;
     if (isMethodDeclaration(node)) return `${before}${name}${mark(node)}${call(node)}: ${result(node)};`;
     if (isPropertyDeclaration(node)) return `${before}${name}${mark(node)}: ${typeOf(node.type, node)};`;
     return print(node);

@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { type Declaration, isWire, ownNames, type PublicApi } from "./read-api.ts";
+import { type Declaration, isWire, ownNames, type PublicApi } from "./public-api.ts";
 
 const separator = "// next declaration\n";
 

@@ -1,6 +1,6 @@
 // Finds what is missing in the public API: types that nobody exports, hover texts and examples.
 
-import { type Declaration, isWire, type Member, ownNames, type PublicApi } from "./read-api.ts";
+import { type Declaration, isWire, type Member, ownNames, type PublicApi } from "./public-api.ts";
 
 /** What may be missing, in the order in which it is listed. */
 export const gapKinds = ["type not exported", "no hover text", "no example"] as const;

@@ -2,7 +2,7 @@
 
 import type { Symbol as Sym } from "typescript/unstable/sync";
 import { fileNameOf } from "./entry-points.ts";
-import { type Declaration, isWire, type PublicApi } from "./read-api.ts";
+import { type Declaration, isWire, type PublicApi } from "./public-api.ts";
 
 /** The one section that lists the types of the wire. */
 export const wireHeading = "Types of the wire";

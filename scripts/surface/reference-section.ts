@@ -2,7 +2,7 @@
 
 import type { Symbol as Sym } from "typescript/unstable/sync";
 import { declarationBlock, exampleBlock, headingOf, inlineCode, linkTo, prose } from "./markdown.ts";
-import type { Declaration, Member, PublicApi, Signature } from "./read-api.ts";
+import type { Declaration, Member, PublicApi, Signature } from "./public-api.ts";
 
 /** What a section needs to know beside its declaration. */
 export interface Page {
@@ -12,6 +12,8 @@ export interface Page {
   /** The formatted text of a declaration. */
   readonly textOf: (declaration: Declaration) => string;
 }
+
+const experimental = "**Experimental.**";
 
 type Doc = Declaration["doc"];
 
@@ -64,7 +66,7 @@ function memberList(page: Page, members: readonly Member[]): string {
     const [, label, type = property] = /^(\w+\??): ([\s\S]*)$/.exec(property) ?? [];
     const code = group.length === 0 ? typed(page, mentions, type, label) : inlineCode(label ?? "");
     const below = group.length === 0 ? "" : `\n${memberList(page, group)}`.replaceAll("\n", "\n  ");
-    return `${item(code, doc.text, ...throwsOf(doc))}${below}`;
+    return `${item(code, doc.experimental ? experimental : "", doc.text, ...throwsOf(doc))}${below}`;
   });
   return items.join("\n");
 }

@@ -2,7 +2,7 @@
 
 import { fileNameOf } from "./entry-points.ts";
 import { inlineCode, linkTo, wireHeading } from "./markdown.ts";
-import { type Entry, isWire, type Kind, ownNames, type PublicApi } from "./read-api.ts";
+import { type Entry, isWire, type Kind, ownNames, type PublicApi } from "./public-api.ts";
 import { type Page, sectionOf } from "./reference-section.ts";
 
 const groups: Readonly<Record<Kind, string>> = {

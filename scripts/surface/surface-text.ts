@@ -1,6 +1,13 @@
 // Prints what an entry point exports as text for reviewers: values, types, then names of other entry points.
 
-import { type Declaration, type Entry, type Exported, isWire, ownNames, type PublicApi } from "./read-api.ts";
+import {
+  type Declaration,
+  type Entry,
+  type Exported,
+  isWire,
+  ownNames,
+  type PublicApi,
+} from "./public-api.ts";
 
 /** The text of every entry point, by its name. */
 export function surfaceTexts(

@@ -300,7 +300,7 @@ type End = "in" | "out";
 
 ### type Key
 
-**Experimental**: part of a draft of the protocol. It may change in any release.
+**Experimental.** It is part of a draft of the protocol and may change in any release.
 
 A key.
 
