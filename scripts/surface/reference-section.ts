@@ -22,7 +22,7 @@ export function sectionOf(page: Page, declaration: Declaration): string {
   const parts = [
     `### ${headingOf(declaration)}`,
     doc.experimental
-      ? "**Experimental**: part of a draft of the protocol. It may change in any release."
+      ? `${experimental} It is part of a draft of the protocol and may change in any release.`
       : "",
     prose(doc.text),
     ...bodyOf(page, declaration),
