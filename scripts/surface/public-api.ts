@@ -65,6 +65,6 @@ export function ownNames(api: PublicApi, entry: Entry): Exported[] {
 }
 
 /** Types of the wire are generated into files that hold nothing else: those are what a reviewer reads. */
-export function isWire({ file }: Declaration): boolean {
+export function isWire({ file }: Pick<Declaration, "file">): boolean {
   return file.startsWith("packages/acp/src/wire/");
 }

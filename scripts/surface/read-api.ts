@@ -17,7 +17,14 @@ import { type Project, type Symbol as Sym, SymbolFlags } from "typescript/unstab
 import { type DeclarationTexts, declarationTexts, membersOf, nameOf } from "./declaration-text.ts";
 import { docOf } from "./doc-comment.ts";
 import type { EntryPoint } from "./entry-points.ts";
-import type { Declaration, Exported, Kind, Member, PublicApi } from "./public-api.ts";
+import {
+  type Declaration,
+  type Exported,
+  isWire,
+  type Kind,
+  type Member,
+  type PublicApi,
+} from "./public-api.ts";
 
 /** Reads the API of these entry points, whose sources are below `root`. */
 export function readApi(project: Project, root: string, points: readonly EntryPoint[]): PublicApi {
@@ -80,15 +87,19 @@ export function readApi(project: Project, root: string, points: readonly EntryPo
       all.length > 1 ? all.filter((node) => !isFunctionDeclaration(node) || node.body === undefined) : all;
     const [first] = nodes;
     if (first === undefined) throw new Error(`${symbol.name} has no declaration`);
-    const members = nodes.flatMap((node) => readMembers(node, texts, mentionsIn));
+    const file = relative(root, first.getSourceFile().fileName);
+    const kind = kindOf(symbol);
+    const empty = { text: "", source: "", members: [], signatures: [], mentions: [] };
+    // only the names of these are shown, and there are more of them than of all others
+    if (isWire({ file })) return { name: symbol.name, kind, file, doc: docOf(first), ...empty };
     return {
       name: symbol.name,
-      kind: kindOf(symbol),
-      file: relative(root, first.getSourceFile().fileName),
+      kind,
+      file,
       text: nodes.map(texts.declaration).join("\n"),
       source: nodes.map((node) => node.getText()).join("\n"),
       doc: docOf(first),
-      members,
+      members: nodes.flatMap((node) => readMembers(node, texts, mentionsIn)),
       signatures: nodes.filter(isFunctionDeclaration).map((node) => ({
         parameters: node.parameters.map((each) => ({
           ...texts.parameter(each),
