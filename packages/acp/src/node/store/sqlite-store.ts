@@ -11,9 +11,11 @@ import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
  * nothing.
  *
  * @example
- * const store = sqliteStore({ path: join(dataDirectory, "sessions.db") });
- * await store.create({ sessionId, cwd, additionalDirectories: [], createdAt: now, updatedAt: now, config: {} });
- * await store.append(sessionId, [{ format: 1, seq: 1, time: now, kind: "prompt", messageId, prompt }]);
+ * import { agent } from "@parley/acp";
+ * import { sqliteStore } from "@parley/acp/node";
+ *
+ * const store = sqliteStore({ path: "/var/lib/my-agent/sessions.db" });
+ * agent({ name: "my-agent", version: "1.0.0", prompt: () => undefined, session: { store } });
  */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const held = new Set<string>();
