@@ -4,8 +4,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agent, client, type Files, memoryPair, type Terminals } from "@parley/acp";
+import { agent, client, type Files, type Terminals } from "@parley/acp";
 import { localFiles, localTerminals } from "@parley/acp/node";
+import { memoryPair } from "@parley/acp/transport";
 
 const cwd = mkdtempSync(join(tmpdir(), "parley-example-"));
 const todo = join(cwd, "todo.txt");

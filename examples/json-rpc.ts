@@ -1,6 +1,8 @@
 // Uses JSON-RPC without ACP: two connections in one process, with a request, a cancel, an error and a batch.
 
-import { Connection, type Handlers, memoryPair, RequestError } from "@parley/acp";
+import { RequestError } from "@parley/acp";
+import { Connection, type Handlers } from "@parley/acp/jsonrpc";
+import { memoryPair } from "@parley/acp/transport";
 
 const [left, right] = memoryPair();
 

@@ -1,6 +1,7 @@
 // An agent asks for permission; the client allows, rejects, and cancels while a question is open.
 
-import { agent, client, memoryPair } from "@parley/acp";
+import { agent, client } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 
 const cleaner = agent({
   name: "cleaner",

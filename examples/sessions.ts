@@ -1,7 +1,9 @@
 // Loads a stored session in a second client and continues it. Both clients keep a view, which a user interface draws.
 // For a store on disk use sqliteStore of @parley/acp/node.
 
-import { agent, type ClientSession, client, memoryPair, memoryStore } from "@parley/acp";
+import { agent, type ClientSession, client } from "@parley/acp";
+import { memoryStore } from "@parley/acp/store";
+import { memoryPair } from "@parley/acp/transport";
 import { applyEntry, createView, type SessionView } from "@parley/acp/view";
 
 const notes = agent({

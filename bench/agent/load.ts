@@ -3,8 +3,8 @@
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EntryBody } from "@parley/acp";
 import { sqliteStore } from "@parley/acp/node";
+import type { EntryBody } from "@parley/acp/store";
 import { type Benchmark, compare } from "../benchmark.ts";
 import { interleave, type RunOptions } from "../rounds.ts";
 import { launcher, RawAgent } from "./raw-agent.ts";

@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { agentConfigShape } from "@parley/agent";
+import { agentConfigShape } from "@parley/agent/internal";
 import { configSchema } from "@parley/client/config";
 import { methodsModule } from "./methods.ts";
 import { modelModules } from "./model.ts";

@@ -1,15 +1,8 @@
 // Builds the coding agent: the library's agent with a model and tools.
 
-import {
-  type Agent,
-  type AgentDefinition,
-  type AgentSession,
-  agent,
-  memoryStore,
-  type SessionOrigin,
-  type SessionStore,
-} from "@parley/acp";
+import { type Agent, type AgentDefinition, type AgentSession, agent, type SessionOrigin } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
 import { questionsOf } from "./mcp/elicitation.ts";
 import type { Effort, Model } from "./model/model.ts";

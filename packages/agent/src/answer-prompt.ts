@@ -1,7 +1,8 @@
 // Answers one prompt: reads it, runs the model loop and reports failures to the client.
 
-import { RequestError, type SessionStore, type Turn, type TurnEnd } from "@parley/acp";
+import { RequestError, type Turn, type TurnEnd } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { SessionStore } from "@parley/acp/store";
 import { runLoop } from "./loop/turn-loop.ts";
 import { type Model, ModelError } from "./model/model.ts";
 import { offlineModelId } from "./offline/offline-model.ts";

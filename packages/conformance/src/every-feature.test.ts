@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryPair } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
 import {
   checkAgentScenario,
@@ -9,6 +8,7 @@ import {
   scriptedAgent,
   scriptedClient,
 } from "@parley/acp/testing";
+import { memoryPair } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
 
 const limit = { timeout: 60_000 };

@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { memoryPair } from "@parley/acp";
 import { type ProcessExit, spawnTransport } from "@parley/acp/node";
 import {
   type AgentScenario,
@@ -15,6 +14,7 @@ import {
   scriptedAgent,
   scriptedClient,
 } from "@parley/acp/testing";
+import { memoryPair } from "@parley/acp/transport";
 import { everyFeature, oddities } from "@parley/conformance";
 
 const program = fileURLToPath(new URL("../../acp/test/support/scripted-agent-process.ts", import.meta.url));

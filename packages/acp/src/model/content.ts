@@ -1,14 +1,12 @@
 // The content types of messages, plans, commands and options.
 
 export type {
-  Annotations,
   AuthMethod,
   AvailableCommand,
   BackgroundWork,
   ContentBlock,
   Cost,
   DiffChange,
-  DiffPatch,
   Implementation,
   McpServer,
   Meta,

@@ -2,15 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { conversation, inEveryVersion, place, said } from "../../test/support/peer-probe.ts";
 import { freshPath } from "../../test/support/store-probe.ts";
-import {
-  type Entry,
-  type EntryBody,
-  memoryStore,
-  type SessionStore,
-  type SessionUpdate,
-  upgradeEntry,
-} from "../index.ts";
+import type { Entry, SessionUpdate } from "../index.ts";
 import { sqliteStore } from "../node.ts";
+import { type EntryBody, memoryStore, type SessionStore, upgradeEntry } from "../store.ts";
 import { collect, promptAt, recordOf } from "../testing/contracts/store-samples.ts";
 import { viewFrom } from "../view.ts";
 

@@ -11,19 +11,18 @@ import {
   type ClientDefinition,
   type ClientSession,
   type ConnectedAgent,
-  Connection,
   client,
   type Editions,
-  type IncomingRequest,
-  memoryPair,
   type PromptResult,
   RequestError,
   type SessionUpdate,
   type Transport,
 } from "../../src/index.ts";
 import type { ProtocolVersion } from "../../src/internal.ts";
+import { Connection, type IncomingRequest } from "../../src/jsonrpc.ts";
 import { agentWith } from "../../src/peer/agent/agent.ts";
 import type { AgentHooks } from "../../src/peer/agent/agent-definition.ts";
+import { memoryPair } from "../../src/transport.ts";
 
 export const editionChoices: Readonly<Record<string, Editions>> = {
   v1: ["v1"],

@@ -1,12 +1,7 @@
 // Manages the MCP servers of one session. They start in the background; the first turn waits for them.
 
-import {
-  type AgentSession,
-  type AvailableCommand,
-  type ContentBlock,
-  RequestError,
-  type Turn,
-} from "@parley/acp";
+import { type AgentSession, type ContentBlock, RequestError, type Turn } from "@parley/acp";
+import type { AvailableCommand } from "@parley/acp/model";
 import { abortable } from "../tools/base/abortable.ts";
 import type { Tool } from "../tools/base/tool.ts";
 import type { ServerQuestions } from "./elicitation.ts";

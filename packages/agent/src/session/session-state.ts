@@ -1,7 +1,8 @@
 // Holds the state of one open session: transcript, remembered permissions, MCP servers, workspace and cost.
 
 import { stat } from "node:fs/promises";
-import { type AgentSession, type AvailableCommand, RequestError, type Usage } from "@parley/acp";
+import { type AgentSession, RequestError } from "@parley/acp";
+import type { AvailableCommand, Usage } from "@parley/acp/model";
 import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
 import type { ModelFacts, TokenUsage } from "../model/model.ts";
 import { costOf } from "../model/tokens.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryStore, type SessionUpdate } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
+import { memoryStore } from "@parley/acp/store";
 import {
   type Answer,
   calls,

@@ -11,12 +11,12 @@ import {
   type ClientSession,
   type ConnectedAgent,
   client,
-  type McpServer,
-  memoryPair,
   type PermissionRequest,
   type SessionUpdate,
 } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
+import type { McpServer } from "@parley/acp/model";
+import { memoryPair } from "@parley/acp/transport";
 import { type CodingAgentOptions, codingAgent } from "../../src/agent.ts";
 import type { Model, ModelEvent, ModelFacts, ModelRequest } from "../../src/model/model.ts";
 import { ModelError } from "../../src/model/model.ts";

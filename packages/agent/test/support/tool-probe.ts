@@ -9,13 +9,13 @@ import {
   agent,
   type ClientDefinition,
   client,
-  memoryPair,
-  type PlanEntry,
   type SessionUpdate,
   type ToolCall,
   type Turn,
 } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
+import type { PlanEntry } from "@parley/acp/model";
+import { memoryPair } from "@parley/acp/transport";
 import {
   type Mode,
   type PreparedCall,

@@ -4,8 +4,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { byteTransport, Connection } from "@parley/acp";
+import { Connection } from "@parley/acp/jsonrpc";
 import { nodePlatform, streamChannel } from "@parley/acp/node";
+import { byteTransport } from "@parley/acp/transport";
 import { type ClientTool, clientTools } from "./tool-definitions.ts";
 
 export async function run(): Promise<number> {

@@ -23,7 +23,8 @@ const cwd = fileURLToPath(new URL("..", import.meta.url));
 /** An agent of one version that does in a turn what its prompt says. */
 const program = `
   import { spawn } from "node:child_process";
-  import { agent, gitPatch } from "@parley/acp";
+  import { agent } from "@parley/acp";
+  import { gitPatch } from "@parley/acp/internal";
   import { serveStdio } from "@parley/acp/node";
   console.error("the agent has started", process.pid);
   await serveStdio(agent({

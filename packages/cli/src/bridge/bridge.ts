@@ -1,7 +1,9 @@
 // `parley bridge --as v1 -- COMMAND`: connects an editor and an agent of different protocol versions.
 
-import { type ByteChannel, byteTransport, type ClientToolServices, type Edition, relay } from "@parley/acp";
+import type { Edition } from "@parley/acp";
 import { nodePlatform, type ProcessExit, spawnTransport, stdioChannel } from "@parley/acp/node";
+import { type ClientToolServices, relay } from "@parley/acp/relay";
+import { type ByteChannel, byteTransport } from "@parley/acp/transport";
 import { type CommandError, type Invocation, usageError } from "../command/command.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
 import { readWorkspaceText } from "./workspace-text.ts";

@@ -1,13 +1,9 @@
 // Executes tool calls with the editor's files and terminals, and returns text for a model. One instance per MCP server.
 
-import {
-  type ClientToolServices,
-  type ExitStatus,
-  RequestError,
-  type TerminalHandle,
-  type TerminalOutput,
-} from "@parley/acp";
+import { RequestError, type TerminalHandle } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { ExitStatus, TerminalOutput } from "@parley/acp/model";
+import type { ClientToolServices } from "@parley/acp/relay";
 import { defaultTimeoutMs } from "./tool-definitions.ts";
 
 /** The editor keeps the end of longer output. */

@@ -5,16 +5,11 @@ import { chmod, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  byteTransport,
-  type ClientToolServices,
-  type ClientTools,
-  Connection,
-  ConnectionError,
-  type Log,
-  RequestError,
-} from "@parley/acp";
+import { ConnectionError, type Log, RequestError } from "@parley/acp";
+import { Connection } from "@parley/acp/jsonrpc";
 import { nodePlatform, streamChannel } from "@parley/acp/node";
+import type { ClientToolServices, ClientTools } from "@parley/acp/relay";
+import { byteTransport } from "@parley/acp/transport";
 import { mainArguments } from "../settings/installation.ts";
 import { ClientToolCalls } from "./tool-calls.ts";
 import { clientTools } from "./tool-definitions.ts";

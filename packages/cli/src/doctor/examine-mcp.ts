@@ -1,6 +1,8 @@
 // Connects to each configured MCP server and asks for its name.
 
-import { Connection, type McpServer, RequestError } from "@parley/acp";
+import { RequestError } from "@parley/acp";
+import { Connection } from "@parley/acp/jsonrpc";
+import type { McpServer } from "@parley/acp/model";
 import { spawnTransport } from "@parley/acp/node";
 import { agentEnvironment, findProgram } from "@parley/client";
 import { ownVersion } from "../settings/installation.ts";

@@ -1,13 +1,8 @@
 // Starts the agent, and opens or continues the session of a run.
 
-import {
-  type AgentCapabilities,
-  type ConnectedAgent,
-  ConnectionError,
-  type McpServer,
-  RequestError,
-} from "@parley/acp";
+import { type AgentCapabilities, type ConnectedAgent, ConnectionError, RequestError } from "@parley/acp";
 import { optional, versionOf } from "@parley/acp/internal";
+import type { McpServer } from "@parley/acp/model";
 import {
   type ConnectAgentOptions,
   connectAgent,

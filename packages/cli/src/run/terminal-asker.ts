@@ -1,6 +1,6 @@
 // Asks the user at the terminal, one question at a time.
 
-import { gitPatch } from "@parley/acp";
+import { gitPatch } from "@parley/acp/internal";
 import type { Asker, PermissionAsker, PermissionChoice, PermissionQuestion, Problem } from "@parley/client";
 import { loginAsker } from "../agents/login-asker.ts";
 import { patchLines, titleLine } from "../printers/tool-lines.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type AgentConfig, agentConfigShape } from "@parley/agent";
+import { type AgentConfig, agentConfigShape } from "@parley/agent/internal";
 import { ConfigError, configSchema, configShape, parseConfig } from "@parley/client/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
 

@@ -2,7 +2,7 @@
 
 import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { AgentConfig } from "@parley/agent";
+import type { AgentConfig } from "@parley/agent/internal";
 import type { ClientConfig, ObjectShape } from "@parley/client/config";
 import { CommandError } from "../command/command.ts";
 import { configPath } from "./data-folder.ts";
@@ -15,7 +15,7 @@ export interface Config extends ClientConfig {
 export async function wholeShape(): Promise<ObjectShape> {
   const [{ configShape }, { agentConfigShape }] = await Promise.all([
     import("@parley/client/config"),
-    import("@parley/agent"),
+    import("@parley/agent/internal"),
   ]);
   return configShape(agentConfigShape);
 }

@@ -6,9 +6,9 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { memoryPair } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import { type ClientRecord, scriptedAgent, scriptedClient } from "@parley/acp/testing";
+import { memoryPair } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
 import { launcher, TapFolder } from "../../test/support/tap-probe.ts";
 

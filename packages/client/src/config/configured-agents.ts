@@ -1,7 +1,7 @@
 // Merges the known agents with those of the config file.
 
-import type { McpServer } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { McpServer } from "@parley/acp/model";
 import type { AgentSpec, CommandEntry } from "../agents/agent-entry.ts";
 import type { SessionSetup } from "../managed/session-setup.ts";
 import { ConfigError } from "./parse-config.ts";

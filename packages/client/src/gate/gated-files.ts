@@ -1,7 +1,8 @@
 // The files of a session behind the gate.
 
-import { type Files, type ReadTextOptions, RequestError, type WriteTextOptions } from "@parley/acp";
+import { type Files, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { ReadTextOptions, WriteTextOptions } from "@parley/acp/model";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
 import type { Effects, Prepared } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";

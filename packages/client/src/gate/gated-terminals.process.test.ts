@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type CreateTerminalOptions, RequestError, type TerminalOutput } from "@parley/acp";
+import { RequestError } from "@parley/acp";
+import type { CreateTerminalOptions, TerminalOutput } from "@parley/acp/model";
 import { folder, rules } from "../../test/support/gate-probe.ts";
 import {
   auditLog,

@@ -2,7 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type CreateTerminalOptions, RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
+import { RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
+import type { CreateTerminalOptions } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
 import { commandSubject } from "../subjects/command-subject.ts";
 import { notableVariables } from "../subjects/steering-variables.ts";

@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import {
-  type ClientSession,
-  type PermissionOption,
-  type RequestContext,
-  type ToolCallStart,
-  type Turn,
-  textDiff,
-} from "@parley/acp";
+import type { ClientSession, PermissionOption, RequestContext, ToolCallStart, Turn } from "@parley/acp";
+import { textDiff } from "@parley/acp/internal";
 import { folder, rules, talk, toolKinds } from "../../test/support/gate-probe.ts";
 import {
   type Decision,

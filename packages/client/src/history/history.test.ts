@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Entry, EntryBody, SessionUpdate } from "@parley/acp";
+import type { Entry, SessionUpdate } from "@parley/acp";
+import type { EntryBody } from "@parley/acp/store";
 import { exportSession, type History, liveRecorder, openHistory } from "@parley/client/history";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-history-test-"));

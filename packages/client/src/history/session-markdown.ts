@@ -1,6 +1,7 @@
 // Renders a session as Markdown, with all foreign text quoted or fenced.
 
-import { type ContentBlock, type Entry, gitPatch } from "@parley/acp";
+import type { ContentBlock, Entry } from "@parley/acp";
+import { gitPatch } from "@parley/acp/internal";
 import {
   type MessageItem,
   type PlanItem,

@@ -1,8 +1,9 @@
 // Writes the entries of one session to the store, without ever delaying the session.
 
-import type { ContentBlock, Entry, EntryBody, SessionStore, SessionUpdate } from "@parley/acp";
+import type { ContentBlock, Entry, SessionUpdate } from "@parley/acp";
 import { charsOf, joinedText, optional } from "@parley/acp/internal";
 import { StreamRedactor } from "@parley/acp/redact";
+import type { EntryBody, SessionStore } from "@parley/acp/store";
 
 export interface RecorderOptions {
   readonly store: SessionStore;

@@ -6,12 +6,12 @@ import type {
   ContentBlock,
   Entry,
   Files,
-  Meta,
   Prompt,
   SessionOptions,
   SessionUpdate,
   Terminals,
 } from "@parley/acp";
+import type { Meta } from "@parley/acp/model";
 import type { LaunchEvent, LaunchOptions } from "../launch/launch-agent.ts";
 import type { Unread } from "../launch/watched-transport.ts";
 import type { Asker } from "./asker.ts";

@@ -1,7 +1,8 @@
 // A prompt of a managed session: waits for its turn, and may be sent more than once.
 
-import type { ClientSession, Meta, Prompt, PromptResult } from "@parley/acp";
+import type { ClientSession, Prompt, PromptResult } from "@parley/acp";
 import { type InternalPromptOptions, optional, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
+import type { Meta } from "@parley/acp/model";
 import type { LivePrompt, PromptContent } from "./live-options.ts";
 import type { RecoveryCounts } from "./recover.ts";
 

@@ -1,16 +1,15 @@
 // A session that survives a crash of its agent: queues prompts, and sends them again where that does nothing twice.
 
 import {
-  type AvailableCommand,
   type ClientSession,
   ConnectionError,
   type Entry,
-  type Meta,
   type PromptResult,
   type SessionConfigOption,
   type SessionUpdate,
 } from "@parley/acp";
 import { charsOf, PromptQueue, SessionEvents, unreadLimits } from "@parley/acp/internal";
+import type { AvailableCommand, Meta } from "@parley/acp/model";
 import { LaunchError } from "../launch/launch-error.ts";
 import type { LivePrompt, LiveSession, ManagedSessionOptions, PromptContent } from "./live-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";

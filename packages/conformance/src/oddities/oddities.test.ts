@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryPair } from "@parley/acp";
 import { type AgentEvent, type ClientRecord, scriptedAgent, scriptedClient } from "@parley/acp/testing";
+import { memoryPair } from "@parley/acp/transport";
 import { type Oddity, oddities } from "@parley/conformance";
 
 interface Item {

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agent, client, memoryPair, type SessionUpdate, type Transport } from "@parley/acp";
+import { agent, client, type SessionUpdate, type Transport } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 import { readTrace, replayAgent, replayClient, type Trace, type TraceSide } from "@parley/conformance";
 
 const patience = { timeout: 30_000 };

@@ -14,14 +14,8 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import {
-  type AgentSession,
-  type Entry,
-  type EntryBody,
-  memoryStore,
-  type SessionStore,
-  type SessionUpdate,
-} from "../../index.ts";
+import type { AgentSession, Entry, SessionUpdate } from "../../index.ts";
+import { type EntryBody, memoryStore, type SessionStore } from "../../store.ts";
 
 async function entriesOf(store: SessionStore, sessionId: string): Promise<Entry[]> {
   const entries: Entry[] = [];

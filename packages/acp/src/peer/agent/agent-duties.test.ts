@@ -16,7 +16,8 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentSession, memoryStore } from "../../index.ts";
+import type { AgentSession } from "../../index.ts";
+import { memoryStore } from "../../store.ts";
 
 const prompt: Prompted = (turn) => void turn.say(`you said ${turn.text}`);
 const where = { cwd: "/project", mcpServers: [] };

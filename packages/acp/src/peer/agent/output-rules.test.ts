@@ -11,14 +11,9 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import {
-  type AgentSession,
-  type AvailableCommand,
-  memoryStore,
-  type SessionConfigOption,
-  type SessionUpdate,
-  type Turn,
-} from "../../index.ts";
+import type { AgentSession, SessionConfigOption, SessionUpdate, Turn } from "../../index.ts";
+import type { AvailableCommand } from "../../model.ts";
+import { memoryStore } from "../../store.ts";
 
 /** Runs the body in a turn of an agent whose client offers everything. */
 async function inTurn(

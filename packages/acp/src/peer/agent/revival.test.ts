@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { conversation, inEveryVersion, type Pair, place, quiet } from "../../../test/support/peer-probe.ts";
-import { type Entry, memoryStore, type SessionStore, type Turn } from "../../index.ts";
+import type { Entry, Turn } from "../../index.ts";
+import { memoryStore, type SessionStore } from "../../store.ts";
 
 const pair: Pair = { editions: ["v2"], version: 2 };
 

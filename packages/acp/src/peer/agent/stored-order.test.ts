@@ -10,13 +10,8 @@ import {
   said,
   text,
 } from "../../../test/support/peer-probe.ts";
-import {
-  type AgentSession,
-  memoryStore,
-  type SessionStore,
-  type SessionUpdate,
-  type Turn,
-} from "../../index.ts";
+import type { AgentSession, SessionUpdate, Turn } from "../../index.ts";
+import { memoryStore, type SessionStore } from "../../store.ts";
 
 /** A store whose `append` waits while its gate is closed, or fails while it is broken. */
 function slowStore() {

@@ -13,7 +13,8 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentDefinition, memoryStore, RequestError, type SessionStore } from "../../index.ts";
+import { type AgentDefinition, RequestError } from "../../index.ts";
+import { memoryStore, type SessionStore } from "../../store.ts";
 
 type Json = Record<string, unknown>;
 

@@ -10,7 +10,7 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { memoryStore, type SessionStore } from "../../index.ts";
+import { memoryStore, type SessionStore } from "../../store.ts";
 
 type Json = Record<string, unknown>;
 

@@ -14,7 +14,8 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { agent, memoryPair, type SessionUpdate } from "../../index.ts";
+import { agent, type SessionUpdate } from "../../index.ts";
+import { memoryPair } from "../../transport.ts";
 import { applyEntry, createView, type SessionView } from "../../view.ts";
 
 const versions = [1, 2] as const;

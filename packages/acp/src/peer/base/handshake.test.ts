@@ -12,7 +12,8 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { agent, type ConnectionError, client, memoryPair } from "../../index.ts";
+import { agent, type ConnectionError, client } from "../../index.ts";
+import { memoryPair } from "../../transport.ts";
 
 const prompt = () => undefined;
 
@@ -247,7 +248,7 @@ test("F an agent that dies in the handshake fails the connect with the reason, a
 
 test("requests of an agent that fails its handshake are answered, and nothing waits for them", async () => {
   const [left, right] = memoryPair();
-  const { Connection } = await import("../../index.ts");
+  const { Connection } = await import("../../jsonrpc.ts");
   const peer = new Connection(left, {
     handlers: {
       request: () => ({ protocolVersion: 7 }),

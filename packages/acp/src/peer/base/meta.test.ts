@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { inEveryVersion } from "../../../test/support/peer-probe.ts";
-import { agent, client, type ElicitationRequest, memoryPair } from "../../index.ts";
+import { agent, client, type ElicitationRequest } from "../../index.ts";
+import { memoryPair } from "../../transport.ts";
 
 inEveryVersion(
   "custom data crosses both ways with a session, a prompt and its outcome (X2, X7)",

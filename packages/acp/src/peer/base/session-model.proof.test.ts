@@ -14,8 +14,6 @@ import {
   type ConnectedAgent,
   client,
   type Entry,
-  type EntryBody,
-  memoryPair,
   type Prompt,
   RequestError,
   type SessionConfigOption,
@@ -24,6 +22,8 @@ import {
   type Turn,
 } from "../../index.ts";
 import type { ProtocolVersion } from "../../internal.ts";
+import type { EntryBody } from "../../store.ts";
+import { memoryPair } from "../../transport.ts";
 import { applyEntry, createView, type SessionView, snapshot } from "../../view.ts";
 
 /** What the agent does in a turn, one after the other. */

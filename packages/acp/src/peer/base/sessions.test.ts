@@ -14,7 +14,8 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentSession, memoryStore, type SessionConfigOption, type SessionUpdate } from "../../index.ts";
+import type { AgentSession, SessionConfigOption, SessionUpdate } from "../../index.ts";
+import { memoryStore } from "../../store.ts";
 
 const echo = (turn: { text: string; say(text: string): unknown }) => void turn.say(`you said ${turn.text}`);
 
@@ -233,8 +234,8 @@ inEveryVersion("a session that is open on one connection is not opened on anothe
   const store = memoryStore();
   const first = await openSession(pair, { session: { store }, prompt: echo });
   // the same agent serves both
-  const { agent } = await import("../../index.ts");
-  const { memoryPair, client } = await import("../../index.ts");
+  const { agent, client } = await import("../../index.ts");
+  const { memoryPair } = await import("../../transport.ts");
   const shared = agent({ name: "a", version: "1", editions: pair.editions, prompt: echo });
   const connect = async () => {
     const [left, right] = memoryPair();

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConnectionError, memoryPair, RequestError } from "@parley/acp";
+import { ConnectionError, RequestError } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 import * as v1 from "@parley/acp/v1";
 import * as v2 from "@parley/acp/v2";
 import { type BarePeer, barePeer, call, outcomeOf, quiet } from "../../../test/support/connection-probe.ts";

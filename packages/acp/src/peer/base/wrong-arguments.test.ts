@@ -9,7 +9,8 @@ import {
   type Prompted,
   place,
 } from "../../../test/support/peer-probe.ts";
-import { agent, client, memoryPair, RequestError } from "../../index.ts";
+import { agent, client, RequestError } from "../../index.ts";
+import { memoryPair } from "../../transport.ts";
 
 const who = { name: "n", version: "1" };
 const prompt: Prompted = () => undefined;

@@ -15,8 +15,9 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type ContentBlock, client, type Entry, type McpServer, RequestError } from "../../index.ts";
+import { type ContentBlock, client, type Entry, RequestError } from "../../index.ts";
 import type { ProtocolVersion } from "../../internal.ts";
+import type { McpServer } from "../../model.ts";
 import { applyEntry, createView } from "../../view.ts";
 
 const versions = [1, 2] as const;

@@ -14,7 +14,8 @@ import {
   statuses,
   withScriptedAgent,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentDefinition, ConnectionError, memoryStore, type SessionStore } from "../../index.ts";
+import { type AgentDefinition, ConnectionError } from "../../index.ts";
+import { memoryStore, type SessionStore } from "../../store.ts";
 
 /** A store that fails where and when it is told to. */
 function brittle(): { store: SessionStore; broken: Set<keyof SessionStore> } {

@@ -18,17 +18,17 @@ import {
   agent,
   type ClientDefinition,
   type ConnectedAgent,
-  Connection,
   client,
   type Editions,
   type ElicitationRequest,
   type Files,
-  memoryPair,
   type PermissionRequest,
   RequestError,
   type Terminals,
   type Transport,
 } from "../../index.ts";
+import { Connection } from "../../jsonrpc.ts";
+import { memoryPair } from "../../transport.ts";
 import { connectWith } from "./client.ts";
 import { offeredFeatures } from "./client-definition.ts";
 

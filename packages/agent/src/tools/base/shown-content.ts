@@ -1,7 +1,8 @@
 // Builds the tool call content that users see.
 
 import { extname } from "node:path";
-import { gitPatch, type ToolCallContent, textDiff } from "@parley/acp";
+import { gitPatch, textDiff } from "@parley/acp/internal";
+import type { ToolCallContent } from "@parley/acp/model";
 
 export function shownText(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text } };

@@ -1,16 +1,13 @@
 // Defines the tool interface and the context that tools run in.
 
 import type {
-  CreateTerminalOptions,
   DisplayTerminal,
   DisplayTerminalOptions,
-  PlanEntry,
   TerminalHandle,
   ToolCall,
-  ToolCallContent,
   ToolCallStart,
-  ToolKind,
 } from "@parley/acp";
+import type { CreateTerminalOptions, PlanEntry, ToolCallContent, ToolKind } from "@parley/acp/model";
 import type { MediaPart, TextPart, ToolDescription } from "../../model/model.ts";
 import type { AgentFiles } from "./agent-files.ts";
 import type { OutputFolder } from "./output-folder.ts";

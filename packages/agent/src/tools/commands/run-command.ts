@@ -1,8 +1,9 @@
 // Runs one shell command in the client's terminal or on this machine, and builds the result for the model.
 
 import { existsSync } from "node:fs";
-import type { ExitStatus, TerminalHandle } from "@parley/acp";
+import type { TerminalHandle } from "@parley/acp";
 import { withTimeout } from "@parley/acp/internal";
+import type { ExitStatus } from "@parley/acp/model";
 import { abortable } from "../base/abortable.ts";
 import { textPart } from "../base/define-tool.ts";
 import type { JobCommand, RunContext, ToolResult } from "../base/tool.ts";
