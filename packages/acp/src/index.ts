@@ -50,17 +50,31 @@ export {
   type Extensions,
   sessionNotFound,
 } from "./peer/base/extensions.ts";
-export { type Client, client } from "./peer/client/client.ts";
-export type { ClientDefinition, RequestContext } from "./peer/client/client-definition.ts";
-export type { AgentCounters } from "./peer/client/client-dispatch.ts";
-export type { ClientSession, Prompt } from "./peer/client/client-session.ts";
+export { type Client, type ConnectableAgent, type ConnectOptions, client } from "./peer/client/client.ts";
 export type {
-  ConnectedAgent,
-  KnownSession,
+  CallOptions,
+  ClientConnection,
+  ClientCounters,
   SessionOptions,
   SessionPage,
-} from "./peer/client/connected-agent.ts";
-export type { UnreadLimits } from "./peer/client/unread-updates.ts";
+  SessionQueryOptions,
+} from "./peer/client/client-connection.ts";
+export type { ClientDefinition } from "./peer/client/client-definition.ts";
+export type {
+  ClientPolicy,
+  EffectRequest,
+  PolicyDecision,
+  PolicyRequest,
+} from "./peer/client/policy/client-policy.ts";
+export type { PermissionAnswer } from "./peer/client/policy/permission-answer.ts";
+export type {
+  ClientSession,
+  Prompt,
+  PromptOptions,
+  RequestContext,
+  SessionListener,
+} from "./peer/client/session/client-session.ts";
+export type { UnreadLimits } from "./peer/client/session/unread-updates.ts";
 export { type HttpTransportOptions, httpTransport } from "./peer/http/http-transport.ts";
 export { type Relay, type RelayedEditions, relay } from "./peer/relay/relay.ts";
 export type { ClientToolServices, ClientTools, RelayOptions } from "./peer/relay/relay-options.ts";

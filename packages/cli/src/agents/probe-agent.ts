@@ -4,8 +4,8 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  type ClientConnection,
   type ClientSession,
-  type ConnectedAgent,
   errorCodes,
   RequestError,
   type SessionConfigOption,
@@ -80,7 +80,7 @@ export async function probeAgent(entry: AgentSpec, options: ProbeOptions = {}): 
 
 /** The session is deleted again if the agent can. */
 async function probeSession(
-  agent: ConnectedAgent,
+  agent: ClientConnection,
   cwd: string,
   { sessionTimeoutMs: timeoutMs = 30_000, commandsTimeoutMs = 0 }: ProbeOptions,
 ): Promise<{ session: AgentFacts["session"]; facts: SessionFacts }> {
@@ -100,7 +100,7 @@ async function probeSession(
   }
 }
 
-async function removeSession(agent: ConnectedAgent, session: ClientSession): Promise<void> {
+async function removeSession(agent: ClientConnection, session: ClientSession): Promise<void> {
   const { sessionId } = session;
   // a failure here says nothing about the agent
   await session.close().catch(() => undefined);

@@ -2,7 +2,7 @@
 
 import {
   type AgentCapabilities,
-  type ConnectedAgent,
+  type ClientConnection,
   ConnectionError,
   type McpServer,
   RequestError,
@@ -143,7 +143,7 @@ function withStderr(message: string, stderr: string): string {
   return tail === "" || message.includes(`\n${tail}`) ? safeText(message) : `${safeText(message)}\n${tail}`;
 }
 
-export function describeAgent({ info, edition }: ConnectedAgent, name: string) {
+export function describeAgent({ info, edition }: ClientConnection, name: string) {
   return {
     agent: { name: info?.name ?? name, ...optional({ version: info?.version }) },
     protocol: versionOf(edition),

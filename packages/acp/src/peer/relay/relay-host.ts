@@ -13,11 +13,13 @@ import type {
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestId } from "../../jsonrpc/message-id.ts";
+import type { SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
-import type { ClientSession } from "../client/client-session.ts";
-import type { ConnectedAgent, SentHook, SessionOptions } from "../client/connected-agent.ts";
+import type { SessionOptions } from "../client/client-connection.ts";
+import type { LiveClientConnection } from "../client/live-client-connection.ts";
+import type { ClientSession } from "../client/session/client-session.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
 
@@ -26,13 +28,13 @@ const none: AgentOpResult = { kind: "none" };
 export class RelayHost implements AgentHost {
   readonly #relay: RelayContext;
   readonly #origins: RequestOrigins;
-  readonly #agent: ConnectedAgent;
+  readonly #agent: LiveClientConnection;
   readonly #sessions = new Map<string, RelayedSession>();
   /** Sessions that are being loaded or resumed: two requests at once get one replay. */
   readonly #activating = new Map<string, RelayedSession>();
   readonly #toolbox: ClientToolbox;
 
-  constructor(relay: RelayContext, agent: ConnectedAgent, origins: RequestOrigins) {
+  constructor(relay: RelayContext, agent: LiveClientConnection, origins: RequestOrigins) {
     this.#relay = relay;
     this.#agent = agent;
     this.#origins = origins;
