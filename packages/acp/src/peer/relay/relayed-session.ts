@@ -273,7 +273,7 @@ async function accepted(prompt: Prompt): Promise<string> {
 
 async function outcomeOf(prompt: Prompt): Promise<PromptResult> {
   try {
-    return await prompt.result;
+    return await prompt;
   } catch (error) {
     throw agentGone(error);
   }
