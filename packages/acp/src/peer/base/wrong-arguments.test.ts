@@ -145,7 +145,7 @@ inEveryVersion("open() and prompt() say what they need, and nothing is sent", as
   const { agent: connected, session, wire } = await openSession(pair, { prompt });
   const before = wire.length;
   const needsPlace = wrong(
-    /^newSession: expected an object with `cwd` .*\{ cwd: "\/absolute\/path" \}, got nothing$/,
+    /^(?:new|load)Session: expected an object with `cwd` .*\{ cwd: "\/absolute\/path" \}, got nothing$/,
   );
   await assert.rejects(connected.newSession(undefined as never), needsPlace);
   await assert.rejects(connected.loadSession("s", undefined as never), needsPlace);

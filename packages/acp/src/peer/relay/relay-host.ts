@@ -50,7 +50,7 @@ export class RelayHost implements AgentHost {
       authMethods: authMethods.filter(
         (method) => method.type !== "terminal" || client.capabilities.terminalAuth,
       ),
-      _meta: undefined,
+      _meta: features._meta,
     };
   }
 
