@@ -41,7 +41,7 @@ export interface ClientConnection {
   loadSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
   /** Resumes a session without its history. */
   resumeSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
-  /** Opens a new session with the conversation of another one. Unstable: list "session/fork". */
+  /** Opens a new session with the conversation of another one. Needs the unstable feature "fork". */
   forkSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
   /** One page of the agent's sessions. Pass `nextCursor` on as it is. */
   listSessions(query?: SessionQueryOptions): Promise<SessionPage>;

@@ -294,6 +294,28 @@ test("v2: chunks of content and commands that name a call are known, too", async
   assert.deepEqual(seen[2], { toolCallId: "t1" });
 });
 
+test("what is known of calls is bounded, and the oldest call is forgotten first", async () => {
+  const titles: unknown[] = [];
+  const { ask, peer } = await asking(2, {
+    policy: {
+      decide(request) {
+        titles.push(request.type === "permission" ? request.toolCall?.title : undefined);
+        return "deny";
+      },
+    },
+  });
+  const megabytes = text("x".repeat(4 * 1024 * 1024));
+  for (const toolCallId of ["old", "new"]) {
+    peer.update("s1", { sessionUpdate: "tool_call_update", toolCallId, title: toolCallId });
+    for (let i = 0; i < 5; i++) {
+      const content = { type: "content", content: megabytes };
+      peer.update("s1", { sessionUpdate: "tool_call_content_chunk", toolCallId, content });
+    }
+  }
+  for (const toolCallId of ["old", "new"]) await ask(undefined, aboutCall(2, { toolCallId }));
+  assert.deepEqual(titles, [undefined, "new"]);
+});
+
 /** A question about a call, in both versions. */
 function aboutCall(version: 1 | 2, toolCall: object): object {
   return version === 1 ? { toolCall } : { title: "May I?", subject: { type: "tool_call", toolCall } };
