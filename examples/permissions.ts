@@ -1,7 +1,6 @@
 // An agent asks for permission; the client allows, rejects, and cancels while a question is open.
 
 import { agent, client } from "@parley/acp";
-import { memoryPair } from "@parley/acp/transport";
 
 const cleaner = agent({
   name: "cleaner",
@@ -23,9 +22,7 @@ const answers = new Map([
   ["Delete notes.txt", "reject_once"],
 ]);
 
-const [near, far] = memoryPair();
-cleaner.connect(far);
-const agentSide = await client({
+const connection = await client({
   name: "example-client",
   version: "1.0.0",
   async requestPermission(ask, { session, signal }) {
@@ -37,18 +34,18 @@ const agentSide = await client({
     console.log("the question is withdrawn:", signal.aborted);
     return undefined;
   },
-}).connect(near);
+}).connect(cleaner);
 
-const session = await agentSide.newSession({ cwd: process.cwd() });
+const session = await connection.newSession({ cwd: process.cwd() });
 let status: unknown;
 session.onUpdate((update) => {
   if (update.sessionUpdate === "tool_call_update") status = update.status ?? status;
 });
 for (const file of ["old.log", "notes.txt", "everything"]) {
-  const { stopReason } = await session.prompt(file).result;
+  const { stopReason } = await session.prompt(file);
   console.log(`${file}: the tool call ${status}, the turn ended with ${stopReason}`);
 }
-await agentSide.close();
+await connection.close();
 
 // prints:
 // Delete old.log? Allow, Always allow, Reject: allow_once

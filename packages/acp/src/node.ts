@@ -4,7 +4,7 @@ export type { DirectoryEntry, RemoveOptions } from "./node/files/directory-entri
 export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts";
 export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/files/local-files.ts";
 export { isProtectedPath } from "./node/files/protected-paths.ts";
-export type { FileFacts, LocalReadOptions, TextFile } from "./node/files/read-file.ts";
+export type { FileFacts, TextFile } from "./node/files/read-file.ts";
 export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
 export { type OwnedChild, ProcessGroup } from "./node/process-group.ts";
 export { serveScenario } from "./node/serve-scenario.ts";

@@ -118,6 +118,8 @@ export interface AgentCapabilities {
   /** A system prompt may take the place of the agent's own. */
   readonly systemPromptOverride: boolean;
   readonly logout: boolean;
+  /** Custom data of the agent's capabilities. */
+  readonly _meta?: Meta;
 }
 
 /** One side's part of the handshake. */

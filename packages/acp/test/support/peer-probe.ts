@@ -8,9 +8,9 @@ import {
   type AgentConnection,
   type AgentDefinition,
   agent,
+  type ClientConnection,
   type ClientDefinition,
   type ClientSession,
-  type ConnectedAgent,
   client,
   type Editions,
   type PromptResult,
@@ -49,7 +49,7 @@ export type Wire = { readonly from: "client" | "agent"; readonly message: Record
 
 export interface Conversation {
   readonly served: AgentConnection;
-  readonly agent: ConnectedAgent;
+  readonly agent: ClientConnection;
   /** Everything that crossed, in order. */
   readonly wire: Wire[];
   readonly log: string[];
@@ -212,7 +212,7 @@ export async function withScriptedAgent(
   version: ProtocolVersion,
   answers: Record<string, Answer>,
   definition: Partial<ClientDefinition> = {},
-): Promise<{ peer: ScriptedPeer; agent: ConnectedAgent; log: string[]; cut(): Promise<void> }> {
+): Promise<{ peer: ScriptedPeer; agent: ClientConnection; log: string[]; cut(): Promise<void> }> {
   const [left, right] = memoryPair();
   const log: string[] = [];
   const peer = scripted(left, {

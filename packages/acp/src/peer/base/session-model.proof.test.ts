@@ -10,8 +10,8 @@ import {
   type Agent,
   type AgentSession,
   agent,
+  type ClientConnection,
   type ClientSession,
-  type ConnectedAgent,
   client,
   type Entry,
   type Prompt,
@@ -157,7 +157,7 @@ class World {
   #agentSession: AgentSession | undefined;
   #lastTurn: Turn | undefined;
   #session: ClientSession | undefined;
-  connected: ConnectedAgent | undefined;
+  connected: ClientConnection | undefined;
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
@@ -187,7 +187,7 @@ class World {
     return this.#session;
   }
 
-  async connect(transports: readonly [Transport, Transport] = this.#transports): Promise<ConnectedAgent> {
+  async connect(transports: readonly [Transport, Transport] = this.#transports): Promise<ClientConnection> {
     this.#agent.connect(transports[0]);
     return client({
       name: "model",

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   conversation,
-  failsWith,
   inEveryVersion,
   initialize,
   openSession,
@@ -221,7 +220,7 @@ inEveryVersion(
     // the one that is open has not suffered
     assert.equal((await session.prompt("x").result).stopReason, "end_turn");
     await session.close();
-    await failsWith(session.prompt("x").result, -32002);
+    assert.throws(() => session.prompt("x"), { name: "ConnectionError", kind: "closed" });
     await session.close();
     await agent.deleteSession(sessionId);
     await agent.deleteSession(sessionId);
@@ -229,6 +228,17 @@ inEveryVersion(
     assert.deepEqual((await agent.listSessions()).sessions, []);
   },
 );
+
+test("N105 a prompt for a session that was closed is refused by name", async () => {
+  for (const version of [1, 2] as const) {
+    const { call } = withScriptedClient({ prompt: echo });
+    await call("initialize", initialize(version));
+    const opened = await call("session/new", { cwd: "/project", mcpServers: [] });
+    const { sessionId } = opened as { sessionId: string };
+    await call("session/close", { sessionId });
+    await rejects(call("session/prompt", { sessionId, prompt: [text("x")] }), -32002, { sessionId });
+  }
+});
 
 inEveryVersion("a session that is open on one connection is not opened on another", async (pair) => {
   const store = memoryStore();

@@ -145,7 +145,9 @@ test("connect() says what a transport is, and where one is hidden", async () => 
 inEveryVersion("open() and prompt() say what they need, and nothing is sent", async (pair) => {
   const { agent: connected, session, wire } = await openSession(pair, { prompt });
   const before = wire.length;
-  const needsPlace = wrong(/^expected an object with `cwd` .*\{ cwd: "\/absolute\/path" \}, got nothing$/);
+  const needsPlace = wrong(
+    /^(?:new|load)Session: expected an object with `cwd` .*\{ cwd: "\/absolute\/path" \}, got nothing$/,
+  );
   await assert.rejects(connected.newSession(undefined as never), needsPlace);
   await assert.rejects(connected.loadSession("s", undefined as never), needsPlace);
   for (const [given, got] of [

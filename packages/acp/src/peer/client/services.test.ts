@@ -16,8 +16,8 @@ import {
 import { initializeParams, versionsOf } from "../../edition/negotiate.ts";
 import {
   agent,
+  type ClientConnection,
   type ClientDefinition,
-  type ConnectedAgent,
   client,
   type Editions,
   type ElicitationRequest,
@@ -37,7 +37,7 @@ function formsOnly(
   transport: Transport,
   editions: Editions,
   elicit: NonNullable<ClientDefinition["elicit"]>,
-): Promise<ConnectedAgent> {
+): Promise<ClientConnection> {
   const info = { name: "forms", version: "1" };
   const definition: ClientDefinition = { ...info, editions, elicit };
   const elicitationModes = ["form"] as const;

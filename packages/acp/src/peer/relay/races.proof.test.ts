@@ -8,7 +8,7 @@ import { propertyRuns } from "../../../test/support/soak.ts";
 import type { Sink } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import type { Turn } from "../agent/turn/turn.ts";
-import type { Prompt } from "../client/client-session.ts";
+import type { Prompt } from "../client/session/client-session.ts";
 import { relay } from "./relay.ts";
 
 const deadline = { timeout: 30_000 };
