@@ -1,7 +1,6 @@
 // The library without Node: agents, clients, JSON-RPC, transports and errors, for every JavaScript runtime.
 
 export type {
-  Activation,
   AgentCapabilities,
   ClientCapabilities,
   SessionInfo,
@@ -31,19 +30,21 @@ export type * from "./model/ask.ts";
 export type * from "./model/content.ts";
 export type { Entry, EntryBody } from "./model/entry.ts";
 export { errorCodes } from "./model/error-codes.ts";
-export { gitPatch } from "./model/git-patch.ts";
+export { gitPatch, textDiff } from "./model/git-patch.ts";
 export { memoryStore } from "./model/memory-store.ts";
 export type * from "./model/services.ts";
 export type * from "./model/store.ts";
 export type * from "./model/update.ts";
 export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
-export type { AgentDefinition, SessionOrigin } from "./peer/agent/agent-definition.ts";
-export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/agent/turn/display-terminal.ts";
-export type { Permission } from "./peer/agent/turn/questions.ts";
-export type { Inbox, InboxMessage } from "./peer/agent/turn/received-prompt.ts";
-export { type ToolCall, type ToolCallStart, textDiff } from "./peer/agent/turn/tool-call.ts";
-export type { AgentSession, Turn, TurnEnd } from "./peer/agent/turn/turn.ts";
-export type { TurnClient } from "./peer/agent/turn/turn-client.ts";
+export type { AgentDefinition, OpenInfo } from "./peer/agent/agent-definition.ts";
+export type {
+  DisplayTerminal,
+  DisplayTerminalOptions,
+  PermissionOptions,
+  ToolCall,
+  ToolCallStart,
+} from "./peer/agent/turn/tool-call.ts";
+export type { AgentSession, Inbox, InboxMessage, Turn, TurnClient } from "./peer/agent/turn/turn.ts";
 export {
   authRequired,
   type ExtensionContext,

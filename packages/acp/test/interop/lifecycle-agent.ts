@@ -20,7 +20,7 @@ const turns: Readonly<Record<string, (turn: Turn) => Promise<void> | void>> = {
       return finished.promise;
     });
     // however it ends, the agent has something to say about it that nobody asked for
-    const report = () => session.work((turn) => void turn.say("the build is over"));
+    const report = () => session.runTurn((turn) => void turn.say("the build is over"));
     build.then(report, report).catch(() => undefined);
   },
   finish: () => finished.resolve(),

@@ -22,8 +22,6 @@ import {
   type Transport,
 } from "../../src/index.ts";
 import type { ProtocolVersion } from "../../src/internal.ts";
-import { agentWith } from "../../src/peer/agent/agent.ts";
-import type { AgentHooks } from "../../src/peer/agent/agent-definition.ts";
 
 export const editionChoices: Readonly<Record<string, Editions>> = {
   v1: ["v1"],
@@ -234,7 +232,6 @@ export async function withScriptedAgent(
 export function withScriptedClient(
   definition: Partial<AgentDefinition> & { readonly prompt: Prompted },
   answers: Record<string, Answer> = {},
-  hooks: AgentHooks = {},
 ): { peer: ScriptedPeer; served: AgentConnection; log: string[]; call: Connection["request"] } {
   const [left, right] = memoryPair();
   const log: string[] = [];
@@ -244,7 +241,7 @@ export function withScriptedClient(
     log: (level, message) => log.push(`${level}: ${message}`),
     ...definition,
   };
-  const served = agentWith(own, hooks).connect(left);
+  const served = agent(own).connect(left);
   const peer = scripted(right, answers);
   return {
     peer,

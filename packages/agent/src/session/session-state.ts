@@ -1,7 +1,14 @@
 // Holds the state of one open session: transcript, remembered permissions, MCP servers, workspace and cost.
 
 import { stat } from "node:fs/promises";
-import { type AgentSession, type AvailableCommand, errorCodes, RequestError, type Usage } from "@parley/acp";
+import {
+  type AgentSession,
+  type AvailableCommand,
+  errorCodes,
+  RequestError,
+  type Turn,
+  type Usage,
+} from "@parley/acp";
 import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
 import type { ModelFacts, TokenUsage } from "../model/model.ts";
 import { costOf } from "../model/tokens.ts";
@@ -11,6 +18,9 @@ import type { Workspace, WorkspaceOptions } from "../tools/workspace.ts";
 import { commandList } from "./commands.ts";
 import { choose, modeOf } from "./options.ts";
 import { Transcript } from "./transcript.ts";
+
+/** A turn of this agent: `turn.session.data` is the state of its session. */
+export type CodingTurn = Turn<SessionState>;
 
 export class SessionState {
   readonly transcript = new Transcript();
@@ -94,12 +104,6 @@ export class SessionState {
 async function identityOf(path: string): Promise<string> {
   const { dev, ino } = await stat(path).catch(() => ({ dev: 0, ino: 0 }));
   return `${dev} ${ino} ${path}`;
-}
-
-/** The state that `open` attached to the session. */
-export function stateOf(session: AgentSession): SessionState {
-  if (session.data instanceof SessionState) return session.data;
-  throw new Error(`session ${session.sessionId} was not opened by this agent`);
 }
 
 /** Throws -32602 for the first root that is not a directory. */

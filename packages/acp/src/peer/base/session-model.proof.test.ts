@@ -171,7 +171,7 @@ class World {
       concurrentPrompts: scenario.steering ? "inbox" : "queue",
       log,
       session: {
-        open: (session, origin) => {
+        open: (session, { origin }) => {
           if (origin === "new") this.#watch(session);
           session.setConfigOptions(option("start"));
         },
@@ -359,7 +359,7 @@ class World {
       case "title": {
         const title = this.#word("text", false);
         this.emitted.text.push(`title ${title}`);
-        return turn.title(title);
+        return turn.session.setTitle(title);
       }
       case "usage":
         this.emitted.text.push(`usage ${++this.#words}`);
@@ -378,7 +378,9 @@ class World {
       case "tool":
         return turn.tool({ title: "tool" }, (tool) => tool.add("done"));
       case "tool with diff":
-        return turn.tool({ title: "diff" }, (tool) => tool.diff("/project/a.txt", "new\n", "old\n"));
+        return turn.tool({ title: "diff" }, (tool) =>
+          tool.diff({ path: "/project/a.txt", oldText: "old\n", newText: "new\n" }),
+        );
       case "failing tool":
         return turn
           .tool({ title: "fails" }, () => {
@@ -387,9 +389,10 @@ class World {
           .catch(() => undefined);
       default: {
         this.asked += 1;
-        const { allowed } = await turn.requestPermission({ title: act, options: [] });
+        const allowed = await turn.requestPermission(act);
         this.answered += 1;
-        if (allowed && (act === "ask no" || act === "ask never")) assert.fail(`${act} was allowed`);
+        if (allowed !== undefined && (act === "ask no" || act === "ask never"))
+          assert.fail(`${act} was allowed`);
       }
     }
   }

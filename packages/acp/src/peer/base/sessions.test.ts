@@ -46,8 +46,8 @@ inEveryVersion("A16 every session has an id of its own, and its place", async (p
   const { agent } = await conversation(pair, {
     prompt: echo,
     session: {
-      open: (session, origin, activation) => {
-        places.push([origin, session.cwd, session.roots, activation._meta]);
+      open: (session, { origin, _meta }) => {
+        places.push([origin, session.cwd, session.roots, _meta]);
       },
     },
   });
@@ -112,7 +112,7 @@ inEveryVersion(
 
     const origins: string[] = [];
     const { agent } = await conversation(pair, {
-      session: { store, open: (_session, origin) => void origins.push(origin) },
+      session: { store, open: (_session, { origin }) => void origins.push(origin) },
       prompt: echo,
     });
     const session = await agent.loadSession(sessionId, place);
