@@ -16,7 +16,7 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentSession, memoryStore } from "../../index.ts";
+import { type AgentSession, memoryStore, type OpenInfo } from "../../index.ts";
 
 const prompt: Prompted = (turn) => void turn.say(`you said ${turn.text}`);
 const where = { cwd: "/project", mcpServers: [] };
@@ -374,7 +374,7 @@ test("A23 A42 A44 each activation names its own roots and servers; none is left 
     const { call } = await started(version, {
       prompt,
       session: {
-        open: (session: AgentSession, origin: string) =>
+        open: (session: AgentSession, { origin }: OpenInfo) =>
           void seen.push([origin, session.roots, session.mcpServers.length]),
       },
     });

@@ -306,16 +306,20 @@ inEveryVersion(
   "A33 A34 A37 closing ends the work, answers the prompts, and then there is silence",
   async (pair) => {
     let closed: AgentSession | undefined;
+    let refused = 0;
     const { session, updates, wire } = await openSession(pair, {
       async prompt(turn) {
         await new Promise<void>((resolve) => turn.signal.addEventListener("abort", () => resolve()));
-        setImmediate(() =>
+        const late = () =>
           turn.session.update({
             sessionUpdate: "agent_message_chunk",
             messageId: "x",
             content: text("too late"),
-          }),
-        );
+          });
+        setImmediate(() => {
+          assert.throws(late, /^Error: the session is closed: session\.update\(\) does nothing any more/);
+          refused += 1;
+        });
       },
       session: {
         close: (each) => {
@@ -334,7 +338,7 @@ inEveryVersion(
     await quiet();
     await quiet();
     assert.equal(wire.length, count);
-    assert.equal(said(updates), "");
+    assert.deepEqual([said(updates), refused], ["", 1]);
   },
 );
 
