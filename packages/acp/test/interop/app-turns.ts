@@ -1,11 +1,11 @@
 // The turns of the agent written with agent(), by the text of the prompt.
 
-import { type PromptResult, RequestError, type Turn } from "@parley/acp";
+import { RequestError, type Turn } from "@parley/acp";
 import { appCommands, appPlan } from "./app-samples.ts";
 import { elicitationForm, trickyText } from "./v1-samples.ts";
 import { outcomeOf } from "./wire-script.ts";
 
-async function everyUpdate(turn: Turn): Promise<PromptResult> {
+async function everyUpdate(turn: Turn): Promise<void> {
   await turn.think("hm");
   await turn.say(trickyText);
   await turn.say(" and more");
@@ -43,7 +43,6 @@ async function everyUpdate(turn: Turn): Promise<PromptResult> {
   const summary = { type: "text", text: "sum" } as const;
   await turn.update({ sessionUpdate: "compaction_summary_chunk", compactionId: "c1", content: summary });
   await turn.update({ sessionUpdate: "compaction_update", compactionId: "c1", status: "completed" });
-  return { stopReason: "end_turn", usage: { totalTokens: 12, inputTokens: 7, outputTokens: 5 } };
 }
 
 function untilCancelled(turn: Turn): Promise<void> {
@@ -116,7 +115,6 @@ export const appTurns: Readonly<Record<string, (turn: Turn) => Promise<unknown>>
   ],
   "who is there": async (turn) => ({
     info: turn.client.info,
-    meta: turn.client.capabilities._meta,
     features: turn.client.capabilities,
     roots: turn.session.roots,
     mcpServers: turn.session.mcpServers,
