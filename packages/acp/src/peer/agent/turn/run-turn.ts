@@ -176,8 +176,12 @@ function showIdle(updates: SessionUpdates, { stopReason, error, usage, _meta: me
 }
 
 function outcomeOf(end: PromptEnd, turn: Turn): PromptResult {
-  // a cancelled turn is cancelled, whatever its handler returns (A47)
-  if (turn.signal.aborted) return { stopReason: "cancelled" };
+  // a cancelled turn is cancelled, whatever its handler returns (A47); its tokens were spent all the same
+  if (turn.signal.aborted)
+    return {
+      stopReason: "cancelled",
+      ...optional({ usage: typeof end === "object" ? end.usage : undefined }),
+    };
   const outcome = typeof end === "string" ? { stopReason: end } : (end ?? { stopReason: "end_turn" });
   if (typeof outcome.stopReason !== "string")
     throw new TypeError("a prompt handler must return nothing, a stop reason or { stopReason }");
