@@ -66,8 +66,8 @@ function words(entries: readonly Entry[]): string[] {
   return entries.map((entry) => {
     if (entry.kind !== "update") return entry.kind;
     const { update } = entry;
-    const isText = update.sessionUpdate === "agent_message_chunk" && update.content.type === "text";
-    return isText ? String(update.content.text) : String(update.sessionUpdate);
+    if (update.sessionUpdate !== "agent_message_chunk") return String(update.sessionUpdate);
+    return update.content.type === "text" ? update.content.text : update.content.type;
   });
 }
 

@@ -86,6 +86,41 @@ inEveryVersion("an announced call whose start is refused ends with its turn", as
   await agent.close();
 });
 
+inEveryVersion("a terminal that a call made is shown in it, and ends with it at the latest", async (pair) => {
+  const { agent, session, updates } = await openSession(pair, {
+    async prompt(turn) {
+      await turn.tool({ title: "T" }, async (tool) => {
+        const done = tool.terminal({ command: "ls" });
+        await done.write("a");
+        done.exit({ exitCode: 3 });
+        await tool.terminal({ command: "sleep", cwd: "/tmp" }).write("b");
+      });
+      await turn.say("and on");
+    },
+  });
+  await session.prompt("go").result;
+  const call = updates.filter((update) => update.sessionUpdate === "tool_call_update");
+  const shown = call.flatMap(({ content }) => (content == null ? [] : [content.length])).at(-1);
+  assert.deepEqual([shown, final(updates)], [2, ["completed"]]);
+  if (pair.version === 2) {
+    const terminals = updates.filter((update) => update.sessionUpdate === "terminal_update");
+    assert.deepEqual(
+      terminals.map(({ command, cwd, exitStatus }) => [command, cwd, exitStatus]),
+      [
+        ["ls", "/project", undefined],
+        [undefined, undefined, { exitCode: 3 }],
+        ["sleep", "/tmp", undefined],
+        [undefined, undefined, {}],
+      ],
+    );
+    assert.ok(
+      updates.findLastIndex(({ sessionUpdate }) => sessionUpdate === "terminal_update") <
+        updates.indexOf(call.at(-1) as SessionUpdate),
+    );
+  } else assert.match(JSON.stringify(call), /"a".*"b"/);
+  await agent.close();
+});
+
 inEveryVersion("background calls that end at once, or begin while another ends, all end", async (pair) => {
   let opened: AgentSession | undefined;
   const gate = Promise.withResolvers<void>();

@@ -195,6 +195,14 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
       );
       await turn.tool({ title: "T" }, (tool) => {
         assert.throws(() => tool.add(42 as never), wrong(/^tool\.add: expected text or content .*, got 42$/));
+        const diff = (...given: unknown[]) =>
+          (tool.diff as (...all: unknown[]) => unknown).apply(tool, given);
+        const needsChange = /^tool\.diff: expected \{ path, oldText, newText \}, got /;
+        for (const given of [["/a", "new", "old"], [], [null], [{ path: "/a" }], [{ newText: "x" }]])
+          assert.throws(() => diff(...given), wrong(needsChange));
+        assert.throws(() => diff({ path: "/a", newText: "x", oldText: 7 }), wrong(needsChange));
+        const makes = wrong(/^tool\.terminal: it makes a new terminal; show another with tool\.add\(/);
+        assert.throws(() => tool.terminal(turn.terminal() as never), makes);
       });
     },
   });
