@@ -1,4 +1,4 @@
-// A program: an agent with steering, background work, models and a system prompt. The text of a prompt names what it does.
+// A program: an agent with an inbox, background work, models and a system prompt. The text of a prompt names what it does.
 
 import { agent, type Turn } from "@parley/acp";
 import { serveStdio } from "@parley/acp/node";

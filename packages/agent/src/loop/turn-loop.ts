@@ -140,13 +140,13 @@ async function takeInbox(options: LoopOptions): Promise<boolean> {
       continue;
     }
     if (reading.mode !== undefined) state.turnMode = reading.mode;
-    if (state.transcript.addUser(await steeringParts(options, reading.prompt))) isAny = true;
+    if (state.transcript.addUser(await inboxParts(options, reading.prompt))) isAny = true;
   }
   return isAny;
 }
 
 /** Replaces content that the model does not accept by a note: the turn goes on without it. */
-async function steeringParts(
+async function inboxParts(
   { turn, model }: LoopOptions,
   prompt: readonly ContentBlock[],
 ): Promise<(TextPart | MediaPart)[]> {

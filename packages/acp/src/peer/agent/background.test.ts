@@ -289,7 +289,7 @@ inEveryVersion(
   },
 );
 
-test("work of the agent's own waits behind a turn with steering, and is no message of it", async () => {
+test("work of the agent's own waits behind a turn with an inbox, and is no message of it", async () => {
   const inboxes: number[] = [];
   const gate = Promise.withResolvers<void>();
   let there: AgentSession | undefined;

@@ -279,7 +279,7 @@ inEveryVersion(
 );
 
 inEveryVersion(
-  "an agent with steering finds later prompts in its inbox, and they share the outcome",
+  "an agent with an inbox finds later prompts there, and they share the outcome",
   async (pair) => {
     // a v1 client of ours would keep the second one to itself, so the wire is written by hand
     if (pair.version === 1) return steeredByHand();
