@@ -6,14 +6,8 @@ const cleaner = agent({
   name: "cleaner",
   version: "1.0.0",
   async prompt(turn) {
-    await turn
-      .tool({ title: `Delete ${turn.text}`, kind: "delete" }, async (tool) => {
-        const { allowed } = await tool.requestPermission();
-        if (turn.signal.aborted) return;
-        if (!allowed) throw new Error("the user said no");
-        await tool.add("deleted");
-      })
-      .catch(() => turn.say("I left it alone."));
+    const start = { title: `Delete ${turn.text}`, kind: "delete", permission: true } as const;
+    await turn.tool(start, (tool) => tool.add("deleted")).catch(() => turn.say("I left it alone."));
   },
 });
 
@@ -51,7 +45,7 @@ await connection.close();
 // Delete old.log? Allow, Always allow, Reject: allow_once
 // old.log: the tool call completed, the turn ended with end_turn
 // Delete notes.txt? Allow, Always allow, Reject: reject_once
-// notes.txt: the tool call failed, the turn ended with end_turn
+// notes.txt: the tool call cancelled, the turn ended with end_turn
 // Delete everything? Allow, Always allow, Reject: ...
 // the question is withdrawn: true
 // everything: the tool call cancelled, the turn ended with cancelled

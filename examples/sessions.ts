@@ -10,7 +10,7 @@ const notes = agent({
   version: "1.0.0",
   session: { store: memoryStore() },
   async prompt(turn) {
-    turn.title(`About ${turn.text}`);
+    turn.session.setTitle(`About ${turn.text}`);
     await turn.tool({ title: `Remember ${turn.text}` }, () => undefined);
     await turn.say(`I will remember ${turn.text}.`);
   },

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/nursery: every line here is a mistake on purpose
+
 // Mistakes of people who write a client: none of them compiles (see README.md).
 
 import {

@@ -1,7 +1,6 @@
 // Agents and clients, the errors, and the types that applications write down, for every JavaScript runtime.
 
 export type {
-  Activation,
   AgentCapabilities,
   ClientCapabilities,
   SessionInfo,
@@ -26,15 +25,17 @@ export type {
   AgentConnectionOptions,
   AgentDefinition,
   AuthHandlers,
+  OpenInfo,
   SessionHandlers,
-  SessionOrigin,
 } from "./peer/agent/agent-definition.ts";
-export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/agent/turn/display-terminal.ts";
-export type { Permission } from "./peer/agent/turn/questions.ts";
-export type { Inbox, InboxMessage } from "./peer/agent/turn/received-prompt.ts";
-export type { ToolCall, ToolCallStart } from "./peer/agent/turn/tool-call.ts";
-export type { AgentSession, Turn, TurnEnd } from "./peer/agent/turn/turn.ts";
-export type { TurnClient } from "./peer/agent/turn/turn-client.ts";
+export type {
+  DisplayTerminal,
+  DisplayTerminalOptions,
+  PermissionOptions,
+  ToolCall,
+  ToolCallStart,
+} from "./peer/agent/turn/tool-call.ts";
+export type { AgentSession, Inbox, InboxMessage, Turn, TurnClient } from "./peer/agent/turn/turn.ts";
 export type { ExtensionContext, Extensions } from "./peer/base/extensions.ts";
 export { type Client, type ConnectableAgent, type ConnectOptions, client } from "./peer/client/client.ts";
 export type {

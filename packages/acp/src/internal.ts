@@ -8,8 +8,7 @@ export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base
 export { editionOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
 export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
-export { gitPatch } from "./model/git-patch.ts";
-export { textDiff } from "./peer/agent/turn/tool-call.ts";
+export { gitPatch, textDiff } from "./model/git-patch.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
 export { PromptHandle } from "./peer/client/session/prompt-handle.ts";
 export { SessionEvents } from "./peer/client/session/session-events.ts";

@@ -46,8 +46,8 @@ inEveryVersion("A16 every session has an id of its own, and its place", async (p
   const { agent } = await conversation(pair, {
     prompt: echo,
     session: {
-      open: (session, origin, activation) => {
-        places.push([origin, session.cwd, session.roots, activation._meta]);
+      open: (session, { origin, _meta }) => {
+        places.push([origin, session.cwd, session.roots, _meta]);
       },
     },
   });
@@ -112,7 +112,7 @@ inEveryVersion(
 
     const origins: string[] = [];
     const { agent } = await conversation(pair, {
-      session: { store, open: (_session, origin) => void origins.push(origin) },
+      session: { store, open: (_session, { origin }) => void origins.push(origin) },
       prompt: echo,
     });
     const session = await agent.loadSession(sessionId, place);
@@ -317,16 +317,20 @@ inEveryVersion(
   "A33 A34 A37 closing ends the work, answers the prompts, and then there is silence",
   async (pair) => {
     let closed: AgentSession | undefined;
+    let refused = 0;
     const { session, updates, wire } = await openSession(pair, {
       async prompt(turn) {
         await new Promise<void>((resolve) => turn.signal.addEventListener("abort", () => resolve()));
-        setImmediate(() =>
+        const late = () =>
           turn.session.update({
             sessionUpdate: "agent_message_chunk",
             messageId: "x",
             content: text("too late"),
-          }),
-        );
+          });
+        setImmediate(() => {
+          assert.throws(late, /^Error: the session is closed: session\.update\(\) does nothing any more/);
+          refused += 1;
+        });
       },
       session: {
         close: (each) => {
@@ -345,7 +349,7 @@ inEveryVersion(
     await quiet();
     await quiet();
     assert.equal(wire.length, count);
-    assert.equal(said(updates), "");
+    assert.deepEqual([said(updates), refused], ["", 1]);
   },
 );
 
