@@ -15,7 +15,7 @@ for await (const update of prompt) {
   if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") continue;
   process.stdout.write(update.content.text);
 }
-console.log(`(${(await prompt.result).stopReason})`);
+console.log(`(${(await prompt).stopReason})`);
 await agent.close();
 
 // prints:

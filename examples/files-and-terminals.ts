@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agent, client, type Files, type Terminals } from "@parley/acp";
 import { localFiles, localTerminals } from "@parley/acp/node";
-import { memoryPair } from "@parley/acp/transport";
 
 const cwd = mkdtempSync(join(tmpdir(), "parley-example-"));
 const todo = join(cwd, "todo.txt");
@@ -48,8 +47,6 @@ const editor: Files = {
 };
 
 for (const edition of ["v1", "v2"] as const) {
-  const [near, far] = memoryPair();
-  worker.connect(far);
   const app = client({
     name: "editor",
     version: "1.0.0",
@@ -57,14 +54,14 @@ for (const edition of ["v1", "v2"] as const) {
     terminals: processes,
     editions: [edition],
   });
-  const connected = await app.connect(near);
+  const connected = await app.connect(worker);
   const session = await connected.newSession({ cwd });
   session.onUpdate((update) => {
     if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") return;
     process.stdout.write(update.content.text);
   });
   console.log(`edition ${connected.edition}:`);
-  await session.prompt("go").result;
+  await session.prompt("go");
   await connected.close();
 }
 await processes.close();

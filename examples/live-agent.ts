@@ -33,7 +33,7 @@ try {
   const session = await live.newSession({ cwd: folder });
   const ask = async (text: string) => {
     const { content } = await promptContent({ text }, { cwd: folder, accepts });
-    const { stopReason } = await session.prompt(content).result;
+    const { stopReason } = await session.prompt(content);
     const notes = await readFile(join(folder, "notes.txt"), "utf8");
     console.log(`${text}: ${stopReason}, ${JSON.stringify(notes)}`);
   };

@@ -17,16 +17,13 @@ await serveStdio(
     extensions: { requests: { "_bench/usage": () => usage() } },
     async prompt(turn) {
       const { params, count } = workOf(turn.prompt);
-      for (let i = 0; i < count; i += 1) {
-        const full = say(turn, params(i).update);
-        if (full !== undefined) await full;
-      }
+      for (let i = 0; i < count; i += 1) await say(turn, params(i).update);
     },
   }),
 );
 
 /** What the other entrants send as v1's updates, said through the turn. */
-function say(turn: Turn, update: WireUpdate): Promise<void> | undefined {
+function say(turn: Turn, update: WireUpdate): Promise<void> {
   switch (update.sessionUpdate) {
     case "agent_message_chunk":
       return turn.say(update.content);

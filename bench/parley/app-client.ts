@@ -31,7 +31,7 @@ await runTask(async (): Promise<BenchClient> => {
       }
       const prompt = session.prompt(blocks);
       if (iterates) for await (const update of prompt) count(update);
-      return prompt.result;
+      return prompt;
     },
     setMode: (mode) => session.setMode(mode),
     updates: () => updates,

@@ -50,9 +50,9 @@ function cliPage(): string {
   });
 }
 
-/** The files whose committed text differs; `committed` answers undefined for one that is not there. */
+/** The files whose committed text differs; undefined, in both, stands for a file that is not there. */
 export function staleFiles(
-  files: ReadonlyMap<string, string>,
+  files: ReadonlyMap<string, string | undefined>,
   committed: (path: string) => string | undefined,
 ): string[] {
   return [...files].filter(([path, text]) => committed(path) !== text).map(([path]) => path);

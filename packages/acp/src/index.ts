@@ -1,7 +1,6 @@
 // Agents and clients, the errors, and the types that applications write down, for every JavaScript runtime.
 
 export type {
-  Activation,
   AgentCapabilities,
   ClientCapabilities,
   SessionInfo,
@@ -26,32 +25,47 @@ export type {
   AgentConnectionOptions,
   AgentDefinition,
   AuthHandlers,
+  OpenInfo,
   SessionHandlers,
-  SessionOrigin,
 } from "./peer/agent/agent-definition.ts";
-export type { DisplayTerminal, DisplayTerminalOptions } from "./peer/agent/turn/display-terminal.ts";
-export type { Permission } from "./peer/agent/turn/questions.ts";
-export type { Inbox, InboxMessage } from "./peer/agent/turn/received-prompt.ts";
-export type { ToolCall, ToolCallStart } from "./peer/agent/turn/tool-call.ts";
-export type { AgentSession, Turn, TurnEnd } from "./peer/agent/turn/turn.ts";
-export type { TurnClient } from "./peer/agent/turn/turn-client.ts";
+export type {
+  DisplayTerminal,
+  DisplayTerminalOptions,
+  PermissionOptions,
+  ToolCall,
+  ToolCallStart,
+} from "./peer/agent/turn/tool-call.ts";
+export type { AgentSession, Inbox, InboxMessage, Turn, TurnClient } from "./peer/agent/turn/turn.ts";
 export type { ExtensionContext, Extensions } from "./peer/base/extensions.ts";
-export { type Client, client } from "./peer/client/client.ts";
+export { type Client, type ConnectableAgent, type ConnectOptions, client } from "./peer/client/client.ts";
+export type {
+  CallOptions,
+  ClientConnection,
+  ClientCounters,
+  SessionOptions,
+  SessionPage,
+  SessionQueryOptions,
+} from "./peer/client/client-connection.ts";
 export type {
   ClientAuthOptions,
   ClientConnectionOptions,
   ClientDefinition,
-  RequestContext,
 } from "./peer/client/client-definition.ts";
-export type { AgentCounters } from "./peer/client/client-dispatch.ts";
-export type { ClientSession, Prompt } from "./peer/client/client-session.ts";
 export type {
-  ConnectedAgent,
-  KnownSession,
-  SessionOptions,
-  SessionPage,
-} from "./peer/client/connected-agent.ts";
-export type { UnreadLimits } from "./peer/client/unread-updates.ts";
+  ClientPolicy,
+  EffectRequest,
+  PolicyDecision,
+  PolicyRequest,
+} from "./peer/client/policy/client-policy.ts";
+export type { PermissionAnswer } from "./peer/client/policy/permission-answer.ts";
+export type {
+  ClientSession,
+  Prompt,
+  PromptOptions,
+  RequestContext,
+  SessionListener,
+} from "./peer/client/session/client-session.ts";
+export type { UnreadLimits } from "./peer/client/session/unread-updates.ts";
 export { type HttpTransportOptions, httpTransport } from "./peer/http/http-transport.ts";
 export { type WebSocketTransportOptions, webSocketTransport } from "./transport/websocket.ts";
 export type { UnstableMethods } from "./wire/decode.ts";

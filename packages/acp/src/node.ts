@@ -3,7 +3,7 @@
 export type { DirectoryEntry, RemoveOptions } from "./node/files/directory-entries.ts";
 export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts";
 export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/files/local-files.ts";
-export type { FileFacts, LocalReadOptions, TextFile } from "./node/files/read-file.ts";
+export type { FileFacts, TextFile } from "./node/files/read-file.ts";
 export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
 export { sqliteStore } from "./node/store/sqlite-store.ts";
 export { StoreError, type StoreErrorKind } from "./node/store/store-error.ts";

@@ -95,6 +95,7 @@ export interface ClientCapabilities {
   readonly booleanOptions: boolean;
   readonly notices: boolean;
   readonly compaction: boolean;
+  readonly _meta?: Meta;
 }
 
 /** The features of an agent. */
@@ -118,17 +119,19 @@ export interface AgentCapabilities {
   /** A system prompt may take the place of the agent's own. */
   readonly systemPromptOverride: boolean;
   readonly logout: boolean;
+  /** Custom data of the agent's capabilities. */
+  readonly _meta?: Meta;
 }
 
 /** One side's part of the handshake. */
 export interface Introduction<Features> {
   readonly info: Implementation | undefined;
   readonly capabilities: Features;
-  readonly _meta: Meta | undefined;
 }
 
 export interface AgentIntroduction extends Introduction<AgentCapabilities> {
   readonly authMethods: readonly AuthMethod[];
+  readonly _meta: Meta | undefined;
 }
 
 /** The complete environment of one activation of a session; nothing is inherited from an earlier one. */

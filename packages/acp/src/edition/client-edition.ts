@@ -32,10 +32,16 @@ export interface ClientSessionEdition {
   interrupted(out: ClientSessionSink): void;
 }
 
+interface FileTarget {
+  readonly path: string;
+  /** False when the path was resolved. */
+  readonly followLinks?: boolean;
+}
+
 /** The requests that an agent may send to a v1 client. */
 export type ServiceOp =
-  | { readonly op: "read"; readonly path: string; readonly line?: number; readonly limit?: number }
-  | { readonly op: "write"; readonly path: string; readonly content: string }
+  | ({ readonly op: "read"; readonly line?: number; readonly limit?: number } & FileTarget)
+  | ({ readonly op: "write"; readonly content: string } & FileTarget)
   | {
       readonly op: "create_terminal";
       readonly command: string;

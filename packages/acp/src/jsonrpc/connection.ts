@@ -20,6 +20,7 @@ import { InvalidInput, invalidRequest } from "./invalid-input.ts";
 import { batchEntryTexts } from "./json-text.ts";
 import { exactId, exactRequestId, idProblem, isExact, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
+import type { SentHook } from "./pending-requests.ts";
 import { checkTimes, PendingRequests, type RequestOptions, SentBatches } from "./pending-requests.ts";
 import { claimTransport, type EndReason, type Sink, type Transport } from "./transport.ts";
 
@@ -122,7 +123,7 @@ export class Connection {
     const refusal = this.#refusal(method, options.signal);
     if (refusal !== undefined) return Promise.reject(refusal);
     const id = this.#nextId++;
-    options.sent?.(id);
+    (options as SentHook).sent?.(id); // not a public option: only a relay gives it
     // sent first: a message that cannot be serialised throws here, before it is registered
     this.#output.send({ jsonrpc: "2.0", id, method, params });
     return this.#expect(id, method, options);

@@ -18,7 +18,11 @@ export interface RequestOptions<Result> {
    * If it throws, the promise rejects.
    */
   readonly receive?: ((result: unknown) => Result) | undefined;
-  /** @internal Called with the id of the request, before it is sent. */
+}
+
+/** For a relay, beside the options of a request. */
+export interface SentHook {
+  /** Called with the id of the request, before it is sent. */
   readonly sent?: ((id: number) => void) | undefined;
 }
 

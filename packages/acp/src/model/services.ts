@@ -5,10 +5,14 @@ export interface ReadTextOptions {
   readonly line?: number;
   /** How many lines. Default: all. */
   readonly limit?: number;
+  /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
+  readonly followLinks?: boolean;
   readonly signal?: AbortSignal;
 }
 
 export interface WriteTextOptions {
+  /** As for reading. */
+  readonly followLinks?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -20,6 +24,8 @@ export interface Files {
   readText(path: string, options?: ReadTextOptions): Promise<string>;
   /** Creates the file and its parent directories where they are missing. */
   writeText(path: string, content: string, options?: WriteTextOptions): Promise<void>;
+  /** Resolves the symbolic links of a path, which need not exist yet. A policy decides by the result. */
+  realPath?(path: string): Promise<string>;
   /** Lets go of what it holds. Called by the client for what was made for one session, when that ends. */
   close?(): Promise<void>;
   /** Closes it, for `await using`. */

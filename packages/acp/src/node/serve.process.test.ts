@@ -66,6 +66,6 @@ test("a store that does not close, or cannot be, keeps no agent from its exit", 
   const stuck = "console.error('closing'); await new Promise((resolve) => setTimeout(resolve, 3_600_000));";
   assert.deepEqual(await stderrOfStore(stuck), { stderr: "closing\n", exit: { exitCode: 0 } });
   const { stderr, exit } = await stderrOfStore("throw new Error('the disk is gone');");
-  assert.match(stderr, /the agent's store could not be closed\nError: the disk is gone/);
+  assert.match(stderr, /the agent could not be closed\nError: the disk is gone/);
   assert.deepEqual(exit, { exitCode: 0 });
 });

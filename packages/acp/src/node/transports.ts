@@ -83,20 +83,20 @@ function noArguments(command: string): readonly string[] {
   );
 }
 
-/** How long the store of an agent may take to close, before the process exits without waiting for it. */
+/** How long an agent may take to close, before the process exits without waiting for it. */
 const closeMs = 1_000;
 
 /**
- * Serves one client on stdin and stdout until the end of input, closes the agent's store, and exits, even if the agent
- * has left something running. Errors are printed to stderr, unless the agent's definition has a `log`.
+ * Serves one client on stdin and stdout until the end of input, closes the agent and its store, and exits, even if the
+ * agent has left something running. Errors are printed to stderr, unless the agent's definition has a `log`.
  */
 export async function serveStdio(agent: Agent, options: StdioTransportOptions = {}): Promise<void> {
-  const { log = printErrors, session } = agent.definition;
+  const { log = printErrors } = agent.definition;
   await agent.connect(stdioTransport(options), { log: printErrors }).closed;
   try {
-    await withTimeout(closeMs, session?.store?.close() ?? Promise.resolve());
+    await withTimeout(closeMs, agent.close());
   } catch (error) {
-    log("error", "the agent's store could not be closed", { error });
+    log("error", "the agent could not be closed", { error });
   }
   process.exit();
 }

@@ -10,6 +10,7 @@ import {
   clientVerbs,
   Ended,
   runSteps,
+  runTurnSteps,
   type StepContext,
   type StepResult,
   type StepRunner,
@@ -59,8 +60,8 @@ const verbs: Verbs<AgentVerb> = {
   async usage({ usage }, { session }) {
     await session.update({ sessionUpdate: "usage_update", ...usage });
   },
-  tokens({ tokens }, { turn }) {
-    turn?.setTokens(tokens);
+  tokens({ tokens }, { spent }) {
+    spent.usage = tokens;
   },
   title({ title }, { session }) {
     session.setTitle(title);
@@ -117,7 +118,7 @@ const verbs: Verbs<AgentVerb> = {
     }
   },
   work({ work }, context) {
-    void context.session.work(async (turn) => (await runSteps(work, stepContext(context, turn)))?.end);
+    void context.session.runTurn((turn) => runTurnSteps(work, stepContext(context, turn)));
   },
   later({ later }, context) {
     context.run.afterTurn(context.session.sessionId, () => runOutsideTurn(later, context));
@@ -180,18 +181,15 @@ async function chunks(
   const content: ContentBlock = typeof text === "string" ? { type: "text", text } : text;
   const messageId = how.messageId ?? (turn === undefined ? newId() : undefined);
   for (let i = 0; i < times && (handlesCancel || !signal.aborted); i++) {
-    const slow =
-      messageId === undefined && _meta === undefined
-        ? sessionUpdate === "agent_message_chunk"
-          ? turn?.say(content)
-          : turn?.think(content)
-        : session.update({
-            sessionUpdate,
-            messageId: messageId ?? newId(),
-            content,
-            ...optional({ _meta }),
-          });
-    if (slow !== undefined) await slow;
+    if (messageId === undefined && _meta === undefined)
+      await (sessionUpdate === "agent_message_chunk" ? turn?.say(content) : turn?.think(content));
+    else
+      await session.update({
+        sessionUpdate,
+        messageId: messageId ?? newId(),
+        content,
+        ...optional({ _meta }),
+      });
   }
 }
 

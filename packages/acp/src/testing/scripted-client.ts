@@ -5,8 +5,9 @@ import { RequestError } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { PermissionRequest } from "../model/ask.ts";
 import { client } from "../peer/client/client.ts";
-import type { ClientDefinition, RequestContext } from "../peer/client/client-definition.ts";
-import type { ConnectedAgent } from "../peer/client/connected-agent.ts";
+import type { ClientConnection } from "../peer/client/client-connection.ts";
+import type { ClientDefinition } from "../peer/client/client-definition.ts";
+import type { RequestContext } from "../peer/client/session/client-session.ts";
 import { checkClientScenario } from "./check-scenario.ts";
 import { type ClientRecord, StableIds, sessionRecord } from "./client-record.ts";
 import type { ClientScenario, ClientStep, ElicitationRule, PermissionRule } from "./client-scenario.ts";
@@ -102,7 +103,7 @@ async function run(
         }),
   };
 
-  let agent: ConnectedAgent | undefined;
+  let agent: ClientConnection | undefined;
   try {
     agent = await client(definition).connect(wire);
   } catch (error) {

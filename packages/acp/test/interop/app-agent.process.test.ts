@@ -152,10 +152,10 @@ for (const version of ["v1", "v2"] as const) {
         booleanOptions: true,
         notices: true,
         compaction: true,
+        _meta: meta,
       });
       const [stdio, ...others] = wire.newSession.mcpServers ?? [];
       assert.deepEqual(rest, {
-        meta,
         roots: [cwd, "/other"],
         mcpServers: [{ ...stdio, type: "stdio" }, ...others],
       });
@@ -232,9 +232,9 @@ for (const version of ["v1", "v2"] as const) {
           ? { toolCall: { toolCallId: "call-4", title: "Edit b.ts" } }
           : { title: "Edit b.ts", subject: { type: "tool_call", toolCall: { toolCallId: "call-4" } } },
       );
-      const yes = { allowed: true, optionId: "allow_once" };
+      const yes = { optionId: "allow_once", name: "Allow", kind: "allow_once" };
       // the v1 client of these tests says yes to everything that has an option
-      assert.deepEqual(learnt, [yes, version === "v1" ? yes : { allowed: false }]);
+      assert.deepEqual(learnt, [yes, version === "v1" ? yes : null]);
     });
 
     test("a cancel while a question is open ends the turn as cancelled", deadline, async () => {

@@ -1,8 +1,8 @@
 // Connects a client written with client() to an agent's process and records what it receives.
 
 import {
+  type ClientConnection,
   type ClientSession,
-  type ConnectedAgent,
   client,
   type Editions,
   httpTransport,
@@ -19,7 +19,7 @@ import { meta } from "./v1-samples.ts";
 import { EventLog } from "./wire-script.ts";
 
 export interface AppClient {
-  readonly agent: ConnectedAgent;
+  readonly agent: ClientConnection;
   /** Opens a session, after a login where the agent wants one. */
   open(place: SessionOptions): Promise<ClientSession>;
   /** Permission asks, elicitations, logins, and the notifications of extensions. */

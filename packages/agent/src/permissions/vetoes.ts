@@ -15,13 +15,13 @@ interface Effect {
 
 /** Undefined when the client does not want vetoes. */
 export function clientVetoes({ client, session }: Pick<Turn, "client" | "session">): Vetoes | undefined {
-  if (client._meta?.[vetoKey] !== true) return undefined;
+  if (client.capabilities._meta?.[vetoKey] !== true) return undefined;
   /** The operations that the client's rules restrict, from its last answer. */
   let restricts: readonly string[] | undefined;
   const ask = async (effects: readonly Effect[], search: boolean, signal?: AbortSignal) => {
     const { sessionId } = session;
     const params = { sessionId, effects, ...(search && { search }) };
-    const answer = readAnswer(await client.request(vetoMethod, params, signal));
+    const answer = readAnswer(await client.request(vetoMethod, params, { signal }));
     restricts = answer.restricts;
     return answer;
   };

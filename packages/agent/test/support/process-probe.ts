@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { type ClientDefinition, type ConnectedAgent, client, type PermissionRequest } from "@parley/acp";
+import { type ClientConnection, type ClientDefinition, client, type PermissionRequest } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
 import { type SpawnedTransport, spawnTransport } from "@parley/acp/node";
 import { launcher } from "../../../acp/test/support/programs.ts";
@@ -79,7 +79,7 @@ export function home(t: TestContext): Home {
 }
 
 export interface Started {
-  readonly agent: ConnectedAgent;
+  readonly agent: ClientConnection;
   readonly child: SpawnedTransport;
   readonly asks: PermissionRequest[];
   /** Everything that the agent has written: messages and stderr. */

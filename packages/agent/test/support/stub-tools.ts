@@ -48,7 +48,7 @@ export const stubWrite: Tool = {
         title: `Write ${field(input, "path")}`,
         kind: "edit",
         locations: [{ path }],
-        content: [{ type: "diff", ...textDiff(path, content) }],
+        content: [{ type: "diff", ...textDiff({ path: path, newText: content }) }],
       },
       access: { type: "write", paths: [path] },
       async run() {

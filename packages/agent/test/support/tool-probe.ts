@@ -88,11 +88,8 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
   const runContext = (turn: Turn, call: ToolCall, signal: AbortSignal): RunContext => ({
     ...contextOf(turn, signal),
     call,
-    terminal: (given) => turn.terminal(given),
     background(start, run) {
-      void turn.session
-        .runInBackground(start, (beside) => run(beside, (options) => turn.session.terminal(options)))
-        .catch(() => undefined);
+      void turn.session.runInBackground(start, run).catch(() => undefined);
     },
     async plan(entries) {
       plans.push(entries);

@@ -3,7 +3,12 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ClientSession, type ConnectedAgent, RequestError, type SessionConfigOption } from "@parley/acp";
+import {
+  type ClientConnection,
+  type ClientSession,
+  RequestError,
+  type SessionConfigOption,
+} from "@parley/acp";
 import { optional, versionOf, withTimeout } from "@parley/acp/internal";
 import { type AgentSpec, launchAgent, problemOf } from "@parley/client";
 import { agentCredentials } from "../settings/agent-credentials.ts";
@@ -74,7 +79,7 @@ export async function probeAgent(entry: AgentSpec, options: ProbeOptions = {}): 
 
 /** The session is deleted again if the agent can. */
 async function probeSession(
-  agent: ConnectedAgent,
+  agent: ClientConnection,
   cwd: string,
   { sessionTimeoutMs: timeoutMs = 30_000, commandsTimeoutMs = 0 }: ProbeOptions,
 ): Promise<{ session: AgentFacts["session"]; facts: SessionFacts }> {
@@ -94,7 +99,7 @@ async function probeSession(
   }
 }
 
-async function removeSession(agent: ConnectedAgent, session: ClientSession): Promise<void> {
+async function removeSession(agent: ClientConnection, session: ClientSession): Promise<void> {
   const { sessionId } = session;
   // a failure here says nothing about the agent
   await session.close().catch(() => undefined);

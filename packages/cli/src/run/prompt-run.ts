@@ -1,6 +1,6 @@
 // Runs one prompt, from the start of the agent to its end.
 
-import type { ConnectedAgent, Entry, PromptResult } from "@parley/acp";
+import type { ClientConnection, Entry, PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import {
   type Asker,
@@ -251,7 +251,7 @@ export class PromptRun {
     return session;
   }
 
-  async #content({ text, piped }: PromptText, { cwd }: RunTarget, accepts: ConnectedAgent["capabilities"]) {
+  async #content({ text, piped }: PromptText, { cwd }: RunTarget, accepts: ClientConnection["capabilities"]) {
     const { content, notes } = await promptContent(
       { text, attached: [piped], files: this.#options.images },
       { cwd: this.#options.isCwdGiven ? cwd : process.cwd(), accepts },

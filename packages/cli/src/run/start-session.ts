@@ -1,6 +1,6 @@
 // Starts the agent, and opens or continues the session of a run.
 
-import { type AgentCapabilities, type ConnectedAgent, ConnectionError, RequestError } from "@parley/acp";
+import { type AgentCapabilities, type ClientConnection, ConnectionError, RequestError } from "@parley/acp";
 import { optional, versionOf } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import {
@@ -138,7 +138,7 @@ function withStderr(message: string, stderr: string): string {
   return tail === "" || message.includes(`\n${tail}`) ? safeText(message) : `${safeText(message)}\n${tail}`;
 }
 
-export function describeAgent({ info, edition }: ConnectedAgent, name: string) {
+export function describeAgent({ info, edition }: ClientConnection, name: string) {
   return {
     agent: { name: info?.name ?? name, ...optional({ version: info?.version }) },
     protocol: versionOf(edition),

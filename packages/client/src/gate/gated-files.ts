@@ -64,7 +64,7 @@ class SessionFiles implements GatedFiles {
   }
 
   async #prepareRead(path: string, given: ReadTextOptions): Promise<Prepared<string>> {
-    const canonical = await this.#files().locate(path);
+    const canonical = await this.#files().realPath(path);
     return {
       subject: { origin: "op", operation: "read", path: canonical },
       run: () => this.#read(canonical, given),
@@ -83,7 +83,7 @@ class SessionFiles implements GatedFiles {
   }
 
   async #prepareWrite(path: string, content: string, given: WriteTextOptions): Promise<Prepared<void>> {
-    const canonical = await this.#files().locate(path);
+    const canonical = await this.#files().realPath(path);
     return {
       subject: { origin: "op", operation: "write", path: canonical },
       content,

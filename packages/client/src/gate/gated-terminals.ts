@@ -76,7 +76,7 @@ async function directoryOf(
 ): Promise<string> {
   const files = localFiles({ roots: [state.session.cwd, ...state.session.roots, ...extraRoots] });
   try {
-    return await files.locate(path);
+    return await files.realPath(path);
   } finally {
     await files.close();
   }

@@ -1,8 +1,8 @@
 // Starts or reaches an agent and connects to it.
 
 import {
+  type ClientConnection,
   type ClientDefinition,
-  type ConnectedAgent,
   ConnectionError,
   client,
   type Edition,
@@ -57,7 +57,7 @@ export interface LaunchOptions {
 
 export interface LaunchedAgent {
   readonly entry: AgentSpec;
-  readonly agent: ConnectedAgent;
+  readonly agent: ClientConnection;
   /** The process id of an agent on this machine. */
   readonly pid: number | undefined;
   readonly handshakeMs: number;

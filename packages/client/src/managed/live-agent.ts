@@ -1,6 +1,6 @@
 // The API of a managed agent: sessions that survive its crashes, login, pause and close.
 
-import { type ConnectedAgent, ConnectionError, type SessionPage } from "@parley/acp";
+import { type ClientConnection, ConnectionError, type SessionPage } from "@parley/acp";
 import { optional, withTimeout } from "@parley/acp/internal";
 import type { AgentSpec } from "../agents/agent-entry.ts";
 import type { ConnectAgentOptions, LiveSession, ManagedSessionOptions } from "./live-options.ts";
@@ -11,7 +11,7 @@ import { ManagedSession } from "./managed-session.ts";
 export interface ManagedAgent {
   readonly entry: AgentSpec;
   /** The running agent. Throws while it is not running. */
-  readonly connected: ConnectedAgent;
+  readonly connected: ClientConnection;
   /** The process id of an agent on this machine. */
   readonly pid: number | undefined;
   readonly sessions: readonly LiveSession[];

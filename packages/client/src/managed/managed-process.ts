@@ -1,6 +1,6 @@
 // Runs an agent: starts it on demand, restarts it after a crash or a login, and gives up when it crashes too often.
 
-import { type ClientSession, type ConnectedAgent, ConnectionError } from "@parley/acp";
+import { type ClientConnection, type ClientSession, ConnectionError } from "@parley/acp";
 import { sleep } from "@parley/acp/internal";
 import type { AgentSpec } from "../agents/agent-entry.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
@@ -49,7 +49,7 @@ export class ManagedProcess {
     this.#sessionOf = sessionOf;
   }
 
-  get connected(): ConnectedAgent {
+  get connected(): ClientConnection {
     if (this.#launched === undefined) throw new Error(`${this.entry.name} is not running`);
     return this.#launched.agent;
   }

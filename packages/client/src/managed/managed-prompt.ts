@@ -1,7 +1,7 @@
 // A prompt of a managed session: waits for its turn, and may be sent more than once.
 
 import type { ClientSession, Prompt, PromptResult } from "@parley/acp";
-import { type InternalPromptOptions, optional, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
+import { optional, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
 import type { Meta } from "@parley/acp/model";
 import type { LivePrompt, PromptContent } from "./live-options.ts";
 import type { RecoveryCounts } from "./recover.ts";
@@ -43,12 +43,9 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
 
   /** Sends it. `stuck` is called when the agent does not end its work in time after a cancel. */
   async sendTo(session: ClientSession, cancelTimeoutMs: number, stuck: () => void): Promise<PromptResult> {
-    // the handle keeps the updates of all attempts
-    const options: InternalPromptOptions = {
-      keepUpdates: false,
-      ...optional({ _meta: this.#meta }),
-    };
-    const sent = session.prompt(this.content, options);
+    const sent = session.prompt(this.content, optional({ _meta: this.#meta }));
+    // this handle keeps the updates of all attempts
+    sent.then(undefined, () => undefined);
     this.#sent = sent;
     sent.accepted.then(
       (messageId) => this.accept(messageId),

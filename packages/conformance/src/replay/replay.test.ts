@@ -73,9 +73,7 @@ const liveAgent = (sessionId?: string) =>
     version: "1.0.0",
     async prompt(turn) {
       await turn.think(sessionId ?? "hm");
-      const { allowed } = await turn.tool({ title: "Edit", kind: "edit" }, (tool) =>
-        tool.requestPermission(),
-      );
+      const allowed = await turn.tool({ title: "Edit", kind: "edit" }, (tool) => tool.requestPermission());
       await turn.say(allowed ? "done" : "not done");
     },
   });

@@ -68,8 +68,8 @@ function client(params: object): Introduction<ClientCapabilities> {
       booleanOptions: can.session?.configOptions?.boolean != null,
       notices: can.session?.notices != null,
       compaction: can.session?.compaction != null,
+      ...withMeta(can._meta ?? undefined),
     },
-    _meta: can._meta ?? undefined,
   };
 }
 

@@ -76,6 +76,7 @@ function agent(result: object): AgentIntroduction {
       systemPrompt: session.systemPrompt != null,
       systemPromptOverride: session.systemPrompt?.mode?.override != null,
       logout: can.auth?.logout != null,
+      ...metaOf(can),
     },
     authMethods: authMethods.map(authMethodFromV1),
     _meta: can._meta ?? undefined,

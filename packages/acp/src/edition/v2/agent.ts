@@ -75,8 +75,8 @@ function client(params: object): Introduction<ClientCapabilities> {
       booleanOptions: true,
       notices: true,
       compaction: true,
+      ...withMeta(can._meta ?? undefined),
     },
-    _meta: can._meta ?? undefined,
   };
 }
 

@@ -90,6 +90,7 @@ function agent(result: object): AgentIntroduction {
       systemPrompt: session?.systemPrompt != null,
       systemPromptOverride: session?.systemPrompt?.mode?.override != null,
       logout: authMethods.length > 0,
+      ...metaOf(can),
     },
     authMethods,
     _meta: can._meta ?? undefined,

@@ -1,28 +1,21 @@
 // Reads and writes local files below a set of roots, and never outside; the caller checks permissions.
 
 import { constants } from "node:buffer";
-import type { Files } from "../../model/services.ts";
+import type { Files, ReadTextOptions } from "../../model/services.ts";
 import { canUseDescriptors, descriptorAccess } from "./descriptor-access.ts";
 import type { DirectoryAccess } from "./directory-access.ts";
 import {
   type DirectoryEntry,
   entriesOf,
-  locate,
   moveEntry,
   type RemoveOptions,
+  realPath,
   removeEntry,
 } from "./directory-entries.ts";
 import { type FileAction, fileError, fileErrorFrom, quoted, throwIfAborted } from "./file-error.ts";
 import { type FilePath, parseFilePath } from "./file-path.ts";
 import { portableAccess } from "./portable-access.ts";
-import {
-  type FileFacts,
-  factsOf,
-  type LocalReadOptions,
-  readBytes,
-  readTextFile,
-  type TextFile,
-} from "./read-file.ts";
+import { type FileFacts, factsOf, readBytes, readTextFile, type TextFile } from "./read-file.ts";
 import { Roots } from "./roots.ts";
 import { SeenVersions, type Workspace } from "./workspace.ts";
 import { type LocalWriteOptions, type WrittenFile, writeBytesFile, writeTextFile } from "./write-file.ts";
@@ -42,10 +35,10 @@ export interface LocalFilesOptions {
 /** Local files. Methods reject with RequestError, whose `data` is FileErrorData, or with ConnectionError "aborted". */
 export interface LocalFiles extends Files {
   /** Like `readText`, with the version to pass to `write`. */
-  read(path: string, options?: LocalReadOptions): Promise<TextFile>;
-  readText(path: string, options?: LocalReadOptions): Promise<string>;
+  read(path: string, options?: ReadTextOptions): Promise<TextFile>;
+  readText(path: string, options?: ReadTextOptions): Promise<string>;
   /** Reads any regular file, such as an image. */
-  readBytes(path: string, options?: Pick<LocalReadOptions, "signal" | "followLinks">): Promise<Uint8Array>;
+  readBytes(path: string, options?: Pick<ReadTextOptions, "signal" | "followLinks">): Promise<Uint8Array>;
   /** Follows links that stay inside the roots. */
   stat(path: string): Promise<FileFacts>;
   writeText(path: string, content: string, options?: LocalWriteOptions): Promise<void>;
@@ -54,7 +47,7 @@ export interface LocalFiles extends Files {
   /** Like `write`, for binary data or other encodings; written unchanged. */
   writeBytes(path: string, bytes: Uint8Array, options?: LocalWriteOptions): Promise<WrittenFile>;
   /** Resolves the links of a path, which need not exist yet. */
-  locate(path: string): Promise<string>;
+  realPath(path: string): Promise<string>;
   /** Lists a directory by name. Links are listed as links. */
   list(path: string): Promise<readonly DirectoryEntry[]>;
   /** Removes a file, a link itself or an empty directory; with `recursive` any directory. Never a root. */
@@ -96,17 +89,17 @@ class RootedFiles implements LocalFiles {
     this.#workspace = { access, roots: new Roots(options.roots, access), maxReadBytes, seen };
   }
 
-  async readText(path: string, options: LocalReadOptions = {}): Promise<string> {
+  async readText(path: string, options: ReadTextOptions = {}): Promise<string> {
     return (await this.read(path, options)).text;
   }
 
-  read(path: string, options: LocalReadOptions = {}): Promise<TextFile> {
+  read(path: string, options: ReadTextOptions = {}): Promise<TextFile> {
     return this.#at("read", path, options.signal, (target) => readTextFile(this.#workspace, target, options));
   }
 
   readBytes(
     path: string,
-    options: Pick<LocalReadOptions, "signal" | "followLinks"> = {},
+    options: Pick<ReadTextOptions, "signal" | "followLinks"> = {},
   ): Promise<Uint8Array> {
     return this.#at("read", path, options.signal, async (target) => {
       return (await readBytes(this.#workspace, target, options)).bytes;
@@ -117,8 +110,8 @@ class RootedFiles implements LocalFiles {
     return this.#at("stat", path, undefined, async (target) => factsOf(this.#workspace, target));
   }
 
-  locate(path: string): Promise<string> {
-    return this.#at("stat", path, undefined, async (target) => locate(this.#workspace, target));
+  realPath(path: string): Promise<string> {
+    return this.#at("stat", path, undefined, async (target) => realPath(this.#workspace, target));
   }
 
   list(path: string): Promise<readonly DirectoryEntry[]> {

@@ -23,8 +23,6 @@ export interface LocalWriteOptions extends WriteTextOptions {
    * Default: as `expectUnchanged` says.
    */
   readonly expected?: string;
-  /** Whether to follow symbolic links; false refuses them with RequestError "conflict", for a path from `locate`. Default true. */
-  readonly followLinks?: boolean;
 }
 
 export interface WrittenFile {

@@ -13,9 +13,11 @@ import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
  * nothing.
  *
  * @example
+ * import { agent } from "@parley/acp";
+ * import { sqliteStore } from "@parley/acp/node";
+ *
  * const store = sqliteStore("/var/lib/my-agent/sessions.db");
- * await store.create({ sessionId, cwd, additionalDirectories: [], createdAt: now, updatedAt: now, config: {} });
- * await store.append(sessionId, [{ format: 1, seq: 1, time: now, kind: "prompt", messageId, prompt }]);
+ * agent({ name: "my-agent", version: "1.0.0", prompt: () => undefined, session: { store } });
  */
 export function sqliteStore(given: string | SqliteStoreOptions): SqliteStore {
   const options = typeof given === "string" ? { path: given } : given;

@@ -78,7 +78,7 @@ inEveryVersion(
       async prompt(turn) {
         const background = turn.session.runInBackground({ title: "B" }, (tool) => aborted(tool.signal));
         background.catch(() => seen.push("background"));
-        const work = turn.session.work(() => void seen.push("never"));
+        const work = turn.session.runTurn(() => void seen.push("never"));
         void work.then(({ stopReason }) => seen.push(`work ${stopReason}`));
         await aborted(turn.signal);
       },

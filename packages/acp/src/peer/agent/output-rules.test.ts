@@ -117,9 +117,9 @@ inEveryVersion("A85 commands have names that are unique and one word", async (pa
   const named = (...names: string[]) =>
     names.map((name): AvailableCommand => ({ type: "command", name, description: "d" }));
   const { session } = await inTurn(pair, (turn) => {
-    turn.commands(named("go"));
+    turn.session.setAvailableCommands(named("go"));
     for (const names of [["a b"], ["a\tb"], ["\u00a0"], [""], ["go", "go"]]) {
-      assert.throws(() => turn.commands(named(...names)), TypeError, names.join());
+      assert.throws(() => turn.session.setAvailableCommands(named(...names)), TypeError, names.join());
       const update = {
         sessionUpdate: "available_commands_update" as const,
         availableCommands: named(...names),
@@ -137,12 +137,12 @@ inEveryVersion(
     const allow = { optionId: "a", name: "A", kind: "allow_once" as const };
     await inTurn(pair, async (turn) => {
       const ask = { title: "?", options: [allow] };
-      assert.deepEqual(await turn.requestPermission(ask), { allowed: true, optionId: "a" });
-      assert.equal((await turn.requestPermission("no options: the usual ones")).allowed, true);
+      assert.deepEqual(await turn.requestPermission(ask), allow);
+      assert.ok(await turn.requestPermission("no options: the usual ones"));
       await assert.rejects(turn.requestPermission({ ...ask, options: [allow, allow] }), /optionId "a" twice/);
       const command = (cwd: string) => ({ type: "command" as const, command: "ls", cwd });
       await assert.rejects(turn.requestPermission({ ...ask, subject: command("here") }), TypeError);
-      assert.equal((await turn.requestPermission({ ...ask, subject: command("/project") })).allowed, true);
+      assert.ok(await turn.requestPermission({ ...ask, subject: command("/project") }));
     });
   },
 );
@@ -343,12 +343,13 @@ test("A87 A88 version 1's terminals are attached before they are released, and a
     const [shown, late, killed] = [await create("shown"), await create("late"), await create("killed")];
     assert.ok(shown && late && killed);
     await turn.tool({ title: "T" }, async (tool) => {
-      await tool.terminal(shown);
+      await tool.add({ type: "terminal", terminalId: shown.terminalId });
       await shown.release();
       // it has been attached: saying so again changes nothing
       await tool.add("more");
       await late.release();
-      assert.throws(() => tool.terminal(late), /before it is released/);
+      const content = { type: "terminal", terminalId: late.terminalId } as const;
+      assert.throws(() => tool.add(content), /before it is released/);
       await killed.kill();
     });
   });

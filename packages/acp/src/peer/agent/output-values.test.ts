@@ -56,11 +56,11 @@ inEveryVersion(
         /\/severity must be info, warning, error or .*got "fatal"/,
       ],
       [
-        (turn) => turn.commands([{ name: "go", description: "d" } as never]),
+        (turn) => turn.session.setAvailableCommands([{ name: "go", description: "d" } as never]),
         /\/availableCommands\/0\/type must be/,
       ],
       [
-        (turn) => turn.commands([{ type: "command", description: "d" } as never]),
+        (turn) => turn.session.setAvailableCommands([{ type: "command", description: "d" } as never]),
         /\/availableCommands\/0\/name must be string, got nothing/,
       ],
       [
@@ -89,8 +89,11 @@ inEveryVersion(
         /\/messageId must be string, got nothing/,
       ],
       [update({ sessionUpdate: "plan_update" }), /\/plan must be/],
-      [(turn) => turn.title(7 as never), /\/title must be string/],
-      [(turn) => turn.session.setBackground([{ type: "made_up" } as never]), /\/background\/0\/type must be/],
+      [(turn) => turn.session.setTitle(7 as never), /\/title must be string/],
+      [
+        (turn) => turn.session.setBackgroundWork([{ type: "made_up" } as never]),
+        /\/background\/0\/type must be/,
+      ],
     ];
     const got = await refusals(
       pair,
@@ -117,7 +120,8 @@ inEveryVersion("X8 words of one's own, and what stands beside the schema, are ta
       content: { type: "diff", changes: [], path: "/a", newText: "x" },
     }),
     update({ sessionUpdate: "notice", severity: "_mine", title: "T", _meta: { mine: 1 } }),
-    (turn: Turn) => turn.commands([{ type: "_mine", name: "go", description: "d" } as never]),
+    (turn: Turn) =>
+      turn.session.setAvailableCommands([{ type: "_mine", name: "go", description: "d" } as never]),
   ];
   assert.deepEqual(
     await refusals(pair, right),

@@ -13,8 +13,7 @@ const definition = {
   async prompt(turn: Turn) {
     await turn.say("a");
     await turn.tool({ title: "T", toolCallId: turn.text }, async (tool) => {
-      const terminal = turn.terminal({ command: "ls" });
-      await tool.terminal(terminal);
+      const terminal = tool.terminal({ command: "ls" });
       await terminal.write("x");
       terminal.exit({ exitCode: 0 });
       await tool.requestPermission();

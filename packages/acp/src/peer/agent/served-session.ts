@@ -10,20 +10,22 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../../model/content.ts";
+import type { Entry } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { newId } from "../base/new-id.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import { type AgentDefinition, lists } from "./agent-definition.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
-import { SessionUpdates } from "./session/session-updates.ts";
-import { DisplayTerminal, type DisplayTerminalOptions } from "./turn/display-terminal.ts";
+import { SessionUpdates, sentAtOnce } from "./session/session-updates.ts";
 import { Questions } from "./turn/questions.ts";
 import type { ReceivedPrompt } from "./turn/received-prompt.ts";
 import { abandonTurn, newTurn, type QueuedTurn, runTurn } from "./turn/run-turn.ts";
+import { checkTool, RunningToolCall, type ToolHost } from "./turn/running-tool-call.ts";
 import type { RunningTurn } from "./turn/running-turn.ts";
-import { checkTool, ToolCall, type ToolCallStart } from "./turn/tool-call.ts";
-import type { AgentSession, Turn, TurnEnd } from "./turn/turn.ts";
+import { ShownTerminal } from "./turn/shown-terminal.ts";
+import type { DisplayTerminal, DisplayTerminalOptions, RunTool, ToolCallStart } from "./turn/tool-call.ts";
+import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
 /** How long closing a session waits for its turn, and for its store. */
 const closeGraceMs = 5_000;
@@ -86,7 +88,7 @@ export class ServedSession implements AgentSession {
   }
 
   get turn(): Turn | undefined {
-    return this.#turn;
+    return this.#turn?.hasEnded ? undefined : this.#turn;
   }
 
   configOption(configId: string): string | boolean | undefined {
@@ -131,30 +133,39 @@ export class ServedSession implements AgentSession {
     this.updates.log.patch({ title });
   }
 
-  update(update: SessionUpdate): Promise<void> | undefined {
-    return this.updates.update(update);
+  update(update: SessionUpdate): Promise<void> {
+    this.#checkOpen("session.update");
+    return this.updates.update(update) ?? sentAtOnce;
   }
 
-  setBackground(work: readonly BackgroundWork[]): void {
+  history(): AsyncIterable<Entry> {
+    return this.updates.log.history();
+  }
+
+  setBackgroundWork(work: readonly BackgroundWork[]): void {
     this.updates.setBackground(work);
   }
 
-  runInBackground<Result>(
-    start: ToolCallStart,
-    run: (tool: ToolCall) => Promise<Result> | Result,
-  ): Promise<Result> {
-    checkTool("session.background", start, run);
-    const { updates } = this;
+  runInBackground<Result>(start: ToolCallStart, run: RunTool<Result>): Promise<Result> {
+    this.#checkOpen("session.runInBackground");
+    checkTool("session.runInBackground", start, run);
+    const { updates, cwd } = this;
     const { signal } = this.#closing;
-    const questions = new Questions(updates, signal, { isForeground: false });
-    const host = { updates, questions, signal, update: (update: SessionUpdate) => this.update(update) };
-    const tool = new ToolCall(host, { cancellable: true, ...start });
+    const host: ToolHost = {
+      updates,
+      questions: new Questions(updates, signal, { isForeground: false }),
+      signal,
+      cwd,
+      checkOpen: (method) => this.#checkOpen(method),
+      send: (update) => updates.update(update) ?? sentAtOnce,
+    };
+    const tool = new RunningToolCall(host, { cancellable: true, ...start });
     const { toolCallId } = tool;
-    this.setBackground([...updates.work.runningBackground, { type: "tool_call", toolCallId }]);
+    this.setBackgroundWork([...updates.work.runningBackground, { type: "tool_call", toolCallId }]);
     const running = tool.run(run).finally(() => {
       this.#background.delete(running);
       const isOther = (item: BackgroundWork) => item.type !== "tool_call" || item.toolCallId !== toolCallId;
-      if (!updates.isClosed) this.setBackground(updates.work.runningBackground.filter(isOther));
+      if (!updates.isClosed) this.setBackgroundWork(updates.work.runningBackground.filter(isOther));
     });
     this.#background.add(running);
     running.catch(() => undefined);
@@ -162,10 +173,11 @@ export class ServedSession implements AgentSession {
   }
 
   terminal(options: DisplayTerminalOptions = {}): DisplayTerminal {
-    return new DisplayTerminal(this.updates, { ...options, cwd: options.cwd ?? this.cwd });
+    this.#checkOpen("session.terminal");
+    return new ShownTerminal(this.updates, { ...options, cwd: options.cwd ?? this.cwd });
   }
 
-  work(run: (turn: Turn) => Promise<TurnEnd> | TurnEnd): Promise<PromptResult> {
+  runTurn(run: (turn: Turn) => Promise<PromptEnd> | PromptEnd): Promise<PromptResult> {
     return new Promise((resolve) => {
       const withdrawn = () => resolve({ stopReason: "cancelled" });
       if (this.updates.isClosed) return withdrawn();
@@ -181,6 +193,13 @@ export class ServedSession implements AgentSession {
         withdrawn,
       });
     });
+  }
+
+  #checkOpen(method: string): void {
+    if (this.updates.isClosed)
+      throw new Error(
+        `the session is closed: ${method}() does nothing any more; the client has to load it again`,
+      );
   }
 
   /** Another connection serves the session from now on. What waits to be sent goes there. */

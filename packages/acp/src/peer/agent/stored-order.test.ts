@@ -101,7 +101,7 @@ inEveryVersion(
   },
 );
 
-test("what is said while a steering prompt is being stored follows it, live and in a replay (v2)", async () => {
+test("what is said while a prompt that joins the turn is being stored follows it, live and in a replay (v2)", async () => {
   const { store, shut, open } = slowStore();
   const pair: Pair = { editions: ["v2"], version: 2 };
   const talk = await openSession(pair, {

@@ -210,7 +210,7 @@ test("A63 A64 N134 questions of a cancelled turn are withdrawn, and late answers
     const allowed: boolean[] = [];
     const withdrawn: boolean[] = [];
     const { call, peer } = withScriptedClient(
-      { prompt: async (turn) => void allowed.push((await turn.requestPermission("?")).allowed) },
+      { prompt: async (turn) => void allowed.push((await turn.requestPermission("?")) !== undefined) },
       {
         "session/request_permission": (_params, request) => {
           request.signal.addEventListener("abort", () => withdrawn.push(true));
@@ -346,9 +346,9 @@ test("A106 a diff lists its changes by absolute paths, and its patch says the sa
   const { prompt, updates } = await started(2, {
     async prompt(turn) {
       await turn.tool({ title: "Edit" }, async (tool) => {
-        await tool.diff("/project/a b.txt", "new\n", "old\n");
-        await tool.diff("/project/c", "made\n");
-        assert.throws(() => tool.diff("relative", "x"), TypeError);
+        await tool.diff({ path: "/project/a b.txt", oldText: "old\n", newText: "new\n" });
+        await tool.diff({ path: "/project/c", newText: "made\n" });
+        assert.throws(() => tool.diff({ path: "relative", newText: "x" }), TypeError);
       });
     },
   });

@@ -339,7 +339,7 @@ test("X6 X7 keys of tracing, and keys that nobody knows, go through `_meta` unto
     const { agent: connected } = await conversation(
       { editions: [`v${version}`], version },
       {
-        session: { open: (_session, _origin, activation) => void seen.push(activation._meta) },
+        session: { open: (_session, { _meta }) => void seen.push(_meta) },
         prompt(turn) {
           seen.push(turn._meta);
           return { stopReason: "end_turn", _meta: meta };

@@ -25,7 +25,7 @@ inEveryVersion("A1 A6 C3 X5 both sides introduce themselves", async (pair) => {
       title: "Probe",
       _meta: { "example.com/x": 1 },
       prompt: (turn) => {
-        seen = [turn.client.info?.name, turn.client._meta];
+        seen = [turn.client.info?.name, turn.client.capabilities._meta];
       },
     },
     { _meta: { "example.com/y": 2 } },
@@ -264,14 +264,7 @@ test("requests of an agent that fails its handshake are answered, and nothing wa
 });
 
 test("C5 G7 capabilities that are no capabilities are off", async () => {
-  const { call } = withScriptedClient({
-    prompt,
-    session: {
-      open: (session) => {
-        session.data = session;
-      },
-    },
-  });
+  const { call } = withScriptedClient({ prompt });
   const result = await call("initialize", {
     protocolVersion: 1,
     clientCapabilities: { fs: 7, terminal: "yes" },

@@ -11,7 +11,7 @@ inEveryVersion(
     agent({
       name: "a",
       version: "1",
-      session: { open: (_session, _origin, { _meta: meta }) => void seen.push(meta) },
+      session: { open: (_session, { _meta }) => void seen.push(_meta) },
       prompt(turn) {
         seen.push(turn._meta);
         return { stopReason: "end_turn", _meta: { "example.com/cost": 3 } };

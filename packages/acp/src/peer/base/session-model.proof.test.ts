@@ -10,8 +10,8 @@ import {
   type Agent,
   type AgentSession,
   agent,
+  type ClientConnection,
   type ClientSession,
-  type ConnectedAgent,
   client,
   type Entry,
   type Prompt,
@@ -43,7 +43,7 @@ type Command =
 
 interface Scenario {
   readonly version: ProtocolVersion;
-  readonly steering: boolean;
+  readonly inbox: boolean;
   readonly commands: readonly Command[];
 }
 
@@ -73,7 +73,7 @@ const death = fc.constantFrom<Command[]>({ do: "agent dies" }, { do: "client die
 const scenario: fc.Arbitrary<Scenario> = fc
   .record({
     version: fc.constantFrom<ProtocolVersion[]>(1, 2),
-    steering: fc.boolean(),
+    inbox: fc.boolean(),
     commands: fc.array(command, { maxLength: 20 }),
     // one conversation in four ends early
     end: fc.option(fc.tuple(death, fc.nat(20)), { freq: 4 }),
@@ -157,7 +157,7 @@ class World {
   #agentSession: AgentSession | undefined;
   #lastTurn: Turn | undefined;
   #session: ClientSession | undefined;
-  connected: ConnectedAgent | undefined;
+  connected: ClientConnection | undefined;
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
@@ -168,10 +168,10 @@ class World {
       name: "model",
       version: "1",
       editions: [`v${scenario.version}`],
-      concurrentPrompts: scenario.steering ? "inbox" : "queue",
+      concurrentPrompts: scenario.inbox ? "inbox" : "queue",
       log,
       session: {
-        open: (session, origin) => {
+        open: (session, { origin }) => {
           if (origin === "new") this.#watch(session);
           session.setConfigOptions(option("start"));
         },
@@ -187,7 +187,7 @@ class World {
     return this.#session;
   }
 
-  async connect(transports: readonly [Transport, Transport] = this.#transports): Promise<ConnectedAgent> {
+  async connect(transports: readonly [Transport, Transport] = this.#transports): Promise<ClientConnection> {
     this.#agent.connect(transports[0]);
     return client({
       name: "model",
@@ -359,7 +359,7 @@ class World {
       case "title": {
         const title = this.#word("text", false);
         this.emitted.text.push(`title ${title}`);
-        return turn.title(title);
+        return turn.session.setTitle(title);
       }
       case "usage":
         this.emitted.text.push(`usage ${++this.#words}`);
@@ -378,7 +378,9 @@ class World {
       case "tool":
         return turn.tool({ title: "tool" }, (tool) => tool.add("done"));
       case "tool with diff":
-        return turn.tool({ title: "diff" }, (tool) => tool.diff("/project/a.txt", "new\n", "old\n"));
+        return turn.tool({ title: "diff" }, (tool) =>
+          tool.diff({ path: "/project/a.txt", oldText: "old\n", newText: "new\n" }),
+        );
       case "failing tool":
         return turn
           .tool({ title: "fails" }, () => {
@@ -387,9 +389,10 @@ class World {
           .catch(() => undefined);
       default: {
         this.asked += 1;
-        const { allowed } = await turn.requestPermission({ title: act, options: [] });
+        const allowed = await turn.requestPermission(act);
         this.answered += 1;
-        if (allowed && (act === "ask no" || act === "ask never")) assert.fail(`${act} was allowed`);
+        if (allowed !== undefined && (act === "ask no" || act === "ask never"))
+          assert.fail(`${act} was allowed`);
       }
     }
   }
@@ -442,10 +445,10 @@ async function check(given: Scenario): Promise<void> {
     assert.equal(settled.length, 1, `a prompt has ${settled.length} ends`);
     const end = String(settled[0]).replace("joined ", "");
     if (cancelled) assert.notEqual(end, "end_turn", "a cancelled prompt ended as if it had not been");
-    if (world.dead !== undefined || acts.includes("throw") || given.steering) continue;
+    if (world.dead !== undefined || acts.includes("throw") || given.inbox) continue;
     if (endangered && end === "cancelled") continue;
     assert.equal(end, cancelled ? "cancelled" : "end_turn", `${JSON.stringify(acts)}`);
-    if (!given.steering) assert.ok(!String(settled[0]).startsWith("joined"), "nobody joined anything");
+    if (!given.inbox) assert.ok(!String(settled[0]).startsWith("joined"), "nobody joined anything");
   }
   const ends = world.entries.flatMap((entry) => (entry.kind === "result" ? [entry.messageId] : []));
   assert.equal(new Set(ends).size, ends.length, "a prompt has two outcomes in its history");
@@ -487,7 +490,7 @@ async function check(given: Scenario): Promise<void> {
     const history: EntryBody[] = [];
     loaded.onEntry((entry) => history.push(entry));
     const isOutside = ({ do: what }: Command) => what === "update outside" || what === "late word";
-    const isOrdered = !given.steering && !given.commands.some(isOutside);
+    const isOrdered = !given.inbox && !given.commands.some(isOutside);
     assert.deepEqual(shown(viewOf(history), isOrdered), shown(viewOf(world.entries), isOrdered));
     await again.close();
   }

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   conversation,
-  failsWith,
   inEveryVersion,
   initialize,
   openSession,
@@ -47,8 +46,8 @@ inEveryVersion("A16 every session has an id of its own, and its place", async (p
   const { agent } = await conversation(pair, {
     prompt: echo,
     session: {
-      open: (session, origin, activation) => {
-        places.push([origin, session.cwd, session.roots, activation._meta]);
+      open: (session, { origin, _meta }) => {
+        places.push([origin, session.cwd, session.roots, _meta]);
       },
     },
   });
@@ -113,7 +112,7 @@ inEveryVersion(
 
     const origins: string[] = [];
     const { agent } = await conversation(pair, {
-      session: { store, open: (_session, origin) => void origins.push(origin) },
+      session: { store, open: (_session, { origin }) => void origins.push(origin) },
       prompt: echo,
     });
     const session = await agent.loadSession(sessionId, place);
@@ -221,7 +220,7 @@ inEveryVersion(
     // the one that is open has not suffered
     assert.equal((await session.prompt("x").result).stopReason, "end_turn");
     await session.close();
-    await failsWith(session.prompt("x").result, -32002);
+    assert.throws(() => session.prompt("x"), { name: "ConnectionError", kind: "closed" });
     await session.close();
     await agent.deleteSession(sessionId);
     await agent.deleteSession(sessionId);
@@ -229,6 +228,17 @@ inEveryVersion(
     assert.deepEqual((await agent.listSessions()).sessions, []);
   },
 );
+
+test("N105 a prompt for a session that was closed is refused by name", async () => {
+  for (const version of [1, 2] as const) {
+    const { call } = withScriptedClient({ prompt: echo });
+    await call("initialize", initialize(version));
+    const opened = await call("session/new", { cwd: "/project", mcpServers: [] });
+    const { sessionId } = opened as { sessionId: string };
+    await call("session/close", { sessionId });
+    await rejects(call("session/prompt", { sessionId, prompt: [text("x")] }), -32002, { sessionId });
+  }
+});
 
 inEveryVersion("a session that is open on one connection is not opened on another", async (pair) => {
   const store = memoryStore();
@@ -307,16 +317,20 @@ inEveryVersion(
   "A33 A34 A37 closing ends the work, answers the prompts, and then there is silence",
   async (pair) => {
     let closed: AgentSession | undefined;
+    let refused = 0;
     const { session, updates, wire } = await openSession(pair, {
       async prompt(turn) {
         await new Promise<void>((resolve) => turn.signal.addEventListener("abort", () => resolve()));
-        setImmediate(() =>
+        const late = () =>
           turn.session.update({
             sessionUpdate: "agent_message_chunk",
             messageId: "x",
             content: text("too late"),
-          }),
-        );
+          });
+        setImmediate(() => {
+          assert.throws(late, /^Error: the session is closed: session\.update\(\) does nothing any more/);
+          refused += 1;
+        });
       },
       session: {
         close: (each) => {
@@ -335,7 +349,7 @@ inEveryVersion(
     await quiet();
     await quiet();
     assert.equal(wire.length, count);
-    assert.equal(said(updates), "");
+    assert.deepEqual([said(updates), refused], ["", 1]);
   },
 );
 

@@ -148,7 +148,9 @@ test("connect() says what a transport is, and where one is hidden", async () => 
 inEveryVersion("open() and prompt() say what they need, and nothing is sent", async (pair) => {
   const { agent: connected, session, wire } = await openSession(pair, { prompt });
   const before = wire.length;
-  const needsPlace = wrong(/^expected an object with `cwd` .*\{ cwd: "\/absolute\/path" \}, got nothing$/);
+  const needsPlace = wrong(
+    /^(?:new|load)Session: expected an object with `cwd` .*\{ cwd: "\/absolute\/path" \}, got nothing$/,
+  );
   await assert.rejects(connected.newSession(undefined as never), needsPlace);
   await assert.rejects(connected.loadSession("s", undefined as never), needsPlace);
   for (const [given, got] of [
@@ -175,7 +177,10 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
       const said = { say: 42, think: null } as never as Record<"say" | "think", string>;
       const ask = (turn.requestPermission as (given?: unknown) => Promise<unknown>).bind(turn);
       const elicit = (turn.elicit as (given?: unknown) => Promise<unknown>).bind(turn);
-      await assert.rejects(ask(), wrong(/^ask: expected a title, or an object .*, got nothing$/));
+      await assert.rejects(
+        ask(),
+        wrong(/^requestPermission: expected a title, or an object .*, got nothing$/),
+      );
       await assert.rejects(elicit(), wrong(/^elicit: expected an object whose mode is .*, got nothing$/));
       await assert.rejects(elicit({}), wrong(/^elicit: expected .*, got mode: nothing$/));
       assert.throws(() => turn.say(said.say), wrong(/^turn\.say: expected text or a content block, got 42$/));
@@ -192,10 +197,18 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
       );
       assert.throws(
         () => turn.session.runInBackground({ title: "T" }, undefined as never),
-        wrong(/^session\.background: expected a function that does the work, got nothing$/),
+        wrong(/^session\.runInBackground: expected a function that does the work, got nothing$/),
       );
       await turn.tool({ title: "T" }, (tool) => {
         assert.throws(() => tool.add(42 as never), wrong(/^tool\.add: expected text or content .*, got 42$/));
+        const diff = (...given: unknown[]) =>
+          (tool.diff as (...all: unknown[]) => unknown).apply(tool, given);
+        const needsChange = /^tool\.diff: expected \{ path, oldText, newText \}, got /;
+        for (const given of [["/a", "new", "old"], [], [null], [{ path: "/a" }], [{ newText: "x" }]])
+          assert.throws(() => diff(...given), wrong(needsChange));
+        assert.throws(() => diff({ path: "/a", newText: "x", oldText: 7 }), wrong(needsChange));
+        const makes = wrong(/^tool\.terminal: it makes a new terminal; show another with tool\.add\(/);
+        assert.throws(() => tool.terminal(turn.terminal() as never), makes);
       });
     },
   });

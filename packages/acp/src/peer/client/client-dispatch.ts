@@ -2,24 +2,22 @@
 
 import { optional } from "../../base/objects.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
-import type { ConnectionCounters, Log } from "../../jsonrpc/connection-options.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { ElicitationResponse, PermissionOutcome, PermissionRequest } from "../../model/ask.ts";
+import type { ElicitationResponse, PermissionRequest } from "../../model/ask.ts";
 import { type BoundMethod, Failure } from "../../wire/decode.ts";
 import type { BoundWire } from "../base/bound-wire.ts";
 import { newId } from "../base/new-id.ts";
+import type { ClientCounters } from "./client-connection.ts";
 import { type ClientDefinition, offeredFeatures, type RelayHooks } from "./client-definition.ts";
 import type { ClientWire } from "./client-wire.ts";
 import type { ConnectedSession } from "./connected-session.ts";
+import { LargeAnswers } from "./large-answers.ts";
 import { OrphanUpdates } from "./orphan-updates.ts";
-import { LargeAnswers, SessionServices } from "./session-services.ts";
-
-/** Counts of ignored input. */
-export interface AgentCounters extends Readonly<ConnectionCounters> {
-  /** Updates of unknown sessions. */
-  readonly orphanUpdates: number;
-}
+import { Permissions } from "./policy/permissions.ts";
+import type { ClientSession } from "./session/client-session.ts";
+import { SessionServices } from "./session-services.ts";
 
 interface ClientDispatchParts {
   readonly definition: ClientDefinition;
@@ -34,6 +32,7 @@ export class ClientDispatch {
   readonly #log: Log;
   readonly #wire: ClientWire;
   readonly #large: LargeAnswers;
+  readonly #permissions: Permissions;
   readonly #definition: ClientDefinition;
   readonly #hooks: RelayHooks | undefined;
   readonly #bound: BoundWire;
@@ -57,6 +56,7 @@ export class ClientDispatch {
     this.#orphans = new OrphanUpdates(this.#log);
     this.#wire = wire;
     this.#large = new LargeAnswers(() => wire.room);
+    this.#permissions = new Permissions(definition, this.#log);
     this.#definition = definition;
     this.#bound = bound;
     this.#edition = edition;
@@ -67,7 +67,7 @@ export class ClientDispatch {
     });
   }
 
-  get counters(): AgentCounters {
+  get counters(): ClientCounters {
     return { ...this.#wire.counters, orphanUpdates: this.#orphans.dropped };
   }
 
@@ -78,6 +78,11 @@ export class ClientDispatch {
   install(session: ConnectedSession): void {
     this.#sessions.set(session.sessionId, session);
     for (const { update, chars } of this.#orphans.adopt(session.sessionId)) session.receive(update, chars);
+  }
+
+  /** The user cancelled the work of a session. */
+  cancelled(session: ClientSession): void {
+    this.#permissions.cancel(session);
   }
 
   /** Ends a session that was closed or deleted, and closes what it was served. */
@@ -148,8 +153,15 @@ export class ClientDispatch {
     if (!this.#offers(service.op)) throw RequestError.methodNotFound(method);
     const session = this.#sessions.get(service.sessionId);
     if (session === undefined) throw noSession();
-    const run = () => this.#servicesOf(session).run(service.op, request.signal);
-    return service.op.op === "read" || service.op.op === "output" ? this.#large.give(request, run) : run();
+    const services = this.#servicesOf(session);
+    const { op } = service;
+    const { permit } = this.#permissions;
+    const run =
+      permit === undefined
+        ? () => services.run(op, request.signal)
+        : // before its turn among the large answers: the user may take long to answer
+          await services.permitted(op, request.signal, permit);
+    return op.op === "read" || op.op === "output" ? this.#large.give(request, run) : run();
   }
 
   #offers({ op }: ServiceOp): boolean {
@@ -178,25 +190,8 @@ export class ClientDispatch {
     );
     refuseDuplicates(ask);
     const session = this.#sessions.get(sessionId);
-    const askId = newId();
-    session?.record({ kind: "ask", askId, permission: ask });
-    const cancelled: PermissionOutcome = { outcome: "cancelled" };
-    const handle = async (signal: AbortSignal): Promise<PermissionOutcome> => {
-      if (ask.options.length === 0 || this.#definition.requestPermission === undefined) return cancelled;
-      return permissionAnswer(
-        ask,
-        await this.#definition.requestPermission(ask, { session, signal }),
-        this.#log,
-      );
-    };
-    let answer: PermissionOutcome = cancelled;
-    try {
-      if (session !== undefined) answer = await session.questions.answer(request.signal, cancelled, handle);
-    } finally {
-      // also when the handler fails: the question is over
-      session?.record({ kind: "answer", askId, permission: answer });
-    }
-    return { outcome: answer };
+    if (session === undefined) return { outcome: { outcome: "cancelled" } };
+    return { outcome: await this.#permissions.answer(session, ask, request.signal) };
   }
 
   async #elicitation(params: object, request: IncomingRequest): Promise<object> {
@@ -259,22 +254,6 @@ function refuseDuplicates({ options }: PermissionRequest): void {
       throw RequestError.invalidParams(message, path);
     }
   }
-}
-
-function permissionAnswer(
-  ask: PermissionRequest,
-  given: PermissionOutcome | string | undefined,
-  log: Log,
-): PermissionOutcome {
-  if (given === undefined) return { outcome: "cancelled" };
-  const answer: PermissionOutcome =
-    typeof given === "string" ? { outcome: "selected", optionId: given } : given;
-  if (answer.outcome !== "selected") return { outcome: "cancelled" };
-  if (ask.options.some(({ optionId }) => optionId === answer.optionId)) return answer;
-  log("error", "the permission handler chose an option that was not offered", {
-    offered: ask.options.length,
-  });
-  return { outcome: "cancelled" };
 }
 
 function noSession(): RequestError {

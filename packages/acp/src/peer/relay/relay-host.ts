@@ -13,10 +13,12 @@ import type {
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestId } from "../../jsonrpc/message-id.ts";
+import type { SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
-import type { ClientSession } from "../client/client-session.ts";
-import type { ConnectedAgent, SentHook, SessionOptions } from "../client/connected-agent.ts";
+import type { SessionOptions } from "../client/client-connection.ts";
+import type { LiveClientConnection } from "../client/live-client-connection.ts";
+import type { ClientSession } from "../client/session/client-session.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
 
@@ -25,13 +27,13 @@ const none: AgentOpResult = { kind: "none" };
 export class RelayHost implements AgentHost {
   readonly #relay: RelayContext;
   readonly #origins: RequestOrigins;
-  readonly #agent: ConnectedAgent;
+  readonly #agent: LiveClientConnection;
   readonly #sessions = new Map<string, RelayedSession>();
   /** Sessions that are being loaded or resumed: two requests at once get one replay. */
   readonly #activating = new Map<string, RelayedSession>();
   readonly #toolbox: ClientToolbox;
 
-  constructor(relay: RelayContext, agent: ConnectedAgent, origins: RequestOrigins) {
+  constructor(relay: RelayContext, agent: LiveClientConnection, origins: RequestOrigins) {
     this.#relay = relay;
     this.#agent = agent;
     this.#origins = origins;
@@ -47,7 +49,7 @@ export class RelayHost implements AgentHost {
       authMethods: authMethods.filter(
         (method) => method.type !== "terminal" || client.capabilities.terminalAuth,
       ),
-      _meta: undefined,
+      _meta: features._meta,
     };
   }
 

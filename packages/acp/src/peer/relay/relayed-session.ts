@@ -6,8 +6,8 @@ import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
-import type { ClientSession, Prompt } from "../client/client-session.ts";
 import type { ConnectedSession } from "../client/connected-session.ts";
+import type { ClientSession, Prompt } from "../client/session/client-session.ts";
 import { type ReadText, withDiffTexts } from "./diff-texts.ts";
 import { Losses, withLost } from "./losses.ts";
 import type { RelayOptions } from "./relay-options.ts";
@@ -177,10 +177,12 @@ export class RelayedSession {
   #send(op: PromptOp, signal: AbortSignal): Prompt {
     let prompt: Prompt;
     try {
-      prompt = this.live.prompt(op.prompt, { keepUpdates: false, ...optional({ _meta: op._meta }) });
+      prompt = this.live.prompt(op.prompt, optional({ _meta: op._meta }));
     } catch (error) {
       throw refusal(error, "/prompt");
     }
+    // updates are forwarded as they come, so none are kept
+    prompt.then(undefined, () => undefined);
     this.#unnamed.add(prompt);
     const named = (): void => void this.#unnamed.delete(prompt);
     prompt.accepted.then((messageId) => this.#own.add(messageId)).then(named, named);
@@ -270,7 +272,7 @@ async function accepted(prompt: Prompt): Promise<string> {
 
 async function outcomeOf(prompt: Prompt): Promise<PromptResult> {
   try {
-    return await prompt.result;
+    return await prompt;
   } catch (error) {
     throw agentGone(error);
   }

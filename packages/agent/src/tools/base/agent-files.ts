@@ -56,7 +56,7 @@ export class AgentFiles {
     const readable = this.#readable(path);
     if (readable !== undefined) return readable.readText(path, options);
     if (this.#client?.canRead !== true) return this.#local.readText(path, options);
-    await this.#local.locate(path);
+    await this.#local.realPath(path);
     // Uses the given name, since an editor knows its buffers by the names that the user opened.
     // Editors differ in what they do with a byte order mark; tools never see it.
     return withoutMark(await this.#client.readText(path, options));
@@ -131,7 +131,7 @@ export class AgentFiles {
 
   /** Resolves all links; the path need not exist. */
   locate(path: string): Promise<string> {
-    return this.#at(path).locate(path);
+    return this.#at(path).realPath(path);
   }
 
   list(path: string): Promise<readonly DirectoryEntry[]> {

@@ -17,7 +17,7 @@ export function shownVerbatim(text: string, path?: string): ToolCallContent {
 }
 
 export function shownDiff(path: string, newText: string, oldText: string | undefined): ToolCallContent {
-  return { type: "diff", ...textDiff(path, newText, oldText) };
+  return { type: "diff", ...textDiff({ path: path, oldText: oldText, newText: newText }) };
 }
 
 export function shownRemoval(path: string, oldText: string): ToolCallContent {

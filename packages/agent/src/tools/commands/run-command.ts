@@ -20,7 +20,7 @@ const cancelMs = 100;
 /** How long to wait for the exit of a killed command. */
 const killedMs = 2_000;
 
-export type CommandContext = Pick<RunContext, "call" | "terminal" | "terminals" | "outputs" | "signal">;
+export type CommandContext = Pick<RunContext, "call" | "terminals" | "outputs" | "signal">;
 
 export async function runCommand(context: CommandContext, command: JobCommand): Promise<ToolResult> {
   context.signal.throwIfAborted();
@@ -31,7 +31,7 @@ export async function runCommand(context: CommandContext, command: JobCommand): 
 async function runAtClient(context: CommandContext, command: JobCommand): Promise<ToolResult> {
   const terminal = await context.terminals.create(createOptions(context, command, clientOutputBytes));
   return untilReleased(context, terminal, async () => {
-    await context.call.terminal(terminal);
+    await context.call.add({ type: "terminal", terminalId: terminal.terminalId });
     const ending = await endOf(terminal, command, context.signal);
     const { output, truncated } = await terminal.output();
     const whole = new CommandOutput(context.outputs);
@@ -48,7 +48,7 @@ export async function runHere(
   onStart?: (terminal: TerminalHandle) => void,
 ): Promise<ToolResult> {
   let terminal: TerminalHandle | undefined;
-  const display = context.terminal({
+  const display = context.call.terminal({
     command: command.command,
     cwd: command.cwd,
     // the command then ends by itself, and the result says how
@@ -58,7 +58,6 @@ export async function runHere(
   const whole = new CommandOutput(context.outputs);
   let status: ExitStatus = {};
   try {
-    await context.call.terminal(display);
     const started = await context.terminals.create(createOptions(context, command, tailBytes), (bytes) => {
       whole.push(bytes);
       live.push(bytes);

@@ -165,6 +165,19 @@ export class SessionLog {
     return this.#inFlight.entries.length + this.#pending.entries.length;
   }
 
+  /** Reads every entry so far, also those that are not stored yet. */
+  history(): AsyncIterable<Entry> {
+    return this.#entriesBefore(this.mark());
+  }
+
+  async *#entriesBefore(end: number): AsyncGenerator<Entry> {
+    await this.flush();
+    for await (const entry of this.#store.entries(this.#sessionId)) {
+      if (entry.seq >= end) return;
+      yield entry;
+    }
+  }
+
   /** Resolves when everything so far is stored; rejects when it could not be. */
   flush(): Promise<void> {
     this.#closeText();

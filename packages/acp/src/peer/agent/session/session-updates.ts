@@ -13,6 +13,9 @@ import type { SessionSender } from "./session-sender.ts";
 
 export type SessionState = Extract<StateUpdate, { state: "idle" | "running" | "requires_action" }>;
 
+/** The promise of everything that needs no waiting: one for all, since most updates are sent at once. */
+export const sentAtOnce: Promise<void> = Promise.resolve();
+
 export class SessionUpdates {
   readonly sessionId: string;
   readonly log: SessionLog;
@@ -23,6 +26,8 @@ export class SessionUpdates {
   isClosed = false;
   #idPrefix: string | undefined;
   #ids = 0;
+  /** Most sessions have nothing to warn of: they need no set. */
+  #warnings: Set<string> | undefined;
 
   constructor(sessionId: string, sender: SessionSender, log: SessionLog) {
     this.sessionId = sessionId;
@@ -97,6 +102,14 @@ export class SessionUpdates {
   checkAsk(ask: PermissionRequest): void {
     const failure = this.sender.rules?.permission(ask);
     if (failure !== undefined) throw new TypeError(describeWrong("permission", failure));
+  }
+
+  /** Warns of a mistake in the agent's code, once per session. */
+  warnOnce(message: string): void {
+    this.#warnings ??= new Set();
+    if (this.#warnings.has(message)) return;
+    this.#warnings.add(message);
+    this.sender.log("warn", message, { sessionId: this.sessionId });
   }
 
   storeFailed(error: unknown): void {

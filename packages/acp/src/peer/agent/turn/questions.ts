@@ -3,23 +3,14 @@
 import { isObject } from "../../../base/objects.ts";
 import { elicitationAnswerFromWire, permissionAnswerFromWire } from "../../../edition/wire-fields.ts";
 import { argumentText, ConnectionError, RequestError } from "../../../jsonrpc/errors.ts";
-import type {
-  ElicitationRequest,
-  ElicitationResponse,
-  PermissionOutcome,
-  PermissionRequest,
-} from "../../../model/ask.ts";
+import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../../../model/ask.ts";
 import type { PermissionOption } from "../../../model/content.ts";
 import { checkElicitationUrl, checkForm, checkPermission } from "../session/output-rules.ts";
 import type { SessionSender } from "../session/session-sender.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
+import type { Turn } from "./turn.ts";
 
-/** The user's decision. */
-export interface Permission {
-  readonly allowed: boolean;
-  /** The chosen option; absent when the question was cancelled. */
-  readonly optionId?: string;
-}
+type PermissionQuestion = Exclude<Parameters<Turn["requestPermission"]>[0], string>;
 
 type UrlElicitation = Extract<ElicitationRequest, { mode: "url" }>;
 
@@ -43,18 +34,25 @@ export class Questions {
     this.#isForeground = isForeground;
   }
 
+  /** Somebody waits for an answer. */
+  get isOpen(): boolean {
+    return this.#open > 0;
+  }
+
   /** Stops waiting for answers when the turn is over. */
   close(): void {
     this.#turnEnded.abort();
   }
 
-  async permission(given: PermissionRequest): Promise<Permission> {
+  /** The option that allows it; undefined when it is not allowed. */
+  async permission(given: PermissionQuestion): Promise<PermissionOption | undefined> {
     if (!isObject(given))
       throw new TypeError(
-        `ask: expected a title, or an object with title and options, got ${argumentText(given)}`,
+        `requestPermission: expected a title, or an object with a title, got ${argumentText(given)}`,
       );
-    const options = given.options?.length === 0 ? [...usualOptions] : given.options;
-    const permission: PermissionRequest = { ...given, options };
+    const { options: wanted, onAnswer, ...question } = given;
+    const options = [...(wanted === undefined || wanted.length === 0 ? usualOptions : wanted)];
+    const permission = { ...question, options };
     this.#updates.checkAsk(permission);
     checkPermission(permission);
     const { sender, sessionId, log } = this.#updates;
@@ -72,14 +70,12 @@ export class Questions {
       const over = edition.permissionOver(permission, answer);
       if (over !== undefined) void sender.sendUpdate(sessionId, over);
     }
-    if (answer.outcome !== "selected") return { allowed: false };
+    if (answer.outcome !== "selected") return undefined;
     // an option that was never offered is no permission (A90)
     const chosen = options.find(({ optionId }) => optionId === answer.optionId);
-    if (chosen === undefined) return { allowed: false };
-    return {
-      allowed: chosen.kind === "allow_once" || chosen.kind === "allow_always",
-      optionId: chosen.optionId,
-    };
+    if (chosen === undefined) return undefined;
+    onAnswer?.(chosen);
+    return chosen.kind === "allow_once" || chosen.kind === "allow_always" ? chosen : undefined;
   }
 
   async elicit(elicitation: ElicitationRequest): Promise<ElicitationResponse> {

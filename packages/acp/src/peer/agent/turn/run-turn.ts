@@ -13,9 +13,9 @@ import type { Release } from "../session/session-output.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
 import type { ReceivedPrompt } from "./received-prompt.ts";
 import { RunningTurn } from "./running-turn.ts";
-import type { AgentSession, Turn, TurnEnd } from "./turn.ts";
+import type { AgentSession, PromptEnd, Turn } from "./turn.ts";
 
-type Handler = (turn: Turn) => Promise<TurnEnd> | TurnEnd;
+type Handler = (turn: Turn) => Promise<PromptEnd> | PromptEnd;
 
 /** A prompt that waits for its turn, or work without one: `run` takes the place of the prompt handler. */
 export interface QueuedTurn extends ReceivedPrompt {
@@ -57,23 +57,29 @@ export async function runTurn(
   if (queued.run !== undefined) updates.setState({ state: "running" });
   else if (!(await insert(updates, queued, true))) return turn.inbox.close();
   let outcome: PromptResult;
+  let hasReturned = false;
   try {
     // cancelled while its message was being stored
     turn.signal.throwIfAborted();
-    outcome = outcomeOf(await (queued.run ?? handler)(turn), turn);
+    const end = await (queued.run ?? handler)(turn);
+    hasReturned = true;
+    outcome = outcomeOf(end, turn);
   } catch (error) {
     outcome = failureOf(error, turn, log);
   }
+  turn.hasEnded = true;
   // it was abandoned: its handler took too long
   if (turn.isOver) return [];
   const left = turn.inbox.close();
   try {
-    const usage = await turn.finish();
-    outcome = { ...optional({ usage }), ...outcome };
+    await turn.finish({ hasReturned });
   } catch (error) {
     outcome = failureOf(error, turn, log);
   }
-  if (!reportsUsage) outcome = withoutUsage(outcome);
+  if (outcome.usage !== undefined && !reportsUsage) {
+    updates.warnOnce('the usage of a turn is not sent: enable it with unstable: ["usage"]');
+    outcome = withoutUsage(outcome);
+  }
   await end(turn, queued, outcome);
   return left;
 }
@@ -82,7 +88,8 @@ export async function runTurn(
 export async function abandonTurn(turn: RunningTurn, queued: QueuedTurn): Promise<void> {
   if (turn.isOver) return;
   turn.isOver = true;
-  await turn.finish();
+  turn.hasEnded = true;
+  await turn.finish({ hasReturned: false });
   await end(turn, queued, { stopReason: "cancelled" });
 }
 
@@ -171,12 +178,16 @@ function showIdle(updates: SessionUpdates, { stopReason, error, usage, _meta: me
   updates.setState(idle as Extract<SessionUpdate, { state: "idle" }>);
 }
 
-function outcomeOf(end: TurnEnd, turn: Turn): PromptResult {
-  // a cancelled turn is cancelled, whatever its handler returns (A47)
-  if (turn.signal.aborted) return { stopReason: "cancelled" };
+function outcomeOf(end: PromptEnd, turn: Turn): PromptResult {
+  // a cancelled turn is cancelled, whatever its handler returns (A47); its tokens were spent all the same
+  if (turn.signal.aborted)
+    return {
+      stopReason: "cancelled",
+      ...optional({ usage: typeof end === "object" ? end.usage : undefined }),
+    };
   const outcome = typeof end === "string" ? { stopReason: end } : (end ?? { stopReason: "end_turn" });
   if (typeof outcome.stopReason !== "string")
-    throw new TypeError("a prompt handler must return nothing, a stop reason or an outcome");
+    throw new TypeError("a prompt handler must return nothing, a stop reason or { stopReason }");
   checkStopReason(outcome.stopReason);
   // data of a scenario or a JavaScript handler may lack the kind
   const { error } = outcome;

@@ -3,6 +3,12 @@
 export class OpenQuestions {
   readonly #open = new Set<AbortController>();
   #isCancelling = false;
+  #cancels = 0;
+
+  /** How often the open questions were cancelled. */
+  get cancels(): number {
+    return this.#cancels;
+  }
 
   /** Runs the handler; a cancelled question is answered at once, whatever the handler does. */
   async answer<Answer>(
@@ -25,6 +31,7 @@ export class OpenQuestions {
   }
 
   abort(): void {
+    this.#cancels++;
     for (const question of this.#open) question.abort();
   }
 

@@ -1,8 +1,8 @@
 // Buffers updates for the iterator of a prompt, within bounds.
 
-import { limitsFrom } from "../../jsonrpc/connection-options.ts";
-import { ConnectionError } from "../../jsonrpc/errors.ts";
-import type { SessionUpdate } from "../../model/update.ts";
+import { limitsFrom } from "../../../jsonrpc/connection-options.ts";
+import { ConnectionError } from "../../../jsonrpc/errors.ts";
+import type { SessionUpdate } from "../../../model/update.ts";
 
 export interface UnreadLimits {
   /** Updates that wait for a loop. Default 16,384. */
@@ -24,6 +24,14 @@ export function unreadLimits(given: Partial<UnreadLimits>): UnreadLimits {
 /** Kept before an iterator begins, which may never happen; an iterator that lags by more gets joined text. */
 const unhurried = 1_024;
 
+const takenText = {
+  iterated:
+    "this prompt has a loop over its updates already, and they are given once; use session.onUpdate for more listeners",
+  awaited:
+    "this prompt was awaited before the loop over its updates began, so none were kept; iterate before you await, or " +
+    "use session.onUpdate",
+};
+
 interface Unread {
   readonly update: SessionUpdate;
   readonly chars: number;
@@ -35,14 +43,25 @@ export class UnreadUpdates {
   #head = 0;
   #chars = 0;
   #state: "waiting" | "read" | "lost" | "stopped" = "waiting";
+  /** Why no iterator may begin. */
+  #taken: "iterated" | "awaited" | undefined;
 
   constructor(limits: UnreadLimits) {
     this.#limits = limits;
   }
 
-  /** An iterator begins; a second one gets what comes from now on. */
+  /** An iterator begins. Throws a TypeError for a second one, and after `forgo`. */
   begin(): void {
+    if (this.#taken !== undefined) throw new TypeError(takenText[this.#taken]);
+    this.#taken = "iterated";
     if (this.#state !== "lost") this.#state = "read";
+  }
+
+  /** Keeps nothing, unless an iterator has begun. */
+  forgo(): void {
+    if (this.#taken !== undefined) return;
+    this.#taken = "awaited";
+    this.stop();
   }
 
   /** The iterator has ended. */

@@ -1,80 +1,47 @@
-// The API of one connected agent: its sessions, its login, and requests outside the protocol.
+// Implements a client's connection to an agent: its sessions, its login, and requests outside the protocol.
 
 import { isObject, optional } from "../../base/objects.ts";
 import type {
   Activation,
   AgentCapabilities,
   AgentIntroduction,
-  SessionInfo,
   SessionSetup,
+  WireCall,
 } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Edition } from "../../edition/negotiate.ts";
 import { listingFromWire } from "../../edition/wire-fields.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
-import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
+import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
+import type { AuthMethod, Implementation, SystemPrompt } from "../../model/content.ts";
+import { abortable, abortError } from "./abortable.ts";
+import { checkAbsolute } from "./absolute-path.ts";
 import type {
-  AuthMethod,
-  AvailableCommand,
-  Implementation,
-  McpServer,
-  Meta,
-  SessionConfigOption,
-  SystemPrompt,
-} from "../../model/content.ts";
-import type { Entry } from "../../model/entry.ts";
-import type { SessionUpdate } from "../../model/update.ts";
+  CallOptions,
+  ClientConnection,
+  ClientCounters,
+  SessionOptions,
+  SessionPage,
+  SessionQueryOptions,
+} from "./client-connection.ts";
 import type { ClientDefinition } from "./client-definition.ts";
-import type { AgentCounters, ClientDispatch } from "./client-dispatch.ts";
-import type { ClientSession } from "./client-session.ts";
+import type { ClientDispatch } from "./client-dispatch.ts";
 import type { ClientWire } from "./client-wire.ts";
 import { ConnectedSession, type OpenSessionSettings } from "./connected-session.ts";
+import type { ClientSession } from "./session/client-session.ts";
+import { unreadLimits } from "./session/unread-updates.ts";
 import { SessionRequests } from "./session-requests.ts";
-import { unreadLimits } from "./unread-updates.ts";
-
-/** The directories, servers and listeners of a session; nothing is inherited from an earlier activation. */
-export interface SessionOptions {
-  /** Absolute. */
-  readonly cwd: string;
-  readonly additionalDirectories?: readonly string[];
-  readonly mcpServers?: readonly McpServer[];
-  readonly systemPrompt?: SystemPrompt;
-  /** Custom data of the request. */
-  readonly _meta?: Meta;
-  /**
-   * For a load or a resume: the last known options and commands. They count until the agent reports others, since many
-   * agents do not repeat them.
-   */
-  readonly known?: KnownSession;
-  /** Listeners that miss nothing: for later ones only 1,024 updates of a history are kept. */
-  readonly onUpdate?: (update: SessionUpdate) => void;
-  readonly onEntry?: (entry: Entry) => void;
-}
-
-/** The last known options and commands of a session. */
-export interface KnownSession {
-  readonly configOptions: readonly SessionConfigOption[];
-  readonly availableCommands: readonly AvailableCommand[];
-}
-
-export interface SessionPage {
-  readonly sessions: readonly SessionInfo[];
-  readonly nextCursor?: string;
-}
-
-/** @internal For a relay, which must know the ids of its requests. */
-export type SentHook = Pick<RequestOptions<unknown>, "sent">;
 
 /** The parts of a connection whose version is known. */
-export interface AgentConnectionParts {
+export interface ClientConnectionParts {
   readonly wire: ClientWire;
   readonly dispatch: ClientDispatch;
   readonly edition: ClientEdition;
   readonly introduction: AgentIntroduction;
 }
 
-export class ConnectedAgent {
-  /** Resolves when the connection has closed, with the reason; never rejects. */
+/** For a relay, which must know the ids of its requests, every method that sends one takes a hook. */
+export class LiveClientConnection implements ClientConnection {
   readonly closed: Promise<ConnectionError>;
   readonly #wire: ClientWire;
   readonly #dispatch: ClientDispatch;
@@ -83,10 +50,9 @@ export class ConnectedAgent {
   readonly #requests: SessionRequests;
   readonly #settings: OpenSessionSettings;
 
-  /** @internal Made by client().connect(). */
   constructor(
-    { wire, dispatch, edition, introduction }: AgentConnectionParts,
-    definition: Pick<ClientDefinition, "log" | "strict" | "connection">,
+    { wire, dispatch, edition, introduction }: ClientConnectionParts,
+    definition: Pick<ClientDefinition, "log" | "strict" | "connection" | "policy">,
   ) {
     this.#wire = wire;
     this.#dispatch = dispatch;
@@ -97,6 +63,8 @@ export class ConnectedAgent {
       log: definition.log ?? (() => undefined),
       unread: unreadLimits(definition.connection ?? {}),
       isStrict: definition.strict === true,
+      keepsToolCalls: definition.policy !== undefined,
+      cancelled: (session) => dispatch.cancelled(session),
       closed: (sessionId) => dispatch.end(sessionId),
     };
     this.closed = dispatch.closed;
@@ -106,7 +74,6 @@ export class ConnectedAgent {
     return this.#introduction.info;
   }
 
-  /** The capabilities of the agent. */
   get capabilities(): AgentCapabilities {
     return this.#introduction.capabilities;
   }
@@ -115,61 +82,53 @@ export class ConnectedAgent {
     return this.#introduction.authMethods;
   }
 
-  /** The edition of the protocol that was agreed on. */
   get edition(): Edition {
     return this.#edition.name;
   }
 
-  /** Counts of ignored input: noise, stray answers, updates of unknown sessions. */
-  get counters(): AgentCounters {
+  get counters(): ClientCounters {
     return this.#dispatch.counters;
   }
 
-  /** Opens a new session. */
-  async newSession(place: SessionOptions & SentHook): Promise<ClientSession> {
+  async newSession(options: SessionOptions & SentHook): Promise<ClientSession> {
     this.#needs(this.capabilities.sessions, "have sessions");
-    const activation = this.#activation(place);
-    return this.#named(place, () => this.#edition.open(activation));
+    const activation = this.#activation("newSession", options);
+    return this.#named(options, this.#edition.open(activation));
   }
 
-  /** Loads a session with its history, which arrives as updates before this resolves. */
-  async loadSession(sessionId: string, place: SessionOptions & SentHook): Promise<ClientSession> {
+  async loadSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
     this.#needs(this.capabilities.load, "load sessions");
-    return this.#activate(sessionId, place, true);
+    const activation = this.#activation("loadSession", options);
+    return this.#named(options, this.#edition.activate(sessionId, activation, true), sessionId);
   }
 
-  /** Resumes a session without its history. */
-  async resumeSession(sessionId: string, place: SessionOptions & SentHook): Promise<ClientSession> {
+  async resumeSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
     this.#needs(this.capabilities.resume, "resume sessions");
-    return this.#activate(sessionId, place, false);
+    const activation = this.#activation("resumeSession", options);
+    return this.#named(options, this.#edition.activate(sessionId, activation, false), sessionId);
   }
 
-  /** Opens a new session with the conversation of another one. Unstable: list "session/fork". */
-  async forkSession(sessionId: string, place: SessionOptions & SentHook): Promise<ClientSession> {
+  async forkSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
     this.#needs(this.capabilities.fork, "fork sessions");
-    const activation = this.#activation(place);
-    return this.#named(place, () => {
-      const { params } = this.#edition.open(activation);
-      return { method: "session/fork", params: { ...(params as object), sessionId } };
-    });
+    const { params } = this.#edition.open(this.#activation("forkSession", options));
+    const call = { method: "session/fork", params: { ...(params as object), sessionId } }; // of a request
+    return this.#named(options, call);
   }
 
-  /** One page of the agent's sessions; pass `nextCursor` on as it is. */
-  async listSessions({
-    sent,
-    ...query
-  }: { readonly cwd?: string; readonly cursor?: string } & SentHook = {}): Promise<SessionPage> {
+  async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
     this.#needs(this.capabilities.list, "list sessions");
-    return listingFromWire(await this.#wire.request("session/list", query, { sent }));
+    if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
+    return listingFromWire(await this.#call("session/list", query, { signal, sent }));
   }
 
-  async deleteSession(sessionId: string, hook: SentHook = {}): Promise<void> {
+  async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<void> {
     this.#needs(this.capabilities.delete, "delete sessions");
-    await this.#wire.request("session/delete", { sessionId }, hook);
-    this.#dispatch.end(sessionId);
+    // also when the answer comes after an abort
+    const receive = () => this.#dispatch.end(sessionId);
+    await this.#call("session/delete", { sessionId }, { ...options, receive });
   }
 
-  async login(methodId: string, hook: SentHook = {}): Promise<void> {
+  async login(methodId: string, options: CallOptions & SentHook = {}): Promise<void> {
     const method = this.authMethods.find((each) => each.methodId === methodId);
     if (method === undefined) {
       const known = this.authMethods.map((each) => String(each.methodId)).join(", ");
@@ -182,71 +141,90 @@ export class ConnectedAgent {
       );
     }
     const { method: name, params } = this.#edition.login(methodId);
-    await this.#wire.request(name, params, hook);
+    await this.#call(name, params, options);
   }
 
-  async logout(hook: SentHook = {}): Promise<void> {
+  async logout(options: CallOptions & SentHook = {}): Promise<void> {
     this.#needs(this.capabilities.logout, "log out");
     const { method, params } = this.#edition.logout();
-    await this.#wire.request(method, params, hook);
+    await this.#call(method, params, options);
   }
 
-  /** A request outside the protocol; its name begins with `_`. */
-  request(method: `_${string}`, params?: unknown, options?: RequestOptions<unknown>): Promise<unknown> {
+  request(
+    method: `_${string}`,
+    params?: unknown,
+    options?: RequestOptions<unknown> & SentHook,
+  ): Promise<unknown> {
     return this.#wire.extension(method, params, options);
   }
 
-  /** A notification outside the protocol; its name begins with `_`. */
-  notify(method: `_${string}`, params?: unknown): Promise<void> | undefined {
+  notify(method: `_${string}`, params?: unknown): Promise<void> {
     return this.#wire.notifyExtension(method, params);
   }
 
-  /** Ends the connection and all that its sessions were served. */
   async close(reason?: string): Promise<void> {
     await this.#wire.close(reason);
     await this.closed;
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   // ----
 
-  #activate(sessionId: string, place: SessionOptions & SentHook, replay: boolean): Promise<ClientSession> {
-    const activation = this.#activation(place);
-    return this.#named(place, () => this.#edition.activate(sessionId, activation, replay), sessionId);
+  #call<Result = object>(
+    method: string,
+    params: unknown,
+    options: {
+      readonly signal?: AbortSignal | undefined;
+      readonly receive?: (result: object) => Result;
+    } & SentHook,
+  ): Promise<Result> {
+    return abortable(options.signal, method, () => this.#wire.request(method, params, options));
   }
 
   /** Sends a request whose answer names a session, and installs it before any later message is handled. */
   #named(
-    place: SessionOptions & SentHook,
-    call: () => { readonly method: string; readonly params: unknown },
+    options: SessionOptions & SentHook,
+    { method, params }: WireCall,
     sessionId?: string,
   ): Promise<ClientSession> {
+    const { signal, sent, known = { configOptions: [], availableCommands: [] } } = options;
     return this.#dispatch.naming(async () => {
-      const { method, params } = call();
+      if (signal?.aborted) throw abortError(signal, method);
       // history comes before the answer: the session is there to receive it
       const isKnown = sessionId !== undefined && this.#dispatch.find(sessionId) !== undefined;
-      const { configOptions: options, availableCommands: commands } = place.known ?? {
-        configOptions: [],
-        availableCommands: [],
-      };
-      const early =
-        sessionId === undefined
-          ? undefined
-          : this.#install({ sessionId, configOptions: options, availableCommands: commands }, place);
+      const early = sessionId === undefined ? undefined : this.#install({ sessionId, ...known }, options);
       const receive = (result: object) => {
         const setup = this.#edition.setup(result, sessionId);
         if (setup.sessionId === "") throw namelessSession(method);
-        const session = early ?? this.#install({ ...setup, configOptions: [], availableCommands: [] }, place);
+        if (signal?.aborted && !isKnown) {
+          this.#abandon(setup.sessionId);
+          throw abortError(signal, method);
+        }
+        const session =
+          early ?? this.#install({ ...setup, configOptions: [], availableCommands: [] }, options);
         // updates that came before the answer are older than it
         session.opened(setup);
         return session;
       };
-      const send = () => this.#wire.request(method, params, { receive, sent: place.sent });
-      if (early === undefined) return send();
-      return early.replaying(send).catch((error: unknown) => {
+      const send = () => this.#wire.request(method, params, { receive, sent, signal });
+      if (early === undefined) return abortable(signal, method, send);
+      return abortable(signal, method, () => early.replaying(send)).catch((error: unknown) => {
         // one that was open before is still open
         if (!isKnown) this.#dispatch.forget(early.sessionId);
         throw error;
       });
+    });
+  }
+
+  /** The caller has given up, so nobody will close the session that the agent opened. */
+  #abandon(sessionId: string): void {
+    // it was opened again meanwhile
+    if (this.#dispatch.find(sessionId) !== undefined) return;
+    this.#requests.close(sessionId).catch((error: unknown) => {
+      this.#settings.log("warn", "a session whose opening was aborted could not be closed", { error });
     });
   }
 
@@ -258,18 +236,19 @@ export class ConnectedAgent {
     const roots = [cwd, ...additionalDirectories];
     const session =
       known ?? new ConnectedSession(setup, roots, this.#requests, this.#edition.session(), this.#settings);
-    if (onUpdate !== undefined) session.onUpdate(onUpdate);
-    if (onEntry !== undefined) session.onEntry(onEntry);
+    session.events.listen(onUpdate, onEntry);
     if (known === undefined) this.#dispatch.install(session);
     return session;
   }
 
-  #activation(place: SessionOptions): Activation {
-    if (!isObject(place)) {
+  #activation(method: string, options: SessionOptions): Activation {
+    if (!isObject(options)) {
       const wanted = 'an object with `cwd` as the last argument, as { cwd: "/absolute/path" }';
-      throw new TypeError(`expected ${wanted}, got ${argumentText(place)}`);
+      throw new TypeError(`${method}: expected ${wanted}, got ${argumentText(options)}`);
     }
-    const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt, _meta } = place;
+    const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt, _meta } = options;
+    checkAbsolute(method, "cwd", cwd);
+    for (const directory of additionalDirectories) checkAbsolute(method, "additionalDirectories", directory);
     if (additionalDirectories.length > 0)
       this.#needs(this.capabilities.additionalDirectories, "take additional directories");
     if (systemPrompt !== undefined) this.#checkSystemPrompt(systemPrompt);

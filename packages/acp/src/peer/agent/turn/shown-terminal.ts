@@ -1,24 +1,16 @@
-// A terminal that the agent owns and the client only shows. Version 1 has none: there it becomes text.
+// Implements a terminal that the agent owns and the client only shows.
 
 import { optional } from "../../../base/objects.ts";
 import type { TerminalExitStatus } from "../../../model/content.ts";
-import type { SessionUpdates } from "../session/session-updates.ts";
+import { type SessionUpdates, sentAtOnce } from "../session/session-updates.ts";
+import type { DisplayTerminal, DisplayTerminalOptions } from "./tool-call.ts";
 
-export interface DisplayTerminalOptions {
-  readonly command?: string;
-  /** Absolute. Default: the session's working directory. */
-  readonly cwd?: string;
-  /** The user may cancel it (v2): end your process, and call `exit` when it has ended. */
-  readonly onCancel?: () => void;
-}
-
-export class DisplayTerminal {
+export class ShownTerminal implements DisplayTerminal {
   readonly terminalId: string;
   readonly #updates: SessionUpdates;
   readonly #isCancellable: boolean;
   #exited = false;
 
-  /** @internal */
   constructor(
     updates: SessionUpdates,
     { command, cwd, onCancel }: DisplayTerminalOptions & { readonly cwd: string },
@@ -35,15 +27,16 @@ export class DisplayTerminal {
     if (onCancel !== undefined) updates.work.onCancel("terminal", this.terminalId, onCancel);
   }
 
-  /** Shows more output. Bytes may end anywhere, also inside a character. */
-  write(output: string | Uint8Array): Promise<void> | undefined {
-    if (this.#exited) return undefined;
+  write(output: string | Uint8Array): Promise<void> {
+    // a process writes its last output late
+    if (this.#exited) return sentAtOnce;
     const bytes = typeof output === "string" ? new TextEncoder().encode(output) : output;
-    return this.#updates.update({
+    const update = {
       sessionUpdate: "terminal_output_chunk",
       terminalId: this.terminalId,
       data: base64(bytes),
-    });
+    } as const;
+    return this.#updates.update(update) ?? sentAtOnce;
   }
 
   exit(exitStatus: TerminalExitStatus): void {
@@ -55,11 +48,6 @@ export class DisplayTerminal {
       exitStatus,
       ...(this.#isCancellable ? { capabilities: null } : {}),
     });
-  }
-
-  /** @internal Ends it with its turn. */
-  close(): void {
-    this.exit({});
   }
 }
 

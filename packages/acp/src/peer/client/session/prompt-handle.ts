@@ -1,8 +1,8 @@
 // The handle of an open prompt: settles its promises and buffers updates for its iterator.
 
-import { optional } from "../../base/objects.ts";
-import { ConnectionError, type RequestError } from "../../jsonrpc/errors.ts";
-import type { PromptResult, SessionUpdate } from "../../model/update.ts";
+import { optional } from "../../../base/objects.ts";
+import { ConnectionError, type RequestError } from "../../../jsonrpc/errors.ts";
+import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
 import type { Prompt } from "./client-session.ts";
 import { type UnreadLimits, UnreadUpdates } from "./unread-updates.ts";
 
@@ -16,12 +16,11 @@ export class PromptHandle implements Prompt {
   #ended = false;
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
+  #stopListening: (() => void) | undefined;
 
-  /** `keepUpdates: false` buffers nothing before an iterator begins. */
-  constructor(cancel: () => void, limits: UnreadLimits, keepUpdates = true) {
+  constructor(cancel: () => void, limits: UnreadLimits) {
     this.#cancel = cancel;
     this.#unread = new UnreadUpdates(limits);
-    if (!keepUpdates) this.#unread.stop();
     this.accepted = this.#accepted.promise;
     this.result = this.#outcome.promise;
     // a caller may use only one of the two
@@ -33,8 +32,30 @@ export class PromptHandle implements Prompt {
     this.#cancel();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<SessionUpdate, void> {
+  /** Cancels the prompt when the signal aborts, or now if it has. */
+  cancelOn(signal: AbortSignal): void {
+    if (signal.aborted) return this.cancel();
+    const cancel = () => this.cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    this.#stopListening = () => signal.removeEventListener("abort", cancel);
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a prompt is awaited for its result
+  then<Fulfilled = PromptResult, Rejected = never>(
+    onFulfilled?: ((result: PromptResult) => Fulfilled | PromiseLike<Fulfilled>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Fulfilled | Rejected> {
+    this.#unread.forgo();
+    return this.result.then(onFulfilled, onRejected);
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<SessionUpdate, void> {
+    // when the loop begins, and not with its first step
     this.#unread.begin();
+    return this.#updates();
+  }
+
+  async *#updates(): AsyncGenerator<SessionUpdate, void> {
     try {
       for (;;) {
         for (let update = this.#unread.take(); update !== undefined; update = this.#unread.take())
@@ -69,7 +90,7 @@ export class PromptHandle implements Prompt {
     this.#outcome.resolve(outcome);
   }
 
-  /** Ends with an error of the agent, which is an outcome in every version. */
+  /** Ends with an error of the agent, which is a result in every version. */
   refuse(error: RequestError): PromptResult {
     this.#accepted.reject(error);
     this.#finish();
@@ -90,6 +111,7 @@ export class PromptHandle implements Prompt {
   }
 
   #finish(): void {
+    this.#stopListening?.();
     this.#ended = true;
     this.#wake?.();
   }

@@ -1,6 +1,7 @@
-// Tracks the tool calls of a session: which are open, their titles, and which can be cancelled.
+// Tracks the tool calls of a session: which are open, what is known of them, and which can be cancelled.
 
-import type { SessionUpdate } from "../../model/update.ts";
+import type { SessionUpdate, ToolCallUpdate } from "../../../model/update.ts";
+import { KnownToolCalls } from "./known-tool-calls.ts";
 
 type UpdateOf<Tag extends SessionUpdate["sessionUpdate"]> = Extract<SessionUpdate, { sessionUpdate: Tag }>;
 
@@ -13,9 +14,18 @@ export class ToolCallTracker {
   readonly #background = new Set<string>();
   readonly #cancellableCalls = new Set<string>();
   readonly #cancellableTerminals = new Set<string>();
+  readonly #details: KnownToolCalls | undefined;
 
-  note(update: SessionUpdate): void {
-    if (update.sessionUpdate === "tool_call_update") this.#noteCall(update);
+  /** `keepsDetails`: for a policy, which decides by all that is known of a call. */
+  constructor({ keepsDetails }: { readonly keepsDetails: boolean }) {
+    this.#details = keepsDetails ? new KnownToolCalls() : undefined;
+  }
+
+  /** `chars` is the size of the message that brought the update. */
+  note(update: SessionUpdate, chars: number): void {
+    if (update.sessionUpdate === "tool_call_update") this.#noteCall(update, chars);
+    else if (update.sessionUpdate === "tool_call_content_chunk")
+      this.#details?.append(update.toolCallId, update.content, chars);
     else if (update.sessionUpdate === "terminal_update")
       noteCancel(this.#cancellableTerminals, update.terminalId, update);
     else if (update.sessionUpdate === "state_update") this.#noteState(update);
@@ -36,10 +46,16 @@ export class ToolCallTracker {
     return this.#titles.get(toolCallId);
   }
 
+  /** All that is known of a call, changed by what a question says of it. */
+  detailsOf(toolCallId: string, said?: ToolCallUpdate): ToolCallUpdate | undefined {
+    return this.#details?.find(toolCallId, said) ?? said;
+  }
+
   /** Forgets open calls: what is still open was left behind, or is history. */
   clear(): void {
     this.#open.clear();
     this.#titles.clear();
+    this.#details?.clear();
   }
 
   checkToolCall(toolCallId: string): void {
@@ -52,7 +68,7 @@ export class ToolCallTracker {
       throw notOffered("cancelTerminal", `the terminal ${terminalId}`);
   }
 
-  #noteCall(update: UpdateOf<"tool_call_update">): void {
+  #noteCall(update: UpdateOf<"tool_call_update">, chars: number): void {
     const { toolCallId, status } = update;
     noteCancel(this.#cancellableCalls, toolCallId, update);
     const isNew = !this.#known.has(toolCallId);
@@ -61,7 +77,12 @@ export class ToolCallTracker {
     if (status === "completed" || status === "failed" || status === "cancelled") {
       this.#open.delete(toolCallId);
       this.#titles.delete(toolCallId);
+      this.#details?.forget(toolCallId);
       return;
+    }
+    if (this.#details !== undefined) {
+      const { sessionUpdate: _, ...patch } = update;
+      this.#details.patch(patch, chars);
     }
     if (update.title != null) this.#titles.set(toolCallId, update.title);
     if (isNew || status !== undefined) this.#open.add(toolCallId);
