@@ -80,4 +80,4 @@ export {
   type WebSocketTransportOptions,
   webSocketTransport,
 } from "./transport/websocket.ts";
-export type { UnstableMethods } from "./wire/decode.ts";
+export type { UnstableFeature, UnstableFeatures } from "./validation/unstable-features.ts";

@@ -2,14 +2,9 @@
 
 import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
+import type { ExitStatus } from "../model/content.ts";
 import { errorCodes } from "../model/error-codes.ts";
-import type {
-  CreateTerminalOptions,
-  ExitStatus,
-  Files,
-  TerminalHandle,
-  Terminals,
-} from "../model/services.ts";
+import type { CreateTerminalOptions, Files, TerminalHandle, Terminals } from "../model/services.ts";
 import type { CommandScript } from "./client-scenario.ts";
 
 type Note = (event: object) => void;

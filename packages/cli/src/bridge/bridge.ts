@@ -1,7 +1,14 @@
 // `parley bridge --as v1 -- COMMAND`: connects an editor and an agent of different protocol versions.
 
-import { type ByteChannel, byteTransport, type ClientToolServices, type Edition, relay } from "@parley/acp";
-import { nodePlatform, type ProcessExit, spawnTransport, stdioChannel } from "@parley/acp/node";
+import {
+  type ByteChannel,
+  byteTransport,
+  type ClientToolServices,
+  type Edition,
+  type ExitStatus,
+  relay,
+} from "@parley/acp";
+import { nodePlatform, spawnTransport, stdioChannel } from "@parley/acp/node";
 import { type CommandError, type Invocation, usageError } from "../command/command.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
 import { readWorkspaceText } from "./workspace-text.ts";
@@ -74,7 +81,7 @@ async function serve({ as, isStrict, command, args, log }: Bridge): Promise<numb
 }
 
 /** As shells do: 128 plus the signal, 127 if it did not start. */
-function exitCodeOf({ exitCode, signal }: ProcessExit): number {
+function exitCodeOf({ exitCode, signal }: ExitStatus): number {
   if (exitCode !== undefined) return exitCode;
   if (signal === undefined) return 127;
   const { constants } = process.getBuiltinModule("node:os");

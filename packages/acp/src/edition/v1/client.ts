@@ -2,8 +2,9 @@
 
 import { optional } from "../../base/objects.ts";
 import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
-import type { PromptResult } from "../../model/update.ts";
+import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
+import type { PromptResult, StopReason } from "../../model/update.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
@@ -37,7 +38,7 @@ export const v1ClientEdition: ClientEdition = {
     method === "session/set_config_option"
       ? optionsFromV1((result as wire.SetSessionConfigOptionResponse).configOptions)
       : undefined,
-  session: () => new V1ClientSession(),
+  session: (unstable) => new V1ClientSession(unstable),
   permission(params, titleOf) {
     const request = params as wire.RequestPermissionRequest;
     const { sessionId, toolCall } = request;
@@ -56,7 +57,7 @@ function agent(result: object): AgentIntroduction {
     sessionCapabilities: session = {},
   } = can;
   return {
-    info: agentInfo ?? undefined,
+    info: (agentInfo ?? undefined) as Implementation | undefined, // validated by the method's row
     capabilities: {
       image: prompt.image === true,
       audio: prompt.audio === true,
@@ -136,9 +137,13 @@ function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
 
 /** Makes up the states and echoes that version 1 does not have. */
 class V1ClientSession implements ClientSessionEdition {
-  readonly #decoder = new V1UpdateDecoder();
+  readonly #decoder: V1UpdateDecoder;
   #open: number | undefined;
   #cancelled = false;
+
+  constructor(unstable: UnstableFeatures) {
+    this.#decoder = new V1UpdateDecoder(unstable);
+  }
 
   setOptions(options: readonly SessionConfigOption[]): void {
     this.#decoder.options = options;
@@ -188,7 +193,7 @@ class V1ClientSession implements ClientSessionEdition {
     if (this.#open !== undefined) this.#rest(this.#open, { stopReason: this.#reason("error") }, out);
   }
 
-  #reason(stopReason: string): string {
+  #reason(stopReason: wire.StopReason | "error"): StopReason {
     return this.#cancelled ? "cancelled" : stopReason;
   }
 

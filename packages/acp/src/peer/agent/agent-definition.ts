@@ -12,7 +12,7 @@ import { allEditions, type Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
-import type { UnstableMethods } from "../../wire/decode.ts";
+import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
 import type { Extensions } from "../base/extensions.ts";
 import type { AgentSession, Turn, TurnEnd } from "./turn/turn.ts";
@@ -20,12 +20,13 @@ import type { AgentSession, Turn, TurnEnd } from "./turn/turn.ts";
 /** How a session came to life on this connection. */
 export type SessionOrigin = "new" | "load" | "resume" | "fork";
 
-export interface AgentDefinition {
+/** `End` is what `prompt` returns, so that the compiler checks the stop reasons of async handlers too. */
+export interface AgentDefinition<End extends TurnEnd = TurnEnd> {
   readonly name: string;
   readonly version: string;
   readonly title?: string;
   /** Answers one prompt. Called once per turn, never twice at once per session. Returns nothing for "end_turn". */
-  prompt(turn: Turn): Promise<TurnEnd> | TurnEnd;
+  prompt(turn: Turn): Promise<End> | End;
   readonly session?: SessionHandlers;
   readonly auth?: AuthHandlers;
   /** Kinds of content that prompts may have beside text and links. Default none. */
@@ -44,7 +45,8 @@ export interface AgentDefinition {
   readonly extensions?: Extensions;
   /** The editions of the protocol to speak, newest first. Default: all. */
   readonly editions?: Editions;
-  readonly unstable?: UnstableMethods;
+  /** The unstable features to enable. Default: none. */
+  readonly unstable?: UnstableFeatures;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log;
   readonly connection?: AgentConnectionOptions;
@@ -188,14 +190,10 @@ function features(definition: AgentDefinition): AgentCapabilities {
     list: true,
     close: true,
     delete: true,
-    fork: lists(unstable, "session/fork"),
+    fork: lists(unstable, "fork"),
     additionalDirectories: true,
-    systemPrompt: lists(unstable, "session/new"),
-    systemPromptOverride: lists(unstable, "session/new"),
+    systemPrompt: lists(unstable, "system_prompt"),
+    systemPromptOverride: lists(unstable, "system_prompt"),
     logout: definition.auth?.logout !== undefined,
   };
-}
-
-export function lists(unstable: UnstableMethods, method: string): boolean {
-  return unstable === "*" || unstable.includes(method);
 }

@@ -6,6 +6,7 @@ import { memoryStore } from "../../model/memory-store.ts";
 import { type AgentDefinition, type AgentHooks, checkAgentDefinition } from "./agent-definition.ts";
 import { ServedClient } from "./served-client.ts";
 import { guardedStore } from "./session/guarded-store.ts";
+import type { TurnEnd } from "./turn/turn.ts";
 
 /** One client at an agent. */
 export type AgentConnection = Pick<
@@ -23,7 +24,7 @@ export interface Agent {
 }
 
 /** An agent from what it does with a prompt, and whatever else it wants to decide. */
-export function agent(definition: AgentDefinition): Agent {
+export function agent<const End extends TurnEnd>(definition: AgentDefinition<End>): Agent {
   return agentWith(definition, {});
 }
 

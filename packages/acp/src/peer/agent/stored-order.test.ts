@@ -13,6 +13,7 @@ import {
 import {
   type AgentSession,
   memoryStore,
+  type OutgoingUpdate,
   type SessionStore,
   type SessionUpdate,
   type Turn,
@@ -64,7 +65,7 @@ function story(updates: readonly SessionUpdate[]): string[] {
   return lines;
 }
 
-const aside = (word: string, messageId = word): SessionUpdate => ({
+const aside = (word: string, messageId = word): OutgoingUpdate => ({
   sessionUpdate: "agent_message_chunk",
   messageId,
   content: text(word),

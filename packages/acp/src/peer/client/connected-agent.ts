@@ -8,7 +8,7 @@ import type {
   SessionInfo,
   SessionSetup,
 } from "../../edition/agent-edition.ts";
-import type { ClientEdition } from "../../edition/client-edition.ts";
+import type { ClientEdition, ClientSessionEdition } from "../../edition/client-edition.ts";
 import type { Edition } from "../../edition/negotiate.ts";
 import { listingFromWire } from "../../edition/wire-fields.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
@@ -17,13 +17,14 @@ import type {
   AuthMethod,
   AvailableCommand,
   Implementation,
-  McpServer,
   Meta,
   SessionConfigOption,
   SystemPrompt,
 } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
+import { completeServers, type OutgoingMcpServer } from "../../model/outgoing.ts";
 import type { SessionUpdate } from "../../model/update.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type { ClientDefinition } from "./client-definition.ts";
 import type { AgentCounters, ClientDispatch } from "./client-dispatch.ts";
 import type { ClientSession } from "./client-session.ts";
@@ -37,7 +38,7 @@ export interface SessionOptions {
   /** Absolute. */
   readonly cwd: string;
   readonly additionalDirectories?: readonly string[];
-  readonly mcpServers?: readonly McpServer[];
+  readonly mcpServers?: readonly OutgoingMcpServer[];
   readonly systemPrompt?: SystemPrompt;
   /** Custom data of the request. */
   readonly _meta?: Meta;
@@ -82,15 +83,17 @@ export class ConnectedAgent {
   readonly #introduction: AgentIntroduction;
   readonly #requests: SessionRequests;
   readonly #settings: OpenSessionSettings;
+  readonly #unstable: UnstableFeatures;
 
   /** @internal Made by client().connect(). */
   constructor(
     { wire, dispatch, edition, introduction }: AgentConnectionParts,
-    definition: Pick<ClientDefinition, "log" | "strict" | "connection">,
+    definition: Pick<ClientDefinition, "log" | "strict" | "connection" | "unstable">,
   ) {
     this.#wire = wire;
     this.#dispatch = dispatch;
     this.#edition = edition;
+    this.#unstable = definition.unstable ?? [];
     this.#introduction = introduction;
     this.#requests = new SessionRequests(wire, edition, introduction.capabilities);
     this.#settings = {
@@ -144,7 +147,7 @@ export class ConnectedAgent {
     return this.#activate(sessionId, place, false);
   }
 
-  /** Opens a new session with the conversation of another one. Unstable: list "session/fork". */
+  /** Opens a new session with the conversation of another one. Needs the unstable feature "fork". */
   async forkSession(sessionId: string, place: SessionOptions & SentHook): Promise<ClientSession> {
     this.#needs(this.capabilities.fork, "fork sessions");
     const activation = this.#activation(place);
@@ -257,11 +260,15 @@ export class ConnectedAgent {
     const known = this.#dispatch.find(setup.sessionId);
     const roots = [cwd, ...additionalDirectories];
     const session =
-      known ?? new ConnectedSession(setup, roots, this.#requests, this.#edition.session(), this.#settings);
+      known ?? new ConnectedSession(setup, roots, this.#requests, this.#newEdition(), this.#settings);
     if (onUpdate !== undefined) session.onUpdate(onUpdate);
     if (onEntry !== undefined) session.onEntry(onEntry);
     if (known === undefined) this.#dispatch.install(session);
     return session;
+  }
+
+  #newEdition(): ClientSessionEdition {
+    return this.#edition.session(this.#unstable);
   }
 
   #activation(place: SessionOptions): Activation {
@@ -269,14 +276,15 @@ export class ConnectedAgent {
       const wanted = 'an object with `cwd` as the last argument, as { cwd: "/absolute/path" }';
       throw new TypeError(`expected ${wanted}, got ${argumentText(place)}`);
     }
-    const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt, _meta } = place;
+    const { cwd, additionalDirectories = [], systemPrompt, _meta } = place;
+    const mcpServers = completeServers(place.mcpServers ?? []);
     if (additionalDirectories.length > 0)
       this.#needs(this.capabilities.additionalDirectories, "take additional directories");
     if (systemPrompt !== undefined) this.#checkSystemPrompt(systemPrompt);
     for (const { type } of mcpServers) {
       if (type === "http") this.#needs(this.capabilities.mcpHttp, "use MCP servers over HTTP");
       else if (type === "stdio") this.#needs(this.capabilities.mcpStdio, "use MCP servers over stdio");
-      else if (String(type) === "sse") this.#needs(this.capabilities.mcpSse, "use MCP servers over SSE");
+      else if (type === "sse") this.#needs(this.capabilities.mcpSse, "use MCP servers over SSE");
     }
     const roots = [...new Set(additionalDirectories)].filter((root) => root !== cwd);
     return { cwd, additionalDirectories: roots, mcpServers, ...optional({ systemPrompt, _meta }) };

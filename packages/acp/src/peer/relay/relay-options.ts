@@ -4,7 +4,7 @@ import type { Edition } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { McpServer } from "../../model/content.ts";
 import type { Files, Terminals } from "../../model/services.ts";
-import type { UnstableMethods } from "../../wire/decode.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 
 export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> {
   /** The edition that the client is offered. Default: the one that it asks for, if the relay knows it. */
@@ -19,7 +19,7 @@ export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> 
   /** How long the agent may take to answer `initialize`. Default 60,000 ms. */
   readonly handshakeTimeoutMs?: number;
   /** Default "*": a relay passes on what is not stable, too. */
-  readonly unstable?: UnstableMethods;
+  readonly unstable?: UnstableFeatures;
   /**
    * Reads a file, to complete a patch to the two texts that version 1 shows. The agent chooses the path: read only
    * files below the roots of its session.

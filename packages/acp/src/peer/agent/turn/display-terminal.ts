@@ -1,7 +1,7 @@
 // A terminal that the agent owns and the client only shows. Version 1 has none: there it becomes text.
 
 import { optional } from "../../../base/objects.ts";
-import type { TerminalExitStatus } from "../../../model/content.ts";
+import type { ExitStatus } from "../../../model/content.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
 
 export interface DisplayTerminalOptions {
@@ -46,7 +46,7 @@ export class DisplayTerminal {
     });
   }
 
-  exit(exitStatus: TerminalExitStatus): void {
+  exit(exitStatus: ExitStatus): void {
     if (this.#exited) return;
     this.#exited = true;
     void this.#updates.updateEnd({

@@ -3,8 +3,8 @@
 import { isObject, optional } from "../../../base/objects.ts";
 import { argumentText } from "../../../jsonrpc/errors.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from "../../../model/ask.ts";
-import type { AvailableCommand, ContentBlock, Cost, Meta, PlanEntry, Usage } from "../../../model/content.ts";
-import type { SessionUpdate } from "../../../model/update.ts";
+import type { ContentBlock, Cost, Meta, PlanEntry, Usage } from "../../../model/content.ts";
+import { completeUpdate, type OutgoingCommand, type OutgoingUpdate } from "../../../model/outgoing.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
 import { DisplayTerminal, type DisplayTerminalOptions } from "./display-terminal.ts";
 import { type Permission, Questions } from "./questions.ts";
@@ -147,13 +147,13 @@ export class RunningTurn implements Turn, ToolHost {
     this.session.setTitle(title);
   }
 
-  commands(commands: readonly AvailableCommand[]): void {
+  commands(commands: readonly OutgoingCommand[]): void {
     this.session.setAvailableCommands(commands);
   }
 
-  update(update: SessionUpdate): Promise<void> | undefined {
+  update(update: OutgoingUpdate): Promise<void> | undefined {
     this.#message = undefined;
-    return this.updates.update(update);
+    return this.updates.update(completeUpdate(update));
   }
 
   cancel(): void {

@@ -4,7 +4,7 @@ import { isObject, optional } from "../../../base/objects.ts";
 import { argumentText, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
 import type { PermissionOption, ToolCallLocation, ToolKind } from "../../../model/content.ts";
 import { gitPatch } from "../../../model/git-patch.ts";
-import type { Diff, SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
+import type { Diff, OutgoingUpdate, ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
 import type { DisplayTerminal } from "./display-terminal.ts";
 import type { Permission, Questions } from "./questions.ts";
@@ -15,7 +15,7 @@ export interface ToolHost {
   readonly questions: Questions;
   /** Aborts with the host. */
   readonly signal: AbortSignal;
-  update(update: SessionUpdate): Promise<void> | undefined;
+  update(update: OutgoingUpdate): Promise<void> | undefined;
   /** The ids of calls that were announced and not run yet. */
   readonly announced?: Set<string>;
 }

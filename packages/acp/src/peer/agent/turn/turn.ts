@@ -14,7 +14,7 @@ import type {
   SystemPrompt,
   Usage,
 } from "../../../model/content.ts";
-import type { PromptResult, SessionUpdate, StopReason } from "../../../model/update.ts";
+import type { OutgoingCommand, OutgoingUpdate, PromptResult, StopReason } from "../../../model/update.ts";
 import type { DisplayTerminal, DisplayTerminalOptions } from "./display-terminal.ts";
 import type { Permission } from "./questions.ts";
 import type { Inbox } from "./received-prompt.ts";
@@ -47,7 +47,7 @@ export interface AgentSession {
   configOption(configId: string): string | boolean | undefined;
   /** Sets the whole list, and tells the client when it has seen another one. */
   setConfigOptions(options: readonly SessionConfigOption[]): void;
-  setAvailableCommands(commands: readonly AvailableCommand[]): void;
+  setAvailableCommands(commands: readonly OutgoingCommand[]): void;
   /** Names the session, for lists and windows. */
   setTitle(title: string): void;
   /** Reports that the flow behind a URL elicitation is over. */
@@ -56,7 +56,7 @@ export interface AgentSession {
    * Sends one update, in or outside a turn, and keeps it in the history. Throws when it is not valid, and when so
    * much waits for the store that no more can. Returns a promise only when the client or the store is slow.
    */
-  update(update: SessionUpdate): Promise<void> | undefined;
+  update(update: OutgoingUpdate): Promise<void> | undefined;
   /**
    * Reports a tool call and runs it beside the conversation: turns end and begin meanwhile. The client may cancel it
    * (v2), closing the session does. Its status ends like that of `turn.tool`.
@@ -70,7 +70,7 @@ export interface AgentSession {
   /** Shows a terminal that outlives its turn. Its process is yours. */
   terminal(options?: DisplayTerminalOptions): DisplayTerminal;
   /** Runs a turn that no prompt asked for, in line with the prompts. Never rejects: an error is the outcome. */
-  work(run: (turn: Turn) => Promise<TurnEnd> | TurnEnd): Promise<PromptResult>;
+  work<const End extends TurnEnd>(run: (turn: Turn) => Promise<End> | End): Promise<PromptResult>;
 }
 
 /** One turn of an agent: its prompt, and what it can send and ask while it runs. */
@@ -126,7 +126,7 @@ export interface Turn {
   /** Sets the tokens of this turn, which are reported with its end. */
   setTokens(usage: Usage): void;
   title(title: string): void;
-  commands(commands: readonly AvailableCommand[]): void;
+  commands(commands: readonly OutgoingCommand[]): void;
   /** Sends any update of the model. */
-  update(update: SessionUpdate): Promise<void> | undefined;
+  update(update: OutgoingUpdate): Promise<void> | undefined;
 }
