@@ -56,7 +56,7 @@ inEveryVersion(
         /\/severity must be info, warning, error or .*got "fatal"/,
       ],
       [
-        (turn) => turn.commands([{ name: "go", description: "d" } as never]),
+        (turn) => turn.commands([{ type: "made_up", name: "go", description: "d" } as never]),
         /\/availableCommands\/0\/type must be/,
       ],
       [
@@ -71,7 +71,7 @@ inEveryVersion(
       [update(diff({ path: "/a.ts" })), /\/content\/0\/newText must be string, got nothing/],
       [update(diff({ oldText: "x" })), /\/content\/0\/path must be string, got nothing/],
       [update(diff({ path: "/a.ts", newText: 7 })), /\/content\/0\/newText must be string, got number/],
-      [update(diff({ path: "/a.ts", newText: "x", oldText: 7 })), /\/oldText must be string or null/],
+      [update(diff({ path: "/a.ts", newText: "x", oldText: 7 })), /\/oldText must be string, got number/],
       [
         update({ sessionUpdate: "terminal_output_chunk", terminalId: 7, data: "" }),
         /\/terminalId must be string, got number/,
