@@ -2,7 +2,7 @@
 
 import type { Edition } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
-import type { McpServer } from "../../model/content.ts";
+import type { OutgoingMcpServer } from "../../model/outgoing.ts";
 import type { Files, Terminals } from "../../model/services.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 
@@ -18,7 +18,7 @@ export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> 
   readonly losses?: "lossy" | "strict";
   /** How long the agent may take to answer `initialize`. Default 60,000 ms. */
   readonly handshakeTimeoutMs?: number;
-  /** Default "*": a relay passes on what is not stable, too. */
+  /** The unstable features to pass on. Default "*": all of them. */
   readonly unstable?: UnstableFeatures;
   /**
    * Reads a file, to complete a patch to the two texts that version 1 shows. The agent chooses the path: read only
@@ -41,6 +41,6 @@ export interface ClientToolServices {
 
 export interface ClientTools {
   /** Given to the agent beside the client's own servers. */
-  readonly server: McpServer;
+  readonly server: OutgoingMcpServer;
   close(): Promise<void>;
 }

@@ -19,6 +19,7 @@ import { exactId, idProblem, idToJson, isExact, type RequestId } from "../../jso
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";
 import { errorCodes } from "../../model/error-codes.ts";
 import { methodNotFound } from "../base/bound-wire.ts";
+import { checkUnstable } from "../base/definition-rules.ts";
 import { offerInTurn } from "../client/client.ts";
 import { type InitializeParams, offers, takesEither } from "./introduction.ts";
 import { passThrough } from "./pass-through.ts";
@@ -49,6 +50,7 @@ export interface Relay {
 
 /** Relays between a client and an agent. It owns both transports. */
 export function relay(client: Transport, agent: Transport, options: RelayOptions = {}): Relay {
+  checkUnstable("relay: unstable", options.unstable);
   return new RunningRelay(client, agent, options);
 }
 
