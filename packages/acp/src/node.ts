@@ -8,7 +8,7 @@ export type { FileFacts, TextFile } from "./node/files/read-file.ts";
 export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
 export { type OwnedChild, ProcessGroup } from "./node/process-group.ts";
 export { serveScenario } from "./node/serve-scenario.ts";
-export { type AgentProcess, type ProcessExit, type SpawnOptions, spawnAgent } from "./node/spawn.ts";
+export { type AgentProcess, type SpawnOptions, spawnAgent } from "./node/spawn.ts";
 export { type StdioOptions, stdioChannel } from "./node/stdio.ts";
 export { sqliteStore } from "./node/store/sqlite-store.ts";
 export { StoreError, type StoreErrorKind, storeErrorKinds } from "./node/store/store-error.ts";

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type ProcessExit, spawnTransport } from "@parley/acp/node";
+import type { ExitStatus } from "@parley/acp/model";
+import { spawnTransport } from "@parley/acp/node";
 import {
   type AgentScenario,
   type ClientRecord,
@@ -23,7 +24,7 @@ const limit = { timeout: 60_000 };
 async function overStdio(
   scenario: string,
   client: ClientScenario,
-): Promise<{ record: ClientRecord; exit: ProcessExit; stderr: string }> {
+): Promise<{ record: ClientRecord; exit: ExitStatus; stderr: string }> {
   const args = ["--conditions=parley-source", program, scenario];
   const { transport, process: started } = spawnTransport(process.execPath, args, { graceMs: 300 });
   const record = await scriptedClient(client).run(transport);

@@ -1,7 +1,8 @@
 // `parley bridge --as v1 -- COMMAND`: connects an editor and an agent of different protocol versions.
 
 import type { Edition } from "@parley/acp";
-import { nodePlatform, type ProcessExit, spawnTransport, stdioChannel } from "@parley/acp/node";
+import type { ExitStatus } from "@parley/acp/model";
+import { nodePlatform, spawnTransport, stdioChannel } from "@parley/acp/node";
 import { type ClientToolServices, relay } from "@parley/acp/relay";
 import { type ByteChannel, byteTransport } from "@parley/acp/transport";
 import { type CommandError, type Invocation, usageError } from "../command/command.ts";
@@ -76,7 +77,7 @@ async function serve({ as, isStrict, command, args, log }: Bridge): Promise<numb
 }
 
 /** As shells do: 128 plus the signal, 127 if it did not start. */
-function exitCodeOf({ exitCode, signal }: ProcessExit): number {
+function exitCodeOf({ exitCode, signal }: ExitStatus): number {
   if (exitCode !== undefined) return exitCode;
   if (signal === undefined) return 127;
   const { constants } = process.getBuiltinModule("node:os");

@@ -2,7 +2,8 @@
 
 import { isAbsolute } from "node:path";
 import { ByteTail } from "../../base/byte-tail.ts";
-import type { CreateTerminalOptions, ExitStatus, Terminals } from "../../model/services.ts";
+import type { ExitStatus } from "../../model/content.ts";
+import type { CreateTerminalOptions, Terminals } from "../../model/services.ts";
 import { type CommandSpec, checkedByteLimit, commandSpec } from "./command.ts";
 import { startPiped } from "./piped-command.ts";
 import { type PtySpawn, startPty } from "./pty-command.ts";
