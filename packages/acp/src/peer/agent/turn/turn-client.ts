@@ -2,7 +2,7 @@
 
 import { optional } from "../../../base/objects.ts";
 import type { ClientCapabilities } from "../../../edition/agent-edition.ts";
-import type { ExitStatus, Implementation, Meta } from "../../../model/content.ts";
+import type { ExitStatus, Implementation } from "../../../model/content.ts";
 import type {
   CreateTerminalOptions,
   Files,
