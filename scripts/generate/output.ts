@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { agentConfigShape } from "@parley/agent/internal";
 import { configSchema } from "@parley/client/config";
+import { featuresModule } from "./feature-places.ts";
 import { methodsModule } from "./methods.ts";
 import { modelModules } from "./model.ts";
 import { loadSchemas } from "./schema.ts";
@@ -23,12 +24,15 @@ export function generatedFiles(): Map<string, string> {
   for (const version of ["v1", "v2"] as const) {
     const pair = loadSchemas(version);
     const definitions = shapesOf(pair);
-    const types = typesModule(definitions, { "../../validation/unknown-tag.ts": ["Meta", "UnknownTag"] });
+    const types = typesModule(definitions, {
+      imports: { "../../validation/unknown-tag.ts": ["Meta", "UnknownTag"] },
+    });
     const validators = validatorsModule(definitions, { runtime: "../../validation/failure.ts" });
     files.set(join(folder, "wire", version, "types.gen.ts"), types);
     files.set(join(folder, "wire", version, "validators.gen.ts"), validators);
     files.set(join(folder, "wire", version, "methods.gen.ts"), methodsModule(pair, definitions));
   }
+  files.set(join(folder, "validation", "features.gen.ts"), featuresModule());
   const v2 = loadSchemas("v2");
   const model = modelModules(v2);
   files.set(join(folder, "model", "types.gen.ts"), model.types);

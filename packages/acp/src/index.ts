@@ -19,7 +19,7 @@ export type {
 export type { ContentBlock, PermissionOption, SessionConfigOption } from "./model/content.ts";
 export type { Entry } from "./model/entry.ts";
 export type { Files, TerminalHandle, Terminals } from "./model/services.ts";
-export type { PromptResult, SessionUpdate, StopReason } from "./model/update.ts";
+export type { OutgoingUpdate, PromptResult, SessionUpdate, StopReason } from "./model/update.ts";
 export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
 export type {
   AgentConnectionOptions,
@@ -68,4 +68,4 @@ export type {
 export type { UnreadLimits } from "./peer/client/session/unread-updates.ts";
 export { type HttpTransportOptions, httpTransport } from "./peer/http/http-transport.ts";
 export { type WebSocketTransportOptions, webSocketTransport } from "./transport/websocket.ts";
-export type { UnstableMethods } from "./wire/decode.ts";
+export type { UnstableFeature, UnstableFeatures } from "./validation/unstable-features.ts";

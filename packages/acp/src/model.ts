@@ -2,10 +2,17 @@
 
 export type * from "./model/ask.ts";
 export type { Entry, EntryBody } from "./model/entry.ts";
+export type {
+  CustomUpdate,
+  OutgoingCommand,
+  OutgoingCommandInput,
+  OutgoingMcpServer,
+  OutgoingPlan,
+  OutgoingUpdate,
+} from "./model/outgoing.ts";
 // named, because the generated file has a type of the same name
 export type {
   CreateTerminalOptions,
-  ExitStatus,
   Files,
   ReadTextOptions,
   TerminalHandle,

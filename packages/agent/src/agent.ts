@@ -47,7 +47,7 @@ const usageMethods: ReadonlySet<string> = new Set(["session/prompt", "session/up
 
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
-  const { unstable = ["session/fork", "session/new"], log, editions, auth, connection } = options;
+  const { unstable = ["fork", "system_prompt"], log, editions, auth, connection } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const promptOptions: PromptOptions = {

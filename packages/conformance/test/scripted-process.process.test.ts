@@ -6,7 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+<<<<<<< HEAD
 import type { ProcessExit } from "@parley/acp/internal/node";
+=======
+import type { ExitStatus } from "@parley/acp/model";
+>>>>>>> main
 import { spawnTransport } from "@parley/acp/node";
 import {
   type AgentScenario,
@@ -24,7 +28,7 @@ const limit = { timeout: 60_000 };
 async function overStdio(
   scenario: string,
   client: ClientScenario,
-): Promise<{ record: ClientRecord; exit: ProcessExit; stderr: string }> {
+): Promise<{ record: ClientRecord; exit: ExitStatus; stderr: string }> {
   const args = ["--conditions=parley-source", program, scenario];
   const started = spawnTransport(process.execPath, args, { graceMs: 300 });
   const record = await scriptedClient(client).run(started);

@@ -37,8 +37,6 @@ export interface AgentSessionEdition {
 export interface PromptPolicy {
   /** A prompt is answered, and its message echoed, once it is part of the conversation: not at the end of the work. */
   readonly answersAtInsertion: boolean;
-  /** The method that carries the tokens of a turn; unstable, so it must be listed. */
-  readonly usageMethod: string;
   /** The result for a prompt whose message was inserted. */
   inserted(messageId: string): object;
   /** The result for a prompt whose work has ended. Throws RequestError where the version says so. */

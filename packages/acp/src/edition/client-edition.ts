@@ -3,6 +3,7 @@
 import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type { ContentBlock, SessionConfigOption } from "../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
+import type { UnstableFeatures } from "../validation/unstable-features.ts";
 import type { Activation, AgentIntroduction, SessionSetup, WireCall } from "./agent-edition.ts";
 import type { Edition } from "./negotiate.ts";
 
@@ -66,7 +67,8 @@ export interface ClientEdition {
   setOption(sessionId: string, option: SessionConfigOption, value: string | boolean): WireCall;
   /** The options after a change; undefined where the answer does not say. */
   optionsAfter(method: string, result: object): readonly SessionConfigOption[] | undefined;
-  session(): ClientSessionEdition;
+  /** Updates of unstable features that are not enabled are of an unknown kind. */
+  session(unstable: UnstableFeatures): ClientSessionEdition;
   /** `titleOf` is for questions about a call that do not say what it is called. */
   permission(
     params: object,

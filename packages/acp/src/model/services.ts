@@ -1,5 +1,7 @@
 // The interfaces of files and terminals, on this machine or at the client.
 
+import type { ExitStatus } from "./content.ts";
+
 export interface ReadTextOptions {
   /** 1-based. Default: the first line. */
   readonly line?: number;
@@ -41,11 +43,6 @@ export interface CreateTerminalOptions {
   /** Bytes of output to keep; older output is dropped from the front, at a character boundary. */
   readonly outputByteLimit?: number;
   readonly signal?: AbortSignal;
-}
-
-export interface ExitStatus {
-  readonly exitCode?: number | null;
-  readonly signal?: string | null;
 }
 
 export interface TerminalOutput {

@@ -1,10 +1,19 @@
 // Session updates and the outcomes of prompts.
 
 import type { RequestErrorKind } from "../jsonrpc/error-kinds.ts";
-import type { Meta, Usage } from "./types.gen.ts";
+import type { Meta, UnknownTag, Usage } from "./types.gen.ts";
 
+export type {
+  CustomUpdate,
+  OutgoingCommand,
+  OutgoingCommandInput,
+  OutgoingMcpServer,
+  OutgoingPlan,
+  OutgoingUpdate,
+} from "./outgoing.ts";
 export type { Diff, SessionUpdate, ToolCallContent, ToolCallUpdate, UnknownUpdate } from "./types.gen.ts";
 
+/** Why the work on a prompt ended. Newer peers send further reasons: give a `switch` over it a `default:`. */
 export type StopReason =
   | "end_turn"
   | "max_tokens"
@@ -12,7 +21,8 @@ export type StopReason =
   | "refusal"
   | "cancelled"
   | "error"
-  | (string & {});
+  | `_${string}`
+  | UnknownTag;
 
 /** What went wrong in the work on a prompt: the contents of a `RequestError`. */
 export interface PromptError {

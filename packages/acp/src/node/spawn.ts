@@ -10,6 +10,7 @@ import { withTimeout } from "../base/deadline.ts";
 import { optional } from "../base/objects.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
+import type { ExitStatus } from "../model/content.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
 import { OutputPipe } from "./output-pipe.ts";
 import { hasPid, ProcessGroup } from "./process-group.ts";
@@ -32,17 +33,12 @@ export interface SpawnOptions {
   readonly onStderr?: (text: string) => void;
 }
 
-export interface ProcessExit {
-  readonly exitCode?: number;
-  readonly signal?: string;
-}
-
 /** A running agent. Closing it ends the agent and everything that it started. */
 export interface AgentProcess extends ByteChannel {
   /** undefined when it could not be started. */
   readonly pid: number | undefined;
   /** Resolves when the agent's own process has exited; with {} when it could not be started. */
-  readonly exited: Promise<ProcessExit>;
+  readonly exited: Promise<ExitStatus>;
   /** The end of stderr so far. */
   stderrTail(): string;
 }
@@ -69,12 +65,12 @@ export function spawnAgent(
 
 class SpawnedAgent implements AgentProcess {
   readonly pid: number | undefined;
-  readonly exited: Promise<ProcessExit>;
+  readonly exited: Promise<ExitStatus>;
   readonly #command: string;
   readonly #options: SpawnOptions;
   readonly #tail: ByteTail;
   readonly #ended = Promise.withResolvers<void>();
-  readonly #exit = Promise.withResolvers<ProcessExit>();
+  readonly #exit = Promise.withResolvers<ExitStatus>();
   #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
   #output: OutputPipe | undefined;
   #group: ProcessGroup | undefined;
@@ -82,7 +78,7 @@ class SpawnedAgent implements AgentProcess {
   #chunks = 0;
   #receiver: ByteReceiver | undefined;
   #reason: EndReason | undefined;
-  #status: ProcessExit | undefined;
+  #status: ExitStatus | undefined;
   #closing: Promise<void> | undefined;
   #sweeping: Promise<void> | undefined;
 
@@ -322,7 +318,7 @@ function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoEx
   return error.message;
 }
 
-function exitMessage(command: string, status: ProcessExit): string {
+function exitMessage(command: string, status: ExitStatus): string {
   if (status.signal !== undefined) return `${command} was ended by ${status.signal}`;
   return `${command} exited with code ${status.exitCode ?? "unknown"}`;
 }

@@ -3,7 +3,6 @@
 import { optional } from "../base/objects.ts";
 import { requestErrorFrom } from "../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
-import type { PromptResult } from "../model/update.ts";
 import { newId } from "../peer/base/new-id.ts";
 import type { AgentStep } from "./agent-scenario.ts";
 import {
@@ -123,8 +122,7 @@ const verbs: Verbs<AgentVerb> = {
   later({ later }, context) {
     context.run.afterTurn(context.session.sessionId, () => runOutsideTurn(later, context));
   },
-  // as: a checked outcome is a valid result of a handler
-  end: ({ end }) => new Ended(end as string | PromptResult),
+  end: ({ end }) => new Ended(end),
   fail({ fail }) {
     if (fail === "bug") throw new Error("the scenario says that the agent has a bug here");
     throw requestErrorFrom(fail);

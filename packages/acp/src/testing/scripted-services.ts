@@ -2,13 +2,8 @@
 
 import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
-import type {
-  CreateTerminalOptions,
-  ExitStatus,
-  Files,
-  TerminalHandle,
-  Terminals,
-} from "../model/services.ts";
+import type { ExitStatus } from "../model/content.ts";
+import type { CreateTerminalOptions, Files, TerminalHandle, Terminals } from "../model/services.ts";
 import type { CommandScript } from "./client-scenario.ts";
 
 type Note = (event: object) => void;

@@ -116,7 +116,7 @@ function applyUpdate(state: ViewState, update: SessionUpdate): void {
     case "config_option_update":
       return applyConfigOptions(state, update);
     case "available_commands_update":
-      state.commands = update.availableCommands;
+      state.commands = [...update.availableCommands];
       return touchPart(state, "commands");
     default:
       return applyRareUpdate(state, update);

@@ -52,7 +52,7 @@ export function appendToMessage(
 export function upsertMessage(
   state: ViewState,
   kind: MessageItem["kind"],
-  update: { messageId: string; content?: ContentBlock[] | null; _meta?: Meta | null },
+  update: { messageId: string; content?: readonly ContentBlock[] | null; _meta?: Meta | null },
 ): void {
   const item = message(state, kind, update.messageId);
   if (update.content !== undefined) {

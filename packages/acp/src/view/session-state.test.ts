@@ -61,7 +61,7 @@ test("unreported background work does not mean none (C57)", () => {
 });
 
 test("a plan is replaced whole, each by its id, and can be removed (C28)", () => {
-  const entry = { content: "x", priority: "high", status: "pending" };
+  const entry = { content: "x", priority: "high", status: "pending" } as const;
   const plan = (planId: string, count: number): SessionUpdate => ({
     sessionUpdate: "plan_update",
     plan: { type: "items", planId, entries: Array.from({ length: count }, () => entry) },
@@ -82,7 +82,7 @@ test("a plan is replaced whole, each by its id, and can be removed (C28)", () =>
 
 const option = (
   configId: string,
-  category: string | undefined,
+  category: SessionConfigOption["category"],
   currentValue: string,
 ): SessionConfigOption => ({
   configId,

@@ -65,7 +65,7 @@ export function applyInfo(state: ViewState, update: UpdateOf<"session_info_updat
 }
 
 export function applyConfigOptions(state: ViewState, update: UpdateOf<"config_option_update">): void {
-  state.configOptions = update.configOptions;
+  state.configOptions = [...update.configOptions];
   state.mode = currentMode(update.configOptions);
   touchPart(state, "config_options");
 }

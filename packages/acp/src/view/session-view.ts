@@ -11,10 +11,10 @@ import type {
   BackgroundWork,
   ContentBlock,
   Cost,
+  ExitStatus,
   Meta,
   SessionConfigOption,
   StateUpdate,
-  TerminalExitStatus,
   ToolCallLocation,
   ToolCallStatus,
   ToolKind,
@@ -170,7 +170,7 @@ export interface TerminalItem extends Changeable {
   readonly cwd: string | undefined;
   readonly output: OutputBytes;
   /** Present once it has exited. */
-  readonly exitStatus: TerminalExitStatus | undefined;
+  readonly exitStatus: ExitStatus | undefined;
   readonly size: NonNullable<UpdateOf<"terminal_update">["size"]> | undefined;
   readonly capabilities: UpdateOf<"terminal_update">["capabilities"] | undefined;
   readonly _meta: Meta | undefined;

@@ -200,7 +200,7 @@ test("files are gathered from diffs of both shapes, with and without a patch (C5
               { operation: "delete", path: "/gone" },
             ],
           },
-          { type: "diff", changes: [], path: "/v1-new", oldText: null, newText: "x" },
+          { type: "diff", changes: [], path: "/v1-new", newText: "x" },
         ],
       }),
       chunk({ type: "diff", changes: [], path: "/v1", oldText: "", newText: "x" }),

@@ -30,7 +30,7 @@ const app = agent({
       isLoggedIn = false;
     },
   },
-  unstable: ["session/fork"],
+  unstable: ["fork"],
   _meta: meta,
   session: {
     open(session) {

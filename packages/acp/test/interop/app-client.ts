@@ -12,7 +12,11 @@ import {
   type SessionUpdate,
   webSocketTransport,
 } from "@parley/acp";
+<<<<<<< HEAD
 import type { ProcessExit } from "@parley/acp/internal/node";
+=======
+import type { ExitStatus } from "@parley/acp/model";
+>>>>>>> main
 import { type LocalFiles, localFiles, localTerminals, spawnTransport } from "@parley/acp/node";
 import { startServer } from "./server-process.ts";
 import { meta } from "./v1-samples.ts";
@@ -24,9 +28,9 @@ export interface AppClient {
   open(place: SessionOptions): Promise<ClientSession>;
   /** Permission asks, elicitations, logins, and the notifications of extensions. */
   readonly log: EventLog;
-  readonly exited: Promise<ProcessExit>;
+  readonly exited: Promise<ExitStatus>;
   complaints(): string;
-  close(): Promise<ProcessExit>;
+  close(): Promise<ExitStatus>;
 }
 
 /** How the agent's program is reached: it is one end of a pipe, or a server that prints its address. */
@@ -47,7 +51,7 @@ export async function connectApp(
     version: "1.0.0",
     _meta: meta,
     editions,
-    unstable: ["session/fork"],
+    unstable: ["fork"],
     requestPermission(ask, { signal }) {
       log.add("permission", ask);
       if (ask.title === "hang") {

@@ -42,7 +42,7 @@ await serveStdio(
     name: "lifecycle-agent",
     version: "1.0.0",
     concurrentPrompts: "inbox",
-    unstable: ["session/new"],
+    unstable: ["system_prompt"],
     session: {
       open: (session) =>
         session.setConfigOptions([

@@ -44,7 +44,7 @@ function connect<Sender, Peer extends Sender & { close(): Promise<void> }>(
   const transport = spawnTransport(...agentCommand(name, choice));
   const peer: Peer = clientPeer(transport, {
     // a stable client lists one method that the agent does not have, to see it refused
-    unstable: choice.unstable ? "*" : ["session/fork"],
+    unstable: choice.unstable ? "*" : ["fork"],
     requests: Object.assign({}, ...scripts.map(({ requests }) => requests)),
     notifications: Object.assign({}, ...scripts.map(({ notifications }) => notifications)),
     log: (level, message, details) => {

@@ -84,7 +84,7 @@ test("a forked session continues independently", {
 }, async (context) => {
   const cwd = temporaryFolder(context, {});
   const model = scriptedModel([says("one"), says("two"), says("three")]);
-  const definition = { clientDefinition: { unstable: ["session/fork"] as const } };
+  const definition = { clientDefinition: { unstable: ["fork"] as const } };
   const { session, agent } = await talk({ version: 2, cwd, tools, models: [model], ...definition });
   await session.prompt("first").result;
   const fork = await agent.forkSession(session.sessionId, { cwd });

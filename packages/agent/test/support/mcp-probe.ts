@@ -53,7 +53,7 @@ export function remoteServer(
   url: string,
   headers: readonly { readonly name: string; readonly value: string }[] = [],
 ): McpServer {
-  return { type, name: "remote", url, headers } as McpServer; // sse is a word of version 1 only
+  return { type, name: "remote", url, headers };
 }
 
 /**

@@ -1,8 +1,13 @@
 // `parley bridge --as v1 -- COMMAND`: connects an editor and an agent of different protocol versions.
 
 import type { Edition } from "@parley/acp";
+<<<<<<< HEAD
 import { nodePlatform, type ProcessExit, stdioChannel } from "@parley/acp/internal/node";
 import { spawnTransport } from "@parley/acp/node";
+=======
+import type { ExitStatus } from "@parley/acp/model";
+import { nodePlatform, spawnTransport, stdioChannel } from "@parley/acp/node";
+>>>>>>> main
 import { type ClientToolServices, relay } from "@parley/acp/relay";
 import { type ByteChannel, byteTransport } from "@parley/acp/transport";
 import { type CommandError, type Invocation, usageError } from "../command/command.ts";
@@ -77,7 +82,7 @@ async function serve({ as, isStrict, command, args, log }: Bridge): Promise<numb
 }
 
 /** As shells do: 128 plus the signal, 127 if it did not start. */
-function exitCodeOf({ exitCode, signal }: ProcessExit): number {
+function exitCodeOf({ exitCode, signal }: ExitStatus): number {
   if (exitCode !== undefined) return exitCode;
   if (signal === undefined) return 127;
   const { constants } = process.getBuiltinModule("node:os");

@@ -43,12 +43,12 @@ export async function examineServers(
 }
 
 function serverName(server: McpServer, hello: object, timeoutMs: number): Promise<string> {
-  if (server.type === "stdio") return nameOverStdio(server as Stdio, hello, timeoutMs);
-  return nameOverHttp(server as Http, hello, timeoutMs);
+  if (server.type === "stdio") return nameOverStdio(server, hello, timeoutMs);
+  return nameOverHttp(server as Http, hello, timeoutMs); // the config knows no others
 }
 
-type Stdio = Extract<McpServer, { type: "stdio"; command: string }>;
-type Http = Extract<McpServer, { type: "http"; url: string }>;
+type Stdio = Extract<McpServer, { type: "stdio" }>;
+type Http = Extract<McpServer, { type: "http" | "sse" }>;
 
 async function nameOverStdio(
   { command, args = [], env = [] }: Stdio,
@@ -82,7 +82,7 @@ async function nameOverHttp(
   hello: object,
   timeoutMs: number,
 ): Promise<string> {
-  const isOld = String(type) === "sse";
+  const isOld = type === "sse";
   const response = await fetch(url, {
     method: isOld ? "GET" : "POST",
     headers: {

@@ -174,7 +174,7 @@ export function sessionMcpServers(
   const others = configured.filter(({ name }) => !names.has(name));
   const isUsable = ({ type }: McpServer) => {
     if (type === "http") return features.mcpHttp;
-    return String(type) === "sse" ? features.mcpSse : features.mcpStdio;
+    return type === "sse" ? features.mcpSse : features.mcpStdio;
   };
   const unusable = others.filter((server) => !isUsable(server)).map(({ name }) => String(name));
   // opening the session fails for unsupported servers that were typed

@@ -149,7 +149,7 @@ async function loggedIn(
   const logins: LoginCommand[] = [];
   const [command, args] = sdkAgent(version);
   const agent = await connectAgent(commandEntry([command, ...args]), {
-    client: { name: "interop", version: "1", unstable: ["session/new"] },
+    client: { name: "interop", version: "1", unstable: ["system_prompt"] },
     ...options,
     env: { ...options.env, TOKEN_FILE: await scratch(t) },
     asker: {

@@ -1,9 +1,9 @@
 // The agent's side of version 1.
 
-import { optional } from "../../base/objects.ts";
+import { type Immutable, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { PermissionRequest } from "../../model/ask.ts";
-import type { SessionConfigOption } from "../../model/content.ts";
+import type { Implementation, SessionConfigOption } from "../../model/content.ts";
 import type { PromptResult } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type {
@@ -29,7 +29,6 @@ export const v1AgentEdition: AgentEdition = {
   version: 1,
   prompts: {
     answersAtInsertion: false,
-    usageMethod: "session/prompt",
     inserted: () => ({}),
     ended: promptResult,
   },
@@ -57,7 +56,7 @@ export const v1AgentEdition: AgentEdition = {
 function client(params: object): Introduction<ClientCapabilities> {
   const { clientInfo, clientCapabilities: can = {} } = params as wire.InitializeRequest;
   return {
-    info: clientInfo ?? undefined,
+    info: (clientInfo ?? undefined) as Implementation | undefined, // validated by the method's row
     capabilities: {
       readTextFile: can.fs?.readTextFile === true,
       writeTextFile: can.fs?.writeTextFile === true,
@@ -73,7 +72,7 @@ function client(params: object): Introduction<ClientCapabilities> {
   };
 }
 
-function introduce(agent: AgentIntroduction): wire.InitializeResponse {
+function introduce(agent: AgentIntroduction): Immutable<wire.InitializeResponse> {
   return {
     protocolVersion: 1,
     agentCapabilities: capabilities(agent.capabilities, agent._meta),

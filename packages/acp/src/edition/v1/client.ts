@@ -2,9 +2,10 @@
 
 import { optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
+import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
 import { wireError } from "../../model/prompt-error.ts";
-import type { PromptError, PromptResult } from "../../model/update.ts";
+import type { PromptError, PromptResult, StopReason } from "../../model/update.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
@@ -38,7 +39,7 @@ export const v1ClientEdition: ClientEdition = {
     method === "session/set_config_option"
       ? optionsFromV1((result as wire.SetSessionConfigOptionResponse).configOptions)
       : undefined,
-  session: () => new V1ClientSession(),
+  session: (unstable) => new V1ClientSession(unstable),
   permission(params, titleOf) {
     const request = params as wire.RequestPermissionRequest;
     const { sessionId, toolCall } = request;
@@ -57,7 +58,7 @@ function agent(result: object): AgentIntroduction {
     sessionCapabilities: session = {},
   } = can;
   return {
-    info: agentInfo ?? undefined,
+    info: (agentInfo ?? undefined) as Implementation | undefined, // validated by the method's row
     capabilities: {
       image: prompt.image === true,
       audio: prompt.audio === true,
@@ -138,9 +139,13 @@ function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
 
 /** Makes up the states and echoes that version 1 does not have. */
 class V1ClientSession implements ClientSessionEdition {
-  readonly #decoder = new V1UpdateDecoder();
+  readonly #decoder: V1UpdateDecoder;
   #open: number | undefined;
   #cancelled = false;
+
+  constructor(unstable: UnstableFeatures) {
+    this.#decoder = new V1UpdateDecoder(unstable);
+  }
 
   setOptions(options: readonly SessionConfigOption[]): void {
     this.#decoder.options = options;
@@ -190,7 +195,7 @@ class V1ClientSession implements ClientSessionEdition {
     if (this.#open !== undefined) this.#rest(this.#open, { stopReason: this.#reason("error") }, out);
   }
 
-  #reason(stopReason: string): string {
+  #reason(stopReason: wire.StopReason | "error"): StopReason {
     return this.#cancelled ? "cancelled" : stopReason;
   }
 

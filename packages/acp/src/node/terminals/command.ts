@@ -1,7 +1,8 @@
 // Checks the command of a terminal, which runs without a shell, and describes it while it runs.
 
 import { isAbsolute } from "node:path";
-import type { CreateTerminalOptions, ExitStatus } from "../../model/services.ts";
+import type { ExitStatus } from "../../model/content.ts";
+import type { CreateTerminalOptions } from "../../model/services.ts";
 import type { ProcessGroup } from "../process-group.ts";
 import { invalidParam } from "./terminal-errors.ts";
 

@@ -4,7 +4,8 @@ import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../../base/byte-tail.ts";
 import { withTimeout } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
-import type { ExitStatus, TerminalHandle, TerminalOutput } from "../../model/services.ts";
+import type { ExitStatus } from "../../model/content.ts";
+import type { TerminalHandle, TerminalOutput } from "../../model/services.ts";
 import type { PtyControl, RunningCommand } from "./command.ts";
 import { unknownTerminal } from "./terminal-errors.ts";
 

@@ -231,7 +231,7 @@ inEveryVersion(
   "tokens that the agent may not send are dropped, and that is logged once for a session",
   async (pair) => {
     const usage = { totalTokens: 3, inputTokens: 1, outputTokens: 2 };
-    const prompt = () => ({ stopReason: "end_turn", usage });
+    const prompt = () => ({ stopReason: "end_turn" as const, usage });
     const { session, log, agent } = await openSession(pair, { prompt });
     assert.deepEqual(await session.prompt("x").result, { stopReason: "end_turn" });
     await session.prompt("y").result;

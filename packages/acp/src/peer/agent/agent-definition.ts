@@ -11,7 +11,7 @@ import { allEditions, type Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
-import type { UnstableMethods } from "../../wire/decode.ts";
+import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
 import type { Extensions } from "../base/extensions.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
@@ -24,14 +24,17 @@ export interface OpenInfo {
   readonly _meta?: Meta;
 }
 
-/** What an agent does and offers. `Data` is the type of `session.data`: what `session.open` returns. */
-export interface AgentDefinition<Data = unknown> {
+/**
+ * What an agent does and offers. `Data` is the type of `session.data`: what `session.open` returns. `End` is what `prompt`
+ * returns; it is inferred, so that the compiler checks the stop reasons of async handlers too.
+ */
+export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptEnd> {
   readonly name: string;
   readonly version: string;
   readonly title?: string;
   readonly session?: SessionHandlers<Data>;
   /** Answers one prompt. Called once per turn, never twice at once per session. Returns nothing for "end_turn". */
-  prompt(turn: Turn<Data>): Promise<PromptEnd> | PromptEnd;
+  prompt(turn: Turn<Data>): Promise<End> | End;
   readonly auth?: AuthHandlers;
   /** Kinds of content that prompts may have beside text and links. Default none. */
   readonly promptCapabilities?: {
@@ -49,7 +52,8 @@ export interface AgentDefinition<Data = unknown> {
   readonly extensions?: Extensions;
   /** The editions of the protocol to speak, newest first. Default: all. */
   readonly editions?: Editions;
-  readonly unstable?: UnstableMethods;
+  /** The unstable features to enable. Default: none. */
+  readonly unstable?: UnstableFeatures;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log;
   readonly connection?: AgentConnectionOptions;
@@ -198,14 +202,10 @@ function features(definition: AgentDefinition): AgentCapabilities {
     list: true,
     close: true,
     delete: true,
-    fork: lists(unstable, "session/fork"),
+    fork: lists(unstable, "fork"),
     additionalDirectories: true,
-    systemPrompt: lists(unstable, "session/new"),
-    systemPromptOverride: lists(unstable, "session/new"),
+    systemPrompt: lists(unstable, "system_prompt"),
+    systemPromptOverride: lists(unstable, "system_prompt"),
     logout: definition.auth?.logout !== undefined,
   };
-}
-
-export function lists(unstable: UnstableMethods, method: string): boolean {
-  return unstable === "*" || unstable.includes(method);
 }

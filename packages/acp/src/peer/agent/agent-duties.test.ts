@@ -252,7 +252,7 @@ test("N111 a prompt without an id is not run, and nothing is answered", async ()
 });
 
 test("N117 an unknown mode, model, option or value is -32602, and nothing changes", async () => {
-  const option = (configId: string) => ({
+  const option = (configId: "mode" | "model") => ({
     configId,
     name: configId,
     category: configId,
@@ -289,7 +289,7 @@ test("N117 an unknown mode, model, option or value is -32602, and nothing change
 });
 
 test("A82 a version 1 client gets modes and legacy models beside the options, in step", async () => {
-  const select = (category: string) => ({
+  const select = (category: "mode" | "model") => ({
     configId: `the-${category}`,
     name: category,
     category,
@@ -497,7 +497,7 @@ test("A118 a system prompt that the agent cannot take is -32602, and none is kno
   for (const version of [1, 2]) {
     const got: unknown[] = [];
     const open = (session: AgentSession) => void got.push(session.systemPrompt);
-    const { call } = await started(version, { prompt, unstable: ["session/new"], session: { open } });
+    const { call } = await started(version, { prompt, unstable: ["system_prompt"], session: { open } });
     const with_ = (systemPrompt: unknown) => call("session/new", { ...where, systemPrompt });
     const content = [text("be brief")];
     await with_({ mode: "override", content });

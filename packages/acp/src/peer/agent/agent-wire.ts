@@ -18,7 +18,8 @@ import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
-import { Failure, type UnstableMethods } from "../../wire/decode.ts";
+import { featureMode, type UnstableFeatures } from "../../validation/unstable-features.ts";
+import { Failure } from "../../wire/decode.ts";
 import { BoundWire, extensionName, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
@@ -42,7 +43,7 @@ export interface AgentWireOptions
   extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "drainMs"> {
   /** Newest first. */
   readonly versions: readonly ProtocolVersion[];
-  readonly unstable: UnstableMethods;
+  readonly unstable: UnstableFeatures;
   /** The host passes on what another agent says, so it goes out as it came. Default false. */
   readonly forwards?: boolean;
 }
@@ -178,11 +179,11 @@ export class AgentWire implements SessionSender {
   }
 
   /** Loads the rules after the answer: no session can send anything before. */
-  async #loadRules(unstable: UnstableMethods): Promise<void> {
+  async #loadRules(unstable: UnstableFeatures): Promise<void> {
     this.#state = "loading_rules";
     try {
       const { modelRules } = await import("../../model/model-rules.ts");
-      this.rules ??= modelRules(unstable === "*" || unstable.includes("session/update"));
+      this.rules ??= modelRules(featureMode(unstable));
     } catch (error) {
       this.log("error", "updates are not checked: the rules could not be loaded", { error });
     }

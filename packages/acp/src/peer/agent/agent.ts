@@ -10,6 +10,7 @@ import { memoryStore } from "../../model/memory-store.ts";
 import { type AgentDefinition, checkAgentDefinition } from "./agent-definition.ts";
 import { ServedClient } from "./served-client.ts";
 import { guardedStore } from "./session/guarded-store.ts";
+import type { PromptEnd } from "./turn/turn.ts";
 
 /** One client at an agent. */
 export interface AgentConnection {
@@ -54,7 +55,9 @@ export interface Agent {
  * An agent from what it does with a prompt, and whatever else it wants to decide. The type of `session.data` follows
  * from what `session.open` returns: write `session` before `prompt`, or name the type with `agent<Data>(…)`.
  */
-export function agent<Data = undefined>(definition: AgentDefinition<Data>): Agent {
+export function agent<Data = undefined, const End extends PromptEnd = PromptEnd>(
+  definition: AgentDefinition<Data, End>,
+): Agent {
   // the data of a session is whatever its `open` returned: nothing else of the library looks at it
   return new ServingAgent(definition as AgentDefinition);
 }

@@ -11,7 +11,7 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import type { AgentSession, SessionConfigOption, SessionUpdate, Turn } from "../../index.ts";
+import type { AgentSession, OutgoingUpdate, SessionConfigOption, Turn } from "../../index.ts";
 import type { AvailableCommand } from "../../model.ts";
 import { memoryStore } from "../../store.ts";
 
@@ -226,9 +226,9 @@ inEveryVersion(
 inEveryVersion(
   "A105 a compaction begins, grows and ends once, with a summary or an error where it belongs",
   async (pair) => {
-    const say = (status: string, more: object = {}): SessionUpdate =>
-      ({ sessionUpdate: "compaction_update", compactionId: "c", status, ...more }) as SessionUpdate;
-    const grow: SessionUpdate = {
+    const say = (status: string, more: object = {}): OutgoingUpdate =>
+      ({ sessionUpdate: "compaction_update", compactionId: "c", status, ...more }) as OutgoingUpdate;
+    const grow: OutgoingUpdate = {
       sessionUpdate: "compaction_summary_chunk",
       compactionId: "c",
       content: text("so far"),
@@ -255,8 +255,8 @@ inEveryVersion("A107 terminals have absolute places and ids that are never used 
     const ids = [turn.terminal({ command: "a" }), turn.terminal({ command: "b" })];
     assert.notEqual(ids[0]?.terminalId, ids[1]?.terminalId);
     assert.throws(() => turn.terminal({ cwd: "here" }), /absolute/);
-    const update = (more: object): SessionUpdate =>
-      ({ sessionUpdate: "terminal_update", terminalId: "mine", ...more }) as SessionUpdate;
+    const update = (more: object): OutgoingUpdate =>
+      ({ sessionUpdate: "terminal_update", terminalId: "mine", ...more }) as OutgoingUpdate;
     void turn.update(update({ command: "a" }));
     void turn.update(update({ exitStatus: { exitCode: 0 } }));
     void turn.update({ sessionUpdate: "terminal_output_chunk", terminalId: "mine", data: "bGF0ZQ==" });

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inEveryVersion, openSession, type Pair, text } from "../../../test/support/peer-probe.ts";
-import type { SessionUpdate, Turn } from "../../index.ts";
+import type { OutgoingUpdate, Turn } from "../../index.ts";
 
 /** What throws, by its message, when the body says it in a turn. */
 async function refusals(
@@ -30,7 +30,7 @@ async function refusals(
   return got;
 }
 
-const update = (value: object) => (turn: Turn) => turn.update(value as SessionUpdate);
+const update = (value: object) => (turn: Turn) => turn.update(value as OutgoingUpdate);
 const diff = (more: object) => ({
   sessionUpdate: "tool_call_update",
   toolCallId: "d",
@@ -56,7 +56,8 @@ inEveryVersion(
         /\/severity must be info, warning, error or .*got "fatal"/,
       ],
       [
-        (turn) => turn.session.setAvailableCommands([{ name: "go", description: "d" } as never]),
+        (turn) =>
+          turn.session.setAvailableCommands([{ type: "made_up", name: "go", description: "d" } as never]),
         /\/availableCommands\/0\/type must be/,
       ],
       [
@@ -71,7 +72,7 @@ inEveryVersion(
       [update(diff({ path: "/a.ts" })), /\/content\/0\/newText must be string, got nothing/],
       [update(diff({ oldText: "x" })), /\/content\/0\/path must be string, got nothing/],
       [update(diff({ path: "/a.ts", newText: 7 })), /\/content\/0\/newText must be string, got number/],
-      [update(diff({ path: "/a.ts", newText: "x", oldText: 7 })), /\/oldText must be string or null/],
+      [update(diff({ path: "/a.ts", newText: "x", oldText: 7 })), /\/oldText must be string, got number/],
       [
         update({ sessionUpdate: "terminal_output_chunk", terminalId: 7, data: "" }),
         /\/terminalId must be string, got number/,
@@ -209,7 +210,7 @@ test("G7 whatever is wrong with an update is refused in version 1 as it is in ve
   ]);
   const verdicts = (version: 1 | 2) =>
     refusals({ editions: [`v${version}`], version }, [
-      ...tried.map((value) => (turn: Turn) => turn.update(structuredClone(value) as SessionUpdate)),
+      ...tried.map((value) => (turn: Turn) => turn.update(structuredClone(value) as OutgoingUpdate)),
       (turn) => turn.say("the end"),
     ]);
   const [v1, v2] = [await verdicts(1), await verdicts(2)];

@@ -3,14 +3,15 @@
 import type { Activation } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
-import { type AgentDefinition, lists } from "./agent-definition.ts";
+import { lists } from "../../validation/unstable-features.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
 
 /** Throws -32602 for what the agent cannot use. No root and no server is left out silently. */
 export function checkedActivation(
   given: Activation,
   { mcpCapabilities: mcp = {}, unstable = [] }: Pick<AgentDefinition, "mcpCapabilities" | "unstable">,
 ): Activation {
-  const activation = withSystemPrompt(given, lists(unstable, "session/new"));
+  const activation = withSystemPrompt(given, lists(unstable, "system_prompt"));
   const { cwd, additionalDirectories, mcpServers } = activation;
   if (!isAbsolutePath(cwd)) throw RequestError.invalidParams("cwd must be an absolute path", "/cwd");
   for (const [i, directory] of additionalDirectories.entries()) {
@@ -18,7 +19,7 @@ export function checkedActivation(
       throw RequestError.invalidParams("a directory must be an absolute path", `/additionalDirectories/${i}`);
   }
   for (const [i, server] of mcpServers.entries()) {
-    const type = String(server.type);
+    const { type } = server;
     const offered = type === "stdio" || (type === "http" && mcp.http) || (type === "sse" && mcp.sse);
     if (!offered) {
       const message = `this agent uses no MCP servers of type ${type.slice(0, 50)}`;

@@ -11,10 +11,17 @@ import type {
   SystemPrompt,
 } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
-import type { PromptResult, SessionUpdate } from "../../model/update.ts";
+import {
+  completeCommands,
+  completeUpdate,
+  type OutgoingCommand,
+  type OutgoingUpdate,
+} from "../../model/outgoing.ts";
+import type { PromptResult } from "../../model/update.ts";
+import { lists } from "../../validation/unstable-features.ts";
 import { newId } from "../base/new-id.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
-import { type AgentDefinition, lists } from "./agent-definition.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { SessionUpdates, sentAtOnce } from "./session/session-updates.ts";
@@ -108,8 +115,7 @@ export class ServedSession implements AgentSession {
   }
 
   setConfigOptions(options: readonly SessionConfigOption[]): void {
-    const configOptions = options as SessionConfigOption[]; // only read
-    this.updates.check({ sessionUpdate: "config_option_update", configOptions });
+    this.updates.check({ sessionUpdate: "config_option_update", configOptions: options });
     this.#options = options;
     const values = options.map(({ configId }) => [configId, this.configOption(configId)] as const);
     this.updates.log.patch({ config: Object.fromEntries(values.filter(isSet)) });
@@ -117,15 +123,12 @@ export class ServedSession implements AgentSession {
       void this.updates.update({ sessionUpdate: "config_option_update", configOptions: [...options] });
   }
 
-  setAvailableCommands(commands: readonly AvailableCommand[]): void {
-    const availableCommands = commands as AvailableCommand[]; // only read
+  setAvailableCommands(commands: readonly OutgoingCommand[]): void {
+    const availableCommands = completeCommands(commands);
     this.updates.check({ sessionUpdate: "available_commands_update", availableCommands });
-    this.#commands = commands;
+    this.#commands = availableCommands;
     if (this.#isAnnounced)
-      void this.updates.update({
-        sessionUpdate: "available_commands_update",
-        availableCommands: [...commands],
-      });
+      void this.updates.update({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
   setTitle(title: string): void {
@@ -133,9 +136,9 @@ export class ServedSession implements AgentSession {
     this.updates.log.patch({ title });
   }
 
-  update(update: SessionUpdate): Promise<void> {
+  update(update: OutgoingUpdate): Promise<void> {
     this.#checkOpen("session.update");
-    return this.updates.update(update) ?? sentAtOnce;
+    return this.updates.update(completeUpdate(update)) ?? sentAtOnce;
   }
 
   history(): AsyncIterable<Entry> {
@@ -275,8 +278,7 @@ export class ServedSession implements AgentSession {
     try {
       return await runTurn(turn, queued, {
         handler: (given) => this.#definition.prompt(given),
-        // unstable in both versions
-        reportsUsage: lists(unstable, this.updates.sender.edition.prompts.usageMethod),
+        reportsUsage: lists(unstable, "usage"),
       });
     } catch (error) {
       this.updates.sender.log("error", "a turn could not be ended", { sessionId: this.sessionId, error });

@@ -10,7 +10,7 @@ import {
   said,
   text,
 } from "../../../test/support/peer-probe.ts";
-import type { AgentSession, SessionUpdate, Turn } from "../../index.ts";
+import type { AgentSession, OutgoingUpdate, SessionUpdate, Turn } from "../../index.ts";
 import { memoryStore, type SessionStore } from "../../store.ts";
 
 /** A store whose `append` waits while its gate is closed, or fails while it is broken. */
@@ -59,7 +59,7 @@ function story(updates: readonly SessionUpdate[]): string[] {
   return lines;
 }
 
-const aside = (word: string, messageId = word): SessionUpdate => ({
+const aside = (word: string, messageId = word): OutgoingUpdate => ({
   sessionUpdate: "agent_message_chunk",
   messageId,
   content: text(word),

@@ -13,7 +13,7 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentDefinition, RequestError, type SessionUpdate } from "../../index.ts";
+import { type AgentDefinition, RequestError, type SessionUpdate, type StopReason } from "../../index.ts";
 
 const kinds = (updates: readonly SessionUpdate[]) => updates.map(({ sessionUpdate }) => sessionUpdate);
 
@@ -233,7 +233,7 @@ inEveryVersion("a handler's end that is none is an internal error, never silence
 
 inEveryVersion("stop reasons arrive as they were given", async (pair) => {
   const reasons = ["max_tokens", "max_turn_requests", "refusal"];
-  const { session } = await openSession(pair, { prompt: (turn) => turn.text });
+  const { session } = await openSession(pair, { prompt: (turn) => turn.text as StopReason });
   for (const reason of reasons) assert.equal((await session.prompt(reason).result).stopReason, reason);
 });
 

@@ -4,6 +4,7 @@ import type { Connection } from "../../jsonrpc/connection.ts";
 import type { BatchCall, Log } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import {
   type BoundMethod,
   bindMethod,
@@ -13,7 +14,6 @@ import {
   encodeParams,
   encodeResult,
   Failure,
-  type UnstableMethods,
 } from "../../wire/decode.ts";
 import type { MethodRow, WireVersion } from "../../wire/method-row.ts";
 
@@ -31,12 +31,14 @@ export class BoundWire {
   readonly #receivedNotifications: ReadonlyMap<string, BoundMethod>;
   readonly #sentRequests: ReadonlyMap<string, SentRequest>;
   readonly #sentNotifications: ReadonlyMap<string, BoundMethod>;
+  readonly #methods: readonly MethodRow[];
 
-  constructor(version: WireVersion, role: Role, unstable: UnstableMethods, log: Log) {
+  constructor(version: WireVersion, role: Role, unstable: UnstableFeatures, log: Log) {
     const other = role === "agent" ? "client" : "agent";
     this.#log = log;
     this.#receivedRequests = bindRows(version, role, "request", unstable);
     this.#receivedNotifications = bindRows(version, role, "notification", unstable);
+    this.#methods = version.methods;
     const sent = bindRows(version, other, "request", unstable);
     this.#sentRequests = new Map(
       Array.from(sent, ([method, bound]) => [
@@ -87,7 +89,7 @@ export class BoundWire {
     params: unknown,
     options: RequestOptions<Result>,
   ): Promise<Result> {
-    const { bound, receive } = sendable(this.#sentRequests, method);
+    const { bound, receive } = this.#sendable(this.#sentRequests, method);
     const valid = checked(bound, encodeParams(bound, params));
     const { signal, cancelGraceMs, timeoutMs, receive: after } = options;
     return connection.request(method, valid, {
@@ -102,14 +104,22 @@ export class BoundWire {
 
   /** Validates a request that the caller sends, and returns the decoder of its result. */
   prepare(method: string, params: unknown): { params: unknown; receive: (result: unknown) => unknown } {
-    const { bound, receive } = sendable(this.#sentRequests, method);
+    const { bound, receive } = this.#sendable(this.#sentRequests, method);
     return { params: checked(bound, encodeParams(bound, params)), receive };
   }
 
   /** Throws at once when the params are not valid. */
   notification(method: string, params: unknown): unknown {
-    const bound = sendable(this.#sentNotifications, method);
+    const bound = this.#sendable(this.#sentNotifications, method);
     return checked(bound, encodeParams(bound, params));
+  }
+
+  #sendable<Row>(methods: ReadonlyMap<string, Row>, method: string): Row {
+    const row = methods.get(method);
+    if (row !== undefined) return row;
+    const { unstable } = this.#methods.find((each) => each.method === method) ?? {};
+    const hint = unstable === undefined ? "" : `; it needs unstable: ["${unstable}"]`;
+    throw new TypeError(`${method}: not a method that this side sends${hint}`);
   }
 }
 
@@ -122,21 +132,12 @@ function bindRows(
   version: WireVersion,
   receiver: Role,
   kind: MethodRow["kind"],
-  unstable: UnstableMethods,
+  unstable: UnstableFeatures,
 ): Map<string, BoundMethod> {
-  const own = version.ownValues === "underscored";
   const bound = version.methods
     .filter((row) => row.kind === kind && (row.receiver === receiver || row.receiver === "both"))
-    .map((row) => bindMethod(row, unstable, own));
+    .map((row) => bindMethod(row, unstable, version));
   return new Map(bound.filter((method) => method.enabled).map((method) => [method.row.method, method]));
-}
-
-function sendable<Row>(methods: ReadonlyMap<string, Row>, method: string): Row {
-  const row = methods.get(method);
-  if (row !== undefined) return row;
-  throw new TypeError(
-    `${method}: not a method that this side sends; an unstable one must be listed in options.unstable`,
-  );
 }
 
 function checked(method: BoundMethod, value: unknown): unknown {

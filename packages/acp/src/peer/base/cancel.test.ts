@@ -45,7 +45,7 @@ inEveryVersion(
         turn.say("a");
         await aborted(turn.signal).catch(() => undefined);
         turn.say("b");
-        return "end_turn";
+        return "end_turn" as const;
       },
     });
     const prompt = session.prompt("x");

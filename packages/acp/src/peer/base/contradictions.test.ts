@@ -14,7 +14,7 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { agent, type SessionUpdate } from "../../index.ts";
+import { agent, type OutgoingUpdate, type SessionUpdate, type StopReason } from "../../index.ts";
 import { memoryPair } from "../../transport.ts";
 import { applyEntry, createView, type SessionView } from "../../view.ts";
 
@@ -366,9 +366,9 @@ test("X8 values of one's own begin with an underscore, or are refused where they
           const entry = { content: "c", priority: "low" as const };
           for (const own of ["weird", "_acme/weird", 7, ""]) {
             for (const say of [
-              () => turn.update({ ...call, status: own } as SessionUpdate),
-              () => turn.update({ ...call, kind: own } as SessionUpdate),
-              () => turn.update({ ...call, content: [{ type: own }] } as SessionUpdate),
+              () => turn.update({ ...call, status: own } as OutgoingUpdate),
+              () => turn.update({ ...call, kind: own } as OutgoingUpdate),
+              () => turn.update({ ...call, content: [{ type: own }] } as OutgoingUpdate),
               () => turn.say({ type: own } as never),
               () => turn.think(own === 7 ? (own as never) : ({ type: own } as never)),
               () => turn.plan([{ ...entry, status: own as "pending" }]),
@@ -381,7 +381,7 @@ test("X8 values of one's own begin with an underscore, or are refused where they
               }
             }
           }
-          return turn.text;
+          return turn.text as StopReason;
         },
       },
     );
@@ -409,14 +409,14 @@ test("X8 values of one's own begin with an underscore, or are refused by the sch
             { sessionUpdate: own },
           ]) {
             try {
-              await turn.update(update as SessionUpdate);
+              await turn.update(update as OutgoingUpdate);
             } catch (error) {
               assert.ok(error instanceof TypeError && /"_"/.test(error.message), String(error));
               refused.push(own);
             }
           }
         }
-        return turn.text;
+        return turn.text as StopReason;
       },
     },
   );

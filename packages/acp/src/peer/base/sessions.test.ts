@@ -369,7 +369,7 @@ test("a prompt that an agent forgets when it closes the session ends as cancelle
 });
 
 inEveryVersion("a fork goes on where the other is, and the two go their own ways", async (pair) => {
-  const unstable = ["session/fork"];
+  const unstable = ["fork"] as const;
   const { session, agent } = await openSession(
     pair,
     {
@@ -401,7 +401,7 @@ inEveryVersion("a fork goes on where the other is, and the two go their own ways
 });
 
 inEveryVersion("A118 C65 a system prompt reaches the agent where both listed it", async (pair) => {
-  const unstable = ["session/new"];
+  const unstable = ["system_prompt"] as const;
   const got: unknown[] = [];
   const { agent } = await conversation(
     pair,
@@ -415,7 +415,11 @@ inEveryVersion("A118 C65 a system prompt reaches the agent where both listed it"
   await assert.rejects(stable.newSession({ ...place, systemPrompt }), TypeError);
 });
 
-function select(configId: string, currentValue: string, values: readonly string[]): SessionConfigOption {
+function select(
+  configId: "mode" | "model",
+  currentValue: string,
+  values: readonly string[],
+): SessionConfigOption {
   return {
     configId,
     name: configId,
@@ -470,7 +474,7 @@ inEveryVersion(
     assert.deepEqual(values(session), ["code", "big", true]);
     const last = updates.findLast(({ sessionUpdate }) => sessionUpdate === "config_option_update");
     assert.deepEqual(
-      values({ configOptions: (last as { configOptions: SessionConfigOption[] }).configOptions }),
+      values({ configOptions: (last as { configOptions: readonly SessionConfigOption[] }).configOptions }),
       ["code", "big", true],
     );
     await session.close();

@@ -7,9 +7,11 @@ import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
-import { type BoundMethod, Failure, type UnstableMethods } from "../../wire/decode.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
+import { type BoundMethod, Failure } from "../../wire/decode.ts";
 import type { WireVersion } from "../../wire/method-row.ts";
 import { BoundWire, extensionName, type Role, refuseBatch, sessionOf } from "./bound-wire.ts";
+import { checkUnstable } from "./definition-rules.ts";
 
 export type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
 export type NotificationMap<Map> = { [Method in keyof Map]: { params: unknown } };
@@ -41,8 +43,8 @@ export type NotificationHandlers<Notifications extends NotificationMap<Notificat
 
 interface WirePeerSettings
   extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "noise" | "drainMs"> {
-  /** Unstable methods to switch on, by name; naming a stable method switches on its unstable fields. Default none. */
-  readonly unstable?: UnstableMethods;
+  /** The unstable features to enable. Default: none. */
+  readonly unstable?: UnstableFeatures;
 }
 
 export interface WirePeerOptions<
@@ -75,6 +77,7 @@ export class WirePeer<
     },
   ) {
     const { role, unstable = [], requests = {}, notifications = {}, log } = options;
+    checkUnstable("unstable", options.unstable);
     this.#wire = new BoundWire(version, role, unstable, guardedLog(log));
     this.#connection = new Connection(transport, {
       ...options,

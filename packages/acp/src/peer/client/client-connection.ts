@@ -9,13 +9,12 @@ import type {
   AuthMethod,
   AvailableCommand,
   Implementation,
-  McpServer,
   Meta,
   SessionConfigOption,
   SystemPrompt,
 } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
-import type { SessionUpdate } from "../../model/update.ts";
+import type { OutgoingMcpServer, SessionUpdate } from "../../model/update.ts";
 import type { ClientSession, SessionListener } from "./session/client-session.ts";
 
 /**
@@ -75,7 +74,7 @@ export interface SessionOptions extends CallOptions {
   readonly cwd: string;
   /** Absolute paths. */
   readonly additionalDirectories?: readonly string[];
-  readonly mcpServers?: readonly McpServer[];
+  readonly mcpServers?: readonly OutgoingMcpServer[];
   readonly systemPrompt?: SystemPrompt;
   /** Custom data of the request. */
   readonly _meta?: Meta;

@@ -6,7 +6,7 @@ import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts
 import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from "../../model/ask.ts";
 import type { Meta } from "../../model/content.ts";
 import type { Files, Terminals } from "../../model/services.ts";
-import type { UnstableMethods } from "../../wire/decode.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
 import { type ClientPolicy, checkPolicy } from "./policy/client-policy.ts";
@@ -47,7 +47,8 @@ export interface ClientDefinition {
   readonly extensions?: Extensions;
   /** The editions of the protocol to speak, newest first. Default: all. */
   readonly editions?: Editions;
-  readonly unstable?: UnstableMethods;
+  /** The unstable features to enable. Default: none. */
+  readonly unstable?: UnstableFeatures;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log;
   readonly connection?: ClientConnectionOptions;

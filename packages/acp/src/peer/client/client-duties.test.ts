@@ -178,7 +178,7 @@ test("C65 a system prompt is declared, overrides where that is declared, and is 
                 capabilities: { session: { systemPrompt } },
               },
       },
-      { unstable: ["session/new"] },
+      { unstable: ["system_prompt"] },
     );
     const open = (mode: "append" | "override", ...content: object[]) =>
       agent.newSession({ ...place, systemPrompt: { mode, content: content as never } });

@@ -14,6 +14,8 @@ import { listingFromWire } from "../../edition/wire-fields.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { AuthMethod, Implementation, SystemPrompt } from "../../model/content.ts";
+import { completeServers } from "../../model/outgoing.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import { abortable, abortError } from "./abortable.ts";
 import { checkAbsolute } from "./absolute-path.ts";
 import type {
@@ -49,14 +51,16 @@ export class LiveClientConnection implements ClientConnection {
   readonly #introduction: AgentIntroduction;
   readonly #requests: SessionRequests;
   readonly #settings: OpenSessionSettings;
+  readonly #unstable: UnstableFeatures;
 
   constructor(
     { wire, dispatch, edition, introduction }: ClientConnectionParts,
-    definition: Pick<ClientDefinition, "log" | "strict" | "connection" | "policy">,
+    definition: Pick<ClientDefinition, "log" | "strict" | "connection" | "policy" | "unstable">,
   ) {
     this.#wire = wire;
     this.#dispatch = dispatch;
     this.#edition = edition;
+    this.#unstable = definition.unstable ?? [];
     this.#introduction = introduction;
     this.#requests = new SessionRequests(wire, edition, introduction.capabilities);
     this.#settings = {
@@ -235,7 +239,14 @@ export class LiveClientConnection implements ClientConnection {
     const known = this.#dispatch.find(setup.sessionId);
     const roots = [cwd, ...additionalDirectories];
     const session =
-      known ?? new ConnectedSession(setup, roots, this.#requests, this.#edition.session(), this.#settings);
+      known ??
+      new ConnectedSession(
+        setup,
+        roots,
+        this.#requests,
+        this.#edition.session(this.#unstable),
+        this.#settings,
+      );
     session.events.listen(onUpdate, onEntry);
     if (known === undefined) this.#dispatch.install(session);
     return session;
@@ -246,7 +257,8 @@ export class LiveClientConnection implements ClientConnection {
       const wanted = 'an object with `cwd` as the last argument, as { cwd: "/absolute/path" }';
       throw new TypeError(`${method}: expected ${wanted}, got ${argumentText(options)}`);
     }
-    const { cwd, additionalDirectories = [], mcpServers = [], systemPrompt, _meta } = options;
+    const { cwd, additionalDirectories = [], systemPrompt, _meta } = options;
+    const mcpServers = completeServers(options.mcpServers ?? []);
     checkAbsolute(method, "cwd", cwd);
     for (const directory of additionalDirectories) checkAbsolute(method, "additionalDirectories", directory);
     if (additionalDirectories.length > 0)
@@ -255,7 +267,7 @@ export class LiveClientConnection implements ClientConnection {
     for (const { type } of mcpServers) {
       if (type === "http") this.#needs(this.capabilities.mcpHttp, "use MCP servers over HTTP");
       else if (type === "stdio") this.#needs(this.capabilities.mcpStdio, "use MCP servers over stdio");
-      else if (String(type) === "sse") this.#needs(this.capabilities.mcpSse, "use MCP servers over SSE");
+      else if (type === "sse") this.#needs(this.capabilities.mcpSse, "use MCP servers over SSE");
     }
     const roots = [...new Set(additionalDirectories)].filter((root) => root !== cwd);
     return { cwd, additionalDirectories: roots, mcpServers, ...optional({ systemPrompt, _meta }) };

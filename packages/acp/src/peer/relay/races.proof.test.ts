@@ -17,7 +17,7 @@ const options = [
   {
     configId: "mode",
     name: "Mode",
-    category: "mode",
+    category: "mode" as const,
     type: "select" as const,
     currentValue: "ask",
     options: [

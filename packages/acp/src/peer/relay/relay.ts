@@ -17,6 +17,7 @@ import { defaultConnectionLimits, type Log } from "../../jsonrpc/connection-opti
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { exactId, idProblem, idToJson, isExact, type RequestId } from "../../jsonrpc/message-id.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";
+import { checkUnstable } from "../base/definition-rules.ts";
 import { offerInTurn } from "../client/client.ts";
 import { type InitializeParams, offers, takesEither } from "./introduction.ts";
 import { passThrough } from "./pass-through.ts";
@@ -47,6 +48,7 @@ export interface Relay {
 
 /** Relays between a client and an agent. It owns both transports. */
 export function relay(client: Transport, agent: Transport, options: RelayOptions = {}): Relay {
+  checkUnstable("relay: unstable", options.unstable);
   return new RunningRelay(client, agent, options);
 }
 

@@ -123,8 +123,7 @@ export class SessionUpdates {
   }
 
   setBackground(work: readonly BackgroundWork[]): void {
-    const background = work as BackgroundWork[]; // only read
-    this.checkSchema({ sessionUpdate: "state_update", state: "running", background });
+    this.checkSchema({ sessionUpdate: "state_update", state: "running", background: work });
     this.work.setBackground(work);
     void this.output.show(this.#stateNow());
   }

@@ -4,6 +4,7 @@ import { isObject, optional } from "../../../base/objects.ts";
 import { argumentText } from "../../../jsonrpc/errors.ts";
 import type { ElicitationRequest, ElicitationResponse } from "../../../model/ask.ts";
 import type { ContentBlock, Cost, Meta, PermissionOption, PlanEntry } from "../../../model/content.ts";
+import { completeUpdate, type OutgoingUpdate } from "../../../model/outgoing.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { type SessionUpdates, sentAtOnce } from "../session/session-updates.ts";
 import { Questions } from "./questions.ts";
@@ -145,9 +146,9 @@ export class RunningTurn implements Turn, ToolHost {
     return this.#show({ sessionUpdate: "usage_update", ...usage });
   }
 
-  update(update: SessionUpdate): Promise<void> {
+  update(update: OutgoingUpdate): Promise<void> {
     this.checkOpen("turn.update");
-    return this.send(update);
+    return this.send(completeUpdate(update));
   }
 
   /** Sends an update that ends the message before it. */

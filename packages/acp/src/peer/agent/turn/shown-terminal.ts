@@ -1,7 +1,7 @@
 // Implements a terminal that the agent owns and the client only shows.
 
 import { optional } from "../../../base/objects.ts";
-import type { TerminalExitStatus } from "../../../model/content.ts";
+import type { ExitStatus } from "../../../model/content.ts";
 import { type SessionUpdates, sentAtOnce } from "../session/session-updates.ts";
 import type { DisplayTerminal, DisplayTerminalOptions } from "./tool-call.ts";
 
@@ -39,7 +39,7 @@ export class ShownTerminal implements DisplayTerminal {
     return this.#updates.update(update) ?? sentAtOnce;
   }
 
-  exit(exitStatus: TerminalExitStatus): void {
+  exit(exitStatus: ExitStatus): void {
     if (this.#exited) return;
     this.#exited = true;
     void this.#updates.updateEnd({

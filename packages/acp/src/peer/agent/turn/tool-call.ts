@@ -1,11 +1,6 @@
 // A tool call and a display terminal as an agent's app sees them.
 
-import type {
-  PermissionOption,
-  TerminalExitStatus,
-  ToolCallLocation,
-  ToolKind,
-} from "../../../model/content.ts";
+import type { ExitStatus, PermissionOption, ToolCallLocation, ToolKind } from "../../../model/content.ts";
 import type { ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 
 /** Runs one tool call. Its result is that of `turn.tool`. */
@@ -86,5 +81,5 @@ export interface DisplayTerminal {
   readonly terminalId: string;
   /** Shows more output. Bytes may end anywhere, also inside a character. After the exit it shows nothing. */
   write(output: string | Uint8Array): Promise<void>;
-  exit(exitStatus: TerminalExitStatus): void;
+  exit(exitStatus: ExitStatus): void;
 }

@@ -2,10 +2,9 @@
 
 import { optional } from "../../../base/objects.ts";
 import type { ClientCapabilities } from "../../../edition/agent-edition.ts";
-import type { Implementation } from "../../../model/content.ts";
+import type { ExitStatus, Implementation } from "../../../model/content.ts";
 import type {
   CreateTerminalOptions,
-  ExitStatus,
   Files,
   ReadTextOptions,
   TerminalHandle,

@@ -17,7 +17,7 @@ import type {
 } from "../../../model/content.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { Files, Terminals } from "../../../model/services.ts";
-import type { PromptResult, SessionUpdate, StopReason } from "../../../model/update.ts";
+import type { OutgoingCommand, OutgoingUpdate, PromptResult, StopReason } from "../../../model/update.ts";
 import type {
   DisplayTerminal,
   DisplayTerminalOptions,
@@ -54,7 +54,7 @@ export interface AgentSession<Data = unknown> {
   configOption(configId: string): string | boolean | undefined;
   /** Sets the whole list, and tells the client when it has seen another one. */
   setConfigOptions(options: readonly SessionConfigOption[]): void;
-  setAvailableCommands(commands: readonly AvailableCommand[]): void;
+  setAvailableCommands(commands: readonly OutgoingCommand[]): void;
   /** Names the session, for lists and windows. */
   setTitle(title: string): void;
   /** Reports that the flow behind a URL elicitation is over. */
@@ -63,7 +63,7 @@ export interface AgentSession<Data = unknown> {
    * Sends one update, in or outside a turn, and keeps it in the history. Throws when it is not valid, when the session
    * is closed, and when so much waits for the store that no more can. The promise waits for a slow client.
    */
-  update(update: SessionUpdate): Promise<void>;
+  update(update: OutgoingUpdate): Promise<void>;
   /**
    * Reports a tool call and runs it beside the conversation: turns end and begin meanwhile. The client may cancel it
    * (v2), closing the session does. Its status ends like that of `turn.tool`.
@@ -77,7 +77,7 @@ export interface AgentSession<Data = unknown> {
   /** Shows a terminal that outlives its turn. Its process is yours. */
   terminal(options?: DisplayTerminalOptions): DisplayTerminal;
   /** Runs a turn that no prompt asked for, in line with the prompts. Never rejects: an error is the result. */
-  runTurn(run: (turn: Turn<Data>) => Promise<PromptEnd> | PromptEnd): Promise<PromptResult>;
+  runTurn<const End extends PromptEnd>(run: (turn: Turn<Data>) => Promise<End> | End): Promise<PromptResult>;
   /** Reads everything that was said so far, from the first entry on. Rejects when the store fails. */
   history(): AsyncIterable<Entry>;
 }
@@ -131,7 +131,7 @@ export interface Turn<Data = unknown> {
   /** Reports how full the context is, and what it cost so far. Return the tokens of a turn with its end. */
   usage(usage: { readonly used: number; readonly size: number; readonly cost?: Cost }): Promise<void>;
   /** Sends any update of the model. */
-  update(update: SessionUpdate): Promise<void>;
+  update(update: OutgoingUpdate): Promise<void>;
 }
 
 /** The client as a turn sees it. */
