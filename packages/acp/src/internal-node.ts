@@ -3,7 +3,7 @@
 export { isProtectedPath } from "./node/files/protected-paths.ts";
 export { ProcessGroup } from "./node/process-group.ts";
 export { serveScenario } from "./node/serve-scenario.ts";
-export { type AgentProcess, type ProcessExit, spawnAgent } from "./node/spawn.ts";
+export { type AgentProcess, spawnAgent } from "./node/spawn.ts";
 export { stdioChannel } from "./node/stdio.ts";
 export { nodePlatform } from "./node/text-platform.ts";
 export { groupMark } from "./node/watchdog.ts";

@@ -5,13 +5,6 @@ export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts"
 export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/files/local-files.ts";
 export type { FileFacts, TextFile } from "./node/files/read-file.ts";
 export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
-<<<<<<< HEAD
-=======
-export { type OwnedChild, ProcessGroup } from "./node/process-group.ts";
-export { serveScenario } from "./node/serve-scenario.ts";
-export { type AgentProcess, type SpawnOptions, spawnAgent } from "./node/spawn.ts";
-export { type StdioOptions, stdioChannel } from "./node/stdio.ts";
->>>>>>> main
 export { sqliteStore } from "./node/store/sqlite-store.ts";
 export { StoreError, type StoreErrorKind } from "./node/store/store-error.ts";
 export type * from "./node/store/store-options.ts";

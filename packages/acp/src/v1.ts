@@ -1,7 +1,7 @@
 // The raw wire of protocol version 1: types, and typed peers for both roles.
 
 import type { Transport } from "./jsonrpc/transport.ts";
-import { WirePeer, type WirePeerOptions } from "./peer/base/wire-peer.ts";
+import { type WirePeer, type WirePeerOptions, wirePeer } from "./peer/base/wire-peer.ts";
 import {
   type AgentNotifications,
   type AgentRequests,
@@ -26,10 +26,10 @@ const version = { methods, idPolicy: "any" } as const;
 
 /** Connects an agent to a client on this transport. */
 export function agentPeer(transport: Transport, options: AgentPeerOptions = {}): AgentPeer {
-  return new WirePeer(transport, version, { ...options, role: "agent" });
+  return wirePeer(transport, version, "agent", options);
 }
 
 /** Connects a client to an agent on this transport. */
 export function clientPeer(transport: Transport, options: ClientPeerOptions = {}): ClientPeer {
-  return new WirePeer(transport, version, { ...options, role: "client" });
+  return wirePeer(transport, version, "client", options);
 }

@@ -6,11 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-<<<<<<< HEAD
-import type { ProcessExit } from "@parley/acp/internal/node";
-=======
 import type { ExitStatus } from "@parley/acp/model";
->>>>>>> main
 import { spawnTransport } from "@parley/acp/node";
 import {
   type AgentScenario,

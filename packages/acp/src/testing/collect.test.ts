@@ -11,7 +11,7 @@ inEveryVersion("collect gives what an agent did for a prompt", async (pair) => {
       await turn.say(" first.");
       await turn.tool({ title: "Look", kind: "search" }, () => undefined);
       await turn.say("Done.");
-      return "max_tokens";
+      return "max_tokens" as const;
     },
   });
   const { text, thoughts, toolCalls, updates, result } = await collect(session.prompt("go"));

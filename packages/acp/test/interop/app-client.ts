@@ -12,11 +12,7 @@ import {
   type SessionUpdate,
   webSocketTransport,
 } from "@parley/acp";
-<<<<<<< HEAD
-import type { ProcessExit } from "@parley/acp/internal/node";
-=======
 import type { ExitStatus } from "@parley/acp/model";
->>>>>>> main
 import { type LocalFiles, localFiles, localTerminals, spawnTransport } from "@parley/acp/node";
 import { startServer } from "./server-process.ts";
 import { meta } from "./v1-samples.ts";

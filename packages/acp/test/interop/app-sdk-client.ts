@@ -1,11 +1,7 @@
 // Connects the official SDK's client of either version to an agent's process.
 
 import { RequestError } from "@agentclientprotocol/sdk";
-<<<<<<< HEAD
-import type { ProcessExit } from "@parley/acp/internal/node";
-=======
 import type { ExitStatus } from "@parley/acp/model";
->>>>>>> main
 import { interopCommand } from "./agent-command.ts";
 import { register, sdkOf, senderOf, spawnStreams } from "./sdk-app.ts";
 import { v1Client } from "./v1-client.ts";

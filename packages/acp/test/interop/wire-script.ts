@@ -1,10 +1,6 @@
 // The types of agents and clients that run on either library: handlers by method, a sender, and a way to refuse.
 
-<<<<<<< HEAD
-import type { ProcessExit } from "@parley/acp/internal/node";
-=======
 import type { ExitStatus } from "@parley/acp/model";
->>>>>>> main
 
 type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
 type NotificationMap<Map> = { [Method in keyof Map]: { params: unknown } };

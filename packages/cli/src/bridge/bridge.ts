@@ -1,13 +1,9 @@
 // `parley bridge --as v1 -- COMMAND`: connects an editor and an agent of different protocol versions.
 
 import type { Edition } from "@parley/acp";
-<<<<<<< HEAD
-import { nodePlatform, type ProcessExit, stdioChannel } from "@parley/acp/internal/node";
-import { spawnTransport } from "@parley/acp/node";
-=======
+import { nodePlatform, stdioChannel } from "@parley/acp/internal/node";
 import type { ExitStatus } from "@parley/acp/model";
-import { nodePlatform, spawnTransport, stdioChannel } from "@parley/acp/node";
->>>>>>> main
+import { spawnTransport } from "@parley/acp/node";
 import { type ClientToolServices, relay } from "@parley/acp/relay";
 import { type ByteChannel, byteTransport } from "@parley/acp/transport";
 import { type CommandError, type Invocation, usageError } from "../command/command.ts";

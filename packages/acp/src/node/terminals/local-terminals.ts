@@ -2,13 +2,9 @@
 
 import { isAbsolute } from "node:path";
 import { ByteTail } from "../../base/byte-tail.ts";
-<<<<<<< HEAD
 import { checkOptions } from "../../base/known-options.ts";
-import type { CreateTerminalOptions, ExitStatus, Terminals } from "../../model/services.ts";
-=======
 import type { ExitStatus } from "../../model/content.ts";
 import type { CreateTerminalOptions, Terminals } from "../../model/services.ts";
->>>>>>> main
 import { type CommandSpec, checkedByteLimit, commandSpec } from "./command.ts";
 import { startPiped } from "./piped-command.ts";
 import { type PtySpawn, startPty } from "./pty-command.ts";
