@@ -10,7 +10,16 @@ import {
   methods,
 } from "./wire/v1/methods.gen.ts";
 
-export type * from "./peer/base/wire-peer.ts";
+export type {
+  HandlerResult,
+  NotificationHandlers,
+  NotificationMap,
+  RequestHandlers,
+  RequestMap,
+  WirePeer,
+  WirePeerOptions,
+  WireRequest,
+} from "./peer/base/wire-peer.ts";
 export type * from "./wire/v1/types.gen.ts";
 export type { AgentNotifications, AgentRequests, ClientNotifications, ClientRequests };
 

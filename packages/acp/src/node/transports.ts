@@ -6,21 +6,22 @@ import { checkOptions } from "../base/known-options.ts";
 import type { Log } from "../jsonrpc/connection-options.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
+import type { ExitStatus } from "../model/content.ts";
 import type { Agent } from "../peer/agent/agent.ts";
-import { type ByteTransportOptions, byteTransport } from "../transport/byte-transport.ts";
-import { type AgentProcess, type SpawnOptions, spawnAgent } from "./spawn.ts";
-import { type StdioOptions, stdioChannel } from "./stdio.ts";
-import { type StreamChannelOptions, streamChannel } from "./stream-channel.ts";
+import { byteTransport } from "../transport/byte-transport.ts";
+import { type SpawnTransportOptions, spawnAgent } from "./spawn.ts";
+import { type StdioTransportOptions, stdioChannel } from "./stdio.ts";
+import { type StreamTransportOptions, streamChannel } from "./stream-channel.ts";
 import { nodePlatform } from "./text-platform.ts";
 
-type FramingOptions = Omit<ByteTransportOptions, "platform">;
-
-export interface StdioTransportOptions extends StdioOptions, FramingOptions {}
-export interface SpawnTransportOptions extends SpawnOptions, FramingOptions {}
-export interface StreamTransportOptions extends StreamChannelOptions, FramingOptions {}
-
 /** The wire to an agent that was started here. Closing it ends the agent and everything that it started. */
-export interface SpawnedTransport extends Transport, Pick<AgentProcess, "pid" | "exited" | "stderrTail"> {
+export interface SpawnedTransport extends Transport {
+  /** The agent's process id; undefined when it could not be started. */
+  readonly pid: number | undefined;
+  /** Resolves when the agent's own process has exited; with {} when it could not be started. */
+  readonly exited: Promise<ExitStatus>;
+  /** The end of the agent's stderr so far. */
+  stderrTail(): string;
   /** Closes it. */
   [Symbol.asyncDispose](): Promise<void>;
 }

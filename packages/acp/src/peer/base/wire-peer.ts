@@ -16,11 +16,12 @@ import { checkUnstable } from "./definition-rules.ts";
 export type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
 export type NotificationMap<Map> = { [Method in keyof Map]: { params: unknown } };
 
-// biome-ignore lint/suspicious/noConfusingVoidType: an async handler without a return statement is a Promise<void>
-type Nothing = undefined | void;
-
 /** What a handler returns. It may return nothing where the protocol's result has no required field. */
-export type HandlerResult<Result> = Record<never, never> extends Result ? Result | Nothing : Result;
+export type HandlerResult<Result> =
+  Record<never, never> extends Result
+    ? // biome-ignore lint/suspicious/noConfusingVoidType: an async handler without a return statement is a Promise<void>
+      Result | undefined | void
+    : Result;
 
 /**
  * A request of the peer while its handler runs. To ask the peer something meanwhile, use the peer, which validates:
