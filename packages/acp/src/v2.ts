@@ -33,12 +33,32 @@ export type ClientPeerOptions = WirePeerOptions<ClientRequests, ClientNotificati
 
 const version = { methods, idPolicy: "strict" } as const;
 
-/** Connects an agent to a client on this transport. */
+/**
+ * Connects an agent to a client on this transport.
+ *
+ * @example
+ * import { stdioTransport } from "@parley/acp/node";
+ * import { agentPeer } from "@parley/acp/v2";
+ *
+ * const client = agentPeer(stdioTransport(), {
+ *   requests: { "session/list": () => ({ sessions: [] }) },
+ * });
+ * await client.closed;
+ */
 export function agentPeer(transport: Transport, options: AgentPeerOptions = {}): AgentPeer {
   return wirePeer(transport, version, "agent", options);
 }
 
-/** Connects a client to an agent on this transport. */
+/**
+ * Connects a client to an agent on this transport.
+ *
+ * @example
+ * import { spawnTransport } from "@parley/acp/node";
+ * import { clientPeer } from "@parley/acp/v2";
+ *
+ * const agent = clientPeer(spawnTransport("my-agent"));
+ * const { sessions } = await agent.request("session/list", {});
+ */
 export function clientPeer(transport: Transport, options: ClientPeerOptions = {}): ClientPeer {
   return wirePeer(transport, version, "client", options);
 }

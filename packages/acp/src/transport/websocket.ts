@@ -44,6 +44,15 @@ const closedState = 3;
 /** The standard socket has no drain event, so `bufferedAmount` is polled. */
 const pollMs = 5;
 
+/**
+ * Uses a WebSocket as the wire, also one that is not open yet. Closing the transport closes the socket.
+ *
+ * @example
+ * import { client, webSocketTransport } from "@parley/acp";
+ *
+ * const transport = webSocketTransport(new WebSocket("wss://agents.example.com/acp"));
+ * const connection = await client({ name: "my-client", version: "1.0.0" }).connect(transport);
+ */
 export function webSocketTransport(
   socket: WebSocketLike,
   options: WebSocketTransportOptions = {},

@@ -24,7 +24,14 @@ export type ViewSnapshot = {
   >;
 } & { readonly pendingAsks?: readonly string[] };
 
-/** Copies the view. Equal entries give equal snapshots. */
+/**
+ * Copies the view. Equal entries give equal snapshots.
+ *
+ * @example
+ * import { createView, snapshot } from "@parley/acp/view";
+ *
+ * console.log(JSON.stringify(snapshot(createView())));
+ */
 export function snapshot(view: SessionView): ViewSnapshot {
   // tool calls and subagents are in the timeline; `fold` is internal state
   const { toolCalls, subagents, fold, pendingAsks, ...shown } = view as SessionView & { fold?: unknown };

@@ -75,7 +75,26 @@ async function fill(pair: TransportPair, near: WatchedTransport, until: "full" |
   return enough;
 }
 
-/** Registers the tests that every kind of transport must pass. */
+/**
+ * Registers the tests that every kind of transport must pass.
+ *
+ * @example
+ * import assert from "node:assert/strict";
+ * import { test } from "node:test";
+ * import { transportContract } from "@parley/acp/testing";
+ * import { memoryPair } from "@parley/acp/transport";
+ *
+ * const exceptions = { bytes: "it has none", "half-close": "it has none", malformed: "it has no text" };
+ * transportContract(
+ *   { test, assert },
+ *   "my transport",
+ *   (limits) => {
+ *     const [near, far] = memoryPair({ limits });
+ *     return { near, far };
+ *   },
+ *   { exceptions },
+ * );
+ */
 export function transportContract(
   { test, assert }: ContractRunner,
   name: string,
