@@ -3,7 +3,7 @@
 import { client } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 
-const { transport } = spawnTransport(process.execPath, ["--conditions=parley-source", "examples/agent.ts"]);
+const transport = spawnTransport(process.execPath, ["--conditions=parley-source", "examples/agent.ts"]);
 const agent = await client({ name: "example-client", version: "1.0.0" }).connect(transport);
 const session = await agent.newSession({ cwd: process.cwd() });
 

@@ -12,7 +12,7 @@ mkdirSync(cwd);
 writeFileSync(join(cwd, "notes.txt"), "hello world\n");
 
 const env = { PARLEY_HOME: join(folder, "home"), PARLEY_MODEL: "offline" };
-const { transport } = spawnTransport("packages/cli/bin/parley", ["agent"], { env });
+const transport = spawnTransport("packages/cli/bin/parley", ["agent"], { env });
 const agent = await client({
   name: "example-client",
   version: "1.0.0",

@@ -64,6 +64,9 @@ const sharedCode = [
   },
 ];
 
+/** Declares Symbol.asyncDispose for projects whose own libraries do not. */
+const disposable = '/// <reference lib="esnext.disposable" />\n';
+
 /** A relative import in a declaration. */
 const relativeImport = /((?:from|import)\s*\(?\s*["']\.[^"']*)\.ts(["'])/g;
 
@@ -203,8 +206,8 @@ async function declare(built: Package, dist: string): Promise<void> {
     }
     // Declarations keep `./x.ts`, which no such file answers to once packed; `./x.js` finds x.d.ts in
     // every version of TypeScript.
-    const text = readFileSync(file, "utf8");
-    writeFileSync(file, text.replaceAll(relativeImport, "$1.js$2"));
+    const text = readFileSync(file, "utf8").replaceAll(relativeImport, "$1.js$2");
+    writeFileSync(file, /\[Symbol\.|\bAsyncDisposable\b/.test(text) ? `${disposable}${text}` : text);
   }
   removeEmptyFolders(dist);
 }

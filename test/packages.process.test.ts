@@ -137,7 +137,7 @@ test("every entry point can be imported from an installed package", () => {
 });
 
 /** What the compiler says about this file of a strict project; empty when it compiles. */
-function compilerErrors(code: string): string {
+function compilerErrors(code: string, more: object = {}): string {
   writeFileSync(join(project, "consumer.ts"), code);
   const compilerOptions = {
     strict: true,
@@ -147,6 +147,7 @@ function compilerErrors(code: string): string {
     module: "nodenext",
     types: ["node"],
     typeRoots: [join(root, "node_modules/@types")],
+    ...more,
   };
   writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["consumer.ts"] }));
   try {
@@ -164,6 +165,15 @@ test("a strict TypeScript project compiles against the installed declarations", 
     compilerErrors(`${imports.join("\n")}\n${types}\nexport const all: object[] = [${uses}];\n`),
     "",
   );
+});
+
+test("a project for browsers compiles against everything that needs no Node", () => {
+  const neutral = entries.filter((entry) => /^@parley\/acp(?!\/node)/.test(entry));
+  const imports = neutral.map((entry, index) => `import * as e${index} from ${JSON.stringify(entry)};`);
+  const uses = neutral.map((_, index) => `e${index}`).join(", ");
+  const code = `${imports.join("\n")}\nexport const all: object[] = [${uses}];\n`;
+  const browser = { types: [], lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable"] };
+  assert.equal(compilerErrors(code, browser), "");
 });
 
 test("internal entry points can be loaded, but no declaration has them and nobody can compile against them", () => {

@@ -16,14 +16,14 @@ interface Manifest {
   readonly exports?: Readonly<Record<string, { readonly "parley-source"?: string }>>;
 }
 
-/** Every entry point but `./internal`, which only our own packages may import; in the order of the manifests. */
+/** Every entry point but `./internal` and those below it, which only our own packages may import; in the order of the manifests. */
 export function entryPoints(root: string): EntryPoint[] {
   return readdirSync(join(root, "packages")).flatMap((folder) => {
     const file = join(root, "packages", folder, "package.json");
     if (!existsSync(file)) return [];
     const { name, exports = {} }: Manifest = JSON.parse(readFileSync(file, "utf8"));
     return Object.entries(exports).flatMap(([path, { "parley-source": source }]) =>
-      path === "./internal" || source === undefined
+      /^\.\/internal\b/.test(path) || source === undefined
         ? []
         : [{ name: `${name}${path.slice(1)}`, source: join("packages", folder, source) }],
     );

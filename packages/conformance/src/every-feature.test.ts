@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ProtocolVersion } from "@parley/acp/internal";
-import {
-  checkAgentScenario,
-  checkClientScenario,
-  comparable,
-  scriptedAgent,
-  scriptedClient,
-} from "@parley/acp/testing";
+import { checkAgentScenario, checkClientScenario, comparable } from "@parley/acp/internal/testing";
+import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
 import { memoryPair } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
 

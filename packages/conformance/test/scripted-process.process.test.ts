@@ -26,8 +26,8 @@ async function overStdio(
   client: ClientScenario,
 ): Promise<{ record: ClientRecord; exit: ExitStatus; stderr: string }> {
   const args = ["--conditions=parley-source", program, scenario];
-  const { transport, process: started } = spawnTransport(process.execPath, args, { graceMs: 300 });
-  const record = await scriptedClient(client).run(transport);
+  const started = spawnTransport(process.execPath, args, { graceMs: 300 });
+  const record = await scriptedClient(client).run(started);
   return { record, exit: await started.exited, stderr: started.stderrTail() };
 }
 

@@ -25,12 +25,17 @@ interface HeldSession {
 }
 
 /** Keeps sessions in memory. One process, so a claim is always granted; a fork shares the entries. */
-export function memoryStore(): SessionStore {
+export function memoryStore(): SessionStore & AsyncDisposable {
   const sessions = new Map<string, HeldSession>();
   let isClosed = false;
 
   function checkOpen(): void {
     if (isClosed) throw new Error("the session store is closed");
+  }
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    sessions.clear();
   }
 
   function held(sessionId: string): HeldSession {
@@ -95,10 +100,8 @@ export function memoryStore(): SessionStore {
       const session = sessions.get(sessionId);
       if (session !== undefined) session.isClaimed = false;
     },
-    async close() {
-      isClosed = true;
-      sessions.clear();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -30,6 +30,8 @@ export interface Files {
   realPath?(path: string): Promise<string>;
   /** Lets go of what it holds. Called by the client for what was made for one session, when that ends. */
   close?(): Promise<void>;
+  /** Closes it, for `await using`. */
+  [Symbol.asyncDispose]?(): Promise<void>;
 }
 
 export interface CreateTerminalOptions {
@@ -61,6 +63,8 @@ export interface TerminalHandle {
   kill(): Promise<void>;
   /** Ends the command if it still runs; the terminal is gone afterwards. */
   release(): Promise<void>;
+  /** Releases it, for `await using`. */
+  [Symbol.asyncDispose]?(): Promise<void>;
 }
 
 export interface Terminals {
@@ -68,4 +72,6 @@ export interface Terminals {
   create(options: CreateTerminalOptions): Promise<TerminalHandle>;
   /** Lets go of what it holds. Called by the client for what was made for one session, when that ends. */
   close?(): Promise<void>;
+  /** Closes it, for `await using`. */
+  [Symbol.asyncDispose]?(): Promise<void>;
 }

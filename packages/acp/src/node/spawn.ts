@@ -26,7 +26,7 @@ export interface SpawnOptions {
   /** How long the agent may take after SIGTERM, before SIGKILL. Default 2000. */
   readonly killMs?: number;
   /** Kills the agent and everything that it started at once when it aborts, also during the grace times. */
-  readonly kill?: AbortSignal;
+  readonly signal?: AbortSignal;
   /** How much of the end of stderr is kept for errors. Default 16 KiB. */
   readonly stderrTailBytes?: number;
   /** Receives all of stderr, in pieces that never split a character. */
@@ -129,10 +129,10 @@ class SpawnedAgent implements AgentProcess {
     child.stderr.on("error", () => {
       // 'close' follows
     });
-    const { kill } = this.#options;
+    const { signal: abort } = this.#options;
     const endNow = () => group.endNow();
-    kill?.addEventListener("abort", endNow, { once: true });
-    if (kill?.aborted) endNow();
+    abort?.addEventListener("abort", endNow, { once: true });
+    if (abort?.aborted) endNow();
     child.once("exit", (code, signal) => {
       this.#status = optional({ exitCode: code ?? undefined, signal: signal ?? undefined });
       this.#exit.resolve(this.#status);
@@ -141,7 +141,7 @@ class SpawnedAgent implements AgentProcess {
     });
     // 'close' comes after the exit, when stdout and stderr have been read to the end
     child.once("close", () => this.#endExited());
-    void this.#ended.promise.then(() => kill?.removeEventListener("abort", endNow));
+    void this.#ended.promise.then(() => abort?.removeEventListener("abort", endNow));
   }
 
   /** Errors of the listener must not affect the agent. */
@@ -309,7 +309,7 @@ function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoEx
   if (error.code === "ENOENT") {
     return existsSync(command)
       ? "the interpreter named in its first line does not exist; install it, or start the file through another one"
-      : "there is no such file; check the path, or install it";
+      : `there is no such file; check the path, or install it${/\s/u.test(command) ? "; arguments belong in the list after it" : ""}`;
   }
   if (error.code === "EACCES") {
     return "it is not executable; chmod +x it, or start it through its interpreter (node, python)";

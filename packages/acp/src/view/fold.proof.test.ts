@@ -150,7 +150,7 @@ test("ids and metadata keys that are names of built-in things are just names", (
     ),
   );
   assert.equal(view.toolCalls.size, 1);
-  const { meta } = view.toolCalls.get("__proto__")!;
+  const { _meta: meta } = view.toolCalls.get("__proto__")!;
   assert.deepEqual([Object.keys(meta ?? {}), Object.getPrototypeOf(meta)], [["__proto__"], Object.prototype]);
   assert.equal(({} as { bad?: unknown }).bad, undefined);
   assert.match(JSON.stringify(snapshot(view)), /"__proto__":\{"bad":1\}/);

@@ -107,7 +107,7 @@ test("metadata is patched by top-level key: null removes a key, null as a whole 
     { sessionUpdate: "agent_message_chunk", messageId: "m", content: text("x"), _meta: { chunk: true } },
     { sessionUpdate: "agent_message", messageId: "m", _meta: null },
   );
-  const seen = steps.map((_, index) => ({ ...messages(viewFrom(steps.slice(0, index + 1)))[0]?.meta }));
+  const seen = steps.map((_, index) => ({ ...messages(viewFrom(steps.slice(0, index + 1)))[0]?._meta }));
   const patched = { a: { y: 1 }, c: 3 };
   assert.deepEqual(seen, [{ a: { x: 1 }, b: 2 }, patched, patched, patched, {}]);
 });

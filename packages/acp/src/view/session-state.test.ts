@@ -151,7 +151,7 @@ test("the session's title and time are patched", () => {
       { sessionUpdate: "session_info_update", updatedAt: null, _meta: { b: 2 } },
     ),
   );
-  assert.deepEqual([view.title, view.updatedAt, view.meta], ["T", undefined, { a: 1, b: 2 }]);
+  assert.deepEqual([view.title, view.updatedAt, view._meta], ["T", undefined, { a: 1, b: 2 }]);
 });
 
 test("C66 a subagent is an item of its parent, patched by its session id; one without a state is not idle", () => {

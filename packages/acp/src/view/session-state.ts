@@ -60,7 +60,7 @@ export function applyUsage(state: ViewState, update: UpdateOf<"usage_update">): 
 export function applyInfo(state: ViewState, update: UpdateOf<"session_info_update">): void {
   state.title = patched(state.title, update.title);
   state.updatedAt = patched(state.updatedAt, update.updatedAt);
-  state.meta = patchedMeta(state.meta, update._meta);
+  state._meta = patchedMeta(state._meta, update._meta);
   touchPart(state, "info");
 }
 

@@ -47,7 +47,7 @@ export interface MessageItem extends Item {
   readonly echoed: boolean;
   /** How the work on this prompt ended. After "refusal", the agent's context ends before this message. */
   readonly result: PromptResult | undefined;
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
 }
 
 export interface ToolCallItem extends Item {
@@ -72,7 +72,7 @@ export interface ToolCallItem extends Item {
   /** All terminals that its content or `_meta` has named. */
   readonly terminalIds: ReadonlySet<string>;
   readonly capabilities: ToolCallUpdate["capabilities"] | undefined;
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
   /** When it reached a final status, in milliseconds since 1970. */
   readonly endedAt: number | undefined;
 }
@@ -102,7 +102,7 @@ export interface CompactionItem extends Item {
   readonly status: UpdateOf<"compaction_update">["status"];
   readonly summary: readonly ContentBlock[];
   readonly error: string | undefined;
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
 }
 
 /** A message between sessions. */
@@ -114,7 +114,7 @@ export interface SessionMessageItem extends Item {
   readonly senderMessageId: string | undefined;
   readonly recipientMessageId: string | undefined;
   readonly content: readonly ContentBlock[];
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
 }
 
 export interface SubagentItem extends Item {
@@ -126,7 +126,7 @@ export interface SubagentItem extends Item {
   readonly cwd: string | undefined;
   readonly additionalDirectories: readonly string[] | undefined;
   readonly capabilities: UpdateOf<"subagent_update">["capabilities"] | undefined;
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
 }
 
 /** An update of an unknown kind. */
@@ -173,7 +173,7 @@ export interface TerminalItem extends Changeable {
   readonly exitStatus: ExitStatus | undefined;
   readonly size: NonNullable<UpdateOf<"terminal_update">["size"]> | undefined;
   readonly capabilities: UpdateOf<"terminal_update">["capabilities"] | undefined;
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
 }
 
 export interface PlanItem extends Changeable {
@@ -233,7 +233,7 @@ export interface SessionView {
   readonly title: string | undefined;
   /** The agent's time, in RFC 3339 form. */
   readonly updatedAt: string | undefined;
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
   /** The state as reported, undefined before the first. An unknown one means busy. */
   readonly state: string | undefined;
   readonly busy: boolean;

@@ -69,7 +69,7 @@ export function createState(terminalBytes: number): ViewState {
     cost: undefined,
     title: undefined,
     updatedAt: undefined,
-    meta: undefined,
+    _meta: undefined,
     state: undefined,
     busy: false,
     background: undefined,

@@ -41,7 +41,7 @@ export async function connectApp(
   const warnings: string[] = [];
   const opened: LocalFiles[] = [];
   const { transport, process } =
-    way === "stdio" ? spawnTransport(...command) : await remoteTransport(command, way);
+    way === "stdio" ? localTransport(command) : await remoteTransport(command, way);
   const agent = await client({
     name: "app-client",
     version: "1.0.0",
@@ -104,6 +104,11 @@ export async function connectApp(
       return process.exited;
     },
   };
+}
+
+function localTransport(command: readonly [string, string[]]) {
+  const transport = spawnTransport(...command);
+  return { transport, process: transport };
 }
 
 async function remoteTransport(command: readonly [string, string[]], way: "HTTP" | "WebSocket") {

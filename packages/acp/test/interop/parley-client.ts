@@ -41,7 +41,7 @@ function connect<Sender, Peer extends Sender & { close(): Promise<void> }>(
       log,
     ),
   ];
-  const { transport, process } = spawnTransport(...agentCommand(name, choice));
+  const transport = spawnTransport(...agentCommand(name, choice));
   const peer: Peer = clientPeer(transport, {
     // a stable client lists one method that the agent does not have, to see it refused
     unstable: choice.unstable ? "*" : ["fork"],
@@ -53,10 +53,10 @@ function connect<Sender, Peer extends Sender & { close(): Promise<void> }>(
   });
   const close = async () => {
     await peer.close();
-    return process.exited;
+    return transport.exited;
   };
-  const complaints = () => warnings.join("\n") + process.stderrTail();
-  return { agent: peer, peer, log, complaints, keepsOrder: true, exited: process.exited, close };
+  const complaints = () => warnings.join("\n") + transport.stderrTail();
+  return { agent: peer, peer, log, complaints, keepsOrder: true, exited: transport.exited, close };
 }
 
 export const connectParleyV1 = (choice: AgentChoice) =>

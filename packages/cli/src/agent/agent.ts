@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import type { Agent } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional, withTimeout } from "@parley/acp/internal";
 import type { AgentConfig } from "@parley/agent/internal";
 import type { Invocation } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
@@ -78,8 +78,14 @@ async function serve(config: AgentConfig, { model, hasHistory }: ServeOptions): 
   }
   await serveGreeted(agent);
   // the editor is gone: end whatever still runs
+  await withTimeout(closeMs, agent.close()).catch((error: unknown) => {
+    console.error("parley agent: the sessions could not be closed", error);
+  });
   process.exit();
 }
+
+/** How long the store may take to close. */
+const closeMs = 1_000;
 
 async function serveGreeted(agent: Agent): Promise<void> {
   const [{ stdioTransport }, { afterGreeting }, greeted] = await Promise.all([

@@ -42,9 +42,9 @@ function editorFiles(buffers: Map<string, string>): Files {
 async function bridged(t: TestContext, parts: Partial<ClientDefinition>) {
   const env = { PARLEY_HOME: join(temporary, "home"), TMPDIR: temporary };
   const command = ["bridge", "--as", "v1", "--", process.execPath, "--conditions=parley-source", probe];
-  const { transport, process: bridge } = spawnTransport(launcher, command, { env });
+  const bridge = spawnTransport(launcher, command, { env });
   const agent = await client({ name: "editor", version: "1.0.0", editions: ["v1"], ...parts }).connect(
-    transport,
+    bridge,
   );
   t.after(() => agent.close());
   const session = await agent.newSession({ cwd: temporary });

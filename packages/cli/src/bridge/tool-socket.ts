@@ -7,9 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConnectionError, type Log, RequestError } from "@parley/acp";
 import { Connection } from "@parley/acp/jsonrpc";
-import { nodePlatform, streamChannel } from "@parley/acp/node";
+import { streamTransport } from "@parley/acp/node";
 import type { ClientToolServices, ClientTools } from "@parley/acp/relay";
-import { byteTransport } from "@parley/acp/transport";
 import { mainArguments } from "../settings/installation.ts";
 import { ClientToolCalls } from "./tool-calls.ts";
 import { clientTools } from "./tool-definitions.ts";
@@ -69,30 +68,27 @@ function serve(socket: Socket, services: ClientToolServices, token: string, log:
   const work = new ClientToolCalls(services);
   const offered = clientTools.filter((tool) => tool.isOffered(services)).map(({ name }) => name);
   let isKnown = false;
-  const connection: Connection = new Connection(
-    byteTransport(streamChannel(socket, socket), { framing: "ndjson", platform: nodePlatform }),
-    {
-      log,
-      handlers: {
-        request(method, params, request) {
-          if (method === "hello") {
-            isKnown = isSame(token, (params as { token?: unknown } | undefined)?.token);
-            if (isKnown) return { tools: offered };
-            log("warn", "rejected a connection with a wrong secret to the editor's tools", {});
-            request.afterReply(() => void connection.close("wrong secret"));
-          }
-          if (!isKnown)
-            throw new RequestError(
-              "auth_required",
-              "not authenticated: send hello with the secret of this session",
-            );
-          if (!offered.includes(method)) throw new RequestError("method_not_found", `unknown tool ${method}`);
-          return call(work, method, params, request.signal);
-        },
-        notification: () => undefined,
+  const connection: Connection = new Connection(streamTransport(socket, { framing: "ndjson" }), {
+    log,
+    handlers: {
+      request(method, params, request) {
+        if (method === "hello") {
+          isKnown = isSame(token, (params as { token?: unknown } | undefined)?.token);
+          if (isKnown) return { tools: offered };
+          log("warn", "rejected a connection with a wrong secret to the editor's tools", {});
+          request.afterReply(() => void connection.close("wrong secret"));
+        }
+        if (!isKnown)
+          throw new RequestError(
+            "auth_required",
+            "not authenticated: send hello with the secret of this session",
+          );
+        if (!offered.includes(method)) throw new RequestError("method_not_found", `unknown tool ${method}`);
+        return call(work, method, params, request.signal);
       },
+      notification: () => undefined,
     },
-  );
+  });
   void connection.closed.then(() => work.close());
   return connection;
 }

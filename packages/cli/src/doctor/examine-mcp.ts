@@ -60,11 +60,11 @@ async function nameOverStdio(
   const declared = Object.fromEntries(env.map(({ name, value }) => [name, value]));
   // nothing of our environment is inherited
   const none = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
-  const { transport, process: child } = spawnTransport(found.path, args, {
+  const child = spawnTransport(found.path, args, {
     env: { ...none, ...agentEnvironment({ env: declared, passes: [] }, process.env) },
     graceMs: 500,
   });
-  const connection = new Connection(transport, { noise: "skip", handlers: noHandlers });
+  const connection = new Connection(child, { noise: "skip", handlers: noHandlers });
   try {
     return described(await connection.request("initialize", hello, { timeoutMs }));
   } catch (error) {

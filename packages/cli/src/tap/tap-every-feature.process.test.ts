@@ -21,9 +21,9 @@ const program = fileURLToPath(
 
 async function through(command: readonly string[], version: 1 | 2): Promise<ClientRecord> {
   const [name = "", ...args] = command;
-  const { transport, process: started } = spawnTransport(name, args, { graceMs: 20_000 });
+  const started = spawnTransport(name, args, { graceMs: 20_000 });
   const record = await scriptedClient({ ...everyFeature.client, editions: [`v${version}`] as const }).run(
-    transport,
+    started,
   );
   assert.deepEqual(await started.exited, { exitCode: 0 }, started.stderrTail());
   return record;

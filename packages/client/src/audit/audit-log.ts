@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
-import { StreamRedactor } from "@parley/acp/redact";
+import { streamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, chainHash, sealedLine, signEvery } from "./audit-entry.ts";
 import { type AuditBounds, auditFiles, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
 
@@ -28,7 +28,7 @@ export function auditLog(
   folder: string,
   { now = Date.now, secrets = [], ...bounds }: AuditOptions = {},
 ): AuditLog {
-  const redactor = new StreamRedactor(secrets);
+  const redactor = streamRedactor(secrets);
   const started = performance.now();
   const stamp = new Date(now()).toISOString();
   const name = `${stamp.replaceAll(/[-:]/g, "").slice(0, 15)}-${process.pid}-${randomBytes(3).toString("hex")}.ndjson`;

@@ -2,7 +2,7 @@
 
 import { ConnectionError, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import { Redactor } from "@parley/acp/redact";
+import { redactor } from "@parley/acp/redact";
 import { type AuditFacts, targetText } from "../audit/audit-entry.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import { ruleText } from "../rules/rule-text.ts";
@@ -148,7 +148,7 @@ export class Effects {
         ...optional({ agent: this.#agent }),
         origin: subject.origin,
         operation: subject.operation,
-        target: targetText(subject, new Redactor({ names: false })),
+        target: targetText(subject, redactor({ names: false })),
         ...optional({ cwd: subject.cwd }),
         ...more,
         effect,

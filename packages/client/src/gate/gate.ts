@@ -1,7 +1,7 @@
 // The permission gate: decides and performs every question, file access and command of an agent.
 
 import type { ClientDefinition, SessionUpdate } from "@parley/acp";
-import { isProtectedPath } from "@parley/acp/node";
+import { isProtectedPath } from "@parley/acp/internal/node";
 import type { Verdict } from "../rules/decide.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import type { Subject } from "../subjects/subject.ts";

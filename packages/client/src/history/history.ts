@@ -3,7 +3,7 @@
 import { type Entry, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { SqliteStore } from "@parley/acp/node";
-import { StreamRedactor } from "@parley/acp/redact";
+import { streamRedactor } from "@parley/acp/redact";
 import {
   type HistoryAgent,
   type HistorySession,
@@ -151,7 +151,7 @@ export class History {
 
   /** The words that start an agent again stay as they are; what it calls itself and the session may be anything. */
   #clean(session: NewHistorySession): NewHistorySession {
-    const redactor = new StreamRedactor(this.#options.secrets ?? []);
+    const redactor = streamRedactor(this.#options.secrets ?? []);
     const { agent, title } = session;
     return {
       ...session,

@@ -2,7 +2,7 @@
 
 import type { ContentBlock, Entry, SessionUpdate } from "@parley/acp";
 import { charsOf, joinedText, optional } from "@parley/acp/internal";
-import { StreamRedactor } from "@parley/acp/redact";
+import { type StreamRedactor, streamRedactor } from "@parley/acp/redact";
 import type { EntryBody, SessionStore } from "@parley/acp/store";
 
 export interface RecorderOptions {
@@ -47,7 +47,7 @@ export class SessionRecorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#redactor = new StreamRedactor(options.secrets);
+    this.#redactor = streamRedactor(options.secrets);
     this.id = options.id;
     this.#seq = options.lastSeq;
     this.#title = options.title;

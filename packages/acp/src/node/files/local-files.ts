@@ -56,6 +56,8 @@ export interface LocalFiles extends Files {
   move(from: string, to: string): Promise<void>;
   /** Waits for running operations, then closes the roots. Afterwards everything rejects with RequestError "unavailable". */
   close(): Promise<void>;
+  /** Closes them. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 const defaultMaxReadBytes = 10 * 1024 * 1024;
@@ -148,6 +150,10 @@ class RootedFiles implements LocalFiles {
     this.#closed ??= Promise.withResolvers<void>();
     this.#closeWhenIdle();
     return this.#closed.promise;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #at<Result>(

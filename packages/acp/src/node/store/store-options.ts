@@ -4,7 +4,7 @@ import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { SessionStore } from "../../model/store.ts";
 
 export interface SqliteStoreOptions {
-  /** The database file. It and its directories are created if missing, for this user only. */
+  /** The absolute path of the database file. It and its directories are created if missing, for this user only. */
   readonly path: string;
   /**
    * "normal" (default): acknowledged writes survive a crash of the process; a power cut may lose the commits since the
@@ -43,7 +43,7 @@ export interface StoreProblem {
   readonly problem: string;
 }
 
-export interface SqliteStore extends SessionStore {
+export interface SqliteStore extends SessionStore, AsyncDisposable {
   /** Opens the file now instead of with the first call. After a failure the next call tries again. */
   open(): Promise<void>;
   /**

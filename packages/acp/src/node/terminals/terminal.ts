@@ -15,6 +15,8 @@ export interface LocalTerminal extends TerminalHandle {
   readonly pid: number;
   /** Input and screen size; undefined without a pseudo-terminal. */
   readonly pty: PtyControl | undefined;
+  /** Releases it. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface TerminalOwner {
@@ -96,6 +98,10 @@ export class Terminal implements LocalTerminal {
       this.#owner.released(this.terminalId, this.#releasing);
     }
     return this.#releasing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
   }
 
   #check(): void {

@@ -179,7 +179,7 @@ test("E11 E12 E13 metadata is patched by key; paused calls, sizes of terminals a
   peer.update("s1", { ...call, _meta: { a: null, c: 3 } });
   peer.update("s1", { sessionUpdate: "terminal_update", terminalId: "x", size: { cols: 80, rows: 24 } });
   await quiet();
-  const { status, open, name, meta } = view.toolCalls.get("t") ?? {};
+  const { status, open, name, _meta: meta } = view.toolCalls.get("t") ?? {};
   assert.deepEqual([status, open, name, meta], ["paused", true, "edit_file", { b: 2, c: 3 }]);
   assert.deepEqual(view.terminals.get("x")?.size, { cols: 80, rows: 24 });
 });

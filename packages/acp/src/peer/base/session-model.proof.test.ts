@@ -430,7 +430,7 @@ function shown(view: SessionView, isOrdered: boolean): object {
 }
 
 function strip(item: Record<string, unknown>): object {
-  const { seq, version, time, key, echoed, result, endedAt, messageId, meta, ...rest } = item;
+  const { seq, version, time, key, echoed, result, endedAt, messageId, _meta, ...rest } = item;
   return rest;
 }
 

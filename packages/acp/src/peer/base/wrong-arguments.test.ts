@@ -138,7 +138,10 @@ test("connect() says what a transport is, and where one is hidden", async () => 
   const needs = /^connect: expected a transport \(start, send, close\), got /;
   for (const given of [undefined, null, "ls", 5, {}])
     await assert.rejects(app.connect(given as never), wrong(needs));
-  await assert.rejects(app.connect({ transport } as never), wrong(/in its field transport: give that$/));
+  await assert.rejects(
+    app.connect({ transport } as never),
+    wrong(/got an object; make one, for example spawnTransport\("my-agent"\)$/),
+  );
   assert.throws(() => agent({ ...who, prompt }).connect(undefined as never), wrong(needs));
 });
 

@@ -73,7 +73,8 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
       open.delete(sessionId);
       await guarded(() => store.release(sessionId));
     },
-    close: () => guarded(() => store.close()),
+    // called by the app, which learns the cause
+    close: () => store.close(),
   };
 }
 

@@ -165,6 +165,7 @@ function terminalHandle(
       }
       return released;
     },
+    [Symbol.asyncDispose]: () => terminal.release(),
   };
   return terminal;
 }
