@@ -7,7 +7,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionUpdate } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
-import { connectAgent, type LiveGate, type ManagedAgentEvent, readyAgents } from "@parley/client";
+import { connectAgent, type ManagedAgentEvent } from "@parley/client";
+import { type ManagedGate, readyAgents } from "@parley/client/internal";
 import type { MessagesModel } from "./messages-model.ts";
 
 export interface Place {
@@ -40,7 +41,7 @@ async function claude(place: Place, model: MessagesModel, version: ProtocolVersi
   const events: ManagedAgentEvent[] = [];
   const asked: string[] = [];
   let choice: "allow_once" | "reject_once" = "allow_once";
-  const gate: LiveGate = {
+  const gate: ManagedGate = {
     permission: ({ title, options }) => {
       asked.push(title);
       return options.find(({ kind }) => kind === choice)?.optionId;

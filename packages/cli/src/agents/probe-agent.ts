@@ -3,18 +3,14 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type ClientSession,
-  type ConnectedAgent,
-  errorCodes,
-  RequestError,
-  type SessionConfigOption,
-} from "@parley/acp";
+import { type ClientSession, errorCodes, RequestError, type SessionConfigOption } from "@parley/acp";
 import { optional, versionOf, withTimeout } from "@parley/acp/internal";
-import { type AgentSpec, launchAgent, problemOf } from "@parley/client";
+import { type AgentEntry, launchAgent, problemOf } from "@parley/client/internal";
 import { agentCredentials } from "../settings/agent-credentials.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
+
+type Connection = Awaited<ReturnType<typeof launchAgent>>["agent"];
 
 export interface AgentFacts extends SessionFacts {
   readonly name: string;
@@ -38,15 +34,18 @@ export interface ProbeOptions {
 }
 
 /** Rejects with a LaunchError when the agent does not start. */
-export async function probeAgent(entry: AgentSpec, options: ProbeOptions = {}): Promise<AgentFacts> {
+export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}): Promise<AgentFacts> {
   const { handshakeTimeoutMs } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-check-")));
   let keys: readonly string[] = [];
   const launched = await launchAgent(entry, {
-    definition: { name: "parley", version: ownVersion() },
+    definition: {
+      name: "parley",
+      version: ownVersion(),
+      connection: optional({ handshakeTimeoutMs }),
+    },
     // started in this folder, like a run: its command may name files here
     env: agentCredentials(entry.name),
-    ...optional({ handshakeTimeoutMs }),
     onProgress: (event) => {
       if (event.kind === "starting") ({ keys } = event);
     },
@@ -80,7 +79,7 @@ export async function probeAgent(entry: AgentSpec, options: ProbeOptions = {}): 
 
 /** The session is deleted again if the agent can. */
 async function probeSession(
-  agent: ConnectedAgent,
+  agent: Connection,
   cwd: string,
   { sessionTimeoutMs: timeoutMs = 30_000, commandsTimeoutMs = 0 }: ProbeOptions,
 ): Promise<{ session: AgentFacts["session"]; facts: SessionFacts }> {
@@ -100,7 +99,7 @@ async function probeSession(
   }
 }
 
-async function removeSession(agent: ConnectedAgent, session: ClientSession): Promise<void> {
+async function removeSession(agent: Connection, session: ClientSession): Promise<void> {
   const { sessionId } = session;
   // a failure here says nothing about the agent
   await session.close().catch(() => undefined);

@@ -2,7 +2,7 @@
 
 import { Connection, type McpServer, RequestError } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
-import { agentEnvironment, findProgram } from "@parley/client";
+import { agentEnvironment, findProgram } from "@parley/client/internal";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import type { Finding } from "./examine.ts";

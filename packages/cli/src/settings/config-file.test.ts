@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type AgentConfig, agentConfigShape } from "@parley/agent";
-import { ConfigError, configSchema, configShape, parseConfig } from "@parley/client/config";
+import { ConfigError, parseConfig } from "@parley/client/config";
+import { configSchema, configShape } from "@parley/client/internal";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
 const read = (text: string) => {

@@ -1,7 +1,7 @@
 // Paths of the user's config, data, state and cache files. PARLEY_HOME moves all of them.
 
 import { homedir, userInfo } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 
 /** `parley` in the user's data directory. */
 export function dataFolder(): string {
@@ -45,7 +45,7 @@ export function credentialsPath(): string {
 
 function folder(name: string, variable: string, ...usual: readonly string[]): string {
   const { PARLEY_HOME: own, [variable]: given } = process.env;
-  if (own !== undefined && own !== "") return join(own, name);
+  if (own !== undefined && own !== "") return resolve(own, name);
   // the XDG specification says to ignore relative paths
   return join(given?.startsWith("/") ? given : join(home(), ...usual), "parley");
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ClientConfig, configuredAgents, configuredMcpServers } from "../config.ts";
-import { readyAgents } from "../index.ts";
+import { readyAgents } from "../internal.ts";
 
 const ready = readyAgents({ command: "/opt/parley", passes: ["WORK_KEY"] });
 const agents = (config: ClientConfig["agents"]) =>

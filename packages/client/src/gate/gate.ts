@@ -7,6 +7,7 @@ import { canonicalPath } from "../subjects/canonical-path.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { answerQuestion } from "./agent-question.ts";
 import { Authority } from "./authorize.ts";
+import type { ClientPolicy } from "./client-policy.ts";
 import type { Decision } from "./decision.ts";
 import { DecisionReports } from "./decision-reports.ts";
 import { Effects } from "./effects.ts";
@@ -14,6 +15,7 @@ import type { GateOptions } from "./gate-options.ts";
 import { type GatedSession, GateState } from "./gate-state.ts";
 import { type GatedFiles, gatedFiles } from "./gated-files.ts";
 import { type GatedTerminals, gatedTerminals } from "./gated-terminals.ts";
+import { policyOf } from "./policy-of-gate.ts";
 import { readVeto, refusedSearches, type VetoAnswer } from "./veto.ts";
 import { violationsIn } from "./violations.ts";
 
@@ -45,13 +47,18 @@ export interface Gate {
   /** What agents say they have done by themselves against a rule. The first 1,000. */
   readonly violations: readonly Decision[];
   onDecision(listener: (decision: Decision) => void): () => void;
+  /** Decides for a client that wires nothing else of the gate. */
+  readonly policy: Required<ClientPolicy>;
 }
 
-export function permissionGate(given: GateOptions = {}): Gate {
+/** `reports` may be those of several gates. */
+export function permissionGate(
+  given: GateOptions = {},
+  reports: DecisionReports = new DecisionReports(),
+): Gate {
   const own = (given.own ?? []).map(canonicalPath);
   const options: GateOptions = { ...given, own };
   const authority = new Authority(options, (path, access) => isProtectedPath(path, access, own));
-  const reports = new DecisionReports();
   const effects = new Effects(authority, options.audit, options.agent, (decision) =>
     reports.report(decision),
   );
@@ -63,7 +70,8 @@ export function permissionGate(given: GateOptions = {}): Gate {
   return {
     async permission(ask, { session, signal }) {
       if (session === undefined) return { outcome: "cancelled" };
-      return answerQuestion(ask, stateOf(session), { authority, signal, settle });
+      const answer = await answerQuestion(ask, stateOf(session), { authority, signal, settle });
+      return answer ?? { outcome: "cancelled" };
     },
     async veto(session, params, signal) {
       const { subjects, isSearch } = readVeto(params, session.cwd);
@@ -101,6 +109,7 @@ export function permissionGate(given: GateOptions = {}): Gate {
       return reports.refused;
     },
     onDecision: (listener) => reports.listen(listener),
+    policy: policyOf({ options, authority, effects, stateOf, settle }),
   };
 }
 

@@ -4,13 +4,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type CreateTerminalOptions, RequestError, type TerminalOutput } from "@parley/acp";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import {
-  auditLog,
-  type GateOptions,
-  type PermissionQuestion,
-  permissionGate,
-  verifyAudit,
-} from "../index.ts";
+import { type GateOptions, permissionGate } from "../internal.ts";
+import { auditLog, type PermissionQuestion, verifyAudit } from "../policy.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
 

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Entry, EntryBody, SessionUpdate } from "@parley/acp";
-import { exportSession, type History, liveRecorder, openHistory } from "@parley/client/history";
+import { exportSession, type History, openHistory } from "@parley/client/history";
+import { managedRecorder } from "@parley/client/internal";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-history-test-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -119,7 +120,7 @@ test("a session is gone on with by its name, and its entries follow each other",
 
 test("a live session whose agent was started anew stays one session of the history", async () => {
   const history = openHistory({ path: newPath() });
-  const recorder = liveRecorder(history, { agent, failed: (error) => assert.fail(String(error)) });
+  const recorder = managedRecorder(history, { agent, failed: (error) => assert.fail(String(error)) });
   recorder.begin({ sessionId: "before", cwd: "/project" });
   // before the store is open: nothing is lost
   const [prompt, ...rest] = turn("go", [says("on")]);
@@ -137,7 +138,7 @@ test("a live session whose agent was started anew stays one session of the histo
 test("a history that cannot be written is told once and stops nobody", async () => {
   const told: unknown[] = [];
   const history = openHistory({ path: "/dev/null/history.db" });
-  const recorder = liveRecorder(history, { agent, failed: (error) => told.push(error) });
+  const recorder = managedRecorder(history, { agent, failed: (error) => told.push(error) });
   recorder.begin({ sessionId: "s", cwd: "/project" });
   for (const entry of turn("go", [says("on")])) recorder.entry("s", entry);
   await recorder.close();

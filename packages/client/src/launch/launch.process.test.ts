@@ -5,8 +5,8 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
-import { patience, runs, scripted } from "../../test/support/live-probe.ts";
-import { type CommandEntry, commandEntry, type LaunchEvent, launchAgent, readyAgents } from "../index.ts";
+import { patience, runs, scripted } from "../../test/support/managed-probe.ts";
+import { type CommandEntry, commandEntry, type LaunchEvent, launchAgent, readyAgents } from "../internal.ts";
 
 const definition = { name: "test", version: "1.0.0" };
 

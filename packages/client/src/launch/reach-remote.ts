@@ -5,7 +5,7 @@ import { request as httpRequest, STATUS_CODES } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { httpTransport, plainTextProblem, type WebSocketLike, webSocketTransport } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import type { RemoteEntry } from "../agents/agent-entry.ts";
+import type { RemoteEntry } from "../agents/agent-spec.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { Explanation, ReachedAgent } from "./reach-command.ts";
 

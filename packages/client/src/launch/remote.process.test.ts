@@ -9,8 +9,9 @@ import { agent as agentOf, webSocketTransport } from "@parley/acp";
 import { WebSocketServer } from "ws";
 import { interopCommand } from "../../../acp/test/interop/agent-command.ts";
 import { startServer } from "../../../acp/test/interop/server-process.ts";
-import { patience } from "../../test/support/live-probe.ts";
-import { connectAgent, LaunchError, launchAgent, type RemoteEntry } from "../index.ts";
+import { patience } from "../../test/support/managed-probe.ts";
+import { connectAgent, LaunchError } from "../index.ts";
+import { launchAgent, type RemoteEntry } from "../internal.ts";
 
 const definition = { name: "test", version: "1.0.0" };
 const cwd = tmpdir();

@@ -2,12 +2,14 @@
 // Its arguments are the agent's command.
 
 import { spawn } from "node:child_process";
-import { commandEntry, connectAgent } from "@parley/client";
+import { connectAgent } from "@parley/client";
+import { commandEntry } from "@parley/client/internal";
 
 const [command = "", ...args] = process.argv.slice(2);
 const pids = new Set<unknown>();
 const agent = await connectAgent(commandEntry([command, ...args]), {
-  client: { name: "terminal-login-client", version: "1" },
+  name: "terminal-login-client",
+  version: "1",
   env: { TOKEN_FILE: process.env["TOKEN_FILE"] ?? "" },
   asker: {
     chooseLogin: async (methods) => methods[0]?.id,

@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { ClientSession, SessionUpdate } from "@parley/acp";
-import { commandEntry, connectAgent, type LoginCommand } from "@parley/client";
+import { connectAgent, type LoginCommand } from "@parley/client";
+import { commandEntry } from "@parley/client/internal";
 import { programCommand, type TestProgram } from "../../../acp/test/support/programs.ts";
 
 const deadline = { timeout: 120_000 };

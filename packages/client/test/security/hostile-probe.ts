@@ -15,13 +15,8 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { CreateTerminalOptions, ToolKind } from "@parley/acp";
-import {
-  type CommandEntry,
-  connectAgent,
-  type Gate,
-  type GateOptions,
-  permissionGate,
-} from "../../src/index.ts";
+import { connectAgent } from "../../src/index.ts";
+import { type CommandEntry, type Gate, type GateOptions, permissionGate } from "../../src/internal.ts";
 
 /** What the agent is told to do. */
 export type Attempt =
@@ -112,7 +107,9 @@ export async function hostile(
 ): Promise<Hostile> {
   const gate = permissionGate(options);
   const live = await connectAgent(entry, {
-    client: { name: "test", version: "1.0.0", editions: ["v1"] },
+    name: "test",
+    version: "1.0.0",
+    editions: ["v1"],
     gate,
   });
   t.after(() => live.close());

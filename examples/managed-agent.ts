@@ -4,15 +4,16 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { commandEntry, connectAgent, permissionGate, promptContent } from "@parley/client";
-import { liveRecorder, openHistory } from "@parley/client/history";
+import { connectAgent, promptContent } from "@parley/client";
+import { openHistory } from "@parley/client/history";
+import { commandEntry, managedRecorder, permissionGate } from "@parley/client/internal";
 
 const folder = await mkdtemp(join(tmpdir(), "parley-example-"));
 await writeFile(join(folder, "notes.txt"), "milk\nbread\n");
 const entry = commandEntry(["packages/cli/bin/parley", "agent"]);
 
 const history = openHistory({ path: join(folder, "history.db") });
-const recorder = liveRecorder(history, { agent: { name: entry.name }, failed: console.error });
+const recorder = managedRecorder(history, { agent: { name: entry.name }, failed: console.error });
 const gate = permissionGate({
   asker: {
     permission({ summary, choices }) {
