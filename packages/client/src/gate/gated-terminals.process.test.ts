@@ -136,7 +136,7 @@ test(
     assert.ok(all.includes("canary-other"));
     const chosen = terminalsOf(t, cwd, {
       rules: rules("allow exec env"),
-      environment: { PATH: process.env["PATH"] },
+      env: { PATH: process.env["PATH"] },
     });
     const few = (await chosen.run({ command: "env", args: [] })).output;
     assert.ok(!few.includes("canary"));

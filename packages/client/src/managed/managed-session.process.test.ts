@@ -314,13 +314,9 @@ test(
     const answers: string[] = [];
     const open: AbortSignal[] = [];
     const { agent } = await managed(t, entry, {
-      client: {
-        name: "test",
-        version: "1",
-        connection: {
-          tap: (direction, text) =>
-            direction === "out" && /"id":"(?:one|two|late)"/.test(text) && answers.push(text),
-        },
+      connection: {
+        tap: (direction, text) =>
+          direction === "out" && /"id":"(?:one|two|late)"/.test(text) && answers.push(text),
       },
       gate: {
         permission: (_, { signal }) => {

@@ -87,11 +87,11 @@ test(
   async (t) => {
     const { entry, lives } = crashingAgent(t, "in a message", "stays");
     const script = `
-    import { liveAgent } from "@parley/client/MISSING";
+    import { connectAgent } from "@parley/client";
     const [entry, cwd] = JSON.parse(process.argv[1]);
     const open = async () => {
-      const agent = await liveAgent(entry, { name: "test", version: "1" });
-      await agent.reopen("old", { cwd });
+      const agent = await connectAgent(entry, { name: "test", version: "1" });
+      await agent.loadSession("old", { cwd });
     };
     await Promise.all(Array.from({ length: ${count} }, open));
     console.log("open");

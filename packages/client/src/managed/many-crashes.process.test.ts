@@ -16,6 +16,7 @@ import {
   type ManagedSession,
   managedRecorder,
   permissionGate,
+  recordingHistory,
 } from "../internal.ts";
 
 const rounds = inSoak(3, 20);
@@ -65,7 +66,7 @@ suite("an agent that is killed", { concurrency: 4 }, () => {
       const crashing = crashingAgent(t, point);
       const path = join(crashing.folder, "history");
       const failed = (error: unknown) => assert.fail(String(error));
-      const history = openHistory({ path, failed });
+      const history = recordingHistory(openHistory({ path, failed }));
       const recorder = managedRecorder(history, { agent: { name: "crashing" }, failed });
       const deaths = tally();
       const { agent } = await managed(t, crashing.entry, {

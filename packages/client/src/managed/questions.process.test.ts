@@ -37,13 +37,9 @@ test("a form is filled in, and an address is shown with its host", patience, asy
   const { entry } = scripted(t, { play: { otherwise: steps as never } });
   const asked: ElicitationQuestion[] = [];
   const { agent, events } = await managed(t, entry, {
-    asker: {
-      elicit: async (question) => {
-        asked.push(question);
-        return question.mode === "form"
-          ? { action: "accept", content: { name: "me" } }
-          : { action: "accept" };
-      },
+    elicit: (question) => {
+      asked.push(question);
+      return question.mode === "form" ? { action: "accept", content: { name: "me" } } : { action: "accept" };
     },
   });
   const said: string[] = [];
@@ -81,12 +77,10 @@ test(
     const asked = Promise.withResolvers<void>();
     const over = Promise.withResolvers<void>();
     const { agent } = await managed(t, entry, {
-      asker: {
-        elicit(question) {
-          asked.resolve();
-          if (question.mode === "url") question.completed.addEventListener("abort", () => over.resolve());
-          return new Promise(() => undefined);
-        },
+      elicit(question) {
+        asked.resolve();
+        if (question.mode === "url") question.completed.addEventListener("abort", () => over.resolve());
+        return new Promise(() => undefined);
       },
     });
     const session = await agent.newSession({ cwd });

@@ -25,7 +25,7 @@ for (const version of [1, 2] as const) {
           return options[0]?.optionId;
         },
       };
-      const { agent, kinds } = await managed(t, entry, {
+      const { agent, kinds, crashed } = await managed(t, entry, {
         gate,
         asker: {
           async chooseLogin(methods) {
@@ -51,8 +51,9 @@ for (const version of [1, 2] as const) {
       endless.cancel();
       assert.equal((await endless.result).stopReason, "cancelled");
       assert.equal((await next.result).stopReason, "end_turn");
+      const gone = crashed();
       process.kill(agent.pid ?? assert.fail(), "SIGKILL");
-      await agent.connected.closed;
+      await gone;
       assert.equal((await session.prompt("every update").result).stopReason, "end_turn");
       assert.ok(kinds().includes("continued"));
     },

@@ -3,11 +3,10 @@
 
 import { spawn } from "node:child_process";
 import { connectAgent } from "@parley/client";
-import { commandEntry } from "@parley/client/internal";
 
 const [command = "", ...args] = process.argv.slice(2);
 const pids = new Set<unknown>();
-const agent = await connectAgent(commandEntry([command, ...args]), {
+const agent = await connectAgent([command, ...args], {
   name: "terminal-login-client",
   version: "1",
   env: { TOKEN_FILE: process.env["TOKEN_FILE"] ?? "" },

@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { ClientSession, SessionUpdate } from "@parley/acp";
 import { connectAgent, type LoginCommand } from "@parley/client";
-import { commandEntry } from "@parley/client/internal";
 import { programCommand, type TestProgram } from "../../../acp/test/support/programs.ts";
 
 const deadline = { timeout: 120_000 };
@@ -149,8 +148,10 @@ async function loggedIn(
 ): Promise<{ session: ClientSession; logins: LoginCommand[] }> {
   const logins: LoginCommand[] = [];
   const [command, args] = sdkAgent(version);
-  const agent = await connectAgent(commandEntry([command, ...args]), {
-    client: { name: "interop", version: "1", unstable: ["session/new"] },
+  const agent = await connectAgent([command, ...args], {
+    name: "interop",
+    version: "1",
+    unstable: ["session/new"],
     ...options,
     env: { ...options.env, TOKEN_FILE: await scratch(t) },
     asker: {

@@ -15,8 +15,13 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { CreateTerminalOptions, ToolKind } from "@parley/acp";
-import { connectAgent } from "../../src/index.ts";
-import { type CommandEntry, type Gate, type GateOptions, permissionGate } from "../../src/internal.ts";
+import {
+  type CommandEntry,
+  type Gate,
+  type GateOptions,
+  manageAgent,
+  permissionGate,
+} from "../../src/internal.ts";
 
 /** What the agent is told to do. */
 export type Attempt =
@@ -106,15 +111,15 @@ export async function hostile(
   entry: CommandEntry = hostileEntry,
 ): Promise<Hostile> {
   const gate = permissionGate(options);
-  const live = await connectAgent(entry, {
+  const agent = await manageAgent(entry, {
     name: "test",
     version: "1.0.0",
     editions: ["v1"],
     gate,
   });
-  t.after(() => live.close());
+  t.after(() => agent.close());
   let said = "";
-  const session = await live.newSession({
+  const session = await agent.newSession({
     cwd: root,
     onUpdate(update) {
       if (update.sessionUpdate !== "agent_message_chunk" || !("content" in update)) return;
@@ -124,7 +129,7 @@ export async function hostile(
   });
   return {
     gate,
-    pid: live.pid ?? 0,
+    pid: agent.pid ?? 0,
     async attempt(attempts) {
       said = "";
       const outcome = await session.prompt(JSON.stringify(attempts)).result;
