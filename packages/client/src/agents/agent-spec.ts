@@ -1,6 +1,6 @@
 // Describes how an agent is started or reached.
 
-import { isObject } from "@parley/acp/internal";
+import { argumentText, isObject } from "@parley/acp/internal";
 
 /** The mode, the model and the options that a session begins with. */
 export interface SessionSetup {
@@ -86,7 +86,7 @@ export type AgentEntry = CommandEntry | RemoteEntry;
 export function commandEntry(argv: readonly string[]): CommandEntry {
   const wrong = argv.findIndex((word) => typeof word !== "string");
   if (wrong >= 0)
-    throw new TypeError(`an agent's command must be a list of texts, got ${typeof argv[wrong]}`);
+    throw new TypeError(`an agent's command must be a list of texts, got ${argumentText(argv[wrong])}`);
   const [command, ...args] = argv;
   if (command === undefined || command === "") {
     throw new TypeError('an agent\'s command must begin with a program, as ["node", "agent.js"]; got none');
@@ -98,7 +98,7 @@ export function commandEntry(argv: readonly string[]): CommandEntry {
 export function agentEntry(spec: AgentSpec, key?: string): AgentEntry {
   const given: unknown = spec;
   if (!isObject(given))
-    throw new TypeError(`an agent must be an object with command or url, got ${typeof given}`);
+    throw new TypeError(`an agent must be an object with command or url, got ${argumentText(given)}`);
   const name = spec.name ?? key;
   const where = name === undefined ? "the agent" : `the agent ${name}`;
   const [command, url] = [given["command"], given["url"]];
@@ -108,16 +108,14 @@ export function agentEntry(spec: AgentSpec, key?: string): AgentEntry {
   }
   for (const [member, value] of Object.entries({ command, url })) {
     if (value !== undefined && (typeof value !== "string" || value === ""))
-      throw new TypeError(
-        `${where}: ${member} must be a text that is not empty, got ${JSON.stringify(value)}`,
-      );
+      throw new TypeError(`${where}: ${member} must be a text that is not empty, got ${argumentText(value)}`);
   }
   // as: an entry is a spec too, and keeps its origin
   const { origin = "config" } = spec as Partial<AgentEntry>;
   if (isCommandSpec(spec)) {
     const { args = [] } = spec;
     if (!Array.isArray(args))
-      throw new TypeError(`${where}: args must be a list of texts, got ${typeof args}`);
+      throw new TypeError(`${where}: args must be a list of texts, got ${argumentText(args)}`);
     return { ...spec, name: name ?? programName(spec.command), origin, transport: "stdio", args };
   }
   const spoken = /^http/i.test(spec.url) ? "http" : "websocket";

@@ -73,18 +73,17 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   const timeoutMs =
     definition.connection?.handshakeTimeoutMs ?? entry.handshakeTimeoutMs ?? defaultHandshakeMs;
   if (signal?.aborted) throw aborted(entry);
+  // it throws for a definition that cannot be served, before anything is started
+  const { files, ...rest } = definition;
+  const offered = entry.quirks?.ownFiles ? rest : { ...rest, ...optional({ files }) };
+  const app = client({ ...offered, connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs } });
   const started = performance.now();
   const reached = entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options);
   const answered = reportWaiting({ what: "initialize", timeoutMs }, reached.stderrTail, onProgress);
   const held = pausableTransport(watchedInput(reached.transport, (unread) => options.onUnread?.(unread)));
   const { transport, settled } = abortableTransport(held.transport, signal);
   try {
-    const { files, ...rest } = definition;
-    const offered = entry.quirks?.ownFiles ? rest : { ...rest, ...optional({ files }) };
-    const connected = await client({
-      ...offered,
-      connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs },
-    }).connect(transport);
+    const connected = await app.connect(transport);
     // as: the class has the members of the interface, but for disposal
     const agent = connected as unknown as ClientConnection;
     const handshakeMs = performance.now() - started;

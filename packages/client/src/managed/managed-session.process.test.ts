@@ -369,7 +369,7 @@ test(
     assert.equal(agent.sessions.length, 2);
     await a!.close();
     assert.equal(agent.sessions.length, 1);
-    await assert.rejects(a!.prompt("hi").result, { kind: "closed" });
+    assert.throws(() => a!.prompt("hi"), { kind: "closed" });
   },
 );
 
@@ -411,11 +411,12 @@ test("a managed session and its prompts are used like any other session", patien
   await assert.rejects(session.cancelToolCall("none"), TypeError);
   await assert.rejects(session.cancelTerminal("none"), TypeError);
   await session.close();
-  const closed = session.prompt("late");
-  await assert.rejects(closed.accepted, { kind: "closed" });
-  await assert.rejects(async () => {
-    for await (const update of closed) assert.fail(String(update));
-  }, /has been closed/);
+  const closed = { name: "ConnectionError", kind: "closed", message: /has been closed/ };
+  assert.throws(() => session.prompt("late"), closed);
+  await assert.rejects(session.setConfigOption("model", "large"), closed);
+  await assert.rejects(session.setMode("plan"), closed);
+  await assert.rejects(session.cancelToolCall("none"), closed);
+  await assert.rejects(session.cancelTerminal("none"), closed);
 });
 
 test("a cancel by a listener that sees the message being sent reaches the agent", patience, async (t) => {
