@@ -26,7 +26,7 @@ function contextOf(cwd: string): RequestContext & { readonly session: ClientSess
 const option = (kind: PermissionOption["kind"]): PermissionOption => ({ optionId: kind, name: kind, kind });
 
 function editing(path: string, newText: string): PermissionRequest {
-  const content = [{ type: "diff" as const, path, newText }];
+  const content = [{ type: "diff" as const, path, newText, changes: [] }];
   return {
     title: "Edit",
     subject: { type: "tool_call", toolCall: { toolCallId: "t", kind: "edit", content } },

@@ -165,6 +165,7 @@ export class ManagedProcess {
       const launched = this.#launched ?? (await this.#launching?.catch(() => undefined));
       closing();
       await launched?.close(reason);
+      this.#launched = undefined;
       await this.#stopping;
       await this.options.recorder?.finish?.();
     } finally {
