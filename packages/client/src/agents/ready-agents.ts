@@ -1,6 +1,6 @@
 // Lists the agents that need no configuration.
 
-import type { CommandEntry, Quirks } from "./agent-entry.ts";
+import type { CommandEntry, Quirks } from "./agent-spec.ts";
 
 /** Keys of the providers that agents of many providers use. */
 const providerKeys = `ANTHROPIC_API_KEY ANTHROPIC_BASE_URL OPENAI_API_KEY OPENAI_BASE_URL GEMINI_API_KEY GOOGLE_API_KEY

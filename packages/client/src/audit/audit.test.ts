@@ -17,14 +17,8 @@ import { basename, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { inSoak } from "../../../acp/test/support/soak.ts";
 import { rules } from "../../test/support/gate-probe.ts";
-import {
-  type AuditOptions,
-  auditLog,
-  permissionGate,
-  rememberedRules,
-  verifyAudit,
-  verifyAuditFolder,
-} from "../index.ts";
+import { permissionGate, rememberedRules, verifyAuditFolder } from "../internal.ts";
+import { type AuditOptions, auditLog, verifyAudit } from "../policy.ts";
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "parley-audit-"));

@@ -30,3 +30,8 @@ export interface Decision {
   /** What was remembered of it. */
   readonly remembered?: RememberedRule;
 }
+
+/** The rules want it asked, and there was nobody to ask. */
+export function isLeft({ effect, by }: Decision): boolean {
+  return effect === "deny" && by === "nobody";
+}

@@ -1,7 +1,8 @@
 // The error of an agent that cannot be started or reached.
 
-/** `login_needed`: the user has to log in first. */
+/** `unknown_agent`: there is no agent of that name. `login_needed`: the user has to log in first. */
 export type LaunchErrorKind =
+  | "unknown_agent"
   | "not_found"
   | "not_executable"
   | "spawn_failed"

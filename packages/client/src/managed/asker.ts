@@ -1,7 +1,6 @@
-// The interface of the person at the client; each missing method means that the question is refused.
+// The questions of logins and recoveries to the person at the client.
 
-import type { ElicitationRequest, ElicitationResponse, RequestContext } from "@parley/acp";
-import type { PermissionAsker } from "../gate/gate-options.ts";
+import type { ElicitationRequest } from "@parley/acp";
 import type { Problem } from "./problem.ts";
 
 /** A form to fill in, or an address to visit with its host. */
@@ -45,9 +44,8 @@ export interface RecoveryContext {
   readonly signal: AbortSignal;
 }
 
-export interface Asker extends PermissionAsker {
-  /** Without it the client does not offer elicitation. */
-  elicit?(question: ElicitationQuestion, context: RequestContext): Promise<ElicitationResponse>;
+/** Answers for the user. A missing method answers no. */
+export interface Asker {
   /** The id of a method, or undefined to give up. */
   chooseLogin?(methods: readonly LoginMethod[], agent: string): Promise<string | undefined>;
   /** The value of a variable, or undefined to give up. */
