@@ -109,7 +109,7 @@ const promised = {
     "openAccount",
   ],
   "@parley/client": ["LaunchError", "PromptInputError", "connectAgent", "promptContent"],
-  "@parley/client/policy": ["RuleError", "auditLog", "permissionPolicy", "verifyAudit"],
+  "@parley/client/policy": ["RuleError", "permissionPolicy"],
   "@parley/client/history": ["exportSession", "openHistory"],
   "@parley/client/config": ["ConfigError", "configuredAgents", "configuredMcpServers", "parseConfig"],
   "@parley/client/internal": [
@@ -117,6 +117,7 @@ const promised = {
     "agentEnvironment",
     "allSessions",
     "auditFiles",
+    "auditLog",
     "beginsWork",
     "canonicalPath",
     "checkConfig",
@@ -143,6 +144,7 @@ const promised = {
     "ruleText",
     "separateCalls",
     "setConfigValue",
+    "verifyAudit",
     "verifyAuditFolder",
   ],
 } as const;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type CreateTerminalOptions, RequestError, type TerminalOutput } from "@parley/acp";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { type GateOptions, permissionGate } from "../internal.ts";
-import { auditLog, type PermissionQuestion, verifyAudit } from "../policy.ts";
+import { auditLog, type GateOptions, permissionGate, verifyAudit } from "../internal.ts";
+import type { PermissionQuestion } from "../policy.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
 

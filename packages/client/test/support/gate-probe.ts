@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { type AgentDefinition, agent, type ClientSession, client, memoryPair } from "@parley/acp";
+import type { Rule } from "../../src/internal.ts";
 import { type Effect, type Gate, type GateOptions, parseRule, permissionGate } from "../../src/internal.ts";
-import type { Rule } from "../../src/policy.ts";
 
 /** All kinds of tool calls. */
 export const toolKinds = [
