@@ -5,8 +5,8 @@ import { type TestContext, test } from "node:test";
 import { RequestError } from "@parley/acp";
 import type { CreateTerminalOptions, TerminalOutput } from "@parley/acp/model";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { type GateOptions, permissionGate } from "../internal.ts";
-import { auditLog, type PermissionQuestion, verifyAudit } from "../policy.ts";
+import { auditLog, type GateOptions, permissionGate, verifyAudit } from "../internal.ts";
+import type { PermissionQuestion } from "../policy.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
 

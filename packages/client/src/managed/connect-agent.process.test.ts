@@ -9,7 +9,7 @@ import type { ClientSession, PermissionRequest } from "@parley/acp";
 import { type Life, patience, say, scripted } from "../../test/support/managed-probe.ts";
 import { openHistory } from "../history.ts";
 import { type ConnectAgentOptions, connectAgent, type ManagedAgentEvent } from "../index.ts";
-import { type Decision, type PermissionQuestion, permissionPolicy } from "../policy.ts";
+import { type PermissionDecision, type PermissionQuestion, permissionPolicy } from "../policy.ts";
 
 /** Of the sessions that the agents have from the start. */
 const anyFolder = tmpdir();
@@ -166,7 +166,7 @@ test(
       ],
       { policy },
     );
-    const decisions: Decision[] = [];
+    const decisions: PermissionDecision[] = [];
     const cancelled = Promise.withResolvers<void>();
     policy.onDecision((decision) => {
       decisions.push(decision);
