@@ -1,7 +1,7 @@
 // Starts or reaches an agent and connects to it.
 
 import type { ClientConnection } from "@parley/acp";
-import { type ClientDefinition, ConnectionError, client, type Edition, RequestError } from "@parley/acp";
+import { type ClientDefinition, ConnectionError, client, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
