@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { agentConfigShape } from "@parley/agent/internal";
-import { configSchema } from "@parley/client/config";
+import { configSchema } from "@parley/client/internal";
 import { featuresModule } from "./feature-places.ts";
 import { methodsModule } from "./methods.ts";
 import { modelModules } from "./model.ts";

@@ -7,7 +7,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionUpdate } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
-import { connectAgent, type LiveGate, type ManagedAgentEvent, readyAgents } from "@parley/client";
+import type { ManagedAgentEvent } from "@parley/client";
+import { manageAgent, readyAgents } from "@parley/client/internal";
 import type { MessagesModel } from "./messages-model.ts";
 
 export interface Place {
@@ -40,18 +41,21 @@ async function claude(place: Place, model: MessagesModel, version: ProtocolVersi
   const events: ManagedAgentEvent[] = [];
   const asked: string[] = [];
   let choice: "allow_once" | "reject_once" = "allow_once";
-  const gate: LiveGate = {
-    permission: ({ title, options }) => {
+  const gone = Promise.withResolvers<void>();
+  const agent = await manageAgent(entry, {
+    name: "parley-peers",
+    version: "1.0.0",
+    editions: [`v${version}`],
+    inherited: environment(place, model),
+    cwd: work,
+    requestPermission: ({ title, options }) => {
       asked.push(title);
       return options.find(({ kind }) => kind === choice)?.optionId;
     },
-  };
-  const agent = await connectAgent(entry, {
-    client: { name: "parley-peers", version: "1.0.0", editions: [`v${version}`] },
-    environment: environment(place, model),
-    cwd: work,
-    gate,
-    onEvent: (event) => void events.push(event),
+    onEvent(event) {
+      events.push(event);
+      if (event.kind === "crashed") gone.resolve();
+    },
     asker: { newSession: () => assert.fail("it has lost its session") },
   });
   const updates: SessionUpdate[] = [];
@@ -65,7 +69,16 @@ async function claude(place: Place, model: MessagesModel, version: ProtocolVersi
           : "",
       )
       .join("");
-  return { agent, session, events, asked, text, updates, choose: (what: typeof choice) => (choice = what) };
+  return {
+    agent,
+    session,
+    events,
+    gone,
+    asked,
+    text,
+    updates,
+    choose: (what: typeof choice) => (choice = what),
+  };
 }
 
 /** One life of the agent in each version: everything that a client does to it. */
@@ -76,9 +89,14 @@ export async function liveClaude(
 ): Promise<void> {
   const work = join(place.folder, `work-${version}`);
   mkdirSync(work);
-  const { agent, session, events, asked, text, updates, choose } = await claude(place, model, version, work);
+  const { agent, session, events, gone, asked, text, updates, choose } = await claude(
+    place,
+    model,
+    version,
+    work,
+  );
   try {
-    assert.equal(agent.connected.edition, `v${version}`);
+    assert.equal(agent.edition, `v${version}`);
     assert.equal((await session.prompt("good morning").result).stopReason, "end_turn");
     assert.match(text(), /heard: .*good morning/s);
 
@@ -107,9 +125,8 @@ export async function liveClaude(
     assert.equal((await next.result).stopReason, "end_turn");
 
     // it is killed, and goes on with what was said before
-    const gone = agent.connected.closed;
     process.kill(agent.pid ?? assert.fail("it does not run"), "SIGKILL");
-    await gone;
+    await gone.promise;
     assert.equal((await session.prompt("still there?").result).stopReason, "end_turn");
     assert.ok(events.some((event) => event.kind === "continued" && event.how !== "new"));
     assert.match(model.conversations.findLast((each) => each.includes("still there?")) ?? "", /good morning/);

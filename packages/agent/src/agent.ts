@@ -42,9 +42,6 @@ export interface CodingAgentOptions
   readonly privateHosts?: readonly string[];
 }
 
-/** The methods that carry the tokens of a turn, which are unstable. */
-const usageMethods: ReadonlySet<string> = new Set(["session/prompt", "session/update"]);
-
 /**
  * Builds the coding agent. Without a model it works offline, by fixed rules.
  *
@@ -64,7 +61,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     maxRequests: options.maxRequests ?? 200,
     privateHosts: options.privateHosts ?? [],
     // the library warns of tokens that it may not send
-    reportsUsage: unstable === "*" || unstable.some((method) => usageMethods.has(method)),
+    reportsUsage: unstable === "*" || unstable.includes("usage"),
     get models(): PromptOptions["models"] {
       const [first = offline, ...others] = [...configured().models, offline];
       return [first, ...others];

@@ -7,7 +7,6 @@ export type {
   ContentBlock,
   Cost,
   DiffChange,
-  DiffPatch,
   ExitStatus,
   Implementation,
   McpServer,

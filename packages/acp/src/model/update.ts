@@ -4,11 +4,8 @@ import type { RequestErrorKind } from "../jsonrpc/error-kinds.ts";
 import type { Meta, SessionUpdate, UnknownTag, Usage } from "./types.gen.ts";
 
 export type {
-  CustomUpdate,
   OutgoingCommand,
-  OutgoingCommandInput,
   OutgoingMcpServer,
-  OutgoingPlan,
   OutgoingUpdate,
 } from "./outgoing.ts";
 export type { Diff, SessionUpdate, ToolCallContent, ToolCallUpdate, UnknownUpdate } from "./types.gen.ts";

@@ -1,7 +1,7 @@
 // `parley agents check`: starts an agent and prints its name, features and login state.
 
 import { optional } from "@parley/acp/internal";
-import { type AgentSpec, loginCommandFor } from "@parley/client";
+import { type AgentEntry, loginCommandFor } from "@parley/client/internal";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { secondsOption } from "../command/option-values.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
@@ -29,7 +29,7 @@ export async function run({ words, argv, values, json }: Invocation): Promise<nu
   return facts.session === "login_needed" ? 6 : 1;
 }
 
-function described(entry: AgentSpec, facts: AgentFacts): string {
+function described(entry: AgentEntry, facts: AgentFacts): string {
   const { title, version, protocol, handshakeMs, offers, session, loginMethods, keys } = facts;
   const logins = loginMethods.map((method) => `${method.id} (${method.name})`).join(", ");
   const list = (lines: readonly string[]) => (lines.length === 0 ? "none" : lines.join("\n"));
@@ -52,7 +52,7 @@ function described(entry: AgentSpec, facts: AgentFacts): string {
   return rows.map(([what, text]) => `${`${what}:`.padEnd(12)} ${indented(text)}`).join("\n");
 }
 
-function sessionText(entry: AgentSpec, session: AgentFacts["session"]): string {
+function sessionText(entry: AgentEntry, session: AgentFacts["session"]): string {
   if (session === "ok") return "ok";
   if (session === "login_needed") return `login needed: ${loginCommandFor(entry)}`;
   return `not opened: ${session.error}`;

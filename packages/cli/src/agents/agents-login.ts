@@ -24,7 +24,7 @@ export async function logIn({ words, argv, json }: Invocation): Promise<number> 
   const asker = loginAsker();
   const given: Record<string, string> = {};
   const login = async (agent: ManagedAgent) => {
-    if (agent.connected.authMethods.length === 0)
+    if (agent.authMethods.length === 0)
       throw noLoginMethods(name, name === "parley" && entry.origin === "ready");
     await agent.login(method);
   };
@@ -74,7 +74,7 @@ export async function logOut({ positionals, json }: Invocation): Promise<number>
   const chosen = await chooseAgent(name, []);
   let failure: CommandError | undefined;
   const isOut = await withAgent(chosen, async (agent) => {
-    if (!agent.connected.capabilities.logout) return false;
+    if (!agent.capabilities.logout) return false;
     await agent.logout();
     return true;
   }).catch((error: unknown) => {

@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { optional, plainTextProblem } from "@parley/acp/internal";
-import { type AgentSpec, findProgram } from "@parley/client";
+import { type AgentEntry, findProgram } from "@parley/client/internal";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { assignment, listOption, textOption } from "../command/option-values.ts";
 import { changeConfig } from "../settings/config-file.ts";
@@ -15,7 +15,7 @@ import { escapedLine } from "../terminal/sanitise.ts";
 export async function listAgents({ json }: Invocation): Promise<number> {
   const { agents, preferred } = await readAgents();
   const listed = await withoutSecrets(
-    [...agents.values()].map(({ entry }) => ({ ...facts(entry), isDefault: entry.name === preferred })),
+    [...agents.values()].map((entry) => ({ ...facts(entry), isDefault: entry.name === preferred })),
   );
   const width = Math.max(...listed.map(({ name }) => name.length));
   const lines = listed.map(
@@ -25,7 +25,7 @@ export async function listAgents({ json }: Invocation): Promise<number> {
   return printAnswer(lines.map(escapedLine).join("\n"), { agents: data }, json);
 }
 
-function facts(entry: AgentSpec) {
+function facts(entry: AgentEntry) {
   const { name, title = name, origin, transport } = entry;
   if (entry.transport !== "stdio") {
     return { name, title, origin, transport, url: entry.url, state: `${title}, at ${entry.url}` };
@@ -73,7 +73,7 @@ export async function addAgent({ words, argv, values, json }: Invocation): Promi
   const { agents } = await readAgents();
   const known = agents.get(name);
   if (known !== undefined && values["force"] !== true) {
-    const origin = known.entry.origin === "config" ? "" : " and is built in";
+    const origin = known.origin === "config" ? "" : " and is built in";
     throw usageError(
       `the agent ${name} already exists${origin}`,
       "choose another name, or replace it with --force",

@@ -10,7 +10,7 @@ import {
   type SessionConfigOption,
 } from "@parley/acp";
 import { optional, versionOf, withTimeout } from "@parley/acp/internal";
-import { type AgentSpec, launchAgent, problemOf } from "@parley/client";
+import { type AgentEntry, launchAgent, problemOf } from "@parley/client/internal";
 import { agentCredentials } from "../settings/agent-credentials.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
@@ -37,16 +37,19 @@ export interface ProbeOptions {
 }
 
 /** Rejects with a LaunchError when the agent does not start. */
-export async function probeAgent(entry: AgentSpec, options: ProbeOptions = {}): Promise<AgentFacts> {
+export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}): Promise<AgentFacts> {
   const { handshakeTimeoutMs } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-check-")));
   let keys: readonly string[] = [];
   const launched = await launchAgent(entry, {
-    definition: { name: "parley", version: ownVersion() },
+    definition: {
+      name: "parley",
+      version: ownVersion(),
+      connection: optional({ handshakeTimeoutMs }),
+    },
     // started in this folder, like a run: its command may name files here
     env: agentCredentials(entry.name),
-    ...optional({ handshakeTimeoutMs }),
-    onProgress: (event) => {
+    onEvent: (event) => {
       if (event.kind === "starting") ({ keys } = event);
     },
   }).catch((error: unknown) => {

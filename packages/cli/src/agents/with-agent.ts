@@ -1,13 +1,8 @@
 // Runs an agent for one command that sends no prompt.
 
 import { ConnectionError, RequestError } from "@parley/acp";
-import {
-  type ConnectAgentOptions,
-  connectAgent,
-  LaunchError,
-  type ManagedAgent,
-  problemOf,
-} from "@parley/client";
+import { type ConnectAgentOptions, connectAgent, LaunchError, type ManagedAgent } from "@parley/client";
+import { problemOf } from "@parley/client/internal";
 import { CommandError } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
 import type { ChosenAgent } from "../settings/named-agent.ts";
@@ -20,8 +15,12 @@ export async function withAgent<Result>(
   options: Pick<ConnectAgentOptions, "asker"> = {},
 ): Promise<Result> {
   try {
-    const client = { name: "parley", version: ownVersion() };
-    const agent = await connectAgent(entry, { client, env: credentials, ...options });
+    const agent = await connectAgent(entry, {
+      name: "parley",
+      version: ownVersion(),
+      env: credentials,
+      ...options,
+    });
     try {
       return await work(agent);
     } finally {

@@ -4,7 +4,7 @@ import { RequestError } from "@parley/acp";
 import { Connection } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
 import { spawnTransport } from "@parley/acp/node";
-import { agentEnvironment, findProgram } from "@parley/client";
+import { agentEnvironment, findProgram } from "@parley/client/internal";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import type { Finding } from "./examine.ts";

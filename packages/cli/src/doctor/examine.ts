@@ -2,8 +2,8 @@
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { type AgentSpec, findProgram, LaunchError } from "@parley/client";
-import type { ConfiguredAgent } from "@parley/client/config";
+import { LaunchError } from "@parley/client";
+import { type AgentEntry, findProgram } from "@parley/client/internal";
 import { probeAgent } from "../agents/probe-agent.ts";
 import { CommandError } from "../command/command.ts";
 import { type Config, checkedConfig, configText } from "../settings/config-file.ts";
@@ -115,14 +115,14 @@ const slowMs = 10_000;
 
 /** Agents of the config file and our own must be installed; of the others only installed ones are checked. */
 export async function examineAgents(
-  agents: Iterable<ConfiguredAgent>,
+  agents: Iterable<AgentEntry>,
   only: string | undefined,
   timeoutMs: number,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const absent: string[] = [];
   // one after the other, so that the times are comparable
-  for (const { entry } of agents) {
+  for (const entry of agents) {
     if (only !== undefined && entry.name !== only) continue;
     const isExpected = only !== undefined || entry.origin !== "ready" || entry.name === "parley";
     const isThere =
@@ -138,7 +138,7 @@ export async function examineAgents(
   ];
 }
 
-async function examineAgent(entry: AgentSpec, timeoutMs: number): Promise<Finding> {
+async function examineAgent(entry: AgentEntry, timeoutMs: number): Promise<Finding> {
   const what = `agent ${entry.name}`;
   try {
     const facts = await probeAgent(entry, { handshakeTimeoutMs: timeoutMs, sessionTimeoutMs: timeoutMs });

@@ -8,11 +8,11 @@ import {
   describeRule,
   type Gate,
   type GateOptions,
-  type LiveGate,
+  type ManagedGate,
   permissionGate,
   type Rule,
   rememberedRules,
-} from "@parley/client";
+} from "@parley/client/internal";
 import { usageError } from "../command/command.ts";
 import {
   auditFolder,
@@ -25,7 +25,7 @@ import { configuredRules, type RunRules, workspacePolicyOf } from "./policy-rule
 
 export interface OpenGateOptions
   extends RunRules,
-    Pick<GateOptions, "asker" | "agent" | "extraRoots" | "environment"> {
+    Pick<GateOptions, "asker" | "agent" | "extraRoots" | "env"> {
   /** Kept out of the log. */
   readonly secrets?: Iterable<string>;
   /** Called for ignored rules of a workspace. */
@@ -40,7 +40,7 @@ export interface OpenedGate {
 
 /** Throws a usage error for an invalid rule. */
 export function openGate(options: OpenGateOptions): OpenedGate {
-  const { asker, agent, extraRoots, environment, warn } = options;
+  const { asker, agent, extraRoots, env, warn } = options;
   warnOfReadOnly(auditFolder(), warn);
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
@@ -63,7 +63,7 @@ export function openGate(options: OpenGateOptions): OpenedGate {
     remembered: rememberedRules(permissionsPath()),
     audit,
     own: [dirname(configPath()), dataFolder(), stateFolder()],
-    ...optional({ asker, agent, extraRoots, environment }),
+    ...optional({ asker, agent, extraRoots, env }),
   });
   return { gate, close: () => audit.close() };
 }
@@ -91,7 +91,10 @@ function refuseForRoot(rule: Rule): void {
 }
 
 /** `opened` returns the gate after `opening` has resolved, which is before any session starts. */
-export function deferredGate(opening: Promise<OpenedGate>, opened: () => OpenedGate | undefined): LiveGate {
+export function deferredGate(
+  opening: Promise<OpenedGate>,
+  opened: () => OpenedGate | undefined,
+): ManagedGate {
   return {
     permission: async (ask, context) => (await opening).gate.permission(ask, context),
     veto: async (session, params, signal) => (await opening).gate.veto(session, params, signal),

@@ -2,14 +2,9 @@
 
 import { realpathSync } from "node:fs";
 import { optional } from "@parley/acp/internal";
-import {
-  directoryIdentity,
-  parseRule,
-  type Rule,
-  RuleError,
-  rememberedRules,
-  ruleText,
-} from "@parley/client";
+import type { Rule } from "@parley/client/internal";
+import { directoryIdentity, parseRule, rememberedRules, ruleText } from "@parley/client/internal";
+import { RuleError } from "@parley/client/policy";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, parseTime } from "../command/option-values.ts";
 import { permissionsPath, policyPath } from "../settings/data-folder.ts";

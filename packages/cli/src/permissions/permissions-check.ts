@@ -3,7 +3,8 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
 import { optional } from "@parley/acp/internal";
-import { canonicalPath, commandSubject, type Subject, type Verdict } from "@parley/client";
+import { canonicalPath, commandSubject, type Verdict } from "@parley/client/internal";
+import type { Subject } from "@parley/client/policy";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, listOption, textOption } from "../command/option-values.ts";
 import { escapedLine } from "../terminal/sanitise.ts";

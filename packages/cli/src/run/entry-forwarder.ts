@@ -1,7 +1,8 @@
 // Forwards entries of a session to the printer, also those that arrive after the answer.
 
 import type { Entry } from "@parley/acp";
-import { beginsWork, type ManagedAgent } from "@parley/client";
+import type { ManagedAgent } from "@parley/client";
+import { beginsWork } from "@parley/client/internal";
 import { SlowReader } from "../printers/output.ts";
 
 type Phase =

@@ -1,17 +1,15 @@
 // Runs one prompt, from the start of the agent to its end.
 
-import type { ClientConnection, Entry, PromptResult } from "@parley/acp";
+import type { Entry, PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import { type AcceptedContent, PromptInputError, promptContent } from "@parley/client";
 import {
-  type Asker,
   agentEnvironment,
-  type LivePrompt,
-  type LiveSession,
-  type ManagedAgent,
+  type ManagedConnection,
+  type ManagedPrompt,
+  type ManagedSession,
   type PermissionAsker,
-  PromptInputError,
-  promptContent,
-} from "@parley/client";
+} from "@parley/client/internal";
 import { CommandError } from "../command/command.ts";
 import { deferredGate, type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
@@ -27,6 +25,7 @@ import type { RunOptions } from "./run-options.ts";
 import { RunHistory, type RunRecorder } from "./run-recorder.ts";
 import { type RunTarget, resolveSession, runTarget } from "./run-target.ts";
 import { describeAgent, runErrorFrom, sessionMcpServers, startAgent, takeSession } from "./start-session.ts";
+import type { TerminalAsker } from "./terminal-asker.ts";
 
 /** How long an agent may take to end a cancelled turn before it is killed. */
 const stopMs = 3_000;
@@ -44,8 +43,8 @@ export class PromptRun {
   #history: RunHistory | undefined;
   #recorder: RunRecorder | undefined;
   #target: RunTarget | undefined;
-  #live: ManagedAgent | undefined;
-  #prompt: LivePrompt | undefined;
+  #running: ManagedConnection | undefined;
+  #prompt: ManagedPrompt | undefined;
   #outcome: PromptResult | undefined;
   #timedOutMs: number | undefined;
 
@@ -74,7 +73,7 @@ export class PromptRun {
       clearTimeout(timer);
       this.#stopping.abort();
       this.#entries.stop();
-      await this.#live?.close();
+      await this.#running?.close();
       this.#entries.end();
       await this.#recorder?.close();
       await this.#deleteUnused();
@@ -104,13 +103,13 @@ export class PromptRun {
     this.#target = chosen;
     if (chosen.known !== undefined) await this.#history?.claim(chosen.known);
     this.#recorder = this.#history?.recorder(() => this.#target ?? chosen, this.#options.session);
-    const [input, live] = await Promise.all([reading, this.#start(chosen)]);
-    const target = await resolveSession(chosen, live, this.#options, { history: this.#history, notice });
+    const [input, running] = await Promise.all([reading, this.#start(chosen)]);
+    const target = await resolveSession(chosen, running, this.#options, { history: this.#history, notice });
     this.#target = target;
-    const content = await this.#content(input, target, live.connected.capabilities);
-    const session = await this.#session(live, target);
+    const content = await this.#content(input, target, running.capabilities);
+    const session = await this.#session(running, target);
     this.#stopping.signal.throwIfAborted();
-    await this.#answer(live, session.prompt(content));
+    await this.#answer(running, session.prompt(content));
   }
 
   /** Deletes a session that was created for this run if no prompt was sent. */
@@ -120,7 +119,7 @@ export class PromptRun {
     if (id !== undefined) await this.#history?.delete(id);
   }
 
-  async #start(target: RunTarget): Promise<ManagedAgent> {
+  async #start(target: RunTarget): Promise<ManagedConnection> {
     const { policy, allow, deny, showsStderr, format, env } = this.#options;
     // an invalid rule is reported before anything starts
     configuredRules({ policy, allow, deny });
@@ -136,14 +135,15 @@ export class PromptRun {
       .then(() => this.#secrets())
       .then((secrets) => this.#openGate(target, asker, secrets));
     opening.catch(() => undefined);
-    const live = await startAgent(
+    const running = await startAgent(
       target,
       { isStderrShown: showsStderr && format !== "json" },
       {
-        client: { name: "parley", version },
+        name: "parley",
+        version,
         cwd: target.cwd,
         gate: deferredGate(opening, () => this.#gate),
-        ...optional({ asker, recorder: this.#recorder }),
+        ...optional({ asker, elicit: asker?.elicit, recorder: this.#recorder }),
         cancelTimeoutMs: stopMs,
         env: { ...target.credentials, ...env },
         signal: this.#stopping.signal,
@@ -156,11 +156,11 @@ export class PromptRun {
         },
       },
     );
-    this.#live = live;
+    this.#running = running;
     // stopped meanwhile
-    if (this.#stopping.signal.aborted) void live.close();
+    if (this.#stopping.signal.aborted) void running.close();
     await opening;
-    return live;
+    return running;
   }
 
   #prepare(underWay: PromiseWithResolvers<void>): void {
@@ -170,7 +170,7 @@ export class PromptRun {
   }
 
   /** Questions need a terminal for both input and output. */
-  async #asker({ entry }: RunTarget): Promise<(Asker & PermissionAsker) | undefined> {
+  async #asker({ entry }: RunTarget): Promise<TerminalAsker | undefined> {
     const { stdin, stderr } = process;
     if (this.#options.format === "json" || stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
     const { terminalAsker } = await import("./terminal-asker.ts");
@@ -195,7 +195,7 @@ export class PromptRun {
       ...optional({
         asker,
         // commands of the agent get the same environment as the agent
-        environment: entry.transport === "stdio" ? agentEnvironment(entry, process.env) : undefined,
+        env: entry.transport === "stdio" ? agentEnvironment(entry, process.env) : undefined,
       }),
     });
     this.#gate.gate.onDecision(({ summary, effect, by, reason }) =>
@@ -205,25 +205,26 @@ export class PromptRun {
   }
 
   /** An agent without support for them may still request their files. */
-  #directories({ connected, entry }: ManagedAgent): readonly string[] {
+  #directories({ capabilities, spec }: ManagedConnection): readonly string[] {
     const { extraRoots } = this.#options;
-    if (extraRoots.length === 0 || connected.capabilities.additionalDirectories) return extraRoots;
+    if (extraRoots.length === 0 || capabilities.additionalDirectories) return extraRoots;
     this.#printer.notice(
-      `${entry.name} does not support additional directories; it can still request their files`,
+      `${spec.name} does not support additional directories; it can still request their files`,
     );
     return [];
   }
 
-  async #session(live: ManagedAgent, target: RunTarget): Promise<LiveSession> {
+  async #session(running: ManagedConnection, target: RunTarget): Promise<ManagedSession> {
     const { mode, model, set, session: name } = this.#options;
     const notice = (text: string) => this.#printer.notice(text);
     const { mcpServers: typed } = this.#options;
-    const mcpServers = sessionMcpServers(typed, target.mcpServers, live.connected.capabilities, notice);
-    const options = { ...target.setup.options, ...Object.fromEntries(set) };
-    const setup = { ...target.setup, ...(mode && { mode }), ...(model && { model }), options };
+    const mcpServers = sessionMcpServers(typed, target.mcpServers, running.capabilities, notice);
+    const { setup: given = {} } = target.entry;
+    const options = { ...given.options, ...Object.fromEntries(set) };
+    const setup = { ...given, ...(mode && { mode }), ...(model && { model }), options };
     const sessionOptions = {
       cwd: target.cwd,
-      additionalDirectories: this.#directories(live),
+      additionalDirectories: this.#directories(running),
       mcpServers,
       setup,
       onEntry: (entry: Entry) => this.#entries.entry(entry),
@@ -233,13 +234,13 @@ export class PromptRun {
       ...(model ? ["model"] : []),
       ...set.map(([key]) => `option ${key}`),
     ];
-    const { session, isResumed } = await takeSession(live, target, sessionOptions, { flags, notice });
+    const { session, isResumed } = await takeSession(running, target, sessionOptions, { flags, notice });
     if (name !== undefined && target.known === undefined) {
       await this.#recorder?.ready();
       this.#history?.checkNew(name);
     }
     this.#printer.started({
-      ...describeAgent(live.connected, target.entry.name),
+      ...describeAgent(running, target.entry.name),
       sessionId: session.sessionId,
       session: await this.#recorder?.id(),
       name: target.known?.name ?? (target.listed === undefined ? name : undefined),
@@ -247,11 +248,11 @@ export class PromptRun {
       cwd: target.cwd,
     });
     if (target.note !== undefined) notice(target.note);
-    this.#entries.open(live);
+    this.#entries.open(running);
     return session;
   }
 
-  async #content({ text, piped }: PromptText, { cwd }: RunTarget, accepts: ClientConnection["capabilities"]) {
+  async #content({ text, piped }: PromptText, { cwd }: RunTarget, accepts: AcceptedContent) {
     const { content, notes } = await promptContent(
       { text, attached: [piped], files: this.#options.images },
       { cwd: this.#options.isCwdGiven ? cwd : process.cwd(), accepts },
@@ -260,21 +261,21 @@ export class PromptRun {
     return content;
   }
 
-  async #answer(live: ManagedAgent, prompt: LivePrompt): Promise<void> {
+  async #answer(running: ManagedConnection, prompt: ManagedPrompt): Promise<void> {
     this.#prompt = prompt;
     this.#printer.progress("waiting for the agent");
     this.#entries.late.begin();
     const started = performance.now();
     // version 2 reports the end of a turn after its updates
-    const isOrdered = live.connected.edition !== "v1";
+    const isOrdered = running.edition !== "v1";
     this.#outcome = await prompt.result;
     await this.#entries.late.settled({
       turnMs: isOrdered ? 0 : performance.now() - started,
-      lateMs: live.entry.quirks?.lateMs,
+      lateMs: running.spec.quirks?.lateMs,
       signal: this.#stopping.signal,
     });
     if (this.#stopping.signal.aborted) return;
-    await live.finish();
+    await running.finish();
     if (this.#outcome.stopReason === "end_turn" && !this.#entries.late.hasOutput)
       this.#printer.notice("the agent ended its turn without output");
   }
@@ -290,15 +291,15 @@ export class PromptRun {
     this.#stopping.abort();
     this.#entries.stop();
     // its response must be read even if our output is blocked
-    this.#live?.resume();
-    // the live agent kills one that does not stop
+    this.#running?.resume();
+    // the managed agent kills one that does not stop
     if (this.#prompt === undefined || this.#outcome !== undefined) this.#end();
     else this.#prompt.cancel();
   }
 
   #end(): void {
     // awaited at the end of the run
-    void this.#live?.close();
+    void this.#running?.close();
   }
 }
 

@@ -2,7 +2,8 @@
 
 import type { PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import { canonicalPath, type Decision, problemOf } from "@parley/client";
+import type { Decision } from "@parley/client/internal";
+import { canonicalPath, problemOf } from "@parley/client/internal";
 import type { RunFailure } from "../printers/run-printer.ts";
 import { commandToType } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";

@@ -146,7 +146,10 @@ async function mcpServersFrom(given: string): Promise<McpServer[]> {
   const { mcpServers } = (parsed ?? {}) as { mcpServers?: unknown }; // checked next
   if (typeof mcpServers !== "object" || mcpServers === null)
     throw usageError(`${what}: expected an object with mcpServers`, expected);
-  const { ConfigError, mcpServer } = await import("@parley/client/config");
+  const [{ ConfigError }, { mcpServer }] = await Promise.all([
+    import("@parley/client/config"),
+    import("@parley/client/internal"),
+  ]);
   try {
     return Object.entries(mcpServers).map(([key, entry]) => mcpServer(key, sectionOf(entry)));
   } catch (error) {

@@ -1,7 +1,14 @@
 // Records a run in the history, which opens while the agent starts. A failure never stops the run.
 
 import type { Entry } from "@parley/acp";
-import type { BegunSession, History, HistorySession, LiveRecorder } from "@parley/client/history";
+import type { HistorySession } from "@parley/client/history";
+import {
+  type BegunSession,
+  type ManagedRecorder,
+  managedRecorder,
+  type RecordingHistory,
+  recordingHistory,
+} from "@parley/client/internal";
 import type { RunSecrets } from "../printers/run-printer.ts";
 import { historyPath } from "../sessions/stored-sessions.ts";
 import { safeLine } from "../terminal/sanitise.ts";
@@ -11,7 +18,7 @@ import { busySession, isBusy } from "./start-session.ts";
 export class RunHistory {
   readonly #notice: (text: string) => void;
   readonly #secrets: RunSecrets;
-  #opening: Promise<History> | undefined;
+  #opening: Promise<RecordingHistory> | undefined;
   /** The error if another process has just started a session of this name. */
   #busy: unknown;
 
@@ -21,11 +28,11 @@ export class RunHistory {
   }
 
   /** Loads the history and begins to open its file. */
-  open(): Promise<History> {
+  open(): Promise<RecordingHistory> {
     this.#opening ??= Promise.all([import("@parley/client/history"), this.#secrets()]).then((loaded) => {
       const [{ openHistory }, secrets] = loaded;
       const failed = (error: unknown) => this.#failed(error);
-      const history = openHistory({ path: historyPath(), secrets, failed });
+      const history = recordingHistory(openHistory({ path: historyPath(), secrets, failed }));
       // writes report the failure
       history.open().catch(() => undefined);
       return history;
@@ -36,12 +43,12 @@ export class RunHistory {
   /** `target` is called when the session starts, after it was looked up at the agent. */
   recorder(target: () => RunTarget, name: string | undefined): RunRecorder {
     return new RunRecorder(async () => {
-      const [history, { liveRecorder }] = await Promise.all([this.open(), import("@parley/client/history")]);
+      const history = await this.open();
       const { agent, known, listed } = target();
       const failed = (error: unknown) => this.#failed(error);
       const isNamed = known === undefined && listed === undefined;
       const names = isNamed ? { name } : { title: listed?.title };
-      return liveRecorder(history, { agent, known, ...names, failed });
+      return managedRecorder(history, { agent, known, ...names, failed });
     });
   }
 
@@ -83,12 +90,12 @@ export class RunHistory {
 
 /** Buffers entries until the history is loaded. */
 export class RunRecorder {
-  readonly #load: () => Promise<LiveRecorder>;
+  readonly #load: () => Promise<ManagedRecorder>;
   readonly #early: Entry[] = [];
-  #loading: Promise<LiveRecorder> | undefined;
-  #recorder: LiveRecorder | undefined;
+  #loading: Promise<ManagedRecorder> | undefined;
+  #recorder: ManagedRecorder | undefined;
 
-  constructor(load: () => Promise<LiveRecorder>) {
+  constructor(load: () => Promise<ManagedRecorder>) {
     this.#load = load;
   }
 

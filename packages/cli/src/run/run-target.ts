@@ -1,8 +1,9 @@
 // Determines the agent, session and directory of a run.
 
+import type { SessionInfo } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import { type AgentSession, commandEntry, type ManagedAgent } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
+import { allSessions, commandEntry, isSameAgent, type ManagedConnection } from "@parley/client/internal";
 import { usageError } from "../command/command.ts";
 import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
@@ -15,7 +16,7 @@ export interface RunTarget extends ChosenAgent {
   readonly cwd: string;
   readonly known: HistorySession | undefined;
   /** The session as listed by the agent. */
-  readonly listed?: AgentSession;
+  readonly listed?: SessionInfo;
   /** Printed when the session has started. */
   readonly note?: string;
 }
@@ -27,7 +28,7 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
   const given = historyAgent(chosen.entry.name, command);
   const known = await knownSession(options, history, given, isGiven);
   const agent = known === undefined || isGiven ? given : known.agent;
-  if (known !== undefined && !(await isSame(agent, known.agent))) {
+  if (known !== undefined && !isSameAgent(agent, known.agent)) {
     throw usageError(
       `the session ${session} belongs to ${escapedLine(known.agent.name)}, not to ${escapedLine(agent.name)}`,
       "omit the agent, or choose another name to start a new session",
@@ -69,11 +70,6 @@ async function knownSession(
   );
 }
 
-async function isSame(one: HistoryAgent, other: HistoryAgent): Promise<boolean> {
-  const { isSameAgent } = await import("@parley/client/history");
-  return isSameAgent(one, other);
-}
-
 function historyAgent(name: string, command: readonly string[]): HistoryAgent {
   return command.length === 0 ? { name } : { name: commandEntry(command).name, command };
 }
@@ -83,18 +79,18 @@ const longestName = 80;
 /** The target with what the agent knows about the named session. */
 export async function resolveSession(
   target: RunTarget,
-  live: ManagedAgent,
+  running: ManagedConnection,
   options: RunOptions,
   { history, notice }: { readonly history: RunHistory | undefined; readonly notice: (text: string) => void },
 ): Promise<RunTarget> {
-  const named = withOwnName(target, live);
+  const named = withOwnName(target, running);
   const { session, isCwdGiven, cwd } = options;
   if (session === undefined || target.known !== undefined) return named;
-  const listed = await listedAs(session, live, notice);
+  const listed = await listedAs(session, running, notice);
   if (listed === undefined) {
-    const lists = live.connected.capabilities.list
+    const lists = running.capabilities.list
       ? ""
-      : ` in the history, and ${escapedLine(live.entry.name)} does not list its own`;
+      : ` in the history, and ${escapedLine(running.spec.name)} does not list its own`;
     const note = `no session ${escapedLine(session)} yet${lists}: starting a new one with this name`;
     return { ...named, note };
   }
@@ -108,21 +104,21 @@ export async function resolveSession(
 }
 
 /** For an agent started by a command, its own name says more than `node`. */
-function withOwnName(target: RunTarget, { connected }: ManagedAgent): RunTarget {
-  const own = safeLine(connected.info?.name ?? "").slice(0, longestName);
+function withOwnName(target: RunTarget, { info }: ManagedConnection): RunTarget {
+  const own = safeLine(info?.name ?? "").slice(0, longestName);
   const { agent } = target;
   return agent.command === undefined || own === "" ? target : { ...target, agent: { ...agent, name: own } };
 }
 
 async function listedAs(
   sessionId: string,
-  live: ManagedAgent,
+  running: ManagedConnection,
   notice: (text: string) => void,
-): Promise<AgentSession | undefined> {
-  const { list, load, resume } = live.connected.capabilities;
+): Promise<SessionInfo | undefined> {
+  const { list, load, resume } = running.capabilities;
   if (!list || !(load || resume)) return undefined;
   try {
-    const { sessions } = await live.listAllSessions();
+    const { sessions } = await allSessions(running);
     return sessions.find((each) => each.sessionId === sessionId);
   } catch (error) {
     // a failing list does not prevent the run
@@ -133,7 +129,7 @@ async function listedAs(
 
 /** The same session in the history, under another name. */
 async function inHistory(
-  { sessionId }: AgentSession,
+  { sessionId }: SessionInfo,
   { agent }: RunTarget,
   history: RunHistory | undefined,
 ): Promise<HistorySession | undefined> {

@@ -1,17 +1,17 @@
 // Starts the agent, and opens or continues the session of a run.
 
-import { type AgentCapabilities, type ClientConnection, ConnectionError, RequestError } from "@parley/acp";
+import { type AgentCapabilities, ConnectionError, RequestError } from "@parley/acp";
 import { optional, versionOf } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
+import { LaunchError } from "@parley/client";
 import {
-  type ConnectAgentOptions,
-  connectAgent,
-  LaunchError,
-  type LiveSession,
-  type ManagedAgent,
+  type ManageAgentOptions,
+  type ManagedConnection,
+  type ManagedSession,
   type ManagedSessionOptions,
+  manageAgent,
   problemOf,
-} from "@parley/client";
+} from "@parley/client/internal";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
 import { exitCodes, RunError } from "./run-ending.ts";
 import type { RunTarget } from "./run-target.ts";
@@ -19,7 +19,7 @@ import type { RunTarget } from "./run-target.ts";
 const shownStderr = 4096;
 
 export interface TakenSession {
-  readonly session: LiveSession;
+  readonly session: ManagedSession;
   /** The agent knows the previous conversation. */
   readonly isResumed: boolean;
 }
@@ -28,10 +28,10 @@ export interface TakenSession {
 export async function startAgent(
   target: RunTarget,
   { isStderrShown }: { readonly isStderrShown: boolean },
-  options: ConnectAgentOptions,
-): Promise<ManagedAgent> {
+  options: ManageAgentOptions,
+): Promise<ManagedConnection> {
   try {
-    return await connectAgent(target.entry, options);
+    return await manageAgent(target.entry, options);
   } catch (error) {
     throw runErrorFrom(error, isStderrShown);
   }
@@ -39,15 +39,15 @@ export async function startAgent(
 
 /** Rejects with a RunError. `flags` are the settings that the user typed: "mode", "model", "option x". */
 export async function takeSession(
-  live: ManagedAgent,
+  running: ManagedConnection,
   { known, listed }: RunTarget,
   options: ManagedSessionOptions,
   { flags, notice }: { readonly flags: readonly string[]; readonly notice: (text: string) => void },
 ): Promise<TakenSession> {
   try {
     const old = listed?.sessionId ?? known?.agentSessionId;
-    const again = old === undefined ? undefined : await reopened(live, old, options, notice);
-    const session = again ?? (await live.newSession(options));
+    const again = old === undefined ? undefined : await reopened(running, old, options, notice);
+    const session = again ?? (await running.newSession(options));
     for (const { what, why, message } of session.setupProblems) {
       // only settings that the user typed are errors
       if (!flags.includes(what)) notice(message);
@@ -62,18 +62,18 @@ export async function takeSession(
 
 /** Undefined, with a notice, if the agent cannot continue the session: a new one is started then. */
 async function reopened(
-  live: ManagedAgent,
+  running: ManagedConnection,
   sessionId: string,
   options: ManagedSessionOptions,
   notice: (text: string) => void,
-): Promise<LiveSession | undefined> {
-  const { resume, load } = live.connected.capabilities;
+): Promise<ManagedSession | undefined> {
+  const { resume, load } = running.capabilities;
   if (!resume && !load) {
     notice(`the agent cannot continue sessions: ${newSession}`);
     return undefined;
   }
   try {
-    return await live.reopenSession(sessionId, options, "silent");
+    return await running.resumeSession(sessionId, options);
   } catch (error) {
     // agents use many codes for unknown sessions; opening a new one shows whether the agent works
     if (!(error instanceof RequestError) || problemOf(error).kind === "login_needed") throw error;
@@ -138,7 +138,7 @@ function withStderr(message: string, stderr: string): string {
   return tail === "" || message.includes(`\n${tail}`) ? safeText(message) : `${safeText(message)}\n${tail}`;
 }
 
-export function describeAgent({ info, edition }: ClientConnection, name: string) {
+export function describeAgent({ info, edition }: ManagedConnection, name: string) {
   return {
     agent: { name: info?.name ?? name, ...optional({ version: info?.version }) },
     protocol: versionOf(edition),

@@ -1,7 +1,10 @@
 // Asks the user at the terminal, one question at a time.
 
+import type { ElicitationResponse, RequestContext } from "@parley/acp";
 import { gitPatch } from "@parley/acp/internal";
-import type { Asker, PermissionAsker, PermissionChoice, PermissionQuestion, Problem } from "@parley/client";
+import type { Asker, ElicitationQuestion, Problem } from "@parley/client";
+import type { PermissionAsker } from "@parley/client/internal";
+import type { PermissionChoice, PermissionQuestion } from "@parley/client/policy";
 import { loginAsker } from "../agents/login-asker.ts";
 import { patchLines, titleLine } from "../printers/tool-lines.ts";
 import { askLine } from "../terminal/ask-line.ts";
@@ -9,11 +12,16 @@ import type { Paint } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { askElicitation } from "./elicitation-questions.ts";
 
+/** Answers every question of a run. */
+export interface TerminalAsker extends Asker, PermissionAsker {
+  elicit(question: ElicitationQuestion, context: RequestContext): Promise<ElicitationResponse>;
+}
+
 const shownDiffLines = 60;
 const shownOptions = 20;
 
 /** Calls `pause` before each question, so that nothing else draws on the terminal. */
-export function terminalAsker(agent: string, paint: Paint, pause: () => void): Asker & PermissionAsker {
+export function terminalAsker(agent: string, paint: Paint, pause: () => void): TerminalAsker {
   let queue: Promise<unknown> = Promise.resolve();
   /** Questions wait for each other. */
   const inTurn =

@@ -1,8 +1,9 @@
 // `parley sessions list --agent`: lists the sessions that an agent has itself, including those of other clients.
 
+import type { SessionInfo } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import { type AgentSession, commandEntry } from "@parley/client";
 import type { HistorySession } from "@parley/client/history";
+import { allSessions, commandEntry } from "@parley/client/internal";
 import { withAgent } from "../agents/with-agent.ts";
 import { CommandError, printAnswer } from "../command/command.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
@@ -17,7 +18,7 @@ export interface AgentSessionsQuery {
   readonly limit: number;
 }
 
-interface Listed extends AgentSession {
+interface Listed extends SessionInfo {
   /** Its id in the history, if it is there. */
   readonly session?: string;
 }
@@ -26,9 +27,9 @@ export async function listAgentSessions(query: AgentSessionsQuery, json: boolean
   const { agent, argv, cwd, limit } = query;
   const chosen = await chooseAgent(agent, argv);
   const { name } = chosen.entry;
-  const { sessions, isComplete } = await withAgent(chosen, async (live) => {
-    if (!live.connected.capabilities.list) throw noSessionList(name);
-    return live.listAllSessions({ limit, ...optional({ cwd }) });
+  const { sessions, isComplete } = await withAgent(chosen, async (running) => {
+    if (!running.capabilities.list) throw noSessionList(name);
+    return allSessions(running, { limit, ...optional({ cwd }) });
   });
   const known = await historySessions(
     argv.length === 0 ? { name } : { name: commandEntry(argv).name, command: argv },

@@ -3,7 +3,8 @@
 import { writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { ContentBlock, Entry } from "@parley/acp";
-import { exportSession, separateCalls } from "@parley/client/history";
+import { exportSession } from "@parley/client/history";
+import { separateCalls } from "@parley/client/internal";
 import {
   CommandError,
   exitOnClosedOutput,

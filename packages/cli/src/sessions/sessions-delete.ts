@@ -72,7 +72,7 @@ async function requestDeletion(
   sessions: readonly HistorySession[],
 ): Promise<string | undefined> {
   const { entry, credentials } = await chooseAgent(name, []);
-  const { launchAgent, problemOf } = await import("@parley/client");
+  const { launchAgent, problemOf } = await import("@parley/client/internal");
   const { agent, close } = await launchAgent(entry, {
     definition: { name: "parley", version: ownVersion() },
     env: credentials,

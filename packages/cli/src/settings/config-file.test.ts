@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type AgentConfig, agentConfigShape } from "@parley/agent/internal";
-import { ConfigError, configSchema, configShape, parseConfig } from "@parley/client/config";
+import { ConfigError } from "@parley/client/config";
+import { checkConfig, configSchema, configShape } from "@parley/client/internal";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
 const read = (text: string) => {
-  const { config, warnings } = parseConfig(text, "config.json", configShape(agentConfigShape));
+  const { config, warnings } = checkConfig(text, "config.json", configShape(agentConfigShape));
   return { config: config as { readonly agent?: AgentConfig }, warnings }; // checked just now
 };
 const failure = (text: string): string => {

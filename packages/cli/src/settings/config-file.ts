@@ -2,8 +2,9 @@
 
 import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { ObjectShape } from "@parley/acp/internal";
 import type { AgentConfig } from "@parley/agent/internal";
-import type { ClientConfig, ObjectShape } from "@parley/client/config";
+import type { ClientConfig } from "@parley/client/config";
 import { CommandError } from "../command/command.ts";
 import { configPath } from "./data-folder.ts";
 
@@ -14,7 +15,7 @@ export interface Config extends ClientConfig {
 /** The shape of the whole file. */
 export async function wholeShape(): Promise<ObjectShape> {
   const [{ configShape }, { agentConfigShape }] = await Promise.all([
-    import("@parley/client/config"),
+    import("@parley/client/internal"),
     import("@parley/agent/internal"),
   ]);
   return configShape(agentConfigShape);
@@ -36,9 +37,9 @@ export async function readConfig(warn: (text: string) => void): Promise<Config> 
 
 /** The same for a given text. */
 export async function parsedConfig(text: string, warn: (text: string) => void): Promise<Config> {
-  const [{ parseConfig }, shape] = await Promise.all([import("@parley/client/config"), wholeShape()]);
+  const [{ checkConfig }, shape] = await Promise.all([import("@parley/client/internal"), wholeShape()]);
   return withConfigErrors(() => {
-    const { config, warnings } = parseConfig(text, configPath(), shape);
+    const { config, warnings } = checkConfig(text, configPath(), shape);
     for (const warning of warnings) warn(warning);
     return config;
   });
@@ -47,13 +48,13 @@ export async function parsedConfig(text: string, warn: (text: string) => void): 
 /** Also checks that agents and MCP servers have what is needed to reach them. */
 export async function checkedConfig(text: string, warn: (text: string) => void): Promise<Config> {
   const config = await parsedConfig(text, warn);
-  const [{ configuredAgents, configuredMcpServers }, { readyAgents }] = await Promise.all([
+  const [{ configuredMcpServers }, { agentEntries, readyAgents }] = await Promise.all([
     import("@parley/client/config"),
-    import("@parley/client"),
+    import("@parley/client/internal"),
   ]);
   await withConfigErrors(() => {
     configuredMcpServers(config);
-    configuredAgents(readyAgents({ command: "" }), config);
+    agentEntries(readyAgents({ command: "" }), config);
   });
   return config;
 }
@@ -83,7 +84,7 @@ export type ConfigChange = readonly [path: readonly string[], value: unknown];
 
 /** Returns the path. Throws a CommandError, and writes nothing, if the file is or would become invalid. */
 export async function changeConfig(changes: readonly ConfigChange[]): Promise<string> {
-  const { setConfigValue } = await import("@parley/client/config");
+  const { setConfigValue } = await import("@parley/client/internal");
   const file = configPath();
   const before = await configText(file);
   const known = new Set<string>();

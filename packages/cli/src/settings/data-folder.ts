@@ -45,7 +45,7 @@ export function credentialsPath(): string {
 
 function folder(name: string, variable: string, ...usual: readonly string[]): string {
   const { PARLEY_HOME: own, [variable]: given } = process.env;
-  if (own !== undefined && own !== "") return join(resolve(own), name);
+  if (own !== undefined && own !== "") return resolve(own, name);
   // the XDG specification says to ignore relative paths
   return join(given?.startsWith("/") ? given : join(home(), ...usual), "parley");
 }

@@ -1,8 +1,7 @@
 // Finds the agent for a command: a built-in one, one of the config file, or a typed command.
 
 import type { McpServer } from "@parley/acp/model";
-import type { CommandEntry, SessionSetup } from "@parley/client";
-import type { ConfiguredAgent } from "@parley/client/config";
+import type { AgentEntry, CommandEntry } from "@parley/client/internal";
 import { usageError } from "../command/command.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { agentCredentials } from "./agent-credentials.ts";
@@ -12,13 +11,13 @@ import { launcher } from "./installation.ts";
 /** The settings of all agents. */
 export interface AgentSettings {
   readonly config: Config;
-  readonly agents: ReadonlyMap<string, ConfiguredAgent>;
+  readonly agents: ReadonlyMap<string, AgentEntry>;
   /** The name of the default agent. */
   readonly preferred: string;
 }
 
 export async function readAgents(warn: (text: string) => void = warnOnStderr): Promise<AgentSettings> {
-  const [{ readyAgents }, config] = await Promise.all([import("@parley/client"), readConfig(warn)]);
+  const [{ readyAgents }, config] = await Promise.all([import("@parley/client/internal"), readConfig(warn)]);
   const ready = readyAgents({ command: launcher, passes: ownVariables(config) });
   const preferred = config.client?.agent ?? "parley";
   return { config, preferred, agents: await configured(ready, config) };
@@ -26,9 +25,9 @@ export async function readAgents(warn: (text: string) => void = warnOnStderr): P
 
 async function configured(ready: readonly CommandEntry[], config: Config): Promise<AgentSettings["agents"]> {
   // without a config, its code need not be loaded
-  if (config.agents === undefined) return new Map(ready.map((entry) => [entry.name, { entry, setup: {} }]));
-  const { configuredAgents } = await import("@parley/client/config");
-  return withConfigErrors(() => configuredAgents(ready, config));
+  if (config.agents === undefined) return new Map(ready.map((entry) => [entry.name, entry]));
+  const { agentEntries } = await import("@parley/client/internal");
+  return withConfigErrors(() => agentEntries(ready, config));
 }
 
 /** Variables with the keys of our own agent's providers, which may have any name. */
@@ -41,8 +40,9 @@ export function isOwnAgent({ command, args }: Pick<CommandEntry, "command" | "ar
   return command === launcher && args[0] === "agent";
 }
 
-/** One agent, with the settings of its sessions. */
-export interface ChosenAgent extends ConfiguredAgent {
+/** One agent, with what its sessions are given. */
+export interface ChosenAgent {
+  readonly entry: AgentEntry;
   /** Stored login variables, added to its environment. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly mcpServers: readonly McpServer[];
@@ -53,13 +53,12 @@ export async function chooseAgent(name: string | undefined, argv: readonly strin
   const { config, agents, preferred } = await readAgents();
   const mcpServers = await sharedServers(config);
   if (argv.length > 0) {
-    const { commandEntry } = await import("@parley/client");
-    const setup: SessionSetup = {};
-    return { entry: commandEntry(argv), setup, mcpServers, credentials: {} };
+    const { commandEntry } = await import("@parley/client/internal");
+    return { entry: commandEntry(argv), mcpServers, credentials: {} };
   }
   const found = agents.get(name ?? preferred);
   if (found !== undefined) {
-    return { ...found, mcpServers, credentials: agentCredentials(found.entry.name) };
+    return { entry: found, mcpServers, credentials: agentCredentials(found.name) };
   }
   const known = [...agents.keys()].join(", ");
   throw usageError(

@@ -1,7 +1,7 @@
 // Selects the environment variables that an agent gets.
 
 import { isSecretVariable } from "@parley/acp/internal/redact";
-import type { CommandEntry } from "./agent-entry.ts";
+import type { CommandEntry } from "./agent-spec.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -2,7 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
+import { argumentText } from "@parley/acp/internal";
 import { streamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, chainHash, sealedLine, signEvery } from "./audit-entry.ts";
 import { type AuditBounds, auditFiles, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
@@ -13,6 +14,7 @@ export interface AuditLog {
   write(facts: AuditFacts): number;
   /** Says that nothing was cut off. */
   close(): void;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface AuditOptions extends AuditBounds {
@@ -23,11 +25,16 @@ export interface AuditOptions extends AuditBounds {
 
 const signMs = 60_000;
 
-/** The log of this process in the folder. Its file is made with its first line. */
+/**
+ * The log of this process in the folder. Its file is made with its first line. Throws a TypeError for a folder that is not
+ * absolute.
+ */
 export function auditLog(
   folder: string,
   { now = Date.now, secrets = [], ...bounds }: AuditOptions = {},
 ): AuditLog {
+  if (typeof folder !== "string" || !isAbsolute(folder))
+    throw new TypeError(`auditLog: the folder must be an absolute path, got ${argumentText(folder)}`);
   const redactor = streamRedactor(secrets);
   const started = performance.now();
   const stamp = new Date(now()).toISOString();
@@ -65,6 +72,16 @@ export function auditLog(
     ...redactor.value(facts),
   });
 
+  const close = (): void => {
+    if (!isClosed && opened !== undefined) {
+      append(entry({ kind: "end" }), true);
+      closeSync(opened.file);
+      opened.head.remove();
+      pruneAudit(path, opened.key, bounds);
+    }
+    isClosed = true;
+  };
+
   return {
     path,
     write(facts) {
@@ -81,14 +98,9 @@ export function auditLog(
       }
       return append(entry(facts));
     },
-    close() {
-      if (!isClosed && opened !== undefined) {
-        append(entry({ kind: "end" }), true);
-        closeSync(opened.file);
-        opened.head.remove();
-        pruneAudit(path, opened.key, bounds);
-      }
-      isClosed = true;
+    close,
+    async [Symbol.asyncDispose]() {
+      close();
     },
   };
 }

@@ -24,7 +24,7 @@ import {
   rememberedRules,
   verifyAudit,
   verifyAuditFolder,
-} from "../index.ts";
+} from "../internal.ts";
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "parley-audit-"));

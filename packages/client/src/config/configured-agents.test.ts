@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ClientConfig, configuredAgents, configuredMcpServers } from "../config.ts";
-import { readyAgents } from "../index.ts";
+import { type ClientConfig, configuredAgents, configuredMcpServers, parseConfig } from "../config.ts";
+import { agentEntries, readyAgents } from "../internal.ts";
 
 const ready = readyAgents({ command: "/opt/parley", passes: ["WORK_KEY"] });
 const agents = (config: ClientConfig["agents"]) =>
-  configuredAgents(ready, config === undefined ? {} : { agents: config });
+  agentEntries(ready, config === undefined ? {} : { agents: config });
 
 test("agents of the config stand beside the known ones, in the shapes that others use", () => {
   const all = agents({
@@ -20,7 +20,7 @@ test("agents of the config stand beside the known ones, in the shapes that other
   });
   assert.deepEqual([...all.keys()].slice(0, 3), ["parley", "claude", "codex"]);
   assert.deepEqual([...all.keys()].slice(-4), ["mine", "far", "web", "short"]);
-  assert.deepEqual(all.get("mine")?.entry, {
+  assert.deepEqual(all.get("mine"), {
     name: "mine",
     origin: "config",
     transport: "stdio",
@@ -29,20 +29,20 @@ test("agents of the config stand beside the known ones, in the shapes that other
     env: { A: "1" },
     passes: ["MINE_*"],
   });
-  assert.partialDeepStrictEqual(all.get("far")?.entry, {
+  assert.partialDeepStrictEqual(all.get("far"), {
     transport: "websocket",
     headers: { Authorization: "Bearer x" },
   });
-  assert.equal(all.get("web")?.entry.transport, "http");
-  assert.equal(all.get("short")?.entry.transport, "websocket");
+  assert.equal(all.get("web")?.transport, "http");
+  assert.equal(all.get("short")?.transport, "websocket");
 });
 
 test("a known agent keeps what the config does not say, and begins as the config wants", () => {
   const all = agents({
     claude: { model: "opus", mode: "plan", options: { effort: "high" }, env: { DEBUG: "1" }, pass: ["MORE"] },
   });
-  const { entry, setup } = all.get("claude") ?? assert.fail();
-  assert.deepEqual(setup, { model: "opus", mode: "plan", options: { effort: "high" } });
+  const entry = all.get("claude") ?? assert.fail();
+  assert.deepEqual(entry.setup, { model: "opus", mode: "plan", options: { effort: "high" } });
   assert.partialDeepStrictEqual(entry, { command: "claude-agent-acp", env: { DEBUG: "1" } });
   assert.ok(
     entry.transport === "stdio" && entry.passes?.includes("MORE") && entry.passes.includes("ANTHROPIC_*"),
@@ -97,4 +97,25 @@ test("MCP servers are written as in most tools, and given as the protocol has th
     () => configuredMcpServers({ client: { mcpServers: { bad: {} } } }),
     /the MCP server bad needs/,
   );
+});
+
+test("an app gets all agents by their names, as connectAgent takes them", () => {
+  const all = configuredAgents({ agents: { mine: { command: "mine", mode: "plan" } } });
+  assert.partialDeepStrictEqual(all["mine"], { command: "mine", args: [], setup: { mode: "plan" } });
+  assert.partialDeepStrictEqual(all["claude"], { command: "claude-agent-acp" });
+  assert.partialDeepStrictEqual(all["parley"], { command: "parley", args: ["agent"] });
+});
+
+test("an app reads the config file, and is told what is wrong with it", () => {
+  const { config, warnings } = parseConfig(
+    '{ "agents": { "mine": { "command": "mine" } }, "agent": { "any": [1] }, "agnets": {} } // ours',
+    "config.json",
+  );
+  assert.deepEqual(config.agents, { mine: { command: "mine" } });
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? "", /^config\.json: agnets is not known/);
+  assert.throws(() => parseConfig('{ "agents": 1 }', "config.json"), {
+    name: "ConfigError",
+    message: /^config\.json: agents must be an object, got 1/,
+  });
 });

@@ -1,10 +1,10 @@
-// Merges the known agents with those of the config file.
+// Merges the ready agents with those of the config file.
 
 import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
-import type { AgentSpec, CommandEntry } from "../agents/agent-entry.ts";
-import type { SessionSetup } from "../managed/session-setup.ts";
-import { ConfigError } from "./parse-config.ts";
+import type { AgentEntry, AgentSpec, CommandEntry } from "../agents/agent-spec.ts";
+import { readyAgents } from "../agents/ready-agents.ts";
+import { ConfigError } from "./config-error.ts";
 
 /** One agent of the section `agents`, as it was checked. */
 export interface AgentSection {
@@ -41,25 +41,25 @@ export interface ClientConfig {
   };
 }
 
-export interface ConfiguredAgent {
-  readonly entry: AgentSpec;
-  /** How its sessions begin. */
-  readonly setup: SessionSetup;
+/**
+ * The ready agents and those of the config, for `agents` of `connectAgent()`. Throws a ConfigError for an agent that cannot be
+ * used.
+ */
+export function configuredAgents(config: ClientConfig): Readonly<Record<string, AgentSpec>> {
+  return Object.fromEntries(agentEntries(readyAgents({ command: "parley" }), config));
 }
 
-/** By name: ready ones first, then those of the config. Throws ConfigError for an entry that cannot be used. */
-export function configuredAgents(
+/** By name: ready ones first, then those of the config. Throws a ConfigError for an agent that cannot be used. */
+export function agentEntries(
   ready: readonly CommandEntry[],
   { agents = {} }: ClientConfig,
-): ReadonlyMap<string, ConfiguredAgent> {
-  const all = new Map<string, ConfiguredAgent>(ready.map((entry) => [entry.name, { entry, setup: {} }]));
+): ReadonlyMap<string, AgentEntry> {
+  const all = new Map<string, AgentEntry>(ready.map((entry) => [entry.name, entry]));
   const wrong: string[] = [];
   for (const [name, section] of Object.entries(agents)) {
     const known = ready.find((entry) => entry.name === name);
     const problem = nameProblem(name) ?? sectionProblem(section, known !== undefined);
-    const { mode, model, options } = section;
-    if (problem === undefined)
-      all.set(name, { entry: entryOf(name, section, known), setup: optional({ mode, model, options }) });
+    if (problem === undefined) all.set(name, entryOf(name, section, known));
     else
       wrong.push(
         `agents.${/^[\w$-]{1,80}$/.test(name) ? name : JSON.stringify(name.slice(0, 80))} ${problem}`,
@@ -95,11 +95,14 @@ function sectionProblem(
   return transport === "http" && isSocket ? "has a url for a WebSocket with transport http" : undefined;
 }
 
-function entryOf(name: string, section: AgentSection, known: CommandEntry | undefined): AgentSpec {
+function entryOf(name: string, section: AgentSection, known: CommandEntry | undefined): AgentEntry {
   const { title, handshakeTimeoutMs, url, headers, allowPlainText, transport } = section;
+  const { mode, model, options } = section;
+  const setup = optional({ mode, model, options });
   const facts = {
     name,
     ...optional({ title, handshakeTimeoutMs }),
+    ...(Object.keys(setup).length === 0 ? {} : { setup }),
     origin: "config" as const,
   };
   if (url !== undefined) {
@@ -117,7 +120,7 @@ function entryOf(name: string, section: AgentSection, known: CommandEntry | unde
 /** The config changes a known agent; with another command it is another program. */
 function commandOf(
   { command, args, env, pass }: AgentSection,
-  facts: Pick<CommandEntry, "name" | "title" | "origin" | "handshakeTimeoutMs">,
+  facts: Pick<CommandEntry, "name" | "title" | "origin" | "setup" | "handshakeTimeoutMs">,
   known: CommandEntry | undefined,
 ): CommandEntry {
   const base = known ?? { command: "", args: [] };

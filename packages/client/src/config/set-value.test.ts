@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setConfigValue } from "../config.ts";
+import { setConfigValue } from "../internal.ts";
 
 const file = `// mine
 {

@@ -1,6 +1,6 @@
 // Answers the permission requests of an agent that runs its own tools.
 
-import type { PermissionOutcome, PermissionRequest } from "@parley/acp";
+import type { PermissionOption, PermissionOutcome, PermissionRequest } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { canonicalPath } from "../subjects/canonical-path.ts";
@@ -9,7 +9,7 @@ import { shownLine } from "../subjects/shown-text.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { askedCall } from "../subjects/tool-calls.ts";
 import type { Authority, Shown } from "./authorize.ts";
-import type { Decision } from "./decision.ts";
+import { type Decision, isLeft } from "./decision.ts";
 import type { GateState } from "./gate-state.ts";
 import { choicesFor, optionOf } from "./question.ts";
 
@@ -18,19 +18,23 @@ export interface Answering {
   readonly signal: AbortSignal;
   /** Writes down what was decided, before it is answered. */
   settle(decision: Decision): void;
+  /** What nobody can be asked about here is left to others. */
+  readonly leavesQuestions?: boolean;
 }
 
+/** Answers a question. Undefined with `leavesQuestions`: it is to be asked, and there is nobody to ask here. */
 export async function answerQuestion(
   ask: PermissionRequest,
   state: GateState,
-  { authority, signal, settle }: Answering,
-): Promise<PermissionOutcome> {
+  { authority, signal, settle, leavesQuestions = false }: Answering,
+): Promise<PermissionOutcome | undefined> {
   const call = callOf(ask, state);
   const subjects = claimsOf(ask, call, state.session.cwd);
   // as it is now: what is said of the call afterwards was seen by nobody
   const diffs = diffsOf(call);
   const shown: Shown = {
     claimed: claimOf(ask),
+    request: ask,
     ...(diffs[0] === undefined ? patchOf(call) : { diff: diffs[0] }),
     choices: (verdict) => choicesFor(ask, subjects, verdict),
   };
@@ -38,6 +42,7 @@ export async function answerQuestion(
   const { decision, choice } = await authority.decide(state, subjects, () => shown, signal, {
     ...optional({ title }),
   });
+  if (leavesQuestions && isLeft(decision)) return undefined;
   const answer = answerFor(ask, decision, choice?.optionId);
   const isAllowed = decision.effect === "allow";
   // only an option of the agent's own says yes
@@ -97,6 +102,20 @@ function patchOf(call: Partial<ToolCallUpdate> | undefined): { readonly patch?: 
     if (each.type === "diff" && typeof each.patch?.text === "string") return { patch: each.patch.text };
   }
   return {};
+}
+
+/** What a person answered to a question that was left to others. */
+export function rememberAnswer(
+  ask: PermissionRequest,
+  state: GateState,
+  option: PermissionOption,
+  { authority, settle }: Pick<Answering, "authority" | "settle">,
+): void {
+  const call = callOf(ask, state);
+  const subjects = claimsOf(ask, call, state.session.cwd);
+  const decision = authority.answered(state, subjects, option);
+  settle(decision);
+  if (decision.effect === "allow") approve(state, diffsOf(call), subjects, authority.now);
 }
 
 /** What a person has just allowed need not be asked again when the agent has us do it. */

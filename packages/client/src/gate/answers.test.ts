@@ -6,13 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { ClientSession, PermissionOption, RequestContext, Turn } from "@parley/acp";
 import { folder, rules, talk } from "../../test/support/gate-probe.ts";
-import {
-  commandSubject,
-  type GateOptions,
-  type PermissionQuestion,
-  permissionGate,
-  rememberedRules,
-} from "../index.ts";
+import { commandSubject, type GateOptions, permissionGate, rememberedRules } from "../internal.ts";
+import type { PermissionQuestion } from "../policy.ts";
 
 const options: PermissionOption[] = [
   { optionId: "yes", name: "Yes", kind: "allow_once" },

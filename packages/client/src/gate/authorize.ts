@@ -1,11 +1,13 @@
 // Decides about subjects: by the rules, by a recent approval, or by asking a person.
 
+import type { PermissionOption } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
 import { isInForce } from "../rules/match.ts";
 import type { RememberedRule } from "../rules/remembered.ts";
 import type { Rule } from "../rules/rule.ts";
 import { ruleFor, targetOf } from "../rules/scopes.ts";
+import { shownLine } from "../subjects/shown-text.ts";
 import { type Effect, type Operation, operations, type Subject } from "../subjects/subject.ts";
 import { summaryOfAll } from "../subjects/summary.ts";
 import type { Decision } from "./decision.ts";
@@ -18,7 +20,7 @@ const defaultAnswerMs = 10 * 60_000;
 const maxOpen = 16;
 
 /** What a person is shown beside the subjects. */
-export interface Shown extends Pick<PermissionQuestion, "claimed" | "diff" | "env"> {
+export interface Shown extends Pick<PermissionQuestion, "claimed" | "diff" | "env" | "request"> {
   choices(verdict: Verdict): PermissionChoice[];
 }
 
@@ -140,6 +142,28 @@ export class Authority {
     return (await this.decide(state, subjects, show, signal)).decision;
   }
 
+  /** Takes the answer of a person who was asked elsewhere. An "always" lasts as long as the session. */
+  answered(
+    state: GateState,
+    subjects: readonly Subject[],
+    { name, kind }: Pick<PermissionOption, "name" | "kind">,
+  ): Decision {
+    const { always } = this.verdict(state, subjects);
+    const effect = kind.startsWith("allow") ? "allow" : "deny";
+    const scope = kind.endsWith("_always") && !always ? "session" : "once";
+    this.remember(state, subjects, { effect, scope });
+    return {
+      sessionId: state.session.sessionId,
+      workspace: state.workspace.path,
+      subjects,
+      summary: summaryOfAll(subjects),
+      effect,
+      by: "user",
+      reason: `you answered: ${shownLine(name, 100)}`,
+      scope,
+    };
+  }
+
   async #ask(
     state: GateState,
     subjects: readonly Subject[],
@@ -169,7 +193,7 @@ export class Authority {
         decision: { ...decided("deny", "rule", since.reason), ...optional({ rule }) },
       };
     }
-    const kept = this.#remember(state, subjects, choice);
+    const kept = this.remember(state, subjects, choice);
     const decision: Decision = {
       ...decided(choice.effect, "user", `you answered: ${choice.name}`),
       scope: choice.scope,
@@ -205,11 +229,11 @@ export class Authority {
     return choices.find(({ id }) => id === reply);
   }
 
-  /** The first rule that was written for it. */
-  #remember(
+  /** Keeps an answer for as long as it reaches. Returns the first rule that was written for it. */
+  remember(
     state: GateState,
     subjects: readonly Subject[],
-    { effect, scope }: PermissionChoice,
+    { effect, scope }: Pick<PermissionChoice, "effect" | "scope">,
   ): RememberedRule | undefined {
     if (scope === "once") return undefined;
     const kept = subjects.map((subject) => {

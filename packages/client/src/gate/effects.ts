@@ -9,7 +9,7 @@ import { ruleText } from "../rules/rule-text.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { summaryOf } from "../subjects/summary.ts";
 import type { Authority, Shown } from "./authorize.ts";
-import type { Decision } from "./decision.ts";
+import { type Decision, isLeft } from "./decision.ts";
 import { contentHash, type GateState } from "./gate-state.ts";
 import { ownChoices } from "./question.ts";
 
@@ -31,6 +31,19 @@ export interface Prepared<Result> {
 }
 
 const maxRounds = 3;
+
+interface ApprovalOptions {
+  readonly signal: AbortSignal | undefined;
+  /** What nobody can be asked about here is left to others. */
+  readonly leavesQuestions?: boolean;
+}
+
+interface Approved<Result> {
+  readonly decision: Decision;
+  readonly prepared: Prepared<Result>;
+  /** That of the look that a person was given. */
+  readonly stamp: string | undefined;
+}
 
 export class Effects {
   readonly #authority: Authority;
@@ -55,8 +68,34 @@ export class Effects {
     /** What the agent asks for, in its own words: for the log, where that leads outside. */
     wanted: Subject,
     prepare: () => Promise<Prepared<Result>>,
-    signal: AbortSignal = new AbortController().signal,
+    signal?: AbortSignal,
   ): Promise<Result> {
+    const approved = await this.#approved(state, wanted, prepare, { signal });
+    // only what is left to others is not approved
+    if (approved === undefined) throw new TypeError("nobody has decided");
+    return await this.#announced(approved);
+  }
+
+  /** Decides about something that others do. False: it is to be asked, and there is nobody to ask here. */
+  async decide(
+    state: GateState,
+    wanted: Subject,
+    prepare: () => Promise<Prepared<unknown>>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const approved = await this.#approved(state, wanted, prepare, { signal, leavesQuestions: true });
+    if (approved === undefined) return false;
+    const { subject, content } = approved.prepared;
+    this.#write(approved.decision, subject, "decision", sizeOf(content));
+    return true;
+  }
+
+  async #approved<Result>(
+    state: GateState,
+    wanted: Subject,
+    prepare: () => Promise<Prepared<Result>>,
+    { signal = new AbortController().signal, leavesQuestions = false }: ApprovalOptions,
+  ): Promise<Approved<Result> | undefined> {
     const prepareInside = () => prepare().catch((error: unknown) => this.#impossible(state, wanted, error));
     let prepared = await prepareInside();
     for (let round = 0; round < maxRounds; round++) {
@@ -67,6 +106,7 @@ export class Effects {
         return { ...look?.shown, choices: (verdict) => ownChoices([subject], verdict) };
       };
       const { decision } = await this.#authority.decide(state, [subject], show, signal, { content });
+      if (leavesQuestions && isLeft(decision)) return undefined;
       this.#report(decision);
       if (decision.effect !== "allow") {
         state.refused([subject]);
@@ -79,9 +119,9 @@ export class Effects {
           JSON.stringify(prepared.subject) === JSON.stringify(subject) &&
           (await prepared.look?.())?.stamp === shownStamp;
         if (!isSame) continue;
-        return await this.#announced(decision, prepared, shownStamp);
+        return { decision, prepared, stamp: shownStamp };
       }
-      return await this.#announced(decision, prepared, undefined);
+      return { decision, prepared, stamp: undefined };
     }
     const data = { reason: "conflict" };
     throw new RequestError("conflict", "it changed each time that it was asked about; try again", { data });
@@ -112,19 +152,14 @@ export class Effects {
     throw error;
   }
 
-  async #announced<Result>(
-    decision: Decision,
-    { subject, content, run }: Prepared<Result>,
-    stamp: string | undefined,
-  ): Promise<Result> {
-    const size =
-      content === undefined ? {} : { bytes: Buffer.byteLength(content), content: contentHash(content) };
-    const seq = this.#write(decision, subject, "intent", size);
+  async #announced<Result>({ decision, prepared, stamp }: Approved<Result>): Promise<Result> {
+    const { subject, content } = prepared;
+    const seq = this.#write(decision, subject, "intent", sizeOf(content));
     const ended = (result: string): void => {
       if (seq !== undefined) this.#audit?.write({ kind: "outcome", of: seq, result });
     };
     try {
-      const result = await run(stamp);
+      const result = await prepared.run(stamp);
       ended("done");
       return result;
     } catch (error) {
@@ -171,6 +206,10 @@ export class Effects {
     const message = `${decision.summary} was not permitted: ${decision.reason}`;
     return RequestError.permissionDenied(message);
   }
+}
+
+function sizeOf(content: string | undefined): Partial<AuditFacts> {
+  return content === undefined ? {} : { bytes: Buffer.byteLength(content), content: contentHash(content) };
 }
 
 function outcomeOf(error: unknown): string {

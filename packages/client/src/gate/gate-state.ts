@@ -140,6 +140,11 @@ export class GateState {
     this.#approvals = [];
   }
 
+  /** Nothing that was allowed and is not done yet may be done. */
+  forgetApprovals(): void {
+    this.#approvals = [];
+  }
+
   goOn(): void {
     this.#isStopped = false;
   }

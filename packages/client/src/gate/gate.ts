@@ -1,6 +1,6 @@
 // The permission gate: decides and performs every question, file access and command of an agent.
 
-import type { ClientDefinition, SessionUpdate } from "@parley/acp";
+import type { ClientDefinition, ClientPolicy, SessionUpdate } from "@parley/acp";
 import { isProtectedPath } from "@parley/acp/internal/node";
 import type { Verdict } from "../rules/decide.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
@@ -14,6 +14,7 @@ import type { GateOptions } from "./gate-options.ts";
 import { type GatedSession, GateState } from "./gate-state.ts";
 import { type GatedFiles, gatedFiles } from "./gated-files.ts";
 import { type GatedTerminals, gatedTerminals } from "./gated-terminals.ts";
+import { policyOf } from "./policy-of-gate.ts";
 import { readVeto, refusedSearches, type VetoAnswer } from "./veto.ts";
 import { violationsIn } from "./violations.ts";
 
@@ -45,13 +46,18 @@ export interface Gate {
   /** What agents say they have done by themselves against a rule. The first 1,000. */
   readonly violations: readonly Decision[];
   onDecision(listener: (decision: Decision) => void): () => void;
+  /** Decides for a client that wires nothing else of the gate. */
+  readonly policy: Required<ClientPolicy>;
 }
 
-export function permissionGate(given: GateOptions = {}): Gate {
+/** `reports` may be those of several gates. */
+export function permissionGate(
+  given: GateOptions = {},
+  reports: DecisionReports = new DecisionReports(),
+): Gate {
   const own = (given.own ?? []).map(canonicalPath);
   const options: GateOptions = { ...given, own };
   const authority = new Authority(options, (path, access) => isProtectedPath(path, access, own));
-  const reports = new DecisionReports();
   const effects = new Effects(authority, options.audit, options.agent, (decision) =>
     reports.report(decision),
   );
@@ -63,7 +69,8 @@ export function permissionGate(given: GateOptions = {}): Gate {
   return {
     async permission(ask, { session, signal }) {
       if (session === undefined) return { outcome: "cancelled" };
-      return answerQuestion(ask, stateOf(session), { authority, signal, settle });
+      const answer = await answerQuestion(ask, stateOf(session), { authority, signal, settle });
+      return answer ?? { outcome: "cancelled" };
     },
     async veto(session, params, signal) {
       const { subjects, isSearch } = readVeto(params, session.cwd);
@@ -101,6 +108,7 @@ export function permissionGate(given: GateOptions = {}): Gate {
       return reports.refused;
     },
     onDecision: (listener) => reports.listen(listener),
+    policy: policyOf({ options, authority, effects, stateOf, settle }),
   };
 }
 

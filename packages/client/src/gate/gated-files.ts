@@ -14,14 +14,20 @@ export interface GatedFiles extends Files {
   close(): Promise<void>;
 }
 
+/** Decides without doing anything. False: it is to be asked, and there is nobody to ask here. */
+export interface DecidingFiles extends GatedFiles {
+  decideRead(path: string, signal: AbortSignal): Promise<boolean>;
+  decideWrite(path: string, content: string, signal: AbortSignal): Promise<boolean>;
+}
+
 /** Larger ones are replaced without showing what was there. */
 const maxShown = 1024 * 1024;
 
-export function gatedFiles(state: GateState, effects: Effects, options: ServiceOptions): GatedFiles {
+export function gatedFiles(state: GateState, effects: Effects, options: ServiceOptions): DecidingFiles {
   return new SessionFiles(state, effects, options);
 }
 
-class SessionFiles implements GatedFiles {
+class SessionFiles implements DecidingFiles {
   readonly canRead = true;
   readonly canWrite = true;
   readonly #state: GateState;
@@ -48,6 +54,16 @@ class SessionFiles implements GatedFiles {
     const asked = { origin: "op", operation: "write", path } as const;
     const prepare = () => this.#prepareWrite(path, content, given);
     return this.#effects.perform(this.#state, asked, prepare, given.signal);
+  }
+
+  decideRead(path: string, signal: AbortSignal): Promise<boolean> {
+    const asked = { origin: "op", operation: "read", path } as const;
+    return this.#effects.decide(this.#state, asked, () => this.#prepareRead(path, {}), signal);
+  }
+
+  decideWrite(path: string, content: string, signal: AbortSignal): Promise<boolean> {
+    const asked = { origin: "op", operation: "write", path } as const;
+    return this.#effects.decide(this.#state, asked, () => this.#prepareWrite(path, content, {}), signal);
   }
 
   async close(): Promise<void> {

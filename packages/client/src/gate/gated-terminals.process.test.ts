@@ -5,13 +5,8 @@ import { type TestContext, test } from "node:test";
 import { RequestError } from "@parley/acp";
 import type { CommandOutput, CreateTerminalOptions } from "@parley/acp/model";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import {
-  auditLog,
-  type GateOptions,
-  type PermissionQuestion,
-  permissionGate,
-  verifyAudit,
-} from "../index.ts";
+import { auditLog, type GateOptions, permissionGate, verifyAudit } from "../internal.ts";
+import type { PermissionQuestion } from "../policy.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
 
@@ -142,7 +137,7 @@ test(
     assert.ok(all.includes("canary-other"));
     const chosen = terminalsOf(t, cwd, {
       rules: rules("allow exec env"),
-      environment: { PATH: process.env["PATH"] },
+      env: { PATH: process.env["PATH"] },
     });
     const few = (await chosen.run({ command: "env", args: [] })).output;
     assert.ok(!few.includes("canary"));

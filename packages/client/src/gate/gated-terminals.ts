@@ -17,7 +17,16 @@ export interface GatedTerminals extends Terminals {
   close(): Promise<void>;
 }
 
-export function gatedTerminals(state: GateState, effects: Effects, options: ServiceOptions): GatedTerminals {
+/** Decides without doing anything. False: it is to be asked, and there is nobody to ask here. */
+export interface DecidingTerminals extends GatedTerminals {
+  decide(given: CreateTerminalOptions, signal: AbortSignal): Promise<boolean>;
+}
+
+export function gatedTerminals(
+  state: GateState,
+  effects: Effects,
+  options: ServiceOptions,
+): DecidingTerminals {
   let opened: LocalTerminals | undefined;
   let isClosed = false;
   const local = (): LocalTerminals => {
@@ -25,7 +34,7 @@ export function gatedTerminals(state: GateState, effects: Effects, options: Serv
       throw new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
     opened ??= localTerminals({
       cwd: state.session.cwd,
-      env: environmentChanges(options.environment),
+      env: environmentChanges(options.env),
     });
     return opened;
   };
@@ -51,11 +60,12 @@ export function gatedTerminals(state: GateState, effects: Effects, options: Serv
     };
   };
 
+  const wanted = ({ command, args, cwd = state.session.cwd }: CreateTerminalOptions) =>
+    commandSubject("op", command, args, cwd);
+
   return {
-    create(given) {
-      const { command, args, cwd = state.session.cwd, signal } = given;
-      return effects.perform(state, commandSubject("op", command, args, cwd), () => prepare(given), signal);
-    },
+    create: (given) => effects.perform(state, wanted(given), () => prepare(given), given.signal),
+    decide: (given, signal) => effects.decide(state, wanted(given), () => prepare(given), signal),
     async close() {
       isClosed = true;
       await opened?.close();
@@ -64,7 +74,7 @@ export function gatedTerminals(state: GateState, effects: Effects, options: Serv
 }
 
 /** Arguments are missing, there is a blank, and no program is called that. */
-function isShellLine(command: string, args: readonly string[], cwd: string): boolean {
+export function isShellLine(command: string, args: readonly string[], cwd: string): boolean {
   return args.length === 0 && /\s|[|&;<>()$`]/.test(command.trim()) && !existsSync(resolve(cwd, command));
 }
 
@@ -83,7 +93,7 @@ async function directoryOf(
 }
 
 /** What differs from ours; what is ours alone never reaches a command. */
-function environmentChanges(wanted: ServiceOptions["environment"]): Record<string, string | undefined> {
+function environmentChanges(wanted: ServiceOptions["env"]): Record<string, string | undefined> {
   const changes: Record<string, string | undefined> = {};
   for (const name of Object.keys(process.env)) {
     if (wanted === undefined ? name.startsWith("PARLEY_") : !(name in wanted)) changes[name] = undefined;

@@ -30,6 +30,8 @@ export interface PermissionQuestion {
   readonly diff?: { readonly path: string; readonly oldText?: string; readonly newText: string };
   /** In its place the agent's own patch, in git's form. */
   readonly patch?: string;
+  /** The agent's own question, where it asked one. */
+  readonly request?: PermissionRequest;
   /** Variables that the agent sets for a command. */
   readonly env?: Readonly<Record<string, string>>;
   /** Aborts when nobody waits for an answer any more. */

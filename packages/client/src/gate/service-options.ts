@@ -12,6 +12,6 @@ export interface ServiceOptions {
   /** Directories beside those of the session, which the user has declared. Absolute. */
   readonly extraRoots?: readonly string[];
   readonly overlay?: Overlay;
-  /** For commands. Default: ours, without what is Parley's own. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** The environment of commands. Default: ours, without what is Parley's own. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }

@@ -5,13 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import {
-  auditLog,
-  type Decision,
-  type GateOptions,
-  type PermissionQuestion,
-  permissionGate,
-} from "../index.ts";
+import { auditLog, type Decision, type GateOptions, permissionGate } from "../internal.ts";
+import type { PermissionQuestion } from "../policy.ts";
 
 const never = new AbortController().signal;
 

@@ -5,12 +5,15 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Entry, SessionUpdate } from "@parley/acp";
 import type { EntryBody } from "@parley/acp/store";
-import { exportSession, type History, liveRecorder, openHistory } from "@parley/client/history";
+import { exportSession, type History, type HistoryOptions, openHistory } from "@parley/client/history";
+import { managedRecorder, type RecordingHistory, recordingHistory } from "@parley/client/internal";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-history-test-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newPath = () => join(folder, `${++files}.db`);
+
+const opened = (options: HistoryOptions) => recordingHistory(openHistory(options));
 
 const agent = { name: "claude" };
 const text = (words: string) => ({ type: "text" as const, text: words });
@@ -32,7 +35,7 @@ function turn(prompt: string, updates: readonly SessionUpdate[]): Entry[] {
   ]);
 }
 
-async function recorded(history: History, entries: readonly Entry[], name?: string) {
+async function recorded(history: RecordingHistory, entries: readonly Entry[], name?: string) {
   const recorder = await history.begin({
     agent,
     agentSessionId: "s1",
@@ -51,7 +54,7 @@ async function entriesOf(history: History, id: string): Promise<Entry[]> {
 }
 
 test("a session of any agent is listed, found by its words, and shown", async () => {
-  const history = openHistory({ path: newPath() });
+  const history = opened({ path: newPath() });
   const id = await recorded(
     history,
     turn("Fix the failing test", [says("The comma "), says("was missing.")]),
@@ -72,7 +75,7 @@ test("a session of any agent is listed, found by its words, and shown", async ()
 });
 
 test("text that comes in pieces is kept in one, and what every session says is not kept", async () => {
-  const history = openHistory({ path: newPath() });
+  const history = opened({ path: newPath() });
   const updates: SessionUpdate[] = [
     { sessionUpdate: "available_commands_update", availableCommands: [] },
     ...Array.from({ length: 500 }, () => says("a")),
@@ -97,11 +100,11 @@ test("text that comes in pieces is kept in one, and what every session says is n
 
 test("a session is gone on with by its name, and its entries follow each other", async () => {
   const path = newPath();
-  const first = openHistory({ path });
+  const first = opened({ path });
   const id = await recorded(first, turn("one", [says("1")]), "nightly");
   await first.close();
 
-  const second = openHistory({ path });
+  const second = opened({ path });
   const known = await second.find("nightly", { agent, cwd: "/project" });
   assert.equal(known?.id, id);
   assert.equal(await second.find("nightly", { agent, cwd: "/elsewhere" }), undefined);
@@ -118,9 +121,9 @@ test("a session is gone on with by its name, and its entries follow each other",
   await second.close();
 });
 
-test("a live session whose agent was started anew stays one session of the history", async () => {
-  const history = openHistory({ path: newPath() });
-  const recorder = liveRecorder(history, { agent, failed: (error) => assert.fail(String(error)) });
+test("a session whose agent was restarted stays one session of the history", async () => {
+  const history = opened({ path: newPath() });
+  const recorder = managedRecorder(history, { agent, failed: (error) => assert.fail(String(error)) });
   recorder.begin({ sessionId: "before", cwd: "/project" });
   // before the store is open: nothing is lost
   const [prompt, ...rest] = turn("go", [says("on")]);
@@ -137,8 +140,8 @@ test("a live session whose agent was started anew stays one session of the histo
 
 test("a history that cannot be written is told once and stops nobody", async () => {
   const told: unknown[] = [];
-  const history = openHistory({ path: "/dev/null/history.db" });
-  const recorder = liveRecorder(history, { agent, failed: (error) => told.push(error) });
+  const history = opened({ path: "/dev/null/history.db" });
+  const recorder = managedRecorder(history, { agent, failed: (error) => told.push(error) });
   recorder.begin({ sessionId: "s", cwd: "/project" });
   for (const entry of turn("go", [says("on")])) recorder.entry("s", entry);
   await recorder.close();
@@ -146,7 +149,7 @@ test("a history that cannot be written is told once and stops nobody", async () 
 });
 
 test("what is deleted is gone: listed, found and searched no more", async () => {
-  const history = openHistory({ path: newPath() });
+  const history = opened({ path: newPath() });
   const id = await recorded(history, turn("secret plans", [says("of mine")]));
   await history.delete(id);
   assert.deepEqual(await history.list(), []);
@@ -156,7 +159,7 @@ test("what is deleted is gone: listed, found and searched no more", async () => 
 });
 
 test("an export has no secret: not by its place, not by its value, not in pieces, not late", async () => {
-  const history = openHistory({ path: newPath() });
+  const history = opened({ path: newPath() });
   const value = "hunter2-hunter2-hunter2";
   const id = await recorded(
     history,
@@ -189,7 +192,7 @@ test("an export has no secret: not by its place, not by its value, not in pieces
 });
 
 test("a session as Markdown says who said what, with diffs and outputs that no fence of theirs ends", async () => {
-  const history = openHistory({ path: newPath() });
+  const history = opened({ path: newPath() });
   const id = await recorded(
     history,
     turn("Fix it", [
@@ -218,7 +221,7 @@ test("a session as Markdown says who said what, with diffs and outputs that no f
 });
 
 test("nothing that an agent says in Markdown speaks for the user, hides what follows or acts on a terminal", async () => {
-  const history = openHistory({ path: newPath() });
+  const history = opened({ path: newPath() });
   const tool = {
     sessionUpdate: "tool_call_update",
     toolCallId: "t",
@@ -244,7 +247,7 @@ test("nothing that an agent says in Markdown speaks for the user, hides what fol
 });
 
 test("a call that has ended stays what it was, whatever later turns do under its id", async () => {
-  const history = openHistory({ path: newPath() });
+  const history = opened({ path: newPath() });
   const call = (title: string): SessionUpdate => ({
     sessionUpdate: "tool_call_update",
     toolCallId: "call_1",

@@ -1,28 +1,7 @@
-// The history of sessions: list, search, show, delete.
+// The interface of a history of sessions.
 
-import { type Entry, RequestError } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
-import type { SqliteStore } from "@parley/acp/node";
-import { streamRedactor } from "@parley/acp/redact";
-import {
-  type HistoryAgent,
-  type HistorySession,
-  isSameAgent,
-  type NewHistorySession,
-  recordFrom,
-  sessionFrom,
-  sessionId,
-} from "./history-record.ts";
-import { SessionRecorder } from "./session-recorder.ts";
-
-export interface HistoryOptions {
-  /** The file; it and its directories are made where they are missing, for this user alone. */
-  readonly path: string;
-  /** Secrets that are known: what is recorded has marks in their places. */
-  readonly secrets?: Iterable<string>;
-  /** Called once per session when something could not be stored. */
-  readonly failed?: (error: unknown) => void;
-}
+import type { Entry } from "@parley/acp";
+import type { HistoryAgent, HistorySession } from "./history-record.ts";
 
 export interface HistoryQuery {
   /** Only sessions of this working directory. */
@@ -39,168 +18,23 @@ export interface HistoryHit {
   readonly seq: number;
 }
 
-const pageSize = 200;
-const shortestPrefix = 3;
-
-export function openHistory(options: HistoryOptions): History {
-  return new History(options);
-}
-
-export class History {
-  readonly #options: HistoryOptions;
-  #opened: Promise<SqliteStore> | undefined;
-
-  constructor(options: HistoryOptions) {
-    this.#options = options;
-  }
-
-  /** Opens the file now; without it the first call does. */
-  async open(): Promise<void> {
-    await (await this.#store()).open();
-  }
-
-  /** Starts to record a session that has just been opened. One with the name of an older one replaces it. */
-  async begin(session: NewHistorySession): Promise<SessionRecorder> {
-    const store = await this.#store();
-    const made = recordFrom(this.#clean(session), Date.now());
-    if (session.name !== undefined && (await store.get(made.sessionId)) !== undefined) {
-      // fails while another process works in it
-      await store.claim(made.sessionId);
-      await store.delete(made.sessionId);
-    }
-    await store.create(made);
-    return this.#recorder(store, sessionFrom(made), 0);
-  }
-
-  /** Keeps others out of a session until the history is closed. Rejects with RequestError "conflict" while another process is in it. */
-  async claim(id: string): Promise<void> {
-    await (await this.#store()).claim(id);
-  }
-
-  /** Goes on with a session that was recorded before. Rejects with RequestError "conflict" while another process does. */
-  async resume(id: string, agentSessionId?: string): Promise<SessionRecorder> {
-    const store = await this.#store();
-    await store.claim(id);
-    const known = await store.get(id);
-    if (known === undefined) throw unknownSession(id);
-    const recorder = this.#recorder(store, sessionFrom(known), await lastSeqOf(store, id));
-    if (agentSessionId !== undefined) await recorder.renamed(agentSessionId);
-    return recorder;
-  }
-
+/** The sessions that were recorded, of all agents. */
+export interface History {
   /**
    * By its id. With a place also by its name there, and by nothing else: somebody may be about to use the name for a new
    * one. Without a place also by its name anywhere or the beginning of its id, if only one has it.
    */
-  async find(
+  find(
     word: string,
     place?: { readonly agent: HistoryAgent; readonly cwd: string },
-  ): Promise<HistorySession | undefined> {
-    const store = await this.#store();
-    const named = place && (await store.get(sessionId(place.agent, place.cwd, word)));
-    const exact = named ?? (await store.get(word));
-    if (exact !== undefined) return sessionFrom(exact);
-    if (place !== undefined) return undefined;
-    const near: HistorySession[] = [];
-    for await (const each of allSessions(store)) {
-      if (each.name === word || (word.length >= shortestPrefix && each.id.startsWith(word))) near.push(each);
-    }
-    return near.length === 1 ? near[0] : undefined;
-  }
-
+  ): Promise<HistorySession | undefined>;
   /** Most recently used first. */
-  async list(
-    query: HistoryQuery & { readonly agent?: HistoryAgent } = {},
-  ): Promise<readonly HistorySession[]> {
-    const { cwd, agent, limit = 20 } = query;
-    const found: HistorySession[] = [];
-    for await (const session of allSessions(await this.#store(), cwd)) {
-      if (found.length >= limit) break;
-      if (agent === undefined || isSameAgent(session.agent, agent)) found.push(session);
-    }
-    return found;
-  }
-
+  list(query?: HistoryQuery & { readonly agent?: HistoryAgent }): Promise<readonly HistorySession[]>;
   /** Messages that have all the words, best first. */
-  async search(words: string, { cwd, limit = 20 }: HistoryQuery = {}): Promise<readonly HistoryHit[]> {
-    const store = await this.#store();
-    const hits = await store.search(words, { limit, ...optional({ cwd }) });
-    const found: HistoryHit[] = [];
-    for (const { sessionId: id, snippet, seq } of hits) {
-      const known = await store.get(id);
-      if (known !== undefined) found.push({ session: sessionFrom(known), snippet, seq });
-    }
-    return found;
-  }
-
-  async *entries(id: string): AsyncGenerator<Entry> {
-    yield* (await this.#store()).entries(id);
-  }
-
-  async delete(id: string): Promise<void> {
-    const store = await this.#store();
-    if ((await store.get(id)) === undefined) throw unknownSession(id);
-    // not while another process records it
-    await store.claim(id);
-    await store.delete(id);
-  }
-
-  async close(): Promise<void> {
-    await (await this.#opened)?.close();
-  }
-
-  /** The words that start an agent again stay as they are; what it calls itself and the session may be anything. */
-  #clean(session: NewHistorySession): NewHistorySession {
-    const redactor = streamRedactor(this.#options.secrets ?? []);
-    const { agent, title } = session;
-    return {
-      ...session,
-      agent: { ...agent, name: redactor.text(agent.name) },
-      ...(title === undefined ? {} : { title: redactor.text(title) }),
-    };
-  }
-
-  #store(): Promise<SqliteStore> {
-    const { path } = this.#options;
-    this.#opened ??= import("@parley/acp/node").then(({ sqliteStore }) => sqliteStore({ path }));
-    return this.#opened;
-  }
-
-  #recorder(store: SqliteStore, { id, title }: HistorySession, lastSeq: number): SessionRecorder {
-    const { failed = () => undefined, secrets = [] } = this.#options;
-    return new SessionRecorder({ store, id, lastSeq, title, failed, secrets });
-  }
-}
-
-async function* allSessions(store: SqliteStore, cwd?: string): AsyncGenerator<HistorySession> {
-  let cursor: string | undefined;
-  do {
-    const page = await store.list({ limit: pageSize, ...optional({ cwd, cursor }) });
-    yield* page.sessions.map(sessionFrom);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-}
-
-/** Entries are numbered without gaps, so the last one is found by asking whether there is one from here on. */
-async function lastSeqOf(store: SqliteStore, id: string): Promise<number> {
-  const has = async (seq: number): Promise<boolean> => {
-    for await (const _ of store.entries(id, seq)) return true;
-    return false;
-  };
-  let low = 0;
-  let high = 1;
-  while (await has(high)) {
-    low = high;
-    high *= 2;
-  }
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (await has(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
-function unknownSession(id: string): RequestError {
-  return new RequestError("session_not_found", `no session ${id} in the history`);
+  search(words: string, query?: HistoryQuery): Promise<readonly HistoryHit[]>;
+  entries(id: string): AsyncIterable<Entry>;
+  /** Rejects with a RequestError while another process records the session. */
+  delete(id: string): Promise<void>;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }

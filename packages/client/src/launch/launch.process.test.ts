@@ -5,16 +5,18 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
-import { patience, runs, scripted } from "../../test/support/live-probe.ts";
-import { type CommandEntry, commandEntry, type LaunchEvent, launchAgent, readyAgents } from "../index.ts";
+import { patience, runs, scripted } from "../../test/support/managed-probe.ts";
+import type { LaunchEvent } from "../index.ts";
+import { type CommandEntry, commandEntry, launchAgent, readyAgents } from "../internal.ts";
 
 const definition = { name: "test", version: "1.0.0" };
+const patient = (handshakeTimeoutMs: number) => ({ ...definition, connection: { handshakeTimeoutMs } });
 
 async function launched(t: TestContext, entry: CommandEntry, more: object = {}) {
   const events: LaunchEvent[] = [];
   const agent = await launchAgent(entry, {
     definition,
-    onProgress: (event) => void events.push(event),
+    onEvent: (event) => void events.push(event),
     ...more,
   });
   t.after(() => agent.close());
@@ -36,7 +38,7 @@ test("an agent that starts says who it is and how long it took", patience, async
 test("a program that is not on PATH is told with how to install it", patience, async () => {
   const claude = readyAgents().find(({ name }) => name === "claude") ?? assert.fail();
   await assert.rejects(
-    launchAgent(claude, { definition, environment: { PATH: "/nowhere", HOME: "/nowhere" } }),
+    launchAgent(claude, { definition, inherited: { PATH: "/nowhere", HOME: "/nowhere" } }),
     {
       name: "LaunchError",
       kind: "not_found",
@@ -79,8 +81,8 @@ test(
     const line = [process.execPath, ...entry.args].map((word) => `'${word}'`).join(" ");
     writeFileSync(join(bin, "my-shell"), `#!/bin/sh\nexec /bin/sh "$@"\n`, { mode: 0o755 });
     writeFileSync(join(bin, "my-agent"), `#!/usr/bin/env my-shell\nexec ${line}\n`, { mode: 0o755 });
-    const environment = { HOME: folder, PATH: "/usr/bin:/bin" };
-    await launched(t, commandEntry(["my-agent"]), { environment });
+    const inherited = { HOME: folder, PATH: "/usr/bin:/bin" };
+    await launched(t, commandEntry(["my-agent"]), { inherited });
     assert.equal(starts()[0]?.env["PATH"], `/usr/bin:/bin:${bin}`);
   },
 );
@@ -109,7 +111,7 @@ function silent(t: TestContext) {
 
 test("an agent that never answers is ended at the deadline, and its stderr is shown", patience, async (t) => {
   const { entry, pid } = silent(t);
-  await assert.rejects(launchAgent(entry, { definition, handshakeTimeoutMs: 3_000 }), {
+  await assert.rejects(launchAgent(entry, { definition: patient(3_000) }), {
     kind: "handshake_timeout",
     message: "sh did not answer within 3 s",
     stderr: "loading...",
@@ -128,7 +130,8 @@ test("an agent that is killed is not given any time, whatever it is doing", pati
     definition,
     signal: stop.signal,
     kill: kill.signal,
-    onStderr() {
+    onEvent({ kind }) {
+      if (kind !== "stderr") return;
       stop.abort();
       setImmediate(() => kill.abort());
     },
@@ -141,7 +144,11 @@ test("a start that is given up leaves nothing behind", patience, async (t) => {
   const { entry, pid } = silent(t);
   const stop = new AbortController();
   await assert.rejects(
-    launchAgent(entry, { definition, signal: stop.signal, onStderr: () => stop.abort() }),
+    launchAgent(entry, {
+      definition,
+      signal: stop.signal,
+      onEvent: ({ kind }) => kind === "stderr" && stop.abort(),
+    }),
     { kind: "aborted" },
   );
   while (runs(pid())) await turnOfTheLoop(10);
@@ -157,7 +164,7 @@ test("what is no agent at all is told", patience, async () => {
     },
   );
   // its echo shows what it is, long before the deadline
-  await assert.rejects(launchAgent(commandEntry(["cat"]), { definition, handshakeTimeoutMs: 100_000 }), {
+  await assert.rejects(launchAgent(commandEntry(["cat"]), { definition: patient(100_000) }), {
     kind: "protocol",
     message: "cat: initialize: no answer, it only echoes its input and is not an agent",
     hint: /check that this command serves ACP/,
@@ -187,7 +194,7 @@ async function given(t: TestContext, passes?: readonly string[]) {
   const { agent, events } = await launched(
     t,
     { ...entry, ...(passes === undefined ? {} : { passes }) },
-    { environment: { ...process.env, ...canaries } },
+    { inherited: { ...process.env, ...canaries } },
   );
   await agent.close();
   const env = starts()[0]?.env ?? {};
@@ -260,10 +267,10 @@ test("an agent for which files of ours are known to do harm is offered none", pa
 
 test("what an agent prints of its keys when it fails is not in the error (F2)", patience, async (t) => {
   const { entry } = scripted(t, { stderr: "401: canary-key is wrong; so is canary-pass\n", exit: 1 });
-  const environment = { ...process.env, THEIR_API_KEY: "canary-key" };
+  const inherited = { ...process.env, THEIR_API_KEY: "canary-key" };
   const failure = await launchAgent(entry, {
     definition,
-    environment,
+    inherited,
     env: { DB_LOGIN: "canary-pass" },
   }).catch((error: unknown) => error);
   assert.partialDeepStrictEqual({ ...(failure as object) }, { kind: "exited", exitCode: 1 });

@@ -4,7 +4,7 @@ import { delimiter, dirname } from "node:path";
 import type { Transport } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { spawnTransport } from "@parley/acp/node";
-import type { CommandEntry } from "../agents/agent-entry.ts";
+import type { CommandEntry } from "../agents/agent-spec.ts";
 import { findProgram } from "./find-program.ts";
 import { LaunchError } from "./launch-error.ts";
 

@@ -6,7 +6,7 @@ import { request as httpsRequest } from "node:https";
 import { httpTransport, webSocketTransport } from "@parley/acp";
 import { optional, plainTextProblem } from "@parley/acp/internal";
 import type { WebSocketLike } from "@parley/acp/transport";
-import type { RemoteEntry } from "../agents/agent-entry.ts";
+import type { RemoteEntry } from "../agents/agent-spec.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { Explanation, ReachedAgent } from "./reach-command.ts";
 

@@ -9,8 +9,9 @@ import { agent as agentOf, webSocketTransport } from "@parley/acp";
 import { WebSocketServer } from "ws";
 import { interopCommand } from "../../../acp/test/interop/agent-command.ts";
 import { startServer } from "../../../acp/test/interop/server-process.ts";
-import { patience } from "../../test/support/live-probe.ts";
-import { connectAgent, LaunchError, launchAgent, type RemoteEntry } from "../index.ts";
+import { patience } from "../../test/support/managed-probe.ts";
+import { connectAgent, LaunchError } from "../index.ts";
+import { launchAgent, type RemoteEntry } from "../internal.ts";
 
 const definition = { name: "test", version: "1.0.0" };
 const cwd = tmpdir();
@@ -59,17 +60,20 @@ test(
   async (t) => {
     const { entry, cut } = await remote(t);
     const events: string[] = [];
-    const live = await connectAgent(entry, {
-      client: definition,
-      onEvent: ({ kind }) => void events.push(kind),
+    const gone = Promise.withResolvers<void>();
+    const agent = await connectAgent(entry, {
+      ...definition,
+      onEvent({ kind }) {
+        events.push(kind);
+        if (kind === "crashed") gone.resolve();
+      },
       asker: { newSession: async () => true },
     });
-    t.after(() => live.close());
-    const session = await live.newSession({ cwd });
+    t.after(() => agent.close());
+    const session = await agent.newSession({ cwd });
     assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
-    const gone = live.connected.closed;
     cut();
-    await gone;
+    await gone.promise;
     assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
     assert.deepEqual(
       events.filter((kind) => kind !== "waiting"),
@@ -142,18 +146,21 @@ for (const version of ["v1", "v2"]) {
         headers: { Authorization: "Bearer word" },
       };
       const events: string[] = [];
-      const live = await connectAgent(entry, {
-        client: definition,
-        onEvent: ({ kind }) => void events.push(kind),
+      const gone = Promise.withResolvers<void>();
+      const agent = await connectAgent(entry, {
+        ...definition,
+        onEvent({ kind }) {
+          events.push(kind);
+          if (kind === "crashed") gone.resolve();
+        },
         asker: { newSession: async () => true },
       });
-      t.after(() => live.close());
-      const session = await live.newSession({ cwd });
+      t.after(() => agent.close());
+      const session = await agent.newSession({ cwd });
       assert.equal((await session.prompt("hi").result).stopReason, "max_tokens");
-      const gone = live.connected.closed;
       server.end();
       await server.exited;
-      await gone;
+      await gone.promise;
       await start(`port=${new URL(server.url).port}`);
       assert.equal((await session.prompt("hi").result).stopReason, "max_tokens");
       const told = events.filter((kind) => kind !== "waiting");

@@ -1,7 +1,6 @@
-// The interface of the person at the client; each missing method means that the question is refused.
+// The questions of logins and recoveries to the person at the client.
 
-import type { ElicitationRequest, ElicitationResponse, RequestContext } from "@parley/acp";
-import type { PermissionAsker } from "../gate/gate-options.ts";
+import type { ElicitationRequest } from "@parley/acp";
 import type { Problem } from "./problem.ts";
 
 /** A form to fill in, or an address to visit with its host. */
@@ -40,14 +39,8 @@ export interface LoginCommand {
   readonly cwd: string;
 }
 
-export interface RecoveryContext {
-  /** Aborts when the prompt is cancelled. */
-  readonly signal: AbortSignal;
-}
-
-export interface Asker extends PermissionAsker {
-  /** Without it the client does not offer elicitation. */
-  elicit?(question: ElicitationQuestion, context: RequestContext): Promise<ElicitationResponse>;
+/** Answers for the user. A missing method answers no. A signal aborts when the prompt is cancelled. */
+export interface Asker {
   /** The id of a method, or undefined to give up. */
   chooseLogin?(methods: readonly LoginMethod[], agent: string): Promise<string | undefined>;
   /** The value of a variable, or undefined to give up. */
@@ -55,7 +48,7 @@ export interface Asker extends PermissionAsker {
   /** Runs the command and resolves with its exit code. */
   terminalLogin?(command: LoginCommand, agent: string): Promise<number>;
   /** Whether to send a failed prompt again. Default: no. */
-  retry?(problem: Problem, context: RecoveryContext): Promise<boolean>;
+  retry?(problem: Problem, context: { readonly signal: AbortSignal }): Promise<boolean>;
   /** Whether to open a new session in place of one that the agent has lost. Default: no. */
-  newSession?(problem: Problem, context: RecoveryContext): Promise<boolean>;
+  newSession?(problem: Problem, context: { readonly signal: AbortSignal }): Promise<boolean>;
 }

@@ -1,5 +1,6 @@
-// Builds the client definition of a managed agent from its gate and asker.
+// Builds the client definition of a managed agent.
 
+import type { ClientPolicy } from "@parley/acp";
 import {
   type ClientDefinition,
   type ClientSession,
@@ -9,59 +10,118 @@ import {
   type RequestContext,
   RequestError,
 } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { vetoKey, vetoMethod, vetoSession } from "../gate/veto.ts";
-import type { Asker } from "./asker.ts";
-import type { ConnectAgentOptions, LiveGate } from "./live-options.ts";
+import type { ManageAgentOptions, ManagedGate } from "./managed-options.ts";
 
 /** Some agents send the output of their own commands to clients with this capability. */
 const terminalOutput = { terminal_output: true };
 
-/** `sessionOf` finds a session by its id. */
-export function clientDefinition(
-  { client, gate, asker = {}, onEvent }: ConnectAgentOptions,
-  sessionOf: (sessionId: string) => ClientSession | undefined,
-): ClientDefinition {
+/** Finds sessions for the handlers of a definition. */
+export interface SessionLookup {
+  /** The session of the running process, by its id. */
+  current(sessionId: string): ClientSession | undefined;
+  /** The session that the app has, for the session of a process. */
+  managed(session: ClientSession): ClientSession;
+}
+
+export function clientDefinition(options: ManageAgentOptions, sessions: SessionLookup): ClientDefinition {
+  const { asker = {}, gate, elicit, onEvent } = options;
   const warn = (message: string) => onEvent?.({ kind: "warning", message });
   const runsLogins = asker.terminalLogin !== undefined;
   const visits = new Map<string, AbortController>();
+  const own = ownPart(options);
   const meta = {
     ...terminalOutput,
     ...(runsLogins && { "terminal-auth": true }),
     ...(gate?.veto && { [vetoKey]: true }),
   };
   return {
-    ...client,
+    ...own,
+    ...(gate === undefined
+      ? handlers(options, sessions)
+      : { requestPermission: gate.permission, ...services(gate) }),
     elicitationCompleted(elicitationId) {
       visits.get(elicitationId)?.abort();
-      client.elicitationCompleted?.(elicitationId);
+      own.elicitationCompleted?.(elicitationId);
     },
-    _meta: { ...meta, ...client._meta },
-    ...(gate === undefined ? {} : { requestPermission: gate.permission, ...services(gate) }),
+    _meta: { ...meta, ...own._meta },
     ...(gate?.veto === undefined
       ? {}
       : {
           extensions: {
-            ...client.extensions,
-            requests: { ...vetoes(gate, sessionOf), ...client.extensions?.requests },
+            ...own.extensions,
+            requests: { ...vetoes(gate, sessions), ...own.extensions?.requests },
           },
         }),
-    ...(asker.elicit === undefined
+    ...(elicit === undefined
       ? {}
       : {
           elicit: (ask: ElicitationRequest, context: RequestContext) =>
-            elicit(asker, ask, context, { warn, visits }),
+            visit(elicit, ask, withManaged(context, sessions), { warn, visits }),
         }),
     auth: { terminal: runsLogins },
   };
 }
 
-function vetoes(
-  gate: LiveGate,
-  sessionOf: (sessionId: string) => ClientSession | undefined,
-): NonNullable<Extensions["requests"]> {
+/** The options that go to `client()` as they are. */
+function ownPart(options: ManageAgentOptions): Omit<ClientDefinition, "auth" | "elicit"> {
+  const { name, version, title, elicitationCompleted, strict, extensions, editions, unstable } = options;
+  const { log, connection, _meta } = options;
+  return {
+    name,
+    version,
+    ...optional({
+      title,
+      elicitationCompleted,
+      strict,
+      extensions,
+      editions,
+      unstable,
+      log,
+      connection,
+      _meta,
+    }),
+  };
+}
+
+/** The handlers of the app, which gets its own sessions. */
+function handlers(
+  { requestPermission, files, terminals, policy }: ManageAgentOptions,
+  sessions: SessionLookup,
+): Pick<ClientDefinition, "requestPermission" | "files" | "terminals"> {
+  const { managed } = sessions;
+  const given = {
+    requestPermission:
+      requestPermission &&
+      ((...[request, context]: Parameters<typeof requestPermission>) =>
+        requestPermission(request, withManaged(context, sessions))),
+    files: typeof files === "function" ? (session: ClientSession) => files(managed(session)) : files,
+    terminals:
+      typeof terminals === "function" ? (session: ClientSession) => terminals(managed(session)) : terminals,
+    policy: policy && managedPolicy(policy, sessions),
+  };
+  return optional(given);
+}
+
+function managedPolicy(policy: ClientPolicy, sessions: SessionLookup): ClientPolicy {
+  return {
+    decide: (request, context) => policy.decide(request, withManaged(context, sessions)),
+    remember: (request, option, context) =>
+      policy.remember?.(request, option, withManaged(context, sessions)),
+    cancel: (session) => policy.cancel?.(sessions.managed(session)),
+  };
+}
+
+function withManaged(context: RequestContext, { managed }: SessionLookup): RequestContext {
+  const { session } = context;
+  return session === undefined ? context : { ...context, session: managed(session) };
+}
+
+function vetoes(gate: ManagedGate, sessions: SessionLookup): NonNullable<Extensions["requests"]> {
   return {
     [vetoMethod]: (params, { signal }) => {
-      const session = sessionOf(vetoSession(params));
+      const session = sessions.current(vetoSession(params));
       if (session === undefined)
         throw new RequestError("session_not_found", `${vetoMethod}: there is no such session`);
       return gate.veto?.(session, params, signal);
@@ -70,9 +130,9 @@ function vetoes(
 }
 
 /** Files and terminals come from one call per session. */
-function services(gate: LiveGate): Pick<ClientDefinition, "files" | "terminals"> {
+function services(gate: ManagedGate): Pick<ClientDefinition, "files" | "terminals"> {
   if (gate.services === undefined) return {};
-  const made = new WeakMap<ClientSession, ReturnType<NonNullable<LiveGate["services"]>>>();
+  const made = new WeakMap<ClientSession, ReturnType<NonNullable<ManagedGate["services"]>>>();
   const of = (session: ClientSession) => {
     const known = made.get(session) ?? gate.services?.(session);
     if (known === undefined) throw new TypeError("the gate gives no services");
@@ -83,8 +143,8 @@ function services(gate: LiveGate): Pick<ClientDefinition, "files" | "terminals">
 }
 
 /** Shows an address with its real host, and declines addresses that a browser should not open. */
-async function elicit(
-  asker: Asker,
+async function visit(
+  answer: NonNullable<ManageAgentOptions["elicit"]>,
   ask: ElicitationRequest,
   context: RequestContext,
   {
@@ -92,15 +152,13 @@ async function elicit(
     visits,
   }: { readonly warn: (message: string) => void; readonly visits: Map<string, AbortController> },
 ): Promise<ElicitationResponse> {
-  const { elicit: answer } = asker;
-  if (answer === undefined) return { action: "decline" };
-  if (ask.mode === "form") return answer.call(asker, ask, context);
+  if (ask.mode === "form") return answer(ask, context);
   const host = visitableHost(ask.url);
   if (host !== undefined) {
-    const visit = new AbortController();
-    visits.set(ask.elicitationId, visit);
+    const visited = new AbortController();
+    visits.set(ask.elicitationId, visited);
     try {
-      return await answer.call(asker, { ...ask, host, completed: visit.signal }, context);
+      return await answer({ ...ask, host, completed: visited.signal }, context);
     } finally {
       visits.delete(ask.elicitationId);
     }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
 import type { AgentScenario } from "@parley/acp/testing";
-import { live, patience, runs, say, scripted } from "../../test/support/live-probe.ts";
+import { managed, patience, runs, say, scripted } from "../../test/support/managed-probe.ts";
 import { connectAgent } from "../index.ts";
 
 const cwd = tmpdir();
@@ -23,7 +23,7 @@ test(
       { play: healthy },
     );
     const asked = Promise.withResolvers<AbortSignal>();
-    const { agent } = await live(t, entry, {
+    const { agent } = await managed(t, entry, {
       gate: {
         permission: (_ask, { signal }) => {
           asked.resolve(signal);
@@ -31,7 +31,7 @@ test(
         },
       },
     });
-    const session = await agent.reopenSession("old", { cwd });
+    const session = await agent.loadSession("old", { cwd });
     const prompt = session.prompt("one");
     const signal = await asked.promise;
     process.kill(agent.pid ?? assert.fail(), "SIGKILL");
@@ -47,8 +47,8 @@ test("an agent that is stopped is ended with its cancel (F4)", patience, async (
     { play: { sessions, otherwise: [{ say: "working" }, { wait: "cancelled" }] } },
     { play: healthy },
   );
-  const { agent } = await live(t, { ...entry, quirks: { graceMs: 1 } }, { cancelTimeoutMs: 50 });
-  const session = await agent.reopenSession("old", { cwd });
+  const { agent } = await managed(t, { ...entry, quirks: { graceMs: 1 } }, { cancelTimeoutMs: 50 });
+  const session = await agent.loadSession("old", { cwd });
   const began = Promise.withResolvers<void>();
   session.onUpdate(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk" && began.resolve());
   const prompt = session.prompt("one");
@@ -68,8 +68,8 @@ test("an agent behind a wrapper script leaves nothing behind when it is closed",
   // as npx does it: the agent is a child of what was started, and so is something else
   writeFileSync(wrapper, `#!/bin/sh\nsleep 100000 &\necho $! > '${folder}/helper'\n${line}\n`);
   chmodSync(wrapper, 0o755);
-  const { agent } = await live(t, { ...entry, command: wrapper, args: [] });
-  await agent.reopenSession("old", { cwd });
+  const { agent } = await managed(t, { ...entry, command: wrapper, args: [] });
+  await agent.loadSession("old", { cwd });
   const pids = [agent.pid ?? 0, starts()[0]?.pid ?? 0, Number(readFileSync(join(folder, "helper"), "utf8"))];
   assert.deepEqual(pids.map(runs), [true, true, true]);
   await agent.close();
@@ -80,7 +80,8 @@ test("closing while the agent starts ends it", patience, async (t) => {
   const { entry, starts } = scripted(t, { play: healthy });
   const stop = new AbortController();
   const starting = connectAgent(entry, {
-    client: { name: "test", version: "1" },
+    name: "test",
+    version: "1",
     signal: stop.signal,
     onEvent: ({ kind }) => kind === "starting" && stop.abort(),
   });

@@ -1,7 +1,7 @@
 // Logs in to an agent by one of its methods, in all shapes that agents use, and restarts it where that is needed.
 
 import { isObject, optional, withTimeout } from "@parley/acp/internal";
-import type { AgentSpec } from "../agents/agent-entry.ts";
+import type { AgentEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment } from "../agents/environment.ts";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { LaunchError } from "../launch/launch-error.ts";
@@ -14,9 +14,9 @@ type LoginTarget = Pick<ManagedProcess, "entry" | "options" | "restart">;
 
 /** The login methods that the agent offers. */
 function methodsOf({ entry, options }: LoginTarget, { agent }: LaunchedAgent): readonly LoginMethod[] {
-  const { environment = process.env, env, cwd = process.cwd() } = options;
-  const passed = entry.transport === "stdio" ? agentEnvironment(entry, environment) : {};
-  const context = { entry, environment: { ...passed, ...env }, cwd };
+  const { inherited = process.env, env, cwd = process.cwd() } = options;
+  const passed = entry.transport === "stdio" ? agentEnvironment(entry, inherited) : {};
+  const context = { entry, env: { ...passed, ...env }, cwd };
   return agent.authMethods.map((method) => loginMethod(method as unknown as Raw, context)); // as the wire has it
 }
 
@@ -87,14 +87,14 @@ async function byVariables(target: LoginTarget, asker: Asker, method: LoginMetho
 }
 
 /** The command line that logs in to an agent. */
-export function loginCommandFor(entry: AgentSpec): string {
+export function loginCommandFor(entry: AgentEntry): string {
   const { name, origin, transport } = entry;
   const isTyped = origin === "command" && transport === "stdio";
   return `parley agents login ${isTyped ? `-- ${joinWords([entry.command, ...entry.args])}` : name}`;
 }
 
 function loginNeeded(
-  entry: AgentSpec,
+  entry: AgentEntry,
   why: string,
   methods: readonly LoginMethod[],
   cause?: unknown,
@@ -111,8 +111,8 @@ function loginNeeded(
 
 /** A terminal login runs like the agent itself. */
 interface LoginContext {
-  readonly entry: AgentSpec;
-  readonly environment: Readonly<Record<string, string>>;
+  readonly entry: AgentEntry;
+  readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
 }
 
@@ -145,18 +145,18 @@ function loginMethod(raw: Raw, context: LoginContext): LoginMethod {
   return variables.length > 0 ? { ...common, kind: "variables", variables } : { ...common, kind: "agent" };
 }
 
-function commandOf(raw: Raw, { entry, environment, cwd }: LoginContext): LoginCommand | undefined {
+function commandOf(raw: Raw, { entry, env: given, cwd }: LoginContext): LoginCommand | undefined {
   if (entry.transport !== "stdio") return undefined;
   const own = raw._meta?.["terminal-auth"];
   if (isObject(own) && typeof own["command"] === "string") {
-    const env = { ...environment, ...textsOf(own["env"]) };
+    const env = { ...given, ...textsOf(own["env"]) };
     return { command: own["command"], args: listOf(own["args"]), env, cwd };
   }
   if (raw.type !== "terminal" && raw._meta?.["type"] !== "terminal") return undefined;
   // the agent's own program and arguments, followed by those of the method
   const added = raw.args ?? listOf(raw._meta?.["args"]);
   const env = Object.fromEntries((raw.env ?? []).map(({ name, value }) => [name, value]));
-  return { command: entry.command, args: [...entry.args, ...added], env: { ...environment, ...env }, cwd };
+  return { command: entry.command, args: [...entry.args, ...added], env: { ...given, ...env }, cwd };
 }
 
 function variablesOf(raw: Raw): readonly LoginVariable[] {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import type { AuthMethod } from "@parley/acp/model";
-import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
+import { managed, patience, say, scripted } from "../../test/support/managed-probe.ts";
 import type { Asker, LoginCommand, LoginMethod } from "../index.ts";
 
 const cwd = tmpdir();
@@ -37,7 +37,7 @@ test(
   async (t) => {
     const { entry, starts } = scripted(t, { play: locked });
     const { asker, shown } = choosing("web");
-    const { agent } = await live(t, entry, { asker });
+    const { agent } = await managed(t, entry, { asker });
     const sessions = await Promise.all([agent.newSession({ cwd }), agent.newSession({ cwd })]);
     assert.deepEqual(shown, [[{ id: "web", name: "Browser", description: "opens one", kind: "agent" }]]);
     for (const session of sessions) assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
@@ -48,7 +48,7 @@ test(
 test("after a logout the agent wants a login again, also for a prompt (C13)", patience, async (t) => {
   const { entry } = scripted(t, { play: locked });
   const { asker, shown } = choosing("web");
-  const { agent } = await live(t, entry, { asker });
+  const { agent } = await managed(t, entry, { asker });
   await agent.newSession({ cwd });
   await agent.logout();
   await agent.newSession({ cwd });
@@ -62,7 +62,7 @@ test(
     const wire = { replies: [refused] };
     const { entry, starts } = scripted(t, { play: { ...locked, wire } }, { play: open });
     const { asker } = choosing("web");
-    const { agent, events } = await live(t, entry, { asker });
+    const { agent, events } = await managed(t, entry, { asker });
     const session = await agent.newSession({ cwd });
     assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
     assert.equal(starts().length, 2);
@@ -72,7 +72,7 @@ test(
 
 test("with nobody to ask, the ways to log in are told at once", patience, async (t) => {
   const { entry } = scripted(t, { play: locked });
-  const { agent } = await live(t, { ...entry, origin: "config" });
+  const { agent } = await managed(t, { ...entry, origin: "config" });
   await assert.rejects(agent.newSession({ cwd }), {
     name: "LaunchError",
     kind: "login_needed",
@@ -82,7 +82,7 @@ test("with nobody to ask, the ways to log in are told at once", patience, async 
 });
 
 test("a login that the user does not want, that fails, or that never ends is told", patience, async (t) => {
-  const given = await live(t, scripted(t, { play: locked }).entry, choosing(undefined));
+  const given = await managed(t, scripted(t, { play: locked }).entry, choosing(undefined));
   await assert.rejects(given.agent.newSession({ cwd }), {
     kind: "login_needed",
     message: /no login method was chosen/,
@@ -93,7 +93,7 @@ test("a login that the user does not want, that fails, or that never ends is tol
     editions: ["v1"] as const,
     wire: { replies: [{ method, error: { code: -32603, message: "wrong account" } }] },
   };
-  const wrong = await live(t, scripted(t, { play: failing }).entry, choosing("web"));
+  const wrong = await managed(t, scripted(t, { play: failing }).entry, choosing("web"));
   await assert.rejects(wrong.agent.newSession({ cwd }), { kind: "login_needed", message: /wrong account/ });
   const hanging = {
     ...locked,
@@ -101,7 +101,7 @@ test("a login that the user does not want, that fails, or that never ends is tol
     wire: { replies: [{ method, answer: "never" as const }] },
   };
   const { entry, starts } = scripted(t, { play: hanging }, { play: open });
-  const stuck = await live(t, entry, { ...choosing("web"), loginTimeoutMs: 50 });
+  const stuck = await managed(t, entry, { ...choosing("web"), loginTimeoutMs: 50 });
   await assert.rejects(stuck.agent.newSession({ cwd }), {
     kind: "login_needed",
     message: /did not end within 50 ms/,
@@ -124,7 +124,7 @@ test(
         return 0;
       },
     });
-    const { agent } = await live(t, entry, { asker, env: {} });
+    const { agent } = await managed(t, entry, { asker, env: {} });
     // refused at the same time: one login is enough for all
     const [first, second] = await Promise.all([agent.newSession({ cwd }), agent.newSession({ cwd })]);
     assert.notEqual(first.sessionId, second.sessionId);
@@ -141,7 +141,7 @@ test(
 test("a login that does not help is not repeated", patience, async (t) => {
   const { entry, starts } = scripted(t, { play: { ...locked, wire: { replies: [refused] } } });
   const { asker, shown } = choosing("web");
-  const { agent } = await live(t, entry, { asker });
+  const { agent } = await managed(t, entry, { asker });
   await assert.rejects(agent.newSession({ cwd }), { name: "RequestError", code: -32000 });
   assert.equal(shown.length, 1);
   // some agents read their credentials only when they start
@@ -155,7 +155,7 @@ test(
     const method = { type: "terminal", id: "tty", name: "Terminal" };
     const { entry } = scripted(t, { play: offering(method) }, { exit: 4 });
     const { asker } = choosing("tty", { terminalLogin: async () => 0 });
-    const { agent } = await live(t, entry, { asker });
+    const { agent } = await managed(t, entry, { asker });
     await assert.rejects(agent.newSession({ cwd }), { name: "LaunchError", kind: "exited", exitCode: 4 });
   },
 );
@@ -165,7 +165,7 @@ test("a login that failed is asked for again by the next request", patience, asy
   const { entry, starts } = scripted(t, { play: offering(method) }, { play: open });
   const codes = [1, 0];
   const { asker, shown } = choosing("tty", { terminalLogin: async () => codes.shift() ?? 1 });
-  const { agent } = await live(t, entry, { asker });
+  const { agent } = await managed(t, entry, { asker });
   await assert.rejects(agent.newSession({ cwd }), { kind: "login_needed" });
   assert.equal(starts().length, 1);
   assert.notEqual((await agent.newSession({ cwd })).sessionId, "");
@@ -176,7 +176,7 @@ test("a login in a terminal that fails is told with its exit code", patience, as
   const method = { type: "terminal", id: "tty", name: "Terminal" };
   const { entry } = scripted(t, { play: offering(method) });
   const { asker } = choosing("tty", { terminalLogin: async () => 3 });
-  const { agent } = await live(t, entry, { asker });
+  const { agent } = await managed(t, entry, { asker });
   await assert.rejects(agent.newSession({ cwd }), { kind: "login_needed", message: /exited with code 3/ });
 });
 
@@ -208,7 +208,7 @@ test("ways to log in that other agents name in their own shapes are understood",
       return name === "THEIR_KEY" ? "canary-key" : undefined;
     },
   });
-  const { agent } = await live(t, entry, { asker });
+  const { agent } = await managed(t, entry, { asker });
   assert.notEqual((await agent.newSession({ cwd })).sessionId, "");
   assert.deepEqual(
     shown[0]?.map(({ id, kind, command }) => [id, kind, command?.command, command?.args.at(-1)]),
@@ -234,7 +234,7 @@ test(
     ];
     const { entry } = scripted(t, { play: offering(...methods) });
     const { asker } = choosing("tty");
-    const { agent } = await live(t, entry, { asker });
+    const { agent } = await managed(t, entry, { asker });
     await assert.rejects(agent.newSession({ cwd }), {
       kind: "login_needed",
       message: /none of its login methods can be used here/,
@@ -244,7 +244,7 @@ test(
 
 test("one can log in before anything else, by the name of the way", patience, async (t) => {
   const { entry } = scripted(t, { play: locked });
-  const { agent } = await live(t, entry);
+  const { agent } = await managed(t, entry);
   await assert.rejects(agent.login("magic"), {
     kind: "login_needed",
     message: /no usable login method magic/,
@@ -270,7 +270,7 @@ test("prompts of two sessions that want a login at the same time share one", pat
       return chosen.promise;
     },
   };
-  const { agent } = await live(t, entry, { asker });
+  const { agent } = await managed(t, entry, { asker });
   const sessions = await Promise.all([agent.newSession({ cwd }), agent.newSession({ cwd })]);
   const outcomes = Promise.all(sessions.map((session) => session.prompt("hi").result));
   while (asked === 0) await new Promise((resolve) => setImmediate(resolve));

@@ -1,14 +1,13 @@
 // Runs an agent: starts it on demand, restarts it after a crash or a login, and gives up when it crashes too often.
 
-import { type ClientConnection, type ClientSession, ConnectionError } from "@parley/acp";
+import { ConnectionError } from "@parley/acp";
 import { sleep } from "@parley/acp/internal";
-import type { AgentSpec } from "../agents/agent-entry.ts";
+import type { AgentEntry } from "../agents/agent-spec.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError, stderrHint } from "../launch/launch-error.ts";
-import type { Unread } from "../launch/watched-transport.ts";
-import { clientDefinition } from "./client-definition.ts";
-import type { ConnectAgentOptions } from "./live-options.ts";
+import { clientDefinition, type SessionLookup } from "./client-definition.ts";
 import { logIn } from "./log-in.ts";
+import type { ManageAgentOptions } from "./managed-options.ts";
 import { problemOf } from "./problem.ts";
 
 const crashWindowMs = 300_000;
@@ -19,13 +18,17 @@ const longestEndMs = 1_000;
 
 /** One agent program or remote agent across its restarts. */
 export class ManagedProcess {
-  readonly entry: AgentSpec;
-  readonly options: ConnectAgentOptions;
-  readonly #sessionOf: (sessionId: string) => ClientSession | undefined;
+  readonly entry: AgentEntry;
+  readonly options: ManageAgentOptions;
+  /** Resolves when the agent has been closed. */
+  readonly closed: Promise<ConnectionError>;
+  readonly #closed = Promise.withResolvers<ConnectionError>();
+  readonly #sessions: SessionLookup;
   /** Typed by the user to log in; kept in memory only. */
   #credentials: Readonly<Record<string, string>> = {};
   #launching: Promise<LaunchedAgent> | undefined;
   #launched: LaunchedAgent | undefined;
+  #latest: LaunchedAgent["agent"] | undefined;
   #crashes: number[] = [];
   #loggingIn: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -38,20 +41,17 @@ export class ManagedProcess {
   /** The agent crashed too often; the next request rejects with this. */
   #crashLoop: LaunchError | undefined;
 
-  /** `sessionOf` finds a session by its id. */
-  constructor(
-    entry: AgentSpec,
-    options: ConnectAgentOptions,
-    sessionOf: (sessionId: string) => ClientSession | undefined,
-  ) {
+  constructor(entry: AgentEntry, options: ManageAgentOptions, sessions: SessionLookup) {
     this.entry = entry;
     this.options = options;
-    this.#sessionOf = sessionOf;
+    this.closed = this.#closed.promise;
+    this.#sessions = sessions;
   }
 
-  get connected(): ClientConnection {
-    if (this.#launched === undefined) throw new Error(`${this.entry.name} is not running`);
-    return this.#launched.agent;
+  /** The connection to the process that runs, or ran last. */
+  get latest(): LaunchedAgent["agent"] {
+    if (this.#latest === undefined) throw new Error(`${this.entry.name} has not been started`);
+    return this.#latest;
   }
 
   get pid(): number | undefined {
@@ -98,16 +98,15 @@ export class ManagedProcess {
     return this.#closing;
   }
 
-  close(closing: () => void): Promise<void> {
+  close(closing: () => void, reason?: string): Promise<void> {
     this.#stop.abort();
-    this.#closing ??= this.#end(closing);
+    this.#closing ??= this.#end(closing, reason);
     return this.#closing;
   }
 
   /** The running agent; starts it when it is not running. */
   running(): Promise<LaunchedAgent> {
-    if (this.#closing !== undefined)
-      return Promise.reject(new ConnectionError("closed", `${this.entry.name} was closed`));
+    if (this.#closing !== undefined) return Promise.reject(this.#closedError());
     if (this.#launched !== undefined) return Promise.resolve(this.#launched);
     if (this.#crashLoop !== undefined) {
       const error = this.#crashLoop;
@@ -160,11 +159,21 @@ export class ManagedProcess {
 
   // ----
 
-  async #end(closing: () => void): Promise<void> {
-    const launched = this.#launched ?? (await this.#launching?.catch(() => undefined));
-    closing();
-    await launched?.close();
-    await this.#stopping;
+  async #end(closing: () => void, reason?: string): Promise<void> {
+    try {
+      const launched = this.#launched ?? (await this.#launching?.catch(() => undefined));
+      closing();
+      await launched?.close(reason);
+      this.#launched = undefined;
+      await this.#stopping;
+      await this.options.recorder?.finish?.();
+    } finally {
+      this.#closed.resolve(this.#closedError());
+    }
+  }
+
+  #closedError(): ConnectionError {
+    return new ConnectionError("closed", `${this.entry.name} was closed`);
   }
 
   /** Waits until the agent has ended, is silent, or takes too long. */
@@ -184,28 +193,22 @@ export class ManagedProcess {
 
   async #launch(): Promise<LaunchedAgent> {
     const { options } = this;
-    const { onEvent, env = {}, backoffMs = 1_000 } = options;
+    const { env = {}, backoffMs = 1_000 } = options;
     // the start may have another reason than the last crash
     const again = this.#recentCrashes().length - 1;
     if (again > 0) await sleep(Math.min(backoffMs * 2 ** (again - 1), longestPauseMs), this.#stop.signal);
-    const definition = clientDefinition(options, this.#sessionOf);
+    const definition = clientDefinition(options, this.#sessions);
     const launched = await launchAgent(this.entry, {
       ...options,
       definition,
       env: { ...env, ...this.#credentials },
-      ...(onEvent === undefined
-        ? {}
-        : {
-            onProgress: onEvent,
-            onStderr: (text: string) => onEvent({ kind: "stderr", text }),
-            onUnread: (unread: Unread) => onEvent({ kind: "unread", ...unread }),
-          }),
     });
     if (this.#closing !== undefined) {
       await launched.close();
-      throw new ConnectionError("closed", `${this.entry.name} was closed`);
+      throw this.#closedError();
     }
     this.#launched = launched;
+    this.#latest = launched.agent;
     if (this.#isPaused) launched.pause();
     // it cannot fail: `closed` never rejects
     void launched.agent.closed.then((reason) => this.#ended(launched, reason));

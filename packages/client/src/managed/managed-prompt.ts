@@ -1,12 +1,23 @@
 // A prompt of a managed session: waits for its turn, and may be sent more than once.
 
-import type { ClientSession, Prompt, PromptResult } from "@parley/acp";
+import type { ClientSession, ContentBlock, Prompt, PromptResult } from "@parley/acp";
 import { optional, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
 import type { Meta } from "@parley/acp/model";
-import type { LivePrompt, PromptContent } from "./live-options.ts";
 import type { RecoveryCounts } from "./recover.ts";
 
-export class ManagedPrompt extends PromptHandle implements LivePrompt {
+export type PromptContent = string | readonly ContentBlock[];
+
+export interface ManagedPromptOptions {
+  readonly _meta?: Meta;
+  /** Cancels the prompt. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * It may be sent more than once: `result` is that of the last attempt, and rejects when the agent crashed and could not be
+ * restarted, or wants a login. `accepted` is the message of the first attempt that the agent accepted.
+ */
+export class ManagedPrompt extends PromptHandle {
   readonly content: PromptContent;
   readonly counts: RecoveryCounts = { pauses: 0, timeouts: 0, crashes: 0, reopened: 0, logins: 0 };
   readonly #meta: Meta | undefined;
@@ -16,7 +27,7 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
   /** `cancelled` is called once, by the first cancel. */
   constructor(
     content: PromptContent,
-    { _meta }: { readonly _meta?: Meta },
+    { _meta, signal }: ManagedPromptOptions,
     limits: UnreadLimits,
     cancelled: (prompt: ManagedPrompt) => void,
   ) {
@@ -31,6 +42,7 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
     this.content = content;
     this.#meta = _meta;
     this.#controller = controller;
+    if (signal !== undefined) this.#follow(signal, cancel);
   }
 
   get isSent(): boolean {
@@ -39,6 +51,12 @@ export class ManagedPrompt extends PromptHandle implements LivePrompt {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  #follow(signal: AbortSignal, cancel: () => void): void {
+    signal.addEventListener("abort", cancel, { once: true });
+    const unfollow = (): void => signal.removeEventListener("abort", cancel);
+    this.result.then(unfollow, unfollow);
   }
 
   /** Sends it. `stuck` is called when the agent does not end its work in time after a cancel. */

@@ -8,18 +8,25 @@ import {
   type SessionConfigOption,
   type SessionUpdate,
 } from "@parley/acp";
-import { charsOf, PromptQueue, SessionEvents, unreadLimits } from "@parley/acp/internal";
+import {
+  argumentText,
+  charsOf,
+  PromptQueue,
+  SessionEvents,
+  unreadLimits,
+  unsupportedContent,
+} from "@parley/acp/internal";
 import type { AvailableCommand, Meta } from "@parley/acp/model";
 import { LaunchError } from "../launch/launch-error.ts";
-import type { LivePrompt, LiveSession, ManagedSessionOptions, PromptContent } from "./live-options.ts";
+import type { ManagedSessionOptions } from "./managed-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";
-import { ManagedPrompt } from "./managed-prompt.ts";
+import { ManagedPrompt, type ManagedPromptOptions, type PromptContent } from "./managed-prompt.ts";
 import { problemOf } from "./problem.ts";
 import { recover } from "./recover.ts";
 import { SessionActivation } from "./session-activation.ts";
 import type { SetupProblem } from "./session-setup.ts";
 
-export class ManagedSession implements LiveSession {
+export class ManagedSession implements ClientSession {
   data: unknown;
   readonly #process: ManagedProcess;
   readonly #ended: () => void;
@@ -38,7 +45,7 @@ export class ManagedSession implements LiveSession {
     this.#activation = new SessionActivation(process, place, (entry, isRecorded) =>
       this.#entry(entry, isRecorded),
     );
-    this.#events = new SessionEvents(process.options.client.log ?? (() => undefined));
+    this.#events = new SessionEvents(process.options.log ?? (() => undefined));
     if (place.onUpdate !== undefined) this.#events.onUpdate(place.onUpdate);
     if (place.onEntry !== undefined) this.#events.onEntry(place.onEntry);
   }
@@ -71,11 +78,13 @@ export class ManagedSession implements LiveSession {
     return this.inner?._meta;
   }
 
+  /** The problems of the setup. After a restart they are reported as events too. */
   get setupProblems(): readonly SetupProblem[] {
     return this.#activation.problems;
   }
 
-  get waiting(): readonly LivePrompt[] {
+  /** The prompts that wait, oldest first; each can be cancelled by itself. */
+  get waiting(): readonly ManagedPrompt[] {
     return this.#prompts().filter((prompt) => !prompt.isSent);
   }
 
@@ -87,13 +96,16 @@ export class ManagedSession implements LiveSession {
     return this.#events.onEntry(listener);
   }
 
-  prompt(content: PromptContent, options: { readonly _meta?: Meta } = {}): LivePrompt {
-    const limits = unreadLimits(this.#process.options.client.connection ?? {});
+  /** Sent when all earlier ones have ended, in every edition. */
+  prompt(content: PromptContent, options: ManagedPromptOptions = {}): ManagedPrompt {
+    this.#checkOpen("prompt");
+    this.#checkContent(content);
+    const limits = unreadLimits(this.#process.options.connection ?? {});
     const prompt = new ManagedPrompt(content, options, limits, (cancelled) => {
       // one that has started ends by itself
       if (this.#queue.withdraw(cancelled)) cancelled.end({ stopReason: "cancelled" });
     });
-    if (this.#isClosed) prompt.fail(closedError());
+    if (options.signal?.aborted) prompt.end({ stopReason: "cancelled" });
     else this.#queue.add(prompt);
     return prompt;
   }
@@ -105,20 +117,24 @@ export class ManagedSession implements LiveSession {
   }
 
   async cancelToolCall(toolCallId: string): Promise<void> {
+    this.#checkOpen("cancelToolCall");
     await this.inner?.cancelToolCall(toolCallId);
   }
 
   async cancelTerminal(terminalId: string): Promise<void> {
+    this.#checkOpen("cancelTerminal");
     await this.inner?.cancelTerminal(terminalId);
   }
 
   async setConfigOption(configId: string, value: string | boolean): Promise<void> {
+    this.#checkOpen("setConfigOption");
     const session = await this.#activation.active();
     await session.setConfigOption(configId, value);
     this.#activation.chosen[configId] = value;
   }
 
   async setMode(mode: string): Promise<void> {
+    this.#checkOpen("setMode");
     const session = await this.#activation.active();
     await session.setMode(mode);
     const option = session.configOptions.find((each) => each.category === "mode");
@@ -128,10 +144,15 @@ export class ManagedSession implements LiveSession {
   async close(): Promise<void> {
     const { inner } = this;
     this.end();
-    await inner?.close().catch((error: unknown) => {
+    try {
+      await inner?.close();
+    } catch (error) {
       // an agent that has ended has closed it
       if (!(error instanceof ConnectionError)) throw error;
-    });
+    } finally {
+      // after its last entry
+      this.#process.options.recorder?.ended?.(this.sessionId);
+    }
   }
 
   // ---- called by the agent
@@ -144,15 +165,40 @@ export class ManagedSession implements LiveSession {
     return this.#activation.openNew();
   }
 
+  openFork(sessionId: string): Promise<void> {
+    return this.#activation.openFork(sessionId);
+  }
+
   openOld(sessionId: string, replay: "history" | "silent"): Promise<void> {
     return this.#activation.openOld(sessionId, replay);
   }
 
+  reportProblems(): void {
+    this.#activation.reportProblems();
+  }
+
   /** Withdraws all prompts, and takes no more. */
   end(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#ended();
     for (const prompt of this.#prompts()) prompt.cancel();
+  }
+
+  #checkOpen(method: string): void {
+    if (!this.#isClosed) return;
+    throw new ConnectionError("closed", `${method}: the session has been closed; open or load another one`);
+  }
+
+  /** Refuses at once what the agent does not support, although the prompt may be sent much later. */
+  #checkContent(content: PromptContent): void {
+    if (typeof content === "string") return;
+    if (!Array.isArray(content) || content.length === 0) {
+      const got = Array.isArray(content) ? "none" : argumentText(content);
+      throw new TypeError(`prompt: expected text or a list of at least one content block, got ${got}`);
+    }
+    const wrong = unsupportedContent(content, this.#process.latest.capabilities);
+    if (wrong !== undefined) throw new TypeError(`prompt: ${wrong}`);
   }
 
   // ---- prompts
@@ -259,10 +305,6 @@ export class ManagedSession implements LiveSession {
     if (current?.isSent) current.push(numbered.update, chars);
     this.#events.update(numbered.update);
   }
-}
-
-function closedError(): ConnectionError {
-  return new ConnectionError("closed", "the session has been closed");
 }
 
 /** Reports each silence once: a whole interval in which the agent was read and `count` did not change. */

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { crashingAgent } from "../../test/support/crashing-agent.ts";
-import { patience, runs } from "../../test/support/live-probe.ts";
+import { patience, runs } from "../../test/support/managed-probe.ts";
 import { connectAgent, type ManagedAgent } from "../index.ts";
 
 const cwd = tmpdir();
@@ -42,11 +42,11 @@ test(
     process.on("warning", warned);
     t.after(() => process.off("warning", warned));
     const { entry, lives } = crashingAgent(t, "in a message");
-    const start = () => connectAgent(entry, { client: { name: "test", version: "1" }, backoffMs: 0, cwd });
+    const start = () => connectAgent(entry, { name: "test", version: "1", backoffMs: 0, cwd });
 
     const everybody = async () => {
       const agents = await Promise.all(Array.from({ length: count }, start));
-      const sessions = await Promise.all(agents.map((agent) => agent.reopenSession("old", { cwd })));
+      const sessions = await Promise.all(agents.map((agent) => agent.loadSession("old", { cwd })));
       const said = await Promise.all(
         sessions.flatMap((session) => ["one", "two"].map((text) => session.prompt(text).result)),
       );
@@ -90,8 +90,8 @@ test(
     import { connectAgent } from "@parley/client";
     const [entry, cwd] = JSON.parse(process.argv[1]);
     const open = async () => {
-      const agent = await connectAgent(entry, { client: { name: "test", version: "1" } });
-      await agent.reopenSession("old", { cwd });
+      const agent = await connectAgent(entry, { name: "test", version: "1" });
+      await agent.loadSession("old", { cwd });
     };
     await Promise.all(Array.from({ length: ${count} }, open));
     console.log("open");

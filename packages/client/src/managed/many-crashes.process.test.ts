@@ -8,9 +8,16 @@ import type { Entry } from "@parley/acp";
 import { inSoak } from "../../../acp/test/support/soak.ts";
 import { type CrashPoint, crashingAgent } from "../../test/support/crashing-agent.ts";
 import { rules } from "../../test/support/gate-probe.ts";
-import { live, patience, runs } from "../../test/support/live-probe.ts";
-import { liveRecorder, openHistory } from "../history.ts";
-import { type LiveGate, type LivePrompt, type LiveSession, permissionGate } from "../index.ts";
+import { managed, patience, runs } from "../../test/support/managed-probe.ts";
+import { openHistory } from "../history.ts";
+import {
+  type ManagedGate,
+  type ManagedPrompt,
+  type ManagedSession,
+  managedRecorder,
+  permissionGate,
+  recordingHistory,
+} from "../internal.ts";
 
 const rounds = inSoak(3, 20);
 const cwd = tmpdir();
@@ -48,7 +55,7 @@ const points: Readonly<Record<CrashPoint, Expected>> = {
 };
 
 const terminals = permissionGate({ rules: rules("allow exec **") });
-const gate: LiveGate = {
+const gate: ManagedGate = {
   permission: ({ options }) => options[0]?.optionId,
   services: (session) => ({ files: terminals.files(session), terminals: terminals.terminals(session) }),
 };
@@ -59,17 +66,17 @@ suite("an agent that is killed", { concurrency: 4 }, () => {
       const crashing = crashingAgent(t, point);
       const path = join(crashing.folder, "history");
       const failed = (error: unknown) => assert.fail(String(error));
-      const history = openHistory({ path, failed });
-      const recorder = liveRecorder(history, { agent: { name: "crashing" }, failed });
+      const history = recordingHistory(openHistory({ path, failed }));
+      const recorder = managedRecorder(history, { agent: { name: "crashing" }, failed });
       const deaths = tally();
-      const { agent } = await live(t, crashing.entry, {
+      const { agent } = await managed(t, crashing.entry, {
         gate,
         recorder,
         maxRestarts: 1_000,
         backoffMs: 0,
         onEvent: ({ kind }) => kind === "crashed" && deaths.add(),
       });
-      const session = await agent.reopenSession("old", { cwd });
+      const session = await agent.loadSession("old", { cwd });
 
       for (let round = 1; round <= rounds; round += 1) {
         const before = deaths.count;
@@ -103,7 +110,7 @@ suite("an agent that is killed", { concurrency: 4 }, () => {
 });
 
 /** The prompt in which it dies, or for which it is started and dies. */
-async function lastPrompt(session: LiveSession, text: string, fate: Expected["fate"]): Promise<void> {
+async function lastPrompt(session: ManagedSession, text: string, fate: Expected["fate"]): Promise<void> {
   const prompt = session.prompt(text);
   if (fate === "told") {
     const error = { name: "ConnectionError", kind: "exited", signal: "SIGKILL", message: /SIGKILL/ };
@@ -117,7 +124,7 @@ async function lastPrompt(session: LiveSession, text: string, fate: Expected["fa
   }
 }
 
-function cancelInCall(session: LiveSession, prompt: LivePrompt): void {
+function cancelInCall(session: ManagedSession, prompt: ManagedPrompt): void {
   const forget = session.onUpdate(({ sessionUpdate }) => {
     if (sessionUpdate !== "tool_call_update") return;
     forget();

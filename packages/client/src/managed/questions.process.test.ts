@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import type { SessionConfigOption, SessionUpdate } from "@parley/acp";
-import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
+import { managed, patience, say, scripted } from "../../test/support/managed-probe.ts";
 import type { ElicitationQuestion } from "../index.ts";
 
 const cwd = tmpdir();
@@ -36,14 +36,10 @@ test("a form is filled in, and an address is shown with its host", patience, asy
   ];
   const { entry } = scripted(t, { play: { otherwise: steps as never } });
   const asked: ElicitationQuestion[] = [];
-  const { agent, events } = await live(t, entry, {
-    asker: {
-      elicit: async (question) => {
-        asked.push(question);
-        return question.mode === "form"
-          ? { action: "accept", content: { name: "me" } }
-          : { action: "accept" };
-      },
+  const { agent, events } = await managed(t, entry, {
+    elicit: (question) => {
+      asked.push(question);
+      return question.mode === "form" ? { action: "accept", content: { name: "me" } } : { action: "accept" };
     },
   });
   const said: string[] = [];
@@ -80,13 +76,11 @@ test(
     });
     const asked = Promise.withResolvers<void>();
     const over = Promise.withResolvers<void>();
-    const { agent } = await live(t, entry, {
-      asker: {
-        elicit(question) {
-          asked.resolve();
-          if (question.mode === "url") question.completed.addEventListener("abort", () => over.resolve());
-          return new Promise(() => undefined);
-        },
+    const { agent } = await managed(t, entry, {
+      elicit(question) {
+        asked.resolve();
+        if (question.mode === "url") question.completed.addEventListener("abort", () => over.resolve());
+        return new Promise(() => undefined);
       },
     });
     const session = await agent.newSession({ cwd });
@@ -105,7 +99,7 @@ test("with nobody there, no forms are offered and permissions are refused at onc
     { ask: "may I?", on: { allowed: say("allowed"), refused: say("refused"), cancelled: say("refused") } },
   ];
   const { entry } = scripted(t, { play: { otherwise: steps as never } });
-  const { agent } = await live(t, entry);
+  const { agent } = await managed(t, entry);
   const said: string[] = [];
   const session = await agent.newSession({ cwd, onUpdate: (update) => said.push(textOf(update)) });
   await session.prompt("go").result;
@@ -120,7 +114,7 @@ test("a gate decides about permissions and serves files, made once for each sess
   ];
   const { entry } = scripted(t, { play: { editions: ["v1"], otherwise: steps as never } });
   let made = 0;
-  const { agent } = await live(t, entry, {
+  const { agent } = await managed(t, entry, {
     gate: {
       permission: ({ options }) => options[0]?.optionId,
       services: () => {
@@ -174,7 +168,7 @@ test(
       { play: { open: { options }, sessions: [], otherwise: [{ crash: {} }] } },
       { play: { open: { options }, sessions: [{ sessionId: "old", cwd }], otherwise: say("ok") } },
     );
-    const { agent, events } = await live(t, entry, { asker: { newSession: async () => true } });
+    const { agent, events } = await managed(t, entry, { asker: { newSession: async () => true } });
     const setup = {
       mode: "code",
       model: "LARGE",
@@ -210,7 +204,7 @@ test("an agent that refuses an option goes on without it", patience, async (t) =
     replies: [{ method: "session/set_config_option", error: { code: -32603, message: "not now" } }],
   };
   const { entry } = scripted(t, { play: { open: { options }, wire, otherwise: say("ok") } });
-  const { agent } = await live(t, entry);
+  const { agent } = await managed(t, entry);
   const session = await agent.newSession({ cwd, setup: { options: { effort: "high" } } });
   assert.deepEqual(session.setupProblems, [
     { what: "option effort", why: "refused", message: "option effort was not set to high: not now" },

@@ -1,7 +1,7 @@
 // Decides what to do about a prompt that failed.
 
 import { sleep } from "@parley/acp/internal";
-import type { ConnectAgentOptions } from "./live-options.ts";
+import type { ManageAgentOptions } from "./managed-options.ts";
 import type { Problem } from "./problem.ts";
 import type { SessionActivation } from "./session-activation.ts";
 
@@ -15,7 +15,7 @@ export interface RecoveryCounts {
 }
 
 export interface Recovery {
-  readonly options: ConnectAgentOptions;
+  readonly options: ManageAgentOptions;
   readonly counts: RecoveryCounts;
   /** Aborts when the prompt is cancelled. */
   readonly signal: AbortSignal;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
+import { managed, patience, say, scripted } from "../../test/support/managed-probe.ts";
 import type { ManagedAgentEvent, Problem } from "../index.ts";
 
 const cwd = tmpdir();
@@ -23,7 +23,7 @@ for (const [who, code, message, data] of [
       { steps: say("ok") },
     ];
     const { entry } = scripted(t, { play: { turns } });
-    const { agent, events } = await live(t, entry);
+    const { agent, events } = await managed(t, entry);
     const session = await agent.newSession({ cwd });
     assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
     const retries = events.filter(
@@ -47,7 +47,7 @@ for (const [who, code, message, data] of [
 test("a pause ends when the prompt is cancelled, and has a limit", patience, async (t) => {
   const { entry } = scripted(t, { play: { otherwise: fails(-32065, "slow down", { retryAfter: 200 }) } });
   const waits = Promise.withResolvers<void>();
-  const { agent } = await live(t, entry, {
+  const { agent } = await managed(t, entry, {
     onEvent: (event) => event.kind === "retrying" && waits.resolve(),
   });
   const session = await agent.newSession({ cwd });
@@ -55,7 +55,7 @@ test("a pause ends when the prompt is cancelled, and has a limit", patience, asy
   await waits.promise;
   prompt.cancel();
   assert.deepEqual(await prompt.result, { stopReason: "cancelled" });
-  const limited = await live(t, entry, { maxRetries: 0 });
+  const limited = await managed(t, entry, { maxRetries: 0 });
   const other = await limited.agent.newSession({ cwd });
   assert.partialDeepStrictEqual(await other.prompt("hi").result, {
     stopReason: "error",
@@ -66,7 +66,7 @@ test("a pause ends when the prompt is cancelled, and has a limit", patience, asy
 test("an agent that fails in the middle of its work is not sent the prompt again", patience, async (t) => {
   const steps = [{ tool: { title: "rm", kind: "execute" as const } }, ...fails(-32065, "slow down")];
   const { entry } = scripted(t, { play: { turns: [{ steps }], otherwise: say("again") } });
-  const { agent, kinds } = await live(t, entry);
+  const { agent, kinds } = await managed(t, entry);
   const session = await agent.newSession({ cwd });
   assert.equal((await session.prompt("hi").result).stopReason, "error");
   assert.ok(!kinds().includes("retrying"));
@@ -86,7 +86,7 @@ for (const [code, message] of [
       const able = { replies: [...lost.replies, { method: "session/resume", error: { code, message } }] };
       const { entry } = scripted(t, { play: { editions: ["v1"], wire: able, otherwise: say("new") } });
       const asked: Problem[] = [];
-      const { agent, events } = await live(t, entry, {
+      const { agent, events } = await managed(t, entry, {
         asker: {
           newSession: async (problem) => {
             asked.push(problem);
@@ -112,7 +112,7 @@ test("a session that the agent has put away is taken up again, and nobody is ask
     replies: [{ method: "session/prompt", nth: 1, error: { code: -32002, message: "not found" } }],
   };
   const { entry } = scripted(t, { play: { editions: ["v1"], wire, otherwise: say("back") } });
-  const { agent, events } = await live(t, entry, { asker: { newSession: () => assert.fail("asked") } });
+  const { agent, events } = await managed(t, entry, { asker: { newSession: () => assert.fail("asked") } });
   const session = await agent.newSession({ cwd });
   assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
   assert.ok(events.some((event) => event.kind === "continued" && event.how === "resumed"));
@@ -125,7 +125,7 @@ test(
     const error = { code: -32002, message: "it is gone" };
     const replies = ["session/prompt", "session/resume", "session/load"].map((method) => ({ method, error }));
     const { entry } = scripted(t, { play: { editions: ["v1"], wire: { replies } } });
-    const { agent } = await live(t, entry);
+    const { agent } = await managed(t, entry);
     const session = await agent.newSession({ cwd });
     assert.partialDeepStrictEqual(await session.prompt("hi").result, { stopReason: "error", error });
   },
@@ -135,11 +135,11 @@ test("an agent that timed out is asked once more, and no more than once", patien
   const { entry } = scripted(t, {
     play: { turns: [{ steps: fails(-32068, "timeout") }], otherwise: say("ok") },
   });
-  const { agent } = await live(t, entry);
+  const { agent } = await managed(t, entry);
   const session = await agent.newSession({ cwd });
   assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
   const slow = scripted(t, { play: { otherwise: fails(-32068, "timeout") } });
-  const other = await (await live(t, slow.entry)).agent.newSession({ cwd });
+  const other = await (await managed(t, slow.entry)).agent.newSession({ cwd });
   assert.equal((await other.prompt("hi").result).stopReason, "error");
 });
 
@@ -149,7 +149,7 @@ test(
   async (t) => {
     const wire = { replies: [{ method: "session/new", nth: 1, answer: "never" as const }] };
     const { entry } = scripted(t, { play: { wire } });
-    const { agent, events } = await live(t, entry, { setupTimeoutMs: 1_500 });
+    const { agent, events } = await managed(t, entry, { setupTimeoutMs: 1_500 });
     const session = await agent.newSession({ cwd });
     assert.notEqual(session.sessionId, "");
     assert.partialDeepStrictEqual(
@@ -167,7 +167,7 @@ test("what was denied or failed is tried again where the user says so", patience
     },
   });
   const asked: string[] = [];
-  const { agent } = await live(t, entry, {
+  const { agent } = await managed(t, entry, {
     asker: {
       retry: async ({ kind, message }) => {
         asked.push(`${kind}: ${message}`);
@@ -182,7 +182,7 @@ test("what was denied or failed is tried again where the user says so", patience
 
 test("a file that was not found is no lost session", patience, async (t) => {
   const { entry } = scripted(t, { play: { otherwise: fails(-32002, 'cannot find "/project/notes.txt"') } });
-  const { agent, kinds } = await live(t, entry, { asker: { newSession: () => assert.fail("asked") } });
+  const { agent, kinds } = await managed(t, entry, { asker: { newSession: () => assert.fail("asked") } });
   const session = await agent.newSession({ cwd });
   assert.partialDeepStrictEqual(await session.prompt("hi").result, { error: { code: -32002 } });
   assert.ok(!kinds().includes("continued"));
@@ -193,7 +193,7 @@ test("what an agent hides behind an internal error is in the words of the proble
     play: { otherwise: fails(-32603, "Internal error", { details: "no licence" }) },
   });
   const asked: string[] = [];
-  const { agent } = await live(t, entry, {
+  const { agent } = await managed(t, entry, {
     asker: {
       retry: async ({ message }) => {
         asked.push(message);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AgentScenario } from "@parley/acp/testing";
-import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
+import { managed, patience, say, scripted } from "../../test/support/managed-probe.ts";
 
 const cwd = tmpdir();
 const mode = {
@@ -55,8 +55,8 @@ for (const version of [1, 2] as const) {
         { play: { ...dying, editions: [`v${version}`] } },
         { play: mute(version) },
       );
-      const { agent } = await live(t, entry);
-      const session = await agent.reopenSession("old", { cwd });
+      const { agent } = await managed(t, entry);
+      const session = await agent.loadSession("old", { cwd });
       assert.equal(session.configOptions[0]?.configId, "mode");
       await session.setMode("code");
       const titles: unknown[] = [];
@@ -83,7 +83,7 @@ test(
     const { entry, folder } = scripted(t, {});
     const file = join(folder, "initialize");
     const program = `process.stdin.once("data", (line) => { require("fs").writeFileSync(process.argv[1], line); process.exit(3); })`;
-    await assert.rejects(live(t, { ...entry, args: ["-e", program, file] }), { kind: "exited" });
+    await assert.rejects(managed(t, { ...entry, args: ["-e", program, file] }), { kind: "exited" });
     const { params } = JSON.parse(readFileSync(file, "utf8").split("\n")[0] ?? "");
     assert.equal(params.clientCapabilities._meta.terminal_output, true);
   },

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { test } from "node:test";
 import type { SessionUpdate } from "@parley/acp";
 import { programCommand } from "../../../acp/test/support/programs.ts";
-import { live, patience } from "../../test/support/live-probe.ts";
-import { commandEntry, type LiveGate } from "../index.ts";
+import { managed, patience } from "../../test/support/managed-probe.ts";
+import { commandEntry, type ManagedGate } from "../internal.ts";
 
 const cwd = tmpdir();
 
@@ -19,13 +19,13 @@ for (const version of [1, 2] as const) {
     async (t) => {
       const logins: string[] = [];
       const asked: string[] = [];
-      const gate: LiveGate = {
+      const gate: ManagedGate = {
         permission: ({ title, options }) => {
           asked.push(title);
           return options[0]?.optionId;
         },
       };
-      const { agent, kinds } = await live(t, entry, {
+      const { agent, kinds, crashed } = await managed(t, entry, {
         gate,
         asker: {
           async chooseLogin(methods) {
@@ -35,7 +35,7 @@ for (const version of [1, 2] as const) {
           newSession: async () => true,
         },
       });
-      assert.equal(agent.connected.edition, `v${version}`);
+      assert.equal(agent.edition, `v${version}`);
       const updates: SessionUpdate[] = [];
       const session = await agent.newSession({ cwd, onUpdate: (update) => updates.push(update) });
       assert.ok(logins.includes("agent"));
@@ -51,8 +51,9 @@ for (const version of [1, 2] as const) {
       endless.cancel();
       assert.equal((await endless.result).stopReason, "cancelled");
       assert.equal((await next.result).stopReason, "end_turn");
+      const gone = crashed();
       process.kill(agent.pid ?? assert.fail(), "SIGKILL");
-      await agent.connected.closed;
+      await gone;
       assert.equal((await session.prompt("every update").result).stopReason, "end_turn");
       assert.ok(kinds().includes("continued"));
     },

@@ -1,22 +1,18 @@
 // Opens a session at its agent, and reopens it after a restart or a loss.
 
-import {
-  type ClientSession,
-  ConnectionError,
-  type Entry,
-  type SessionConfigOption,
-  type SessionOptions,
-} from "@parley/acp";
+import type { SessionOptions } from "@parley/acp";
+import { type ClientSession, ConnectionError, type Entry, type SessionConfigOption } from "@parley/acp";
 import { optional, withTimeout } from "@parley/acp/internal";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { reportWaiting } from "../launch/report-waiting.ts";
 import { EntryFilter } from "./entry-filter.ts";
-import type { ManagedSessionOptions } from "./live-options.ts";
+import type { ManagedSessionOptions } from "./managed-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { problemOf } from "./problem.ts";
 import { applySetup, type SetupProblem } from "./session-setup.ts";
 
 type How = "new" | "loaded" | "resumed";
+type OpenCall = (agent: LaunchedAgent["agent"], place: SessionOptions) => Promise<ClientSession>;
 
 export class SessionActivation {
   sessionId = "";
@@ -67,10 +63,12 @@ export class SessionActivation {
   }
 
   async openNew(replaces?: string): Promise<void> {
-    this.#optionsBefore = [];
-    const opened = await this.#activate("new", (agent, place) => agent.newSession(place));
-    this.#startRecording(opened, "new", replaces);
-    await this.#setUp(opened);
+    await this.#open((agent, place) => agent.newSession(place), replaces);
+  }
+
+  /** Opens a session with the conversation of another one. */
+  async openFork(sessionId: string): Promise<void> {
+    await this.#open((agent, place) => agent.forkSession(sessionId, place));
   }
 
   async openOld(sessionId: string, replay: "history" | "silent"): Promise<void> {
@@ -98,14 +96,21 @@ export class SessionActivation {
     const { session, how } = await this.#loadOrResume(true);
     this.#process.options.onEvent?.({ kind: "continued", sessionId: this.sessionId, how, after });
     await this.#setUp(session);
-    this.#reportProblems();
+    this.reportProblems();
   }
 
   async replace(): Promise<void> {
     const after = this.#owner === (await this.#process.running()) ? "loss" : "restart";
     await this.openNew(this.sessionId);
     this.#process.options.onEvent?.({ kind: "continued", sessionId: this.sessionId, how: "new", after });
-    this.#reportProblems();
+    this.reportProblems();
+  }
+
+  async #open(call: OpenCall, replaces?: string): Promise<void> {
+    this.#optionsBefore = [];
+    const opened = await this.#activate("new", call);
+    this.#startRecording(opened, "new", replaces);
+    await this.#setUp(opened);
   }
 
   #startRecording({ sessionId, cwd }: ClientSession, how: How, replaces?: string): void {
@@ -134,12 +139,11 @@ export class SessionActivation {
   }
 
   /** Tries once more with twice the time when the agent does not answer. */
-  async #activate(
-    what: "new" | "history" | "silent",
-    call: (agent: LaunchedAgent["agent"], place: SessionOptions) => Promise<ClientSession>,
-  ): Promise<ClientSession> {
+  async #activate(what: "new" | "history" | "silent", call: OpenCall): Promise<ClientSession> {
     const { setupTimeoutMs = 60_000, onEvent } = this.#process.options;
-    const { setup: _setup, onUpdate: _onUpdate, onEntry: _onEntry, ...place } = this.#place;
+    const { setup: _setup, onUpdate: _onUpdate, onEntry: _onEntry, signal, ...place } = this.#place;
+    // the signal is for the first time: a session that is open stays open
+    const first = this.#inner === undefined ? optional({ signal }) : {};
     const attempt = (timeoutMs: number) =>
       this.#process.authenticated(async (launched) => {
         const filter = new EntryFilter(what, this.#deliver);
@@ -149,7 +153,7 @@ export class SessionActivation {
           this.#observe(entry);
           filter.entry(entry);
         };
-        const work = call(launched.agent, { ...place, onEntry });
+        const work = call(launched.agent, { ...place, ...first, onEntry });
         const answered = reportWaiting({ what: "session", timeoutMs }, launched.stderrTail, onEvent);
         const session = await withTimeout(timeoutMs, work).finally(answered);
         if (session === undefined) {
@@ -173,13 +177,13 @@ export class SessionActivation {
   }
 
   async #setUp(session: ClientSession): Promise<void> {
-    const { mode, model, options } = this.#place.setup ?? {};
+    const { mode, model, options } = this.#place.setup ?? this.#process.entry.setup ?? {};
     const setup = { ...optional({ mode, model }), options: { ...options, ...this.chosen } };
     this.problems = await applySetup(session, setup, this.#optionsBefore);
   }
 
-  /** For a session that is reopened: its opener does not look at `setupProblems` again. */
-  #reportProblems(): void {
+  /** For whoever does not look at `setupProblems`. */
+  reportProblems(): void {
     for (const { message } of this.problems) this.#process.options.onEvent?.({ kind: "warning", message });
   }
 

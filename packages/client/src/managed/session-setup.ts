@@ -1,14 +1,8 @@
 // Sets the mode, model and options that a session begins with.
 
 import type { ClientSession, SessionConfigOption } from "@parley/acp";
+import type { SessionSetup } from "../agents/agent-spec.ts";
 import { problemOf } from "./problem.ts";
-
-export interface SessionSetup {
-  readonly mode?: string;
-  readonly model?: string;
-  /** By the option's id, category or name. */
-  readonly options?: Readonly<Record<string, string | boolean>>;
-}
 
 /** A part of a setup that could not be set. */
 export interface SetupProblem {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rules } from "../../test/support/gate-probe.ts";
-import { commandSubject, permissionGate } from "../index.ts";
+import { commandSubject, permissionGate } from "../internal.ts";
 
 const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
 

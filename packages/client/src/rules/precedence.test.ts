@@ -3,15 +3,9 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync, writeFil
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import {
-  type GateOptions,
-  parseRule,
-  permissionGate,
-  type Rule,
-  RuleError,
-  rememberedRules,
-  type Subject,
-} from "../index.ts";
+import type { Rule } from "../internal.ts";
+import { type GateOptions, parseRule, permissionGate, rememberedRules } from "../internal.ts";
+import { RuleError, type Subject } from "../policy.ts";
 
 const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
 const write = (path: string): Subject => ({

@@ -3,7 +3,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { commandSubject, parseRule, permissionGate, RuleError, ruleText, type Subject } from "../index.ts";
+import { commandSubject, parseRule, permissionGate, ruleText } from "../internal.ts";
+import { RuleError, type Subject } from "../policy.ts";
 
 const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
 

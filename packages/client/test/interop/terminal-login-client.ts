@@ -2,12 +2,13 @@
 // Its arguments are the agent's command.
 
 import { spawn } from "node:child_process";
-import { commandEntry, connectAgent } from "@parley/client";
+import { connectAgent } from "@parley/client";
 
 const [command = "", ...args] = process.argv.slice(2);
 const pids = new Set<unknown>();
-const agent = await connectAgent(commandEntry([command, ...args]), {
-  client: { name: "terminal-login-client", version: "1" },
+const agent = await connectAgent([command, ...args], {
+  name: "terminal-login-client",
+  version: "1",
   env: { TOKEN_FILE: process.env["TOKEN_FILE"] ?? "" },
   asker: {
     chooseLogin: async (methods) => methods[0]?.id,

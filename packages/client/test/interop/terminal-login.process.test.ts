@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { ClientSession, SessionUpdate } from "@parley/acp";
-import { commandEntry, connectAgent, type LoginCommand } from "@parley/client";
+import { connectAgent, type LoginCommand } from "@parley/client";
 import { programCommand, type TestProgram } from "../../../acp/test/support/programs.ts";
 
 const deadline = { timeout: 120_000 };
@@ -148,8 +148,10 @@ async function loggedIn(
 ): Promise<{ session: ClientSession; logins: LoginCommand[] }> {
   const logins: LoginCommand[] = [];
   const [command, args] = sdkAgent(version);
-  const agent = await connectAgent(commandEntry([command, ...args]), {
-    client: { name: "interop", version: "1", unstable: ["system_prompt"] },
+  const agent = await connectAgent([command, ...args], {
+    name: "interop",
+    version: "1",
+    unstable: ["system_prompt"],
     ...options,
     env: { ...options.env, TOKEN_FILE: await scratch(t) },
     asker: {

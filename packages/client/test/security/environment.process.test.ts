@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { agentEnvironment, type CommandEntry, parseRule, readyAgents } from "../../src/index.ts";
+import { agentEnvironment, type CommandEntry, parseRule, readyAgents } from "../../src/internal.ts";
 import { ground, hostile, hostileEntry, tally } from "./hostile-probe.ts";
 
 const patience = { timeout: 60_000 };
@@ -45,8 +45,8 @@ test("no canary of our environment is in an agent's or in its commands' (TH7)", 
   // as the agents are that need no configuration: it gets what it declares
   const entry: CommandEntry = { ...hostileEntry, origin: "ready", passes: ["OPENAI_API_KEY"] };
   const rules = [parseRule("exec **", { effect: "allow", origin: "launch" })];
-  const environment = agentEnvironment(entry, process.env);
-  const { attempt, pid } = await hostile(t, root, { rules, environment }, entry);
+  const env = agentEnvironment(entry, process.env);
+  const { attempt, pid } = await hostile(t, root, { rules, env }, entry);
   const [own, command] = await attempt([{ act: "environment" }, { act: "run", command: "env", args: [] }]);
   const seen: [string, string][] = [
     ["agent", own?.value ?? ""],
@@ -63,8 +63,8 @@ test("no canary of our environment is in an agent's or in its commands' (TH7)", 
 });
 
 test("a command that somebody typed gets our environment without what is ours alone (TH7)", () => {
-  const environment = agentEnvironment(hostileEntry, { ...canaries, PATH: "/bin" });
-  const kept = leaked(JSON.stringify(environment));
+  const env = agentEnvironment(hostileEntry, { ...canaries, PATH: "/bin" });
+  const kept = leaked(JSON.stringify(env));
   for (const name of [
     "PARLEY_TOKEN",
     "PARLEY_GATEWAY_TOKEN",

@@ -17,11 +17,11 @@ import { fileURLToPath } from "node:url";
 import type { CreateTerminalOptions, ToolKind } from "@parley/acp/model";
 import {
   type CommandEntry,
-  connectAgent,
   type Gate,
   type GateOptions,
+  manageAgent,
   permissionGate,
-} from "../../src/index.ts";
+} from "../../src/internal.ts";
 
 /** What the agent is told to do. */
 export type Attempt =
@@ -111,13 +111,15 @@ export async function hostile(
   entry: CommandEntry = hostileEntry,
 ): Promise<Hostile> {
   const gate = permissionGate(options);
-  const live = await connectAgent(entry, {
-    client: { name: "test", version: "1.0.0", editions: ["v1"] },
+  const agent = await manageAgent(entry, {
+    name: "test",
+    version: "1.0.0",
+    editions: ["v1"],
     gate,
   });
-  t.after(() => live.close());
+  t.after(() => agent.close());
   let said = "";
-  const session = await live.newSession({
+  const session = await agent.newSession({
     cwd: root,
     onUpdate(update) {
       if (update.sessionUpdate !== "agent_message_chunk" || !("content" in update)) return;
@@ -127,7 +129,7 @@ export async function hostile(
   });
   return {
     gate,
-    pid: live.pid ?? 0,
+    pid: agent.pid ?? 0,
     async attempt(attempts) {
       said = "";
       const outcome = await session.prompt(JSON.stringify(attempts)).result;

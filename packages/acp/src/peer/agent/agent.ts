@@ -56,53 +56,42 @@ export interface Agent {
  * from what `session.open` returns: write `session` before `prompt`, or name the type with `agent<Data>(…)`.
  */
 export function agent<Data = undefined, const End extends PromptEnd = PromptEnd>(
-  definition: AgentDefinition<Data, End>,
+  given: AgentDefinition<Data, End>,
 ): Agent {
   // the data of a session is whatever its `open` returned: nothing else of the library looks at it
-  return new ServingAgent(definition as AgentDefinition);
-}
+  const definition = given as AgentDefinition;
+  checkAgentDefinition(definition);
+  const { session, log: ownLog } = definition;
+  const store = guardedStore(session?.store ?? memoryStore(), ownLog ?? (() => undefined));
+  const connections = new Set<AgentConnection>();
+  let closing: Promise<void> | undefined;
 
-class ServingAgent implements Agent {
-  readonly definition: AgentDefinition;
-  readonly #store: ReturnType<typeof guardedStore>;
-  readonly #connections = new Set<AgentConnection>();
-  #closing: Promise<void> | undefined;
-
-  constructor(definition: AgentDefinition) {
-    checkAgentDefinition(definition);
-    const { session, log = () => undefined } = definition;
-    this.definition = definition;
-    this.#store = guardedStore(session?.store ?? memoryStore(), log);
+  async function closeAll(): Promise<void> {
+    await Promise.all([...connections].map((connection) => connection.close("the agent was closed")));
+    await store.close();
   }
 
-  connect(transport: Transport, { log, signal }: AgentConnectOptions = {}): AgentConnection {
-    if (this.#closing !== undefined) throw new Error("agent.connect: the agent has been closed");
-    const connection = new ServedClient(transport, this.definition, {
-      store: this.#store,
-      log: this.definition.log ?? log,
-    });
-    const abort = () => void connection.close("aborted");
-    this.#connections.add(connection);
-    void connection.closed.then(() => {
-      this.#connections.delete(connection);
-      signal?.removeEventListener("abort", abort);
-    });
-    if (signal?.aborted) abort();
-    else signal?.addEventListener("abort", abort);
-    return connection;
+  function close(): Promise<void> {
+    closing ??= closeAll();
+    return closing;
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  async #close(): Promise<void> {
-    await Promise.all([...this.#connections].map((connection) => connection.close("the agent was closed")));
-    await this.#store.close();
-  }
+  return {
+    definition,
+    connect(transport, { log, signal } = {}) {
+      if (closing !== undefined) throw new Error("agent.connect: the agent has been closed");
+      const connection = new ServedClient(transport, definition, { store, log: ownLog ?? log });
+      const abort = () => void connection.close("aborted");
+      connections.add(connection);
+      void connection.closed.then(() => {
+        connections.delete(connection);
+        signal?.removeEventListener("abort", abort);
+      });
+      if (signal?.aborted) abort();
+      else signal?.addEventListener("abort", abort);
+      return connection;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }

@@ -96,6 +96,37 @@ test("A108 A109 terminal/cancel reaches the owner of the process, and its exit t
   await rejects(call("terminal/cancel", { sessionId, terminalId }), -32602);
 });
 
+test("A108 a cancel of one call withdraws its question, and the call does not run", async () => {
+  const withdrawn: boolean[] = [];
+  const seen: unknown[] = [];
+  const talk = withScriptedClient(
+    {
+      async prompt(turn) {
+        const start = { title: "T", toolCallId: "t", cancellable: true, permission: true } as const;
+        await turn
+          .tool(start, () => seen.push("ran"))
+          .catch((error: { code: number }) => seen.push(error.code, turn.signal.aborted));
+      },
+    },
+    {
+      "session/request_permission"(_params, request) {
+        request.signal.addEventListener("abort", () => withdrawn.push(true));
+        return new Promise(() => undefined);
+      },
+    },
+  );
+  await talk.call("initialize", initialize(2));
+  const { sessionId } = (await talk.call("session/new", { cwd: "/project" })) as { sessionId: string };
+  await talk.call("session/prompt", { sessionId, prompt: [text("go")] });
+  await quiet();
+  await talk.call("tool_call/cancel", { sessionId, toolCallId: "t" });
+  await quiet();
+  await quiet();
+  assert.deepEqual([withdrawn, seen], [[true], [-32800, false]]);
+  const updates = talk.peer.got.map(({ params }) => params["update"] as Record<string, unknown> | undefined);
+  assert.equal(updates.findLast((update) => update?.["status"] !== undefined)?.["status"], "cancelled");
+});
+
 test("A108 calls and terminals that an agent reported by updates of its own cannot be cancelled", async () => {
   const gate = Promise.withResolvers<void>();
   const cancel = { capabilities: { cancel: {} } };

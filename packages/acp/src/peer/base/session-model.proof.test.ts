@@ -250,13 +250,24 @@ class World {
       case "answer":
         return this.#late.shift()?.("allow_once");
       case "update outside":
-        return void this.#agentSession?.update({
-          sessionUpdate: "agent_message_chunk",
-          messageId: `outside-${this.#words}`,
-          content: { type: "text", text: this.#word("text") },
-        });
-      case "late word":
-        return void this.#lastTurn?.say(this.#word("text", this.#lastTurn !== undefined));
+        try {
+          void this.#agentSession?.update({
+            sessionUpdate: "agent_message_chunk",
+            messageId: `outside-${this.#words}`,
+            content: { type: "text", text: this.#word("text") },
+          });
+        } catch (error) {
+          assert.match(String(error), /the session is closed/);
+          assert.ok(this.dead !== undefined);
+        }
+        return;
+      case "late word": {
+        const turn = this.#lastTurn;
+        if (turn === undefined) return;
+        if (turn.session.turn === turn) return void turn.say(this.#word("text"));
+        assert.throws(() => turn.say("late"), /the turn has ended/);
+        return;
+      }
       case "wait":
         for (let tick = 0; tick < command.ticks; tick += 1) await Promise.resolve();
         return;

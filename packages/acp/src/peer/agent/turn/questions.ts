@@ -44,8 +44,11 @@ export class Questions {
     this.#turnEnded.abort();
   }
 
-  /** The option that allows it; undefined when it is not allowed. */
-  async permission(given: PermissionQuestion): Promise<PermissionOption | undefined> {
+  /** The option that allows it; undefined when it is not allowed. The signal withdraws this question alone. */
+  async permission(
+    given: PermissionQuestion,
+    withdrawn?: AbortSignal,
+  ): Promise<PermissionOption | undefined> {
     if (!isObject(given))
       throw new TypeError(
         `requestPermission: expected a title, or an object with a title, got ${argumentText(given)}`,
@@ -63,7 +66,7 @@ export class Questions {
     let answer: PermissionOutcome = { outcome: "cancelled" };
     try {
       const { method, params } = edition.permission(sessionId, permission);
-      const result = await this.#ask(sender, method, params);
+      const result = await this.#ask(sender, method, params, withdrawn);
       if (result !== undefined) answer = permissionAnswerFromWire(result);
     } finally {
       log.append({ kind: "answer", askId, permission: answer });
@@ -129,16 +132,21 @@ export class Questions {
   }
 
   /** The answer; undefined when the turn was cancelled or the client withdrew. */
-  async #ask(sender: SessionSender, method: string, params: unknown): Promise<object | undefined> {
+  async #ask(
+    sender: SessionSender,
+    method: string,
+    params: unknown,
+    own?: AbortSignal,
+  ): Promise<object | undefined> {
     if (this.#open++ === 0 && this.#isForeground) this.#updates.setState({ state: "requires_action" });
+    const signal = AbortSignal.any([this.#signal, this.#turnEnded.signal, ...(own ? [own] : [])]);
     try {
-      const signal = AbortSignal.any([this.#signal, this.#turnEnded.signal]);
       // withdrawn at once; a late answer is ignored (A64)
       const result = await sender.request(method, params, { signal, cancelGraceMs: 0 });
       return signal.aborted ? undefined : (result as object); // validated by the method's row
     } catch (error) {
       const withdrawn = error instanceof RequestError && error.kind === "cancelled";
-      if (this.#isOver || withdrawn || error instanceof ConnectionError) return undefined;
+      if (signal.aborted || withdrawn || error instanceof ConnectionError) return undefined;
       throw error;
     } finally {
       if (--this.#open === 0 && this.#isForeground && !this.#isOver) {

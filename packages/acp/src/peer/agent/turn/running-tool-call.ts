@@ -238,11 +238,15 @@ export class RunningToolCall implements ToolCall {
     // a call that waits for the user does not run
     if (this.#started && !this.hasEnded) void this.#send({ status: "pending" });
     try {
-      const option = await this.#host.questions.permission({
+      const question = {
         title: this.#title,
-        subject: { type: "tool_call", toolCall: { toolCallId: this.toolCallId, content: this.#content } },
+        subject: {
+          type: "tool_call" as const,
+          toolCall: { toolCallId: this.toolCallId, content: this.#content },
+        },
         ...optional({ options, description, onAnswer }),
-      });
+      };
+      const option = await this.#host.questions.permission(question, this.signal);
       if (option !== undefined) this.#begin();
       return option;
     } finally {

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import type { ClientSession, Entry, Prompt, SessionUpdate } from "@parley/acp";
-import { live, patience, say, scripted } from "../../test/support/live-probe.ts";
-import type { RecordedSession } from "../index.ts";
+import { managed, patience, say, scripted } from "../../test/support/managed-probe.ts";
+import type { RecordedSession } from "../internal.ts";
 
 const cwd = tmpdir();
 const unable = {
@@ -35,7 +35,7 @@ test(
   async (t) => {
     const { entry } = scripted(t, { play: { turns: [{ steps: say("hello") }] } });
     const recorded: (RecordedSession | Entry)[] = [];
-    const { agent, kinds } = await live(t, entry, {
+    const { agent, kinds } = await managed(t, entry, {
       recorder: { begin: (session) => recorded.push(session), entry: (_id, each) => recorded.push(each) },
     });
     const updates: SessionUpdate[] = [];
@@ -63,7 +63,7 @@ test("prompts wait for one another, and each can be withdrawn by itself", patien
   const { entry } = scripted(t, {
     play: { turns: [{ when: "one", steps: [{ wait: "cancelled" }] }], otherwise: say("said: {{prompt}}") },
   });
-  const { agent } = await live(t, entry);
+  const { agent } = await managed(t, entry);
   const session = await agent.newSession({ cwd });
   const updates: SessionUpdate[] = [];
   session.onUpdate((update) => updates.push(update));
@@ -94,8 +94,8 @@ for (const [how, kind] of [
         },
         { play: { ...kind, sessions: history, otherwise: say("here again") } },
       );
-      const { agent, events } = await live(t, entry);
-      const session = await agent.reopenSession("old", { cwd });
+      const { agent, events } = await managed(t, entry);
+      const session = await agent.loadSession("old", { cwd });
       const updates: SessionUpdate[] = [];
       session.onUpdate((update) => updates.push(update));
       assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
@@ -123,7 +123,7 @@ test(
       { play: { editions: ["v1"], wire: unable, otherwise: say("new here") } },
     );
     const began: RecordedSession[] = [];
-    const { agent, events } = await live(t, entry, {
+    const { agent, events } = await managed(t, entry, {
       recorder: { begin: (each) => began.push(each), entry: () => undefined },
     });
     const session = await agent.newSession({ cwd });
@@ -151,7 +151,7 @@ test(
       { play: { sessions, otherwise: say("done at last") } },
     );
     const asked: string[] = [];
-    const { agent } = await live(t, entry, {
+    const { agent } = await managed(t, entry, {
       asker: {
         retry: async (problem) => {
           asked.push(problem.kind);
@@ -159,7 +159,7 @@ test(
         },
       },
     });
-    const session = await agent.reopenSession("old", { cwd });
+    const session = await agent.loadSession("old", { cwd });
     await assert.rejects(session.prompt("hi").result, { name: "ConnectionError", kind: "exited" });
     assert.equal(starts().length, 1);
     // the session goes on with the next prompt
@@ -175,8 +175,8 @@ test("an agent that dies again and again is given up with what it wrote", patien
     stderr: "no disk left\n",
     play: { sessions: [{ sessionId: "old", cwd }], otherwise: [{ crash: { exitCode: 3 } }] },
   });
-  const { agent } = await live(t, entry, { maxRestarts: 2, asker: { retry: async () => true } });
-  const session = await agent.reopenSession("old", { cwd });
+  const { agent } = await managed(t, entry, { maxRestarts: 2, asker: { retry: async () => true } });
+  const session = await agent.loadSession("old", { cwd });
   await assert.rejects(session.prompt("hi").result, {
     name: "LaunchError",
     kind: "crash_loop",
@@ -191,8 +191,8 @@ test("an agent that dies again and again in silence is not said to have told why
   const { entry } = scripted(t, {
     play: { sessions: [{ sessionId: "old", cwd }], otherwise: [{ crash: { exitCode: 3 } }] },
   });
-  const { agent } = await live(t, entry, { maxRestarts: 0 });
-  const session = await agent.reopenSession("old", { cwd });
+  const { agent } = await managed(t, entry, { maxRestarts: 0 });
+  const session = await agent.loadSession("old", { cwd });
   await assert.rejects(session.prompt("hi").result);
   await assert.rejects(session.prompt("hi").result, {
     kind: "crash_loop",
@@ -231,11 +231,11 @@ test(
       },
     );
     const recorded: Entry[] = [];
-    const { agent } = await live(t, entry, {
+    const { agent } = await managed(t, entry, {
       recorder: { begin: () => undefined, entry: (_id, each) => recorded.push(each) },
     });
     const updates: SessionUpdate[] = [];
-    const session = await agent.reopenSession("old", { cwd, onUpdate: (update) => updates.push(update) });
+    const session = await agent.loadSession("old", { cwd, onUpdate: (update) => updates.push(update) });
     assert.equal(texts(updates), "old answer");
     assert.equal(texts(recorded.flatMap((each) => (each.kind === "update" ? [each.update] : []))), "");
     updates.length = 0;
@@ -254,8 +254,8 @@ test(
       { play: { sessions, otherwise: [{ say: "working" }, { hang: "turn" }] } },
       { play: { sessions, otherwise: say("here again") } },
     );
-    const { agent, events } = await live(t, entry, { cancelTimeoutMs: 50 });
-    const session = await agent.reopenSession("old", { cwd });
+    const { agent, events } = await managed(t, entry, { cancelTimeoutMs: 50 });
+    const session = await agent.loadSession("old", { cwd });
     const began = Promise.withResolvers<void>();
     session.onUpdate(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk" && began.resolve());
     const stuck = session.prompt("one");
@@ -275,7 +275,7 @@ test(
   async (t) => {
     const turns = [{ when: "long", steps: [{ wait: "cancelled" as const }] }];
     const { entry, starts } = scripted(t, { play: { turns, otherwise: say("fine") } });
-    const { agent, kinds } = await live(t, entry);
+    const { agent, kinds } = await managed(t, entry);
     const session = await agent.newSession({ cwd });
     session.cancel();
     const first = session.prompt("long");
@@ -313,14 +313,10 @@ test(
     const { entry } = scripted(t, { play: play as never });
     const answers: string[] = [];
     const open: AbortSignal[] = [];
-    const { agent } = await live(t, entry, {
-      client: {
-        name: "test",
-        version: "1",
-        connection: {
-          tap: (direction, text) =>
-            direction === "out" && /"id":"(?:one|two|late)"/.test(text) && answers.push(text),
-        },
+    const { agent } = await managed(t, entry, {
+      connection: {
+        tap: (direction, text) =>
+          direction === "out" && /"id":"(?:one|two|late)"/.test(text) && answers.push(text),
       },
       gate: {
         permission: (_, { signal }) => {
@@ -358,10 +354,10 @@ test(
       },
       { play: { sessions, otherwise: say("second: {{session}}") } },
     );
-    const { agent } = await live(t, entry);
+    const { agent } = await managed(t, entry);
     const said: string[] = [];
     const open = (id: string) =>
-      agent.reopenSession(id, { cwd, onUpdate: (update) => said.push(texts([update])) });
+      agent.loadSession(id, { cwd, onUpdate: (update) => said.push(texts([update])) });
     const [a, b] = await Promise.all([open("a"), open("b")]);
     await Promise.all([a!.prompt("hi").result, b!.prompt("hi").result]);
     assert.deepEqual(said.filter(Boolean).sort(), ["first: a", "first: b"]);
@@ -373,14 +369,14 @@ test(
     assert.equal(agent.sessions.length, 2);
     await a!.close();
     assert.equal(agent.sessions.length, 1);
-    await assert.rejects(a!.prompt("hi").result, { kind: "closed" });
+    assert.throws(() => a!.prompt("hi"), { kind: "closed" });
   },
 );
 
 test("an agent that says nothing for long is told of, once for each silence (F4)", patience, async (t) => {
   const { entry } = scripted(t, { play: { otherwise: [{ say: "working" }, { wait: "cancelled" }] } });
   const quiet = Promise.withResolvers<void>();
-  const { agent } = await live(t, entry, {
+  const { agent } = await managed(t, entry, {
     quietMs: 20,
     onEvent: (event) => event.kind === "quiet" && event.ms === 20 && quiet.resolve(),
   });
@@ -398,8 +394,8 @@ test("a managed session and its prompts are used like any other session", patien
     { play: { sessions, otherwise: [{ crash: {} }] } },
     { play: { sessions, otherwise: say("again") } },
   );
-  const { agent } = await live(t, entry);
-  const session: ClientSession = await agent.reopenSession("old", { cwd });
+  const { agent } = await managed(t, entry);
+  const session: ClientSession = await agent.loadSession("old", { cwd });
   session.data = { mine: true };
   assert.deepEqual([session.roots, session.data], [[cwd], { mine: true }]);
   const prompt: Prompt = session.prompt("hi");
@@ -415,16 +411,17 @@ test("a managed session and its prompts are used like any other session", patien
   await assert.rejects(session.cancelToolCall("none"), TypeError);
   await assert.rejects(session.cancelTerminal("none"), TypeError);
   await session.close();
-  const closed = session.prompt("late");
-  await assert.rejects(closed.accepted, { kind: "closed" });
-  await assert.rejects(async () => {
-    for await (const update of closed) assert.fail(String(update));
-  }, /has been closed/);
+  const closed = { name: "ConnectionError", kind: "closed", message: /has been closed/ };
+  assert.throws(() => session.prompt("late"), closed);
+  await assert.rejects(session.setConfigOption("model", "large"), closed);
+  await assert.rejects(session.setMode("plan"), closed);
+  await assert.rejects(session.cancelToolCall("none"), closed);
+  await assert.rejects(session.cancelTerminal("none"), closed);
 });
 
 test("a cancel by a listener that sees the message being sent reaches the agent", patience, async (t) => {
   const { entry } = scripted(t, { play: { editions: ["v1"], turns: [{ steps: [{ wait: "cancelled" }] }] } });
-  const { agent } = await live(t, entry);
+  const { agent } = await managed(t, entry);
   let prompt: Prompt | undefined;
   const onUpdate = ({ sessionUpdate }: SessionUpdate) => {
     if (sessionUpdate === "user_message") prompt?.cancel();

@@ -2,11 +2,11 @@
 
 import type { Entry } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import type { History } from "./history.ts";
 import { type HistoryAgent, type HistorySession, sessionId } from "./history-record.ts";
+import type { RecordingHistory } from "./recording-history.ts";
 import type { SessionRecorder } from "./session-recorder.ts";
 
-export interface LiveRecorderOptions {
+export interface ManagedRecorderOptions {
   readonly agent: HistoryAgent;
   /** The name that the user gave the session. */
   readonly name?: string | undefined;
@@ -14,6 +14,8 @@ export interface LiveRecorderOptions {
   readonly title?: string | undefined;
   /** The session to continue. */
   readonly known?: HistorySession | undefined;
+  /** Looks for the session to continue when it begins. */
+  readonly find?: ((session: BegunSession) => Promise<HistorySession | undefined>) | undefined;
   /** Called once, when nothing can be recorded; the session goes on. */
   readonly failed: (error: unknown) => void;
 }
@@ -24,7 +26,7 @@ export interface BegunSession {
   readonly cwd: string;
 }
 
-export interface LiveRecorder {
+export interface ManagedRecorder {
   begin(session: BegunSession): void;
   entry(sessionId: string, entry: Entry): void;
   /** The id in the history, once the session has begun. It is known before anything is stored. */
@@ -35,8 +37,8 @@ export interface LiveRecorder {
   close(): Promise<void>;
 }
 
-export function liveRecorder(history: History, options: LiveRecorderOptions): LiveRecorder {
-  const { agent, name, title, known, failed } = options;
+export function managedRecorder(history: RecordingHistory, options: ManagedRecorderOptions): ManagedRecorder {
+  const { agent, name, title, known, find, failed } = options;
   let id: string | undefined;
   /** Entries that came before the store was ready. */
   let early: Entry[] | undefined = [];
@@ -45,15 +47,17 @@ export function liveRecorder(history: History, options: LiveRecorderOptions): Li
 
   const opened = async (session: BegunSession): Promise<SessionRecorder | undefined> => {
     try {
+      const old = known ?? (await find?.(session));
+      if (old !== undefined) id = old.id;
       recorder =
-        known === undefined
+        old === undefined
           ? await history.begin({
               agent,
               agentSessionId: session.sessionId,
               cwd: session.cwd,
               ...optional({ id, name: name || undefined, title: title || undefined }),
             })
-          : await history.resume(known.id, session.sessionId);
+          : await history.resume(old.id, session.sessionId);
       for (const entry of early ?? []) recorder.entry(entry);
     } catch (error) {
       failed(error);

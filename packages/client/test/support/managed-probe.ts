@@ -6,12 +6,8 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { AgentScenario } from "@parley/acp/testing";
 import { programCommand } from "../../../acp/test/support/programs.ts";
-import {
-  type CommandEntry,
-  type ConnectAgentOptions,
-  connectAgent,
-  type ManagedAgentEvent,
-} from "../../src/index.ts";
+import type { ManagedAgentEvent } from "../../src/index.ts";
+import { type CommandEntry, type ManageAgentOptions, manageAgent } from "../../src/internal.ts";
 
 export const patience = { timeout: 60_000 };
 
@@ -55,19 +51,31 @@ export function scripted(t: TestContext, ...lives: readonly Life[]) {
   };
 }
 
-/** A live agent with its events; closed with the test. */
-export async function live(t: TestContext, entry: CommandEntry, options: Partial<ConnectAgentOptions> = {}) {
+/** A managed agent with its events; closed with the test. */
+export async function managed(
+  t: TestContext,
+  entry: CommandEntry,
+  options: Partial<ManageAgentOptions> = {},
+) {
   const events: ManagedAgentEvent[] = [];
-  const agent = await connectAgent(entry, {
-    client: { name: "test", version: "1.0.0" },
-    onEvent: (event) => void events.push(event),
+  const waiting = new Set<() => void>();
+  const agent = await manageAgent(entry, {
+    name: "test",
+    version: "1.0.0",
     backoffMs: 1,
     ...options,
+    onEvent(event) {
+      events.push(event);
+      options.onEvent?.(event);
+      if (event.kind === "crashed") for (const resolve of waiting) resolve();
+    },
   });
   t.after(() => agent.close());
   // on a busy machine an agent is also waited for
   const kinds = () => events.map(({ kind }) => kind).filter((kind) => kind !== "waiting");
-  return { agent, events, kinds };
+  /** Resolves with the next crash. */
+  const crashed = () => new Promise<void>((resolve) => waiting.add(resolve));
+  return { agent, events, kinds, crashed };
 }
 
 /** Steps that say one thing. */

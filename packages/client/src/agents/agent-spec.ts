@@ -1,0 +1,133 @@
+// Describes how an agent is started or reached.
+
+import { argumentText, isObject } from "@parley/acp/internal";
+
+/** The mode, the model and the options that a session begins with. */
+export interface SessionSetup {
+  readonly mode?: string;
+  readonly model?: string;
+  /** By the option's id, category or name. */
+  readonly options?: Readonly<Record<string, string | boolean>>;
+}
+
+interface SpecFacts {
+  /** The name in messages, logs and the history. Default: the name of the program, or the host of the address. */
+  readonly name?: string;
+  /** The name that is shown. Default: the name. */
+  readonly title?: string;
+  /** What its sessions begin with. */
+  readonly setup?: SessionSetup;
+  /** The time to answer `initialize`. Default 60,000 ms. */
+  readonly handshakeTimeoutMs?: number;
+  /** Known deviations of the agent. */
+  readonly quirks?: {
+    /** It works better with its own files than with ours, so it is offered none. */
+    readonly ownFiles?: boolean;
+    /** How long it takes to exit after the end of its input. */
+    readonly graceMs?: number;
+    /** How long it may go on talking after it has answered a prompt. */
+    readonly lateMs?: number;
+  };
+}
+
+/** An agent that is a program on this machine. */
+export interface CommandSpec extends SpecFacts {
+  /** A program, never a shell line. */
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Added to what it gets of our environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /**
+   * The variables of our environment that it gets beside those that every program needs; `NAME_*` are all that begin so.
+   * Default: all but our own secrets and the marks of other agents.
+   */
+  readonly passes?: readonly string[];
+  /** How to install it. */
+  readonly install?: string;
+}
+
+/** An agent that runs elsewhere. */
+export interface RemoteSpec extends SpecFacts {
+  readonly url: string;
+  /** Default: what the address says. */
+  readonly transport?: "websocket" | "http";
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Allows unencrypted `http:` and `ws:` to other machines. Default false. */
+  readonly allowPlainText?: boolean;
+}
+
+/** An agent: a program on this machine, or the address of one that runs elsewhere. */
+export type AgentSpec = CommandSpec | RemoteSpec;
+
+interface EntryFacts {
+  readonly name: string;
+  /** Built in, described by the app or the config file, or a command. */
+  readonly origin: "ready" | "config" | "command";
+}
+
+/** A program with all that is needed to start it. */
+export interface CommandEntry extends CommandSpec, EntryFacts {
+  readonly name: string;
+  readonly transport: "stdio";
+  readonly args: readonly string[];
+}
+
+/** An address with all that is needed to reach it. */
+export interface RemoteEntry extends RemoteSpec, EntryFacts {
+  readonly name: string;
+  readonly transport: "websocket" | "http";
+}
+
+export type AgentEntry = CommandEntry | RemoteEntry;
+
+/** The argv that a user typed, as an entry. Throws a TypeError without a program. */
+export function commandEntry(argv: readonly string[]): CommandEntry {
+  const wrong = argv.findIndex((word) => typeof word !== "string");
+  if (wrong >= 0)
+    throw new TypeError(`an agent's command must be a list of texts, got ${argumentText(argv[wrong])}`);
+  const [command, ...args] = argv;
+  if (command === undefined || command === "") {
+    throw new TypeError('an agent\'s command must begin with a program, as ["node", "agent.js"]; got none');
+  }
+  return { name: programName(command), origin: "command", transport: "stdio", command, args };
+}
+
+/** Completes a spec. Throws a TypeError for one that names neither a program nor an address, or both. */
+export function agentEntry(spec: AgentSpec, key?: string): AgentEntry {
+  const given: unknown = spec;
+  if (!isObject(given))
+    throw new TypeError(`an agent must be an object with command or url, got ${argumentText(given)}`);
+  const name = spec.name ?? key;
+  const where = name === undefined ? "the agent" : `the agent ${name}`;
+  const [command, url] = [given["command"], given["url"]];
+  if ((command === undefined) === (url === undefined)) {
+    const got = command === undefined ? "neither" : "both";
+    throw new TypeError(`${where} must have either a command or a url, got ${got}`);
+  }
+  for (const [member, value] of Object.entries({ command, url })) {
+    if (value !== undefined && (typeof value !== "string" || value === ""))
+      throw new TypeError(`${where}: ${member} must be a text that is not empty, got ${argumentText(value)}`);
+  }
+  // as: an entry is a spec too, and keeps its origin
+  const { origin = "config" } = spec as Partial<AgentEntry>;
+  if (isCommandSpec(spec)) {
+    const { args = [] } = spec;
+    if (!Array.isArray(args))
+      throw new TypeError(`${where}: args must be a list of texts, got ${argumentText(args)}`);
+    return { ...spec, name: name ?? programName(spec.command), origin, transport: "stdio", args };
+  }
+  const spoken = /^http/i.test(spec.url) ? "http" : "websocket";
+  return { ...spec, name: name ?? hostOf(spec.url), origin, transport: spec.transport ?? spoken };
+}
+
+function isCommandSpec(spec: AgentSpec): spec is CommandSpec {
+  return "command" in spec && spec.command !== undefined;
+}
+
+function programName(command: string): string {
+  return command.split(/[\\/]/).at(-1) || command;
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
+}

@@ -1,0 +1,94 @@
+// The policy of a gate, for a client that wires nothing else of it.
+
+import type { ClientPolicy, PolicyDecision, PolicyRequest } from "@parley/acp";
+import { ConnectionError, RequestError } from "@parley/acp";
+import { canonicalPath } from "../subjects/canonical-path.ts";
+import { commandSubject } from "../subjects/command-subject.ts";
+import { notableVariables } from "../subjects/steering-variables.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { answerQuestion, rememberAnswer } from "./agent-question.ts";
+import type { Authority } from "./authorize.ts";
+import type { Decision } from "./decision.ts";
+import type { Effects } from "./effects.ts";
+import type { GatedSession, GateState } from "./gate-state.ts";
+import { gatedFiles } from "./gated-files.ts";
+import { gatedTerminals, isShellLine } from "./gated-terminals.ts";
+import type { ServiceOptions } from "./service-options.ts";
+
+interface GateParts {
+  readonly options: ServiceOptions;
+  readonly authority: Authority;
+  readonly effects: Effects;
+  stateOf(session: GatedSession): GateState;
+  settle(decision: Decision): void;
+}
+
+type EffectRequest = Exclude<PolicyRequest, { type: "permission" }>;
+
+export function policyOf(parts: GateParts): Required<ClientPolicy> {
+  const { authority, stateOf, settle } = parts;
+  return {
+    async decide(request, { session, signal }) {
+      if (session === undefined) return { decision: "deny", reason: "it belongs to no session" };
+      const state = stateOf(session);
+      if (request.type !== "permission") return decideEffect(request, state, signal, parts);
+      if (request.toolCall !== undefined) state.noteCall(request.toolCall);
+      let settled: Decision | undefined;
+      await answerQuestion(request.request, state, {
+        authority,
+        signal,
+        leavesQuestions: true,
+        settle(decision) {
+          settled = decision;
+          settle(decision);
+        },
+      });
+      return settled === undefined ? "ask" : decisionOf(settled);
+    },
+    remember(request, option, { session }) {
+      if (session === undefined || option === undefined) return;
+      const state = stateOf(session);
+      if (request.type === "permission") rememberAnswer(request.request, state, option, parts);
+      else settle(authority.answered(state, [subjectOf(request)], option));
+    },
+    cancel: (session) => stateOf(session).forgetApprovals(),
+  };
+}
+
+function decisionOf({ effect, reason }: Decision): PolicyDecision {
+  return { decision: effect === "allow" ? "allow" : "deny", reason };
+}
+
+async function decideEffect(
+  request: EffectRequest,
+  state: GateState,
+  signal: AbortSignal,
+  { options, effects }: GateParts,
+): Promise<PolicyDecision> {
+  const [files, terminals] = [gatedFiles(state, effects, options), gatedTerminals(state, effects, options)];
+  try {
+    const isDecided = await (() => {
+      if (request.type === "read") return files.decideRead(request.path, signal);
+      if (request.type === "write") return files.decideWrite(request.path, request.content, signal);
+      const { command, args, cwd, env } = request;
+      return terminals.decide({ command, args, cwd, env }, signal);
+    })();
+    return isDecided ? "allow" : "ask";
+  } catch (error) {
+    if (error instanceof RequestError || error instanceof ConnectionError)
+      return { decision: "deny", reason: error.message };
+    throw error;
+  } finally {
+    await Promise.all([files.close(), terminals.close()]);
+  }
+}
+
+/** What an answer is remembered for. */
+function subjectOf(request: EffectRequest): Subject {
+  if (request.type !== "execute")
+    return { origin: "op", operation: request.type, path: canonicalPath(request.path) };
+  const { command, args, env } = request;
+  const cwd = canonicalPath(request.cwd);
+  const words = isShellLine(command, args, cwd) ? undefined : args;
+  return commandSubject("op", command, words, cwd, notableVariables(env));
+}

@@ -1,0 +1,134 @@
+// Starts or reaches an agent by its name, its command or its spec, with a policy and a history.
+
+import { isAbsolute } from "node:path";
+import { argumentText, optional } from "@parley/acp/internal";
+import type { AgentEntry, AgentSpec } from "../agents/agent-spec.ts";
+import { checkKeys } from "../base/option-keys.ts";
+import { guardOf, type PolicyGuard } from "../gate/policy-guard.ts";
+import type { HistoryAgent } from "../history/history-record.ts";
+import { recordSessions } from "../history/record-sessions.ts";
+import { recordingHistory } from "../history/recording-history.ts";
+import { targetEntry } from "../launch/agent-target.ts";
+import { askThrough } from "./ask-through.ts";
+import type { ConnectAgentOptions } from "./connect-options.ts";
+import { type ManagedConnection, manageAgent } from "./manage-agent.ts";
+import type { ManagedAgent } from "./managed-agent.ts";
+import type { ManagedGate, Recorder } from "./managed-options.ts";
+
+const optionKeys: Readonly<Record<keyof ConnectAgentOptions, true>> = {
+  name: true,
+  version: true,
+  title: true,
+  requestPermission: true,
+  policy: true,
+  elicit: true,
+  elicitationCompleted: true,
+  files: true,
+  terminals: true,
+  strict: true,
+  extensions: true,
+  editions: true,
+  unstable: true,
+  log: true,
+  connection: true,
+  _meta: true,
+  history: true,
+  asker: true,
+  agents: true,
+  cwd: true,
+  env: true,
+  signal: true,
+  onEvent: true,
+  setupTimeoutMs: true,
+  loginTimeoutMs: true,
+  maxRestarts: true,
+  cancelTimeoutMs: true,
+  quietMs: true,
+  maxRetries: true,
+  backoffMs: true,
+};
+
+/**
+ * Starts an agent, and restarts it after a crash. The target is the name of a ready agent or of one of `agents`, a command
+ * with its arguments, or a spec. Rejects with a LaunchError that says what to do, and with a TypeError for wrong options.
+ */
+export async function connectAgent(
+  target: string | readonly string[] | AgentSpec,
+  options: ConnectAgentOptions,
+): Promise<ManagedAgent> {
+  checkOptions(options);
+  const { policy, history, agents, signal, ...rest } = options;
+  const entry = targetEntry(target, agents);
+  const started: { agent?: ManagedConnection } = {};
+  const warn = (message: string) => options.onEvent?.({ kind: "warning", message });
+  const guard = policy && guardOf(policy);
+  const gate = guard && guardedGate(guard, entry, options, { started, warn });
+  const recorder: Recorder | undefined =
+    history &&
+    recordSessions(
+      recordingHistory(history),
+      () => historyAgent(entry, started.agent),
+      (error) => warn(`a session cannot be stored in the history: ${messageOf(error)}`),
+    );
+  // the signal is for the start alone: a restart much later is none of its business
+  const start = new AbortController();
+  const abort = () => start.abort();
+  signal?.addEventListener("abort", abort, { once: true });
+  if (signal?.aborted) abort();
+  try {
+    started.agent = await manageAgent(entry, {
+      ...rest,
+      signal: start.signal,
+      ...optional({ gate, recorder, policy: guard === undefined ? policy : undefined }),
+    });
+    return started.agent;
+  } finally {
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+interface Started {
+  readonly started: { readonly agent?: ManagedConnection };
+  warn(message: string): void;
+}
+
+function guardedGate(
+  guard: PolicyGuard,
+  { name }: AgentEntry,
+  { requestPermission, files, terminals }: ConnectAgentOptions,
+  { started, warn }: Started,
+): ManagedGate {
+  if (files !== undefined || terminals !== undefined) {
+    const what = files === undefined ? "terminals" : "files";
+    throw new TypeError(
+      `connectAgent: a permission policy brings its own ${what}; leave ${what} out, or give another policy`,
+    );
+  }
+  const sessionOf = (sessionId: string) =>
+    started.agent?.sessions.find((session) => session.sessionId === sessionId);
+  const asker =
+    guard.asks || requestPermission === undefined
+      ? undefined
+      : askThrough(requestPermission, { sessionOf, warn });
+  return guard.gate({ agent: name, ...optional({ asker }) });
+}
+
+/** A command is known by its argv, and called by the name that its agent gives itself. */
+function historyAgent(entry: AgentEntry, agent: ManagedConnection | undefined): HistoryAgent {
+  if (entry.transport !== "stdio" || entry.origin !== "command") return { name: entry.name };
+  const own = agent?.info?.name.slice(0, 80) ?? "";
+  return { name: own === "" ? entry.name : own, command: [entry.command, ...entry.args] };
+}
+
+function checkOptions(options: ConnectAgentOptions): void {
+  checkKeys("connectAgent", options, optionKeys);
+  const { cwd, policy } = options;
+  if (cwd !== undefined && (typeof cwd !== "string" || !isAbsolute(cwd)))
+    throw new TypeError(`connectAgent: cwd must be absolute, got ${argumentText(cwd)}`);
+  if (policy !== undefined && typeof policy.decide !== "function")
+    throw new TypeError("connectAgent: policy must have a method decide; permissionPolicy() makes one");
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

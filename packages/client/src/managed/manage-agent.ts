@@ -1,0 +1,162 @@
+// Runs a managed agent: a connection that survives the crashes of its process, with login, pause and close.
+
+import { type ClientSession, ConnectionError, type SessionPage } from "@parley/acp";
+import { argumentText, isObject, withTimeout } from "@parley/acp/internal";
+import type { AgentEntry } from "../agents/agent-spec.ts";
+import { abortable } from "./abortable.ts";
+import type { ManagedAgent } from "./managed-agent.ts";
+import type { ManageAgentOptions, ManagedSessionOptions } from "./managed-options.ts";
+import { ManagedProcess } from "./managed-process.ts";
+import { ManagedSession } from "./managed-session.ts";
+
+/** With what only the command needs. */
+export interface ManagedConnection extends ManagedAgent {
+  readonly spec: AgentEntry;
+  readonly sessions: readonly ManagedSession[];
+  newSession(options: ManagedSessionOptions): Promise<ManagedSession>;
+  loadSession(sessionId: string, options: ManagedSessionOptions): Promise<ManagedSession>;
+  resumeSession(sessionId: string, options: ManagedSessionOptions): Promise<ManagedSession>;
+  forkSession(sessionId: string, options: ManagedSessionOptions): Promise<ManagedSession>;
+  /** Ends the agent's input, reads what it still sends, and closes it. */
+  finish(): Promise<void>;
+}
+
+/** Starts an agent. Rejects with a LaunchError. */
+export async function manageAgent(
+  entry: AgentEntry,
+  options: ManageAgentOptions,
+): Promise<ManagedConnection> {
+  const sessions = new ManagedSessions(entry, options);
+  const { process } = sessions;
+  const { setupTimeoutMs = 60_000 } = options;
+  await process.running();
+  const close = (reason?: string) => process.close(() => sessions.end(), reason);
+  const inTime = async <Result>(what: string, work: Promise<Result>): Promise<Result> => {
+    const done = await withTimeout(
+      setupTimeoutMs,
+      work.then((result) => ({ result })),
+    );
+    if (done !== undefined) return done.result;
+    throw new ConnectionError("timeout", `${entry.name} did not ${what} within ${setupTimeoutMs} ms`);
+  };
+  return {
+    spec: entry,
+    get info() {
+      return process.latest.info;
+    },
+    get capabilities() {
+      return process.latest.capabilities;
+    },
+    get authMethods() {
+      return process.latest.authMethods;
+    },
+    get edition() {
+      return process.latest.edition;
+    },
+    get counters() {
+      return process.latest.counters;
+    },
+    get pid() {
+      return process.pid;
+    },
+    get sessions() {
+      return sessions.open;
+    },
+    get isPaused() {
+      return process.isPaused;
+    },
+    closed: process.closed,
+    newSession: (given) => sessions.begin(given, (session) => session.openNew()),
+    loadSession: (id, given) => sessions.begin(given, (session) => session.openOld(id, "history")),
+    resumeSession: (id, given) => sessions.begin(given, (session) => session.openOld(id, "silent")),
+    forkSession: (id, given) => sessions.begin(given, (session) => session.openFork(id)),
+    listSessions: (query = {}) =>
+      abortable(
+        query.signal,
+        process.authenticated<SessionPage>(({ agent }) =>
+          inTime("list its sessions", agent.listSessions(query)),
+        ),
+      ),
+    async deleteSession(id, given = {}) {
+      await abortable(
+        given.signal,
+        process.authenticated(({ agent }) => inTime("delete the session", agent.deleteSession(id, given))),
+      );
+      sessions.find(id)?.end();
+      options.recorder?.ended?.(id);
+    },
+    login: (methodId, { signal } = {}) => abortable(signal, process.login(methodId)),
+    logout: ({ signal } = {}) => abortable(signal, process.logout()),
+    async request(method, params, given) {
+      const { agent } = await abortable(given?.signal, process.running());
+      return agent.request(method, params, given);
+    },
+    async notify(method, params) {
+      await (await process.running()).agent.notify(method, params);
+    },
+    pause: () => process.pause(),
+    resume: () => process.resume(),
+    finish: () => process.finish(() => sessions.end()),
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+/** The sessions of a managed agent, also those that are being opened. */
+class ManagedSessions {
+  readonly process: ManagedProcess;
+  readonly #opening = new Set<ManagedSession>();
+  readonly #open = new Set<ManagedSession>();
+
+  constructor(entry: AgentEntry, options: ManageAgentOptions) {
+    this.process = new ManagedProcess(entry, options, {
+      current: (sessionId) => this.find(sessionId)?.inner,
+      managed: (session) => this.#of(session) ?? session,
+    });
+  }
+
+  get open(): readonly ManagedSession[] {
+    return [...this.#open];
+  }
+
+  find(sessionId: string): ManagedSession | undefined {
+    return this.open.find((session) => session.sessionId === sessionId);
+  }
+
+  async begin(
+    options: ManagedSessionOptions,
+    start: (session: ManagedSession) => Promise<void>,
+  ): Promise<ManagedSession> {
+    if (!isObject(options)) {
+      const wanted = 'an object with `cwd` as the last argument, as { cwd: "/absolute/path" }';
+      throw new TypeError(`expected ${wanted}, got ${argumentText(options)}`);
+    }
+    const session = new ManagedSession(this.process, options, () => this.#open.delete(session));
+    this.#opening.add(session);
+    const started = start(session);
+    try {
+      await abortable(options.signal, started);
+    } catch (error) {
+      // one that is opened too late is closed again
+      void started.then(() => session.close()).catch(() => undefined);
+      throw error;
+    } finally {
+      this.#opening.delete(session);
+    }
+    this.#open.add(session);
+    // who gives a setup looks at its problems
+    if (options.setup === undefined) session.reportProblems();
+    return session;
+  }
+
+  end(): void {
+    for (const session of this.#open) session.end();
+  }
+
+  #of(session: ClientSession): ManagedSession | undefined {
+    const { sessionId } = session;
+    return [...this.#open, ...this.#opening].find(
+      (each) => each.inner === session || each.sessionId === sessionId,
+    );
+  }
+}
