@@ -192,6 +192,7 @@ export const kinds: Readonly<Record<string, (i: number) => { method: string; par
 
 /** One chunk of an agent's message, as a session's history holds it. */
 export const chunkEntry = (seq: number) => ({
+  format: 1 as const,
   seq,
   time: seq,
   kind: "update" as const,

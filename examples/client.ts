@@ -3,7 +3,7 @@
 import { client } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 
-const { transport } = spawnTransport(process.execPath, ["--conditions=parley-source", "examples/agent.ts"]);
+const transport = spawnTransport(process.execPath, ["--conditions=parley-source", "examples/agent.ts"]);
 const agent = await client({ name: "example-client", version: "1.0.0" }).connect(transport);
 const session = await agent.newSession({ cwd: process.cwd() });
 
@@ -15,7 +15,7 @@ for await (const update of prompt) {
   if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") continue;
   process.stdout.write(update.content.text);
 }
-console.log(`(${(await prompt.result).stopReason})`);
+console.log(`(${(await prompt).stopReason})`);
 await agent.close();
 
 // prints:

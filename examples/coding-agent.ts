@@ -12,7 +12,7 @@ mkdirSync(cwd);
 writeFileSync(join(cwd, "notes.txt"), "hello world\n");
 
 const env = { PARLEY_HOME: join(folder, "home"), PARLEY_MODEL: "offline" };
-const { transport } = spawnTransport("packages/cli/bin/parley", ["agent"], { env });
+const transport = spawnTransport("packages/cli/bin/parley", ["agent"], { env });
 const agent = await client({
   name: "example-client",
   version: "1.0.0",
@@ -35,8 +35,9 @@ session.onUpdate((update) => {
     answer += update.content.text;
   }
 });
-const prompt = session.prompt('replace "hello" with "goodbye" in notes.txt, then run wc -w notes.txt');
-const { stopReason } = await prompt.result;
+const { stopReason } = await session.prompt(
+  'replace "hello" with "goodbye" in notes.txt, then run wc -w notes.txt',
+);
 console.log(answer.trim().replaceAll(/\n+/g, "\n"));
 console.log(`(${stopReason}) notes.txt: ${readFileSync(join(cwd, "notes.txt"), "utf8").trim()}`);
 await agent.close();

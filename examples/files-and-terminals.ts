@@ -4,8 +4,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agent, client, type Files, memoryPair, type Terminals } from "@parley/acp";
-import type { ProtocolVersion } from "@parley/acp/internal";
+import { agent, client, type Files, type Terminals } from "@parley/acp";
 import { localFiles, localTerminals } from "@parley/acp/node";
 
 const cwd = mkdtempSync(join(tmpdir(), "parley-example-"));
@@ -47,24 +46,22 @@ const editor: Files = {
   writeText: (path, content) => disk.writeText(path, content),
 };
 
-for (const version of [1, 2] satisfies ProtocolVersion[]) {
-  const [near, far] = memoryPair();
-  worker.connect(far);
+for (const edition of ["v1", "v2"] as const) {
   const app = client({
     name: "editor",
     version: "1.0.0",
     files: editor,
     terminals: processes,
-    editions: [`v${version}`],
+    editions: [edition],
   });
-  const connected = await app.connect(near);
+  const connected = await app.connect(worker);
   const session = await connected.newSession({ cwd });
   session.onUpdate((update) => {
     if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") return;
     process.stdout.write(update.content.text);
   });
   console.log(`edition ${connected.edition}:`);
-  await session.prompt("go").result;
+  await session.prompt("go");
   await connected.close();
 }
 await processes.close();
@@ -72,7 +69,7 @@ await disk.close();
 rmSync(cwd, { recursive: true });
 
 // prints:
-// version 1:
+// edition v1:
 // at the client: 2 lines, and a command says hello
-// version 2:
+// edition v2:
 // on disk: 1 lines, and a command says hello

@@ -1,6 +1,8 @@
 // Uses JSON-RPC without ACP: two connections in one process, with a request, a cancel, an error and a batch.
 
-import { Connection, type Handlers, memoryPair, RequestError } from "@parley/acp";
+import { RequestError } from "@parley/acp";
+import { Connection, type Handlers } from "@parley/acp/jsonrpc";
+import { memoryPair } from "@parley/acp/transport";
 
 const [left, right] = memoryPair();
 
@@ -9,7 +11,7 @@ const handlers: Handlers = {
     if (method === "double") return Number(params) * 2;
     if (method === "sleep")
       return new Promise((_, reject) => (request.signal.onabort = () => reject(request.signal.reason)));
-    throw new RequestError(-32601, "method not found", { method });
+    throw new RequestError("method_not_found", "method not found", { data: { method } });
   },
   notification(method) {
     console.log("notified:", method);

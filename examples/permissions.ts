@@ -1,19 +1,13 @@
 // An agent asks for permission; the client allows, rejects, and cancels while a question is open.
 
-import { agent, client, memoryPair } from "@parley/acp";
+import { agent, client } from "@parley/acp";
 
 const cleaner = agent({
   name: "cleaner",
   version: "1.0.0",
   async prompt(turn) {
-    await turn
-      .tool({ title: `Delete ${turn.text}`, kind: "delete" }, async (tool) => {
-        const { allowed } = await tool.requestPermission();
-        if (turn.signal.aborted) return;
-        if (!allowed) throw new Error("the user said no");
-        await tool.add("deleted");
-      })
-      .catch(() => turn.say("I left it alone."));
+    const start = { title: `Delete ${turn.text}`, kind: "delete", permission: true } as const;
+    await turn.tool(start, (tool) => tool.add("deleted")).catch(() => turn.say("I left it alone."));
   },
 });
 
@@ -22,9 +16,7 @@ const answers = new Map([
   ["Delete notes.txt", "reject_once"],
 ]);
 
-const [near, far] = memoryPair();
-cleaner.connect(far);
-const agentSide = await client({
+const connection = await client({
   name: "example-client",
   version: "1.0.0",
   async requestPermission(ask, { session, signal }) {
@@ -36,24 +28,24 @@ const agentSide = await client({
     console.log("the question is withdrawn:", signal.aborted);
     return undefined;
   },
-}).connect(near);
+}).connect(cleaner);
 
-const session = await agentSide.newSession({ cwd: process.cwd() });
+const session = await connection.newSession({ cwd: process.cwd() });
 let status: unknown;
 session.onUpdate((update) => {
   if (update.sessionUpdate === "tool_call_update") status = update.status ?? status;
 });
 for (const file of ["old.log", "notes.txt", "everything"]) {
-  const { stopReason } = await session.prompt(file).result;
+  const { stopReason } = await session.prompt(file);
   console.log(`${file}: the tool call ${status}, the turn ended with ${stopReason}`);
 }
-await agentSide.close();
+await connection.close();
 
 // prints:
 // Delete old.log? Allow, Always allow, Reject: allow_once
 // old.log: the tool call completed, the turn ended with end_turn
 // Delete notes.txt? Allow, Always allow, Reject: reject_once
-// notes.txt: the tool call failed, the turn ended with end_turn
+// notes.txt: the tool call cancelled, the turn ended with end_turn
 // Delete everything? Allow, Always allow, Reject: ...
 // the question is withdrawn: true
 // everything: the tool call cancelled, the turn ended with cancelled

@@ -5,7 +5,7 @@ import { spawnTransport } from "@parley/acp/node";
 import { clientPeer } from "@parley/acp/v1";
 
 const program = fileURLToPath(new URL("raw-agent.ts", import.meta.url));
-const { transport } = spawnTransport(process.execPath, ["--conditions=parley-source", program]);
+const transport = spawnTransport(process.execPath, ["--conditions=parley-source", program]);
 
 const agent = clientPeer(transport, {
   notifications: {

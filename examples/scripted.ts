@@ -1,7 +1,7 @@
 // A scripted agent and a scripted client, driven by data: test doubles for both sides.
 
-import { memoryPair } from "@parley/acp";
 import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
+import { memoryPair } from "@parley/acp/transport";
 
 const agent = scriptedAgent({
   parley: "agent-scenario",

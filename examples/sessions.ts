@@ -1,7 +1,8 @@
 // Loads a stored session in a second client and continues it. Both clients keep a view, which a user interface draws.
 // For a store on disk use sqliteStore of @parley/acp/node.
 
-import { agent, type ClientSession, client, memoryPair, memoryStore } from "@parley/acp";
+import { agent, type ClientSession, client } from "@parley/acp";
+import { memoryStore } from "@parley/acp/store";
 import { applyEntry, createView, type SessionView } from "@parley/acp/view";
 
 const notes = agent({
@@ -9,17 +10,11 @@ const notes = agent({
   version: "1.0.0",
   session: { store: memoryStore() },
   async prompt(turn) {
-    turn.title(`About ${turn.text}`);
+    turn.session.setTitle(`About ${turn.text}`);
     await turn.tool({ title: `Remember ${turn.text}` }, () => undefined);
     await turn.say(`I will remember ${turn.text}.`);
   },
 });
-
-async function connect(name: string) {
-  const [near, far] = memoryPair();
-  notes.connect(far);
-  return client({ name, version: "1.0.0" }).connect(near);
-}
 
 /** Applies every entry of the session to a view. */
 function show(session: ClientSession): SessionView {
@@ -41,22 +36,22 @@ function print(view: SessionView): void {
 }
 
 const cwd = process.cwd();
-const first = await connect("first");
+const first = await client({ name: "first", version: "1.0.0" }).connect(notes);
 const session = await first.newSession({ cwd });
 const view = show(session);
-await session.prompt("apples").result;
+await session.prompt("apples");
 console.log(`live: ${view.title}, ${view.state}`);
 print(view);
 await first.close();
 
-const second = await connect("second");
+const second = await client({ name: "second", version: "1.0.0" }).connect(notes);
 const { sessions } = await second.listSessions({ cwd });
 for (const { sessionId, title } of sessions) {
   const loaded = await second.loadSession(sessionId, { cwd });
   const replayed = show(loaded);
   console.log(`loaded: ${title}`);
   print(replayed);
-  await loaded.prompt("pears").result;
+  await loaded.prompt("pears");
   console.log(`then: ${replayed.title}, ${replayed.timeline.length} items`);
 }
 await second.close();

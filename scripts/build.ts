@@ -3,7 +3,7 @@
 // Nothing in development or in the tests but the packed packages depends on this.
 
 import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -14,9 +14,15 @@ import { builtinsWithoutFacade } from "./builtins-without-facade.ts";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const run = promisify(execFile);
 
+interface Target {
+  readonly "parley-source": string;
+  /** Absent from entry points that only our own packages may use: nobody else can compile against them. */
+  readonly types?: string;
+}
+
 interface Manifest {
   readonly name: string;
-  readonly exports?: Readonly<Record<string, { readonly "parley-source": string }>>;
+  readonly exports?: Readonly<Record<string, Target>>;
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
@@ -25,7 +31,8 @@ interface Package {
   readonly name: string;
   readonly folder: string;
   readonly entries: Readonly<Record<string, string>>;
-  readonly declarations: boolean;
+  /** The sources of the entry points that have declarations. */
+  readonly declared: readonly string[];
   /** What is installed beside it and not bundled into it. */
   readonly dependencies: readonly string[];
 }
@@ -41,7 +48,7 @@ const asciiOnly: Plugin = {
 };
 
 /** Each file that an agent loads takes most of a millisecond: what all of them share is in few. */
-const rawPeers = "peer/(wire-peer|bound-wire|batch-rules|extension-name)|model/error-codes";
+const rawPeers = "peer/(wire-peer|bound-wire|batch-rules|extension-name)";
 const sharedCode = [
   {
     name: "core",
@@ -56,6 +63,12 @@ const sharedCode = [
     minShareCount: 2,
   },
 ];
+
+/** Declares Symbol.asyncDispose for projects whose own libraries do not. */
+const disposable = '/// <reference lib="esnext.disposable" />\n';
+
+/** A relative import in a declaration. */
+const relativeImport = /((?:from|import)\s*\(?\s*["']\.[^"']*)\.ts(["'])/g;
 
 const started = performance.now();
 const packages = readdirSync(join(root, "packages")).map(readPackage);
@@ -74,11 +87,12 @@ function readPackage(name: string): Package {
       name: manifest.name,
       folder,
       entries: { main: join(folder, "src/main.ts") },
-      declarations: false,
+      declared: [],
       dependencies,
     };
   }
-  const entries = Object.entries(manifest.exports).map(([path, target]) => [
+  const targets = Object.entries(manifest.exports);
+  const entries = targets.map(([path, target]) => [
     path === "." ? "index" : path.slice(2),
     join(folder, target["parley-source"]),
   ]);
@@ -86,7 +100,9 @@ function readPackage(name: string): Package {
     name: manifest.name,
     folder,
     entries: Object.fromEntries(entries),
-    declarations: true,
+    declared: targets.flatMap(([, target]) =>
+      target.types === undefined ? [] : join(folder, target["parley-source"]),
+    ),
     dependencies,
   };
 }
@@ -99,7 +115,7 @@ async function buildPackage(built: Package): Promise<void> {
   const dist = join(built.folder, "dist");
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist);
-  await Promise.all([bundle(built, dist), built.declarations ? declare(built, dist) : undefined]);
+  await Promise.all([bundle(built, dist), built.declared.length > 0 ? declare(built, dist) : undefined]);
 }
 
 async function bundle(built: Package, dist: string): Promise<void> {
@@ -152,7 +168,7 @@ function requireSeparateChunks(chunks: readonly OutputChunk[]): void {
   }
 }
 
-/** Emits what the entry points reach, as a tree in dist; tests and internals that nobody imports stay out. */
+/** Emits the declarations that the public entry points reach, as a tree in dist. */
 async function declare(built: Package, dist: string): Promise<void> {
   const cache = join(root, "node_modules", ".cache", "build");
   mkdirSync(cache, { recursive: true });
@@ -169,7 +185,7 @@ async function declare(built: Package, dist: string): Promise<void> {
       outDir: dist,
     },
     include: [],
-    files: Object.values(built.entries),
+    files: built.declared,
   };
   writeFileSync(config, JSON.stringify(settings, null, 2));
   try {
@@ -178,12 +194,41 @@ async function declare(built: Package, dist: string): Promise<void> {
     const { stdout } = error as { stdout?: string }; // what execFile rejects with
     throw new Error(`declarations of ${built.name} failed:\n${stdout ?? String(error)}`, { cause: error });
   }
+  const entries = built.declared.map((source) =>
+    join(dist, relative(join(built.folder, "src"), source)).replace(/\.ts$/, ".d.ts"),
+  );
+  const reached = reachedDeclarations(entries);
   for (const file of filesBelow(dist).filter((path) => path.endsWith(".d.ts"))) {
+    if (!reached.has(file)) {
+      // the compiler declares every source that it has read
+      rmSync(file);
+      continue;
+    }
     // Declarations keep `./x.ts`, which no such file answers to once packed; `./x.js` finds x.d.ts in
     // every version of TypeScript.
-    const text = readFileSync(file, "utf8");
-    writeFileSync(file, text.replaceAll(/((?:from|import)\s*\(?\s*["']\.[^"']*)\.ts(["'])/g, "$1.js$2"));
+    const text = readFileSync(file, "utf8").replaceAll(relativeImport, "$1.js$2");
+    writeFileSync(file, /\[Symbol\.|\bAsyncDisposable\b/.test(text) ? `${disposable}${text}` : text);
   }
+  removeEmptyFolders(dist);
+}
+
+/** The declarations that the entry points import, directly or not. */
+function reachedDeclarations(entries: readonly string[]): Set<string> {
+  const reached = new Set(entries);
+  for (const file of reached) {
+    for (const [found] of readFileSync(file, "utf8").matchAll(relativeImport)) {
+      const path = found.slice(found.search(/["']/) + 1, -1);
+      reached.add(join(dirname(file), path).replace(/\.ts$/, ".d.ts"));
+    }
+  }
+  return reached;
+}
+
+function removeEmptyFolders(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) removeEmptyFolders(join(folder, entry.name));
+  }
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
 }
 
 function filesBelow(folder: string): string[] {

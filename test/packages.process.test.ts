@@ -12,11 +12,21 @@ import { root } from "./source-files.ts";
 
 const entries = [
   "@parley/acp",
+  "@parley/acp/transport",
+  "@parley/acp/jsonrpc",
+  "@parley/acp/store",
+  "@parley/acp/relay",
   "@parley/acp/v1",
   "@parley/acp/v2",
   "@parley/acp/view",
   "@parley/acp/redact",
   "@parley/acp/node",
+  "@parley/acp/testing",
+  "@parley/agent",
+  "@parley/client",
+  "@parley/client/config",
+  "@parley/client/history",
+  "@parley/conformance",
 ];
 const temporary = mkdtempSync(join(tmpdir(), "parley packed "));
 const project = join(temporary, "a project");
@@ -126,13 +136,9 @@ test("every entry point can be imported from an installed package", () => {
   }
 });
 
-test("a strict TypeScript project compiles against the installed declarations", () => {
-  const imports = entries.map((entry, index) => `import * as e${index} from ${JSON.stringify(entry)};`);
-  const uses = entries.map((_, index) => `e${index}`).join(", ");
-  writeFileSync(
-    join(project, "consumer.ts"),
-    `${imports.join("\n")}\nexport const all: object[] = [${uses}];\n`,
-  );
+/** What the compiler says about this file of a strict project; empty when it compiles. */
+function compilerErrors(code: string, more: object = {}): string {
+  writeFileSync(join(project, "consumer.ts"), code);
   const compilerOptions = {
     strict: true,
     skipLibCheck: false,
@@ -141,13 +147,56 @@ test("a strict TypeScript project compiles against the installed declarations", 
     module: "nodenext",
     types: ["node"],
     typeRoots: [join(root, "node_modules/@types")],
+    ...more,
   };
   writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["consumer.ts"] }));
   try {
-    run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."]);
+    return run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."]);
   } catch (error) {
-    assert.fail((error as { stdout: string }).stdout); // what execFileSync throws
+    return (error as { stdout: string }).stdout; // what execFileSync throws
   }
+}
+
+test("a strict TypeScript project compiles against the installed declarations", () => {
+  const imports = entries.map((entry, index) => `import * as e${index} from ${JSON.stringify(entry)};`);
+  const uses = entries.map((_, index) => `e${index}`).join(", ");
+  const types = 'export type { ContentBlock, Entry } from "@parley/acp/model";';
+  assert.equal(
+    compilerErrors(`${imports.join("\n")}\n${types}\nexport const all: object[] = [${uses}];\n`),
+    "",
+  );
+});
+
+test("a project for browsers compiles against everything that needs no Node", () => {
+  const neutral = entries.filter((entry) => /^@parley\/acp(?!\/node)/.test(entry));
+  const imports = neutral.map((entry, index) => `import * as e${index} from ${JSON.stringify(entry)};`);
+  const uses = neutral.map((_, index) => `e${index}`).join(", ");
+  const code = `${imports.join("\n")}\nexport const all: object[] = [${uses}];\n`;
+  const browser = { types: [], lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable"] };
+  assert.equal(compilerErrors(code, browser), "");
+});
+
+test("internal entry points can be loaded, but no declaration has them and nobody can compile against them", () => {
+  const internal = Array.from(unpacked.values(), (folder) => {
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const paths = Object.keys(manifest.exports ?? {}).filter((path) => /\/internal\b/.test(path));
+    return paths.map((path) => `${manifest.name}${path.slice(1)}`);
+  }).flat();
+  assert.ok(internal.includes("@parley/acp/internal"), internal.join(", "));
+  for (const entry of internal) {
+    run(process.execPath, ["--input-type=module", "--eval", `await import(${JSON.stringify(entry)})`]);
+    const errors = compilerErrors(`import * as inside from ${JSON.stringify(entry)};\nexport { inside };\n`);
+    assert.match(errors, /TS7016: Could not find a declaration file/, entry);
+  }
+  const declarations = [...unpacked.values()].flatMap((folder) =>
+    packedFiles(folder)
+      .filter((file) => file.endsWith(".d.ts"))
+      .map((file) => join(folder, file)),
+  );
+  assert.deepEqual(
+    declarations.filter((file) => /["'][^"']*\/internal\b/.test(readFileSync(file, "utf8"))),
+    [],
+  );
 });
 
 test("the installed parley starts directly, through npx, and from another folder", () => {

@@ -3,8 +3,8 @@
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EntryBody } from "@parley/acp";
 import { sqliteStore } from "@parley/acp/node";
+import type { EntryBody } from "@parley/acp/store";
 import { type Benchmark, compare } from "../benchmark.ts";
 import { interleave, type RunOptions } from "../rounds.ts";
 import { launcher, RawAgent } from "./raw-agent.ts";
@@ -70,7 +70,7 @@ async function fill({ home, cwd }: Workplace, count: number): Promise<void> {
   });
   const perTurn = 100;
   let seq = 0;
-  const entry = (body: EntryBody) => ({ seq: ++seq, time, ...body });
+  const entry = (body: EntryBody) => ({ format: 1 as const, seq: ++seq, time, ...body });
   for (let turn = 0; turn * perTurn < count; turn++) {
     const messageId = `p${turn}`;
     const entries = [
@@ -78,7 +78,7 @@ async function fill({ home, cwd }: Workplace, count: number): Promise<void> {
       ...Array.from({ length: perTurn }, (_, i) =>
         entry({ kind: "update", update: updateAt(turn, i) as never }),
       ),
-      entry({ kind: "outcome", messageId, outcome: { stopReason: "end_turn" } }),
+      entry({ kind: "result", messageId, result: { stopReason: "end_turn" } }),
     ];
     await store.append(sessionId, entries);
   }

@@ -10,7 +10,7 @@ const iterates = process.env.PARLEY_BENCH_APP === "iterate";
 const version = process.env.PARLEY_BENCH_VERSION === "2" ? 2 : 1;
 
 await runTask(async (): Promise<BenchClient> => {
-  const { transport } = spawnTransport(...agentCommand(new URL("./app-agent.ts", import.meta.url)), {
+  const transport = spawnTransport(...agentCommand(new URL("./app-agent.ts", import.meta.url)), {
     onStderr: (text) => process.stderr.write(text),
   });
   const agent = await client({ name: "bench", version: "1.0.0", editions: [`v${version}`] }).connect(
@@ -31,7 +31,7 @@ await runTask(async (): Promise<BenchClient> => {
       }
       const prompt = session.prompt(blocks);
       if (iterates) for await (const update of prompt) count(update);
-      return prompt.result;
+      return prompt;
     },
     setMode: (mode) => session.setMode(mode),
     updates: () => updates,

@@ -7,7 +7,7 @@ import { initializeParams, sessionId } from "../messages.ts";
 import { agentCommand } from "./agent-command.ts";
 
 await runTask(async (): Promise<BenchClient> => {
-  const { transport } = spawnTransport(...agentCommand(new URL("./agent.ts", import.meta.url)), {
+  const transport = spawnTransport(...agentCommand(new URL("./agent.ts", import.meta.url)), {
     // The limits are raised for the prompt of 64 MiB only; they cost the same wherever they are.
     limits: { maxMessageBytes: 512 * 2 ** 20, maxQueuedBytes: 512 * 2 ** 20 },
     onStderr: (text) => process.stderr.write(text),

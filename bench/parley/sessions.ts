@@ -1,6 +1,7 @@
 // Ten thousand sessions of client(), each with its listener, fed by an agent on the typed wire, in one process.
 
-import { client, memoryPair } from "@parley/acp";
+import { client } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 import { agentPeer } from "@parley/acp/v1";
 import { initializeResult, streams } from "../messages.ts";
 import { heapPerSession, runSessions } from "../sessions-work.ts";

@@ -1,7 +1,7 @@
 // Parley's typed wire of v2 in one process: validated, to JSON text, back, validated.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { memoryPair } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 import { agentPeer, clientPeer } from "@parley/acp/v2";
 import { runBatches } from "../memory-work.ts";
 import { v2ToolUpdate } from "../messages.ts";

@@ -1,7 +1,8 @@
 // Writes the check of one field of a record, with what the schema salvages when the check fails.
 
+import { featureBit } from "./feature-places.ts";
 import type { Field, Node } from "./shapes.ts";
-import { type OnFail, Path, quote, returnIt, strict, unstable, type ValueWriter } from "./values.ts";
+import { nulls, type OnFail, Path, quote, returnIt, strict, unstable, type ValueWriter } from "./values.ts";
 
 export const property = (name: string): string =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? `v.${name}` : `v[${quote(name)}]`;
@@ -31,7 +32,7 @@ export class FieldWriter {
       lines.push("if (x !== undefined) n++;");
     }
     if (lines.length === 0) return [];
-    const guard = field.unstable ? `if (mode & ${unstable}) ` : "";
+    const guard = field.unstable === undefined ? "" : `if (mode & ${featureBit(field.unstable)}) `;
     const label = this.#labelled(field) ? "field: " : "";
     return [`${guard}${label}{`, `const x = ${property(name)};`, ...lines, "}"];
   }
@@ -51,7 +52,10 @@ export class FieldWriter {
       const refuse = `if (mode & ${strict}) return wrongType(${path}, ${quote(describe(node))}, x);`;
       return ["if (x === null) {", refuse, `${property(name)} = ${empty};`, "} else {", ...check, "}"];
     }
-    return node.kind === "nullable" && check.length > 0 ? ["if (x !== null) {", ...check, "}"] : check;
+    if (node.kind !== "nullable") return check;
+    const remove = field.required || field.patches ? "" : `if (mode & ${nulls}) delete ${property(name)};`;
+    if (check.length === 0) return remove === "" ? [] : [`if (x === null) ${remove}`];
+    return ["if (x !== null) {", ...check, remove === "" ? "}" : `} else ${remove}`];
   }
 
   /** Default-on-error: strict mode and exceeded bounds fail all the same. */

@@ -1,10 +1,12 @@
 // npm run generate: writes packages/acp/src/wire/v1 and v2 and the model from the schemas of the pinned SDK, the schema
-// of the config file from its description, and docs/cli.md from the tables of the commands.
+// of the config file from its description, docs/cli.md from the tables of the commands, and from the sources what the
+// public API is: test/surface and docs/api.
 // With --check nothing is written: exits with 1 and names every committed file that is out of date.
 // Either fails when v2 is not what the model was derived from; --accept-v2 derives it anew.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { surfaceFiles } from "../surface/files.ts";
 import { basisFile, generatedFiles, staleFiles } from "./output.ts";
 import { loadSchemas } from "./schema.ts";
 import { requireAccepted } from "./v2-basis.ts";
@@ -19,22 +21,26 @@ try {
   if (!process.argv.includes("--accept-v2")) {
     requireAccepted(loadSchemas("v2"), JSON.parse(committed(basisFile) ?? "{}"));
   }
-  write(process.argv.includes("--check"));
+  const onlyCheck = process.argv.includes("--check");
+  write(generatedFiles(), onlyCheck);
+  // after the sources that are generated, because it reads them
+  write(surfaceFiles(root), onlyCheck);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }
 
-function write(onlyCheck: boolean): void {
-  const files = generatedFiles();
+function write(files: ReadonlyMap<string, string | undefined>, onlyCheck: boolean): void {
   for (const path of staleFiles(files, committed)) {
     if (onlyCheck) {
       console.error(`${path} is out of date: run npm run generate`);
       process.exitCode = 1;
       continue;
     }
+    const text = files.get(path);
     mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), files.get(path) ?? "");
-    console.log(`wrote ${path}`);
+    if (text === undefined) rmSync(join(root, path));
+    else writeFileSync(join(root, path), text);
+    console.log(`${text === undefined ? "removed" : "wrote"} ${path}`);
   }
 }

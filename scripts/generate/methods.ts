@@ -1,5 +1,6 @@
 // Writes the method table: who receives what, and which validators apply.
 
+import { featureOf, type UnstableFeature } from "./feature-places.ts";
 import type { SchemaPair } from "./schema.ts";
 import type { Definition } from "./shapes.ts";
 import { quote } from "./values.ts";
@@ -8,7 +9,7 @@ interface Row {
   method: string;
   receiver: "agent" | "client" | "both";
   kind: "request" | "notification";
-  unstable: boolean;
+  unstable: UnstableFeature | undefined;
   params: string;
   result: string | undefined;
 }
@@ -39,7 +40,8 @@ function rowsOf(pair: SchemaPair): Row[] {
     }
     const kind = name.endsWith("Notification") ? "notification" : "request";
     const result = kind === "notification" ? undefined : responseOf(pair, method);
-    rows.push({ method, receiver, kind, unstable: !(name in pair.stable), params: name, result });
+    const unstable = name in pair.stable ? undefined : featureOf(method);
+    rows.push({ method, receiver, kind, unstable, params: name, result });
   }
   return rows;
 }
@@ -72,7 +74,7 @@ export function methodsModule(pair: SchemaPair, definitions: ReadonlyMap<string,
       `method: ${quote(row.method)}`,
       `receiver: ${quote(row.receiver)}`,
       `kind: ${quote(row.kind)}`,
-      `unstable: ${row.unstable}`,
+      ...(row.unstable === undefined ? [] : [`unstable: ${quote(row.unstable)}`]),
       `params: validate.${row.params}`,
       `paramsType: ${quote(row.params)}`,
       `paramsMayBeEmpty: ${mayBeEmpty(definitions, row.params)}`,
@@ -80,7 +82,8 @@ export function methodsModule(pair: SchemaPair, definitions: ReadonlyMap<string,
       ...(row.result === undefined ? [] : [`resultMayBeEmpty: ${mayBeEmpty(definitions, row.result)}`]),
     ].join(", ")} },`;
   });
-  return `${header}import type { MethodRow } from "../method-row.ts";
+  return `${header}import type { UnstableFeature } from "../../validation/features.gen.ts";
+import type { MethodRow } from "../method-row.ts";
 import type { ${validators.toSorted().join(", ")} } from "./types.gen.ts";
 import * as validate from "./validators.gen.ts";
 
@@ -98,7 +101,7 @@ const order = (row: Row): string => `${row.kind === "request" ? 0 : 1} ${row.rec
 
 function receivedBy(title: string, receiver: "agent" | "client", rows: Row[]): string {
   const mine = rows.filter((row) => row.receiver === receiver || row.receiver === "both");
-  const mark = (row: Row): string => (row.unstable ? "  /** Unstable. */\n" : "");
+  const mark = (row: Row): string => (row.unstable ? "  /** @experimental */\n" : "");
   const requests = mine.filter((row) => row.kind === "request");
   const notifications = mine.filter((row) => row.kind === "notification");
   return `/** The requests that the ${receiver} receives. */
@@ -117,16 +120,16 @@ function updateTags(definitions: ReadonlyMap<string, Definition>): string {
   const node = definitions.get("SessionUpdate")?.node;
   const union = node?.kind === "record" ? node.record.union : undefined;
   if (union?.kind !== "tagged") throw new Error("SessionUpdate: is no tagged union any more");
-  const tags = (unstable: boolean): string =>
-    union.cases
-      .filter((each) => each.unstable === unstable)
-      .flatMap((each) => each.values)
-      .map((value) => `\n  ${quote(value)},`)
-      .join("");
+  const { cases } = union;
+  const stable = cases.filter(({ unstable }) => unstable === undefined).flatMap(({ values }) => values);
+  const features = cases.flatMap(({ values, unstable }) =>
+    unstable === undefined ? [] : values.map((value) => `[${quote(value)}, ${quote(unstable)}]`),
+  );
+  const list = (items: readonly string[]): string => items.map((item) => `\n  ${item},`).join("");
   return `/** The kinds of \`session/update\` that the stable protocol knows. */
-export const stableUpdateTags: ReadonlySet<string> = new Set([${tags(false)}\n]);
+export const stableUpdateTags: ReadonlySet<string> = new Set([${list(stable.map(quote))}\n]);
 
-/** Those that only the unstable protocol knows. */
-export const unstableUpdateTags: ReadonlySet<string> = new Set([${tags(true)}\n]);
+/** Those that only the unstable protocol knows, each with its feature. */
+export const unstableUpdateTags: ReadonlyMap<string, UnstableFeature> = new Map([${list(features)}\n]);
 `;
 }

@@ -12,8 +12,10 @@ export interface ModelDifferences {
   readonly renamed: Readonly<Record<string, string>>;
   /** Fields (`Notice.title`) and variants (`SessionUpdate[sessionUpdate=notice]`) that the model leaves out. */
   readonly removed: readonly string[];
-  /** Fields that v2 does not have, by definition, with their rules. */
-  readonly added: Readonly<Record<string, Pick<Schema, "properties" | "required" | "dependentRequired">>>;
+  /** Fields and variants that v2 does not have, by definition, with their rules. */
+  readonly added: Readonly<
+    Record<string, Pick<Schema, "properties" | "required" | "dependentRequired" | "anyOf">>
+  >;
   /** Whole definitions of our own, in place of v2's or beside them. */
   readonly defined: Readonly<Record<string, Schema>>;
   /** What checks.ts says for v2's fields, for the added ones. */
@@ -43,6 +45,7 @@ export const modelDifferences: ModelDifferences = {
   renamed: {
     RequestPermissionRequest: "PermissionRequest",
     RequestPermissionSubject: "PermissionSubject",
+    TerminalExitStatus: "ExitStatus",
   },
   // a question belongs to the session that it is asked in
   removed: ["RequestPermissionRequest.sessionId"],
@@ -56,8 +59,30 @@ export const modelDifferences: ModelDifferences = {
       },
       dependentRequired: { path: ["newText"], newText: ["path"], oldText: ["path", "newText"] },
     },
+    // v1 has servers that stream events over HTTP; v2 has dropped them
+    McpServer: {
+      anyOf: [
+        {
+          type: "object",
+          properties: { type: { type: "string", const: "sse" } },
+          required: ["type"],
+          allOf: [{ $ref: "#/$defs/McpServerSse" }],
+        },
+      ],
+    },
   },
-  defined: {},
+  defined: {
+    McpServerSse: {
+      type: "object",
+      properties: {
+        name: { type: "string" },
+        url: { type: "string" },
+        headers: { type: "array", items: { $ref: "#/$defs/HttpHeader" } },
+        _meta: { type: "object", additionalProperties: true },
+      },
+      required: ["name", "url"],
+    },
+  },
   checks: { "Diff.path": "path" },
   unknownVariants: { SessionUpdate: "UnknownUpdate" },
 };

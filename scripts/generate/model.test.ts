@@ -5,7 +5,7 @@ import test from "node:test";
 import { modelModules } from "./model.ts";
 import { modelDifferences as ours } from "./model-differences.ts";
 import { basisFile } from "./output.ts";
-import { type Definitions, loadSchemas, type SchemaPair, schemaPair, tagOf } from "./schema.ts";
+import { type Definitions, loadSchemas, type Schema, type SchemaPair, schemaPair, tagOf } from "./schema.ts";
 import { requireAccepted } from "./v2-basis.ts";
 
 const v2 = loadSchemas("v2");
@@ -18,6 +18,11 @@ function changed(change: (definitions: Definitions) => void): SchemaPair {
   change(unstable);
   return schemaPair("v2", stable, unstable);
 }
+
+const variant = (type: string): Schema => ({
+  properties: { type: { type: "string", const: type } },
+  required: ["type"],
+});
 
 function refusal(pair: SchemaPair): string {
   try {
@@ -86,12 +91,25 @@ test("a listed difference that does not fit v2 stops the generator", () => {
     [{ removed: ["SessionUpdate[sessionUpdate=mood]"] }, /=mood\]: v2 does not have it, so it cannot/],
     [{ added: { Mood: {} } }, /Mood: v2 does not have it/],
     [{ added: { Diff: { properties: { patch: {} } } } }, /Diff.patch: v2 has it already/],
+    [{ added: { McpServer: { anyOf: [variant("http")] } } }, /McpServer\[http\]: v2 has it already/],
     [{ checks: { "Diff.mood": "path" } }, /Diff.mood: .*the schema does not have it/],
     [{ unknownVariants: { Notice: "UnknownNotice" } }, /Notice: has no variant for unknown tags/],
   ];
   for (const [change, message] of wrong) {
     assert.throws(() => modelModules(v2, { ...ours, ...change }), message);
   }
+});
+
+test("the model has null only where it clears a value, and readonly fields and lists at every depth", () => {
+  const { types } = modelModules(v2);
+  const [, update = ""] = /interface ToolCallUpdate \{(.*?)\}/s.exec(types) ?? [];
+  assert.match(update, /readonly title\?: string \| null;/);
+  assert.match(update, /readonly content\?: readonly ToolCallContent\[\] \| null;/);
+  const [, text = ""] = /interface TextContent \{(.*?)\}/s.exec(types) ?? [];
+  assert.match(text, /readonly annotations\?: Annotations;/);
+  assert.match(text, /readonly _meta\?: Meta;/);
+  const lines = types.split("\n").filter((line) => /^ {2}\w+\??:|[^y] \w+\[\]/.test(line));
+  assert.deepEqual(lines, []);
 });
 
 test("the model stays as it is when our list says no to what v2 changed", () => {
@@ -112,7 +130,7 @@ test("the model stays as it is when our list says no to what v2 changed", () => 
     ...ours,
     removed: [...ours.removed, "Diff.language", "SessionUpdate[sessionUpdate=mood]"],
     added: { ...ours.added, Notice: { properties: { title: { type: "string" } }, required: ["title"] } },
-    defined: { ToolKind: v2.unstable.ToolKind! },
+    defined: { ...ours.defined, ToolKind: v2.unstable.ToolKind! },
   });
   const lines = (text: string): string[] => text.split("\n").toSorted();
   assert.deepEqual(lines(kept.types), lines(modelModules(v2).types));

@@ -1,7 +1,8 @@
 // Builds the model's types and validators from v2's schema and the list of our differences.
 
 import { type ModelDifferences, modelDifferences } from "./model-differences.ts";
-import { type Definitions, type SchemaPair, tagOf } from "./schema.ts";
+import { patchesFor } from "./patches.ts";
+import { type Definitions, type Schema, type SchemaPair, tagOf } from "./schema.ts";
 import { type Definition, shapesOf } from "./shapes.ts";
 import { typesModule } from "./types.ts";
 import { validatorsModule } from "./validators.ts";
@@ -13,10 +14,11 @@ export function modelModules(
 ): { types: string; validators: string } {
   requireFits(v2.unstable, differences);
   const name = (theirs: string): string => differences.renamed[theirs] ?? theirs;
+  const isPatch = patchesFor("v2", v2.unstable);
   const pair: SchemaPair = {
     version: "v2",
-    stable: applied(v2.stable, differences),
-    unstable: applied(v2.unstable, differences),
+    stable: withoutNulls(applied(v2.stable, differences), isPatch),
+    unstable: withoutNulls(applied(v2.unstable, differences), isPatch),
   };
   const shapes = shapesOf(pair, differences.checks);
   const wanted = reachable(pair.unstable, differences.taken.map(name));
@@ -26,8 +28,11 @@ export function modelModules(
   }
   return {
     types: typesModule(definitions, {
-      "../validation/unknown-tag.ts": ["Meta", "UnknownTag"],
-      "./unknown-update.ts": Object.values(differences.unknownVariants),
+      imports: {
+        "../validation/unknown-tag.ts": ["Meta", "UnknownTag"],
+        "./unknown-update.ts": Object.values(differences.unknownVariants),
+      },
+      forModel: true,
     }),
     validators: validatorsModule(definitions, {
       runtime: "../validation/failure.ts",
@@ -52,11 +57,12 @@ function applied(given: Definitions, differences: ModelDifferences): Definitions
   const { removed, added, defined, renamed } = differences;
   const definitions = structuredClone({ ...given, ...defined });
   for (const place of removed) remove(definitions, place);
-  for (const [name, { properties, required = [], ...rules }] of Object.entries(added)) {
+  for (const [name, { properties, required = [], anyOf = [], ...rules }] of Object.entries(added)) {
     const schema = definitions[name];
     if (schema === undefined) continue;
-    schema.properties = { ...properties, ...schema.properties };
-    schema.required = [...(schema.required ?? []), ...required];
+    if (properties !== undefined) schema.properties = { ...properties, ...schema.properties };
+    if (required.length > 0) schema.required = [...(schema.required ?? []), ...required];
+    if (anyOf.length > 0) schema.anyOf = [...anyOf, ...(schema.anyOf ?? [])];
     Object.assign(schema, rules);
   }
   // the model is what we say ourselves: there is nothing to salvage
@@ -68,6 +74,25 @@ function applied(given: Definitions, differences: ModelDifferences): Definitions
   }
   const entries = Object.entries(JSON.parse(text) as Definitions);
   return Object.fromEntries(entries.map(([name, schema]) => [renamed[name] ?? name, schema]));
+}
+
+/** The model has null only where it clears a value; the decoders remove it elsewhere. */
+function withoutNulls(
+  definitions: Definitions,
+  isPatch: (definition: string, field: string) => boolean,
+): Definitions {
+  for (const [name, schema] of Object.entries(definitions))
+    removeNulls(schema, (field) => isPatch(name, field));
+  return definitions;
+}
+
+function removeNulls(schema: Schema, isPatch: (field: string) => boolean): void {
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    if (isPatch(name) || schema.required?.includes(name)) continue;
+    if (Array.isArray(property.type)) property.type = property.type.filter((type) => type !== "null");
+    if (property.anyOf) property.anyOf = property.anyOf.filter(({ type }) => type !== "null");
+  }
+  for (const branch of schema.anyOf ?? schema.oneOf ?? []) removeNulls(branch, isPatch);
 }
 
 /** Removes a field or a variant; says whether it was there. */
@@ -98,11 +123,15 @@ function requireFits(given: Definitions, differences: ModelDifferences): void {
     ...removed
       .filter((place) => !remove(v2, place))
       .map((place) => `${place}: v2 does not have it, so it cannot be removed`),
-    ...Object.entries(added).flatMap(([name, { properties = {} }]) =>
-      Object.keys(properties)
+    ...Object.entries(added).flatMap(([name, { properties = {}, anyOf = [] }]) => [
+      ...Object.keys(properties)
         .filter((field) => field in (v2[name]?.properties ?? {}))
         .map((field) => `${name}.${field}: v2 has it already`),
-    ),
+      ...anyOf
+        .map((branch) => tagOf(branch)?.value)
+        .filter((value) => v2[name]?.anyOf?.some((branch) => tagOf(branch)?.value === value))
+        .map((value) => `${name}[${value}]: v2 has it already`),
+    ]),
   ];
   if (problems.length === 0) return;
   const lines = [...new Set(problems)].map((problem) => `  ${problem}`).join("\n");

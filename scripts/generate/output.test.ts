@@ -3,8 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { checksFor } from "./checks.ts";
+import { featureOf, featurePlaces } from "./feature-places.ts";
 import { generatedFiles, staleFiles } from "./output.ts";
+import { patchesFor } from "./patches.ts";
 import { loadSchemas, type Schema, schemaPair } from "./schema.ts";
+import { shapesOf } from "./shapes.ts";
 
 const files = generatedFiles();
 
@@ -31,6 +34,33 @@ test("an absolute path that nobody listed stops the generator, and so does a lis
   assert.throws(() => checksFor("v1", added), /v1 Thing.path: the schema calls it an absolute path/);
   const { Diff: _, ...rest } = unstable;
   assert.throws(() => checksFor("v1", rest), /v1 Diff.path: checks.ts lists it/);
+});
+
+test("an unstable part that belongs to no feature stops the generator, and every listed part is unstable", () => {
+  assert.throws(
+    () => featureOf("Notice.mood"),
+    /Notice.mood: is unstable, but .*feature-places.ts lists it for/,
+  );
+  const found = new Set<string>();
+  for (const version of ["v1", "v2"] as const) {
+    const pair = loadSchemas(version);
+    for (const { name, node } of shapesOf(pair).values()) {
+      if (node.kind !== "record") continue;
+      const { fields, union } = node.record;
+      for (const field of fields) if (field.unstable) found.add(`${name}.${field.name}`);
+      if (union?.kind !== "tagged") continue;
+      for (const { unstable, values } of union.cases)
+        if (unstable) for (const value of values) found.add(`${name}[${union.tag}=${value}]`);
+    }
+    for (const [name, schema] of Object.entries(pair.unstable))
+      if (schema["x-method"] !== undefined && !(name in pair.stable)) found.add(schema["x-method"]);
+  }
+  assert.deepEqual([...found].toSorted(), Object.values(featurePlaces).flat().toSorted());
+});
+
+test("a patch that the schema does not have stops the generator", () => {
+  const { SessionInfoUpdate: _, ...rest } = loadSchemas("v1").unstable;
+  assert.throws(() => patchesFor("v1", rest), /v1 SessionInfoUpdate: patches.ts lists it/);
 });
 
 test("no sentence of the schema's prose is copied", () => {

@@ -2,8 +2,9 @@
 
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { agentConfigShape } from "@parley/agent";
+import { agentConfigShape } from "@parley/agent/internal";
 import { configSchema } from "@parley/client/internal";
+import { featuresModule } from "./feature-places.ts";
 import { methodsModule } from "./methods.ts";
 import { modelModules } from "./model.ts";
 import { loadSchemas } from "./schema.ts";
@@ -23,12 +24,15 @@ export function generatedFiles(): Map<string, string> {
   for (const version of ["v1", "v2"] as const) {
     const pair = loadSchemas(version);
     const definitions = shapesOf(pair);
-    const types = typesModule(definitions, { "../../validation/unknown-tag.ts": ["Meta", "UnknownTag"] });
+    const types = typesModule(definitions, {
+      imports: { "../../validation/unknown-tag.ts": ["Meta", "UnknownTag"] },
+    });
     const validators = validatorsModule(definitions, { runtime: "../../validation/failure.ts" });
     files.set(join(folder, "wire", version, "types.gen.ts"), types);
     files.set(join(folder, "wire", version, "validators.gen.ts"), validators);
     files.set(join(folder, "wire", version, "methods.gen.ts"), methodsModule(pair, definitions));
   }
+  files.set(join(folder, "validation", "features.gen.ts"), featuresModule());
   const v2 = loadSchemas("v2");
   const model = modelModules(v2);
   files.set(join(folder, "model", "types.gen.ts"), model.types);
@@ -50,9 +54,9 @@ function cliPage(): string {
   });
 }
 
-/** The files whose committed text differs; `committed` answers undefined for one that is not there. */
+/** The files whose committed text differs; undefined, in both, stands for a file that is not there. */
 export function staleFiles(
-  files: ReadonlyMap<string, string>,
+  files: ReadonlyMap<string, string | undefined>,
   committed: (path: string) => string | undefined,
 ): string[] {
   return [...files].filter(([path, text]) => committed(path) !== text).map(([path]) => path);

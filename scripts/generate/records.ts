@@ -2,17 +2,18 @@
 // keys were recognised so far, and the leaf compares it with the number of keys there are, which is how strict
 // mode finds custom root fields (X2) without a lookup. `outer` names the keys that the parents recognised.
 
+import { featureBit } from "./feature-places.ts";
 import { FieldWriter, property } from "./fields.ts";
 import type { Case, Definition, Field, Rec, Union } from "./shapes.ts";
 import { listed, open, own, Path, quote, strict, unstable, type ValueWriter } from "./values.ts";
 
-/** Names of fields, separated by blanks; those of unstable fields end with a question mark. */
+/** Names of fields, separated by blanks; an unstable one is followed by its feature, as `usage?usage`. */
 type Keys = string;
 
 const empty: Rec = { fields: [], union: undefined, open: false, from: "" };
 
 const keysOf = (fields: Field[]): Keys =>
-  fields.map((field) => field.name + (field.unstable ? "?" : "")).join(" ");
+  fields.map(({ name, unstable }) => (unstable === undefined ? name : `${name}?${unstable}`)).join(" ");
 
 const joined = (...keys: Keys[]): Keys => keys.filter((each) => each !== "").join(" ");
 
@@ -122,7 +123,7 @@ export class RecordWriter {
     for (const each of cases) {
       const go = `return ${call(each.values[0] ?? "", each.record, n, keys)};`;
       const labels = each.values.map((value) => `case ${quote(value)}:`);
-      lines.push(...labels, ...(each.unstable ? [`if (mode & ${unstable}) ${go}`, "break;"] : [go]));
+      lines.push(...labels, ...guarded(each, go));
     }
     if (tagIsField)
       lines.push("case undefined:", "case null:", `return ${call("untagged", empty, n, keys)};`);
@@ -139,14 +140,14 @@ export class RecordWriter {
     }
     if (fallback === undefined) {
       const otherwise = other === undefined ? undefined : 'another string, of your own with a leading "_"';
-      lines.push(`return wrongValue(${path}, ${tagsOf(cases, otherwise)}, tag);`);
+      lines.push(`return ${wrongTag(path, cases, otherwise)};`);
       return functions;
     }
     lines.push(`const f = ${call("fallback", fallback, "n", outer)};`);
     // A tag that nobody knows is the likelier mistake than a malformed untagged variant.
     const strange = `f !== undefined && !f.limit && typeof tag === "string"`;
     if (other === undefined) {
-      lines.push(`if (${strange}) return wrongValue(${path}, ${tagsOf(cases, "nothing")}, tag);`);
+      lines.push(`if (${strange}) return ${wrongTag(path, cases, "nothing")};`);
     }
     lines.push("return f;");
     return functions;
@@ -174,6 +175,20 @@ export class RecordWriter {
     lines.push(`return f ?? wrongType("", ${quote(`object with ${names.join(" or ")}`)}, v);`);
     return functions;
   }
+}
+
+/** An unstable variant is for those who have enabled its feature. */
+function guarded({ unstable }: Case, go: string): string[] {
+  return unstable === undefined ? [go] : [`if (mode & ${featureBit(unstable)}) ${go}`, "break;"];
+}
+
+function wrongTag(path: Path, cases: Case[], otherwise: string | undefined): string {
+  const expected = tagsOf(cases, otherwise);
+  const features = cases.flatMap(({ values, unstable }) =>
+    unstable === undefined ? [] : values.map((value) => `${value}=${unstable}`),
+  );
+  if (features.length === 0) return `wrongValue(${path}, ${expected}, tag)`;
+  return `wrongTag(${path}, ${expected}, tag, ${quote(features.join(" "))})`;
 }
 
 function tagsOf(cases: Case[], otherwise: string | undefined): string {

@@ -2,6 +2,8 @@
 // a node, and everything object-like is a record, that is fields plus at most one union that they flatten into.
 
 import { type Check, checksFor } from "./checks.ts";
+import { featureOf, type UnstableFeature } from "./feature-places.ts";
+import { patchesFor } from "./patches.ts";
 import { type Definitions, isEnvelope, refName, type Schema, type SchemaPair, tagOf } from "./schema.ts";
 
 /** The formats of strings that other implementations enforce, so that what we send must keep them. */
@@ -34,7 +36,10 @@ export interface Field {
   required: boolean;
   /** Other fields that make this one required when they are there. */
   requiredWith: string[];
-  unstable: boolean;
+  /** The feature that must be enabled; undefined for a stable field. */
+  unstable: UnstableFeature | undefined;
+  /** Null clears a value; elsewhere it means the same as nothing. */
+  patches: boolean;
   defaultOnError: boolean;
   skipInvalid: boolean;
   defaultOnNull: boolean;
@@ -54,7 +59,8 @@ export interface Rec {
 
 export interface Case {
   values: string[];
-  unstable: boolean;
+  /** The feature that must be enabled; undefined for a stable variant. */
+  unstable: UnstableFeature | undefined;
   record: Rec;
 }
 
@@ -105,11 +111,13 @@ class ShapeBuilder {
   readonly #stable: Definitions;
   readonly #unstable: Definitions;
   readonly #checks: ReadonlyMap<string, Check>;
+  readonly #isPatch: (definition: string, field: string) => boolean;
 
   constructor(pair: SchemaPair, moreChecks: Readonly<Record<string, Check>> | undefined) {
     this.#stable = pair.stable;
     this.#unstable = pair.unstable;
     this.#checks = checksFor(pair.version, pair.unstable, moreChecks);
+    this.#isPatch = patchesFor(pair.version, pair.unstable);
   }
 
   definition(name: string): Definition {
@@ -234,7 +242,8 @@ class ShapeBuilder {
       requiredWith: Object.entries(owner.dependentRequired ?? {}).flatMap(([other, needed]) =>
         needed.includes(name) ? [other] : [],
       ),
-      unstable: stableOwner !== undefined && stable === undefined,
+      unstable: stableOwner !== undefined && stable === undefined ? featureOf(`${from}.${name}`) : undefined,
+      patches: this.#isPatch(from, name),
       defaultOnError: schema["x-deserialize-default-on-error"] ?? false,
       skipInvalid: schema["x-deserialize-skip-invalid-items"] ?? false,
       defaultOnNull: schema["x-deserialize-default-on-null"] ?? false,
@@ -279,7 +288,8 @@ class ShapeBuilder {
       const value = tagOf(branch)?.value;
       const record = this.#record(branch, undefined, from);
       if (value !== undefined) {
-        const unstable = stable !== undefined && !stableTags.has(value);
+        const isAdded = stable !== undefined && !stableTags.has(value);
+        const unstable = isAdded ? featureOf(`${from}[${tag}=${value}]`) : undefined;
         const twin = cases.find((each) => sameBody(each, record, unstable));
         if (twin === undefined) cases.push({ values: [value], unstable, record });
         else twin.values.push(value);
@@ -311,7 +321,7 @@ function bounds(min: number | undefined, max: number | undefined): { min?: numbe
 }
 
 /** Branches that only differ in their tag share one validator. */
-function sameBody(one: Case, record: Rec, unstable: boolean): boolean {
+function sameBody(one: Case, record: Rec, unstable: UnstableFeature | undefined): boolean {
   return one.unstable === unstable && JSON.stringify(one.record) === JSON.stringify(record);
 }
 

@@ -1,6 +1,7 @@
 // Writes the check of one value. Every check is a statement that does nothing when the value is right, so that
 // the validators are straight-line code; what happens otherwise is up to the caller (`OnFail`).
 
+import { allFeatureBits } from "./feature-places.ts";
 import type { Definition, Node } from "./shapes.ts";
 
 /** Writes the statement that runs when a check fails. `failure` is an expression that makes the Failure. */
@@ -10,10 +11,11 @@ export const returnIt: OnFail = (failure) => `return ${failure};`;
 
 /** The bits of `mode`, as literals: imported constants would be loads in the hottest code of the library. */
 export const strict = 1;
-export const unstable = 2;
+export const nulls = 2;
 export const open = 4;
 export const checks = 8;
 export const own = 16;
+export const unstable = allFeatureBits;
 
 export const quote = (text: string): string => JSON.stringify(text);
 

@@ -6,13 +6,20 @@ export { nearestWord } from "./base/nearest-word.ts";
 export { isObject, optional } from "./base/objects.ts";
 export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";
 export { editionOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
+export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export { argumentText } from "./jsonrpc/errors.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
+export { gitPatch, textDiff } from "./model/git-patch.ts";
 export { unsupportedContent } from "./peer/base/prompt-content.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
-export type { InternalPromptOptions } from "./peer/client/connected-session.ts";
-export { PromptHandle } from "./peer/client/prompt-handle.ts";
-export { SessionEvents } from "./peer/client/session-events.ts";
-export { charsOf, joinedText, type UnreadLimits, unreadLimits } from "./peer/client/unread-updates.ts";
+export { PromptHandle } from "./peer/client/session/prompt-handle.ts";
+export { SessionEvents } from "./peer/client/session/session-events.ts";
+export {
+  charsOf,
+  joinedText,
+  type UnreadLimits,
+  unreadLimits,
+} from "./peer/client/session/unread-updates.ts";
 export { type Clock, realClock } from "./testing/gates.ts";
+export { plainTextProblem } from "./transport/unencrypted-address.ts";
 export { wrapSink, wrapTransport } from "./transport/wrap-transport.ts";

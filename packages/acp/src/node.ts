@@ -3,17 +3,11 @@
 export type { DirectoryEntry, RemoveOptions } from "./node/files/directory-entries.ts";
 export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts";
 export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/files/local-files.ts";
-export { isProtectedPath } from "./node/files/protected-paths.ts";
-export type { FileFacts, LocalReadOptions, TextFile } from "./node/files/read-file.ts";
+export type { FileFacts, TextFile } from "./node/files/read-file.ts";
 export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
-export { type OwnedChild, ProcessGroup } from "./node/process-group.ts";
-export { serveScenario } from "./node/serve-scenario.ts";
-export { type AgentProcess, type ProcessExit, type SpawnOptions, spawnAgent } from "./node/spawn.ts";
-export { type StdioOptions, stdioChannel } from "./node/stdio.ts";
 export { sqliteStore } from "./node/store/sqlite-store.ts";
-export { StoreError, type StoreErrorKind, storeErrorKinds } from "./node/store/store-error.ts";
+export { StoreError, type StoreErrorKind } from "./node/store/store-error.ts";
 export type * from "./node/store/store-options.ts";
-export { type StreamChannelOptions, streamChannel } from "./node/stream-channel.ts";
 export type { PtyControl } from "./node/terminals/command.ts";
 export {
   type LocalTerminals,
@@ -22,12 +16,13 @@ export {
 } from "./node/terminals/local-terminals.ts";
 export type { Pty, PtyOptions, PtySpawn } from "./node/terminals/pty-command.ts";
 export type { LocalTerminal } from "./node/terminals/terminal.ts";
-export { nodePlatform } from "./node/text-platform.ts";
 export {
+  type SpawnedTransport,
   type SpawnTransportOptions,
   type StdioTransportOptions,
+  type StreamTransportOptions,
   serveStdio,
   spawnTransport,
   stdioTransport,
+  streamTransport,
 } from "./node/transports.ts";
-export { groupMark } from "./node/watchdog.ts";

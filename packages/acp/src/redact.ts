@@ -1,5 +1,4 @@
 // Removes secrets from traces, histories, exports and logs, in every JavaScript runtime.
 
-export { Redactor, type RedactorOptions, secretsIn } from "./redact/redactor.ts";
-export { isSecretVariable } from "./redact/secret-patterns.ts";
-export { StreamRedactor } from "./redact/stream-redactor.ts";
+export { type Redactor, type RedactorOptions, redactor } from "./redact/redactor.ts";
+export { type StreamRedactor, streamRedactor } from "./redact/stream-redactor.ts";

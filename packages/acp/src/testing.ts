@@ -2,14 +2,9 @@
 
 export type { AgentScenario, AgentStep, StoredSession, TurnScript } from "./testing/agent-scenario.ts";
 export type { AgentEvent } from "./testing/agent-verbs.ts";
-export { checkAgentScenario, checkClientScenario } from "./testing/check-scenario.ts";
-export {
-  type ClientRecord,
-  comparable,
-  type SessionRecord,
-  type StepRecord,
-} from "./testing/client-record.ts";
+export type { ClientRecord, RecordedSession, StepRecord } from "./testing/client-record.ts";
 export type * from "./testing/client-scenario.ts";
+export { type Collected, collect } from "./testing/collect.ts";
 export type { ContractAssert, ContractRunner, ContractTestOptions } from "./testing/contracts/runner.ts";
 export { storeContract } from "./testing/contracts/store-contract.ts";
 export {

@@ -1,5 +1,6 @@
 // Builds the view of a session for a user interface from its entries, in every JavaScript runtime.
 
 export { applyEntry, changesSince, createView, type ViewOptions, viewFrom } from "./view/apply-entry.ts";
+export { type FollowedSession, type FollowedView, followSession } from "./view/follow-session.ts";
 export type * from "./view/session-view.ts";
 export { snapshot, type ViewSnapshot } from "./view/snapshot.ts";

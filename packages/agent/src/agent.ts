@@ -1,15 +1,8 @@
 // Builds the coding agent: the library's agent with a model and tools.
 
-import {
-  type Agent,
-  type AgentDefinition,
-  type AgentSession,
-  agent,
-  memoryStore,
-  type SessionOrigin,
-  type SessionStore,
-} from "@parley/acp";
+import { type Agent, type AgentDefinition, type AgentSession, agent, type OpenInfo } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
 import { questionsOf } from "./mcp/elicitation.ts";
 import type { Effort, Model } from "./model/model.ts";
@@ -17,7 +10,7 @@ import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
 import type { ConfiguredModels } from "./providers/choose-model.ts";
 import { modeOf, type OptionDefaults, sessionOptions } from "./session/options.ts";
-import { checkRoots, SessionState, stateOf } from "./session/session-state.ts";
+import { checkRoots, SessionState } from "./session/session-state.ts";
 import type { Tool } from "./tools/base/tool.ts";
 
 export interface CodingAgentOptions
@@ -51,14 +44,15 @@ export interface CodingAgentOptions
 
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
-  const { unstable = ["session/fork", "session/new"], log, editions, auth, connection } = options;
+  const { unstable = ["fork", "system_prompt"], log, editions, auth, connection } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const promptOptions: PromptOptions = {
-    store,
     tools: options.tools,
     maxRequests: options.maxRequests ?? 200,
     privateHosts: options.privateHosts ?? [],
+    // the library warns of tokens that it may not send
+    reportsUsage: unstable === "*" || unstable.includes("usage"),
     get models(): PromptOptions["models"] {
       const [first = offline, ...others] = [...configured().models, offline];
       return [first, ...others];
@@ -76,14 +70,13 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     version,
     session: {
       store,
-      open: (session, origin) => open(session, origin, { store, version, defaults: defaults() }),
+      open: (session, { origin }) => open(session, origin, { store, version, defaults: defaults() }),
       setConfigOption(session, configId, value) {
         if (configId !== "mode" || !isMode(value)) return;
-        const state = stateOf(session);
-        state.turnMode = undefined;
-        session.setAvailableCommands(state.commands(value));
+        session.data.turnMode = undefined;
+        session.setAvailableCommands(session.data.commands(value));
       },
-      close: (session) => stateOf(session).close(),
+      close: ({ data }) => data.close(),
     },
     concurrentPrompts: "inbox",
     unstable,
@@ -97,9 +90,9 @@ export function codingAgent(options: CodingAgentOptions): Agent {
 
 async function open(
   session: AgentSession,
-  origin: SessionOrigin,
+  origin: OpenInfo["origin"],
   { store, version, defaults }: { store: SessionStore; version: string; defaults: OptionDefaults },
-): Promise<void> {
+): Promise<SessionState> {
   // a stored session can still be read when its folder is gone
   if (origin === "new" || origin === "fork") await checkRoots(session.roots);
   const state = new SessionState({
@@ -107,7 +100,6 @@ async function open(
     changed: () => session.setAvailableCommands(state.commands(modeOf(session))),
     questions: questionsOf(session),
   });
-  session.data = state;
   const { sessionId } = session;
   // the library restores the stored options after this; the commands depend on the mode
   const chosen = origin === "new" ? undefined : (await store.get(sessionId))?.config["mode"];
@@ -116,4 +108,5 @@ async function open(
   session.setAvailableCommands(state.commands(isMode(chosen) ? chosen : defaults.mode));
   // starts the servers while the user writes the first prompt
   state.mcp.sync(session);
+  return state;
 }

@@ -1,6 +1,6 @@
 // Answers one prompt: reads it, runs the model loop and reports failures to the client.
 
-import { errorCodes, RequestError, type SessionStore, type Turn, type TurnEnd } from "@parley/acp";
+import { type PromptResult, RequestError, type StopReason } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { runLoop } from "./loop/turn-loop.ts";
 import { type Model, ModelError } from "./model/model.ts";
@@ -12,7 +12,7 @@ import { runLocalCommand } from "./session/local-commands.ts";
 import { modelOf } from "./session/options.ts";
 import { checkImages, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
-import { checkRoots, type SessionState, stateOf } from "./session/session-state.ts";
+import { type CodingTurn, checkRoots } from "./session/session-state.ts";
 import { contextFiles, systemPrompt } from "./session/system-prompt.ts";
 import type { Tool } from "./tools/base/tool.ts";
 import { tools as codingTools } from "./tools/coding-tools.ts";
@@ -20,34 +20,49 @@ import { openWorkspace } from "./tools/workspace.ts";
 
 export interface PromptOptions {
   readonly models: readonly [Model, ...Model[]];
-  readonly store: SessionStore;
   readonly tools: readonly Tool[] | undefined;
   readonly maxRequests: number;
   readonly privateHosts: readonly string[];
+  /** Whether the end of a turn says how many tokens it took. */
+  readonly reportsUsage: boolean;
+}
+
+export async function answerPrompt(turn: CodingTurn, options: PromptOptions): Promise<PromptResult> {
+  turn.session.data.turnTokens = undefined;
+  let stopReason: StopReason;
+  try {
+    stopReason = await answer(turn, options);
+  } catch (error) {
+    if (!turn.signal.aborted) throw error;
+    stopReason = "cancelled";
+  }
+  const { turnTokens } = turn.session.data;
+  return { stopReason, ...optional({ usage: options.reportsUsage ? turnTokens : undefined }) };
 }
 
 /** Runs one turn: prepares the conversation, runs the loop and names the session. */
-export async function answerPrompt(turn: Turn, options: PromptOptions): Promise<TurnEnd> {
+async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopReason> {
   const { session } = turn;
   const { models, tools = codingTools } = options;
-  const state = stateOf(session);
+  const { data: state } = session;
   // deferred to the first prompt, so that opening and closing a session costs nothing
   if (state.hasHistory) {
-    await rebuild(options.store.entries(session.sessionId), state, turn.messageId).catch(reportDamage);
+    await rebuild(session.history(), state, turn.messageId);
     state.hasHistory = false;
   }
   const reading = readPrompt(turn.prompt);
   state.turnMode = reading.type === "prompt" ? reading.mode : undefined;
-  state.turnTokens = undefined;
   const model = () => modelOf(session, models);
   const local = (command: LocalCommand, argument: string) =>
     runLocalCommand(command, argument, {
       turn,
-      state,
       models,
       isOffline: model().facts.id === offlineModelId,
     });
-  if (reading.type === "local") return local(reading.command, reading.argument);
+  if (reading.type === "local") {
+    await local(reading.command, reading.argument);
+    return "end_turn";
+  }
   checkImages(reading.prompt);
   const isFirst = !state.transcript.messages.some(({ role }) => role === "assistant");
   let prompt = reading.prompt;
@@ -70,7 +85,6 @@ export async function answerPrompt(turn: Turn, options: PromptOptions): Promise<
   try {
     const end = await runLoop({
       turn,
-      state,
       model,
       local,
       system: () =>
@@ -85,7 +99,7 @@ export async function answerPrompt(turn: Turn, options: PromptOptions): Promise<
       maxRequests: options.maxRequests,
     });
     if (isFirst && model().facts.id === offlineModelId) await announceOffline(turn);
-    nameSession(turn, state);
+    nameSession(turn);
     return end;
   } catch (error) {
     if (error instanceof ModelError && !turn.signal.aborted) throw requestError(error);
@@ -102,39 +116,30 @@ const offlineTitle = "This is the offline model: fixed rules, no AI";
 const offlineHelp = "For real help configure a model, see `parley help agent`.";
 
 /** Shown as a notice, so that scripts can use the answer as it is; without notices, at the end of the answer. */
-async function announceOffline(turn: Turn): Promise<void> {
+async function announceOffline(turn: CodingTurn): Promise<void> {
   if (turn.client.capabilities.notices) return turn.notice("info", offlineTitle, offlineHelp);
   const text = `\n\n_${offlineTitle}. ${offlineHelp}_`;
   await turn.say({ type: "text", text, annotations: { audience: ["user"] } });
 }
 
-function nameSession(turn: Turn, state: SessionState): void {
-  if (state.isTitled) return;
-  const title = titleOf(turn.text.replace(/^\s*\/[a-z]+\s*/, "")) ?? titleOf(turn.text);
+function nameSession({ text, session }: CodingTurn): void {
+  if (session.data.isTitled) return;
+  const title = titleOf(text.replace(/^\s*\/[a-z]+\s*/, "")) ?? titleOf(text);
   if (title === undefined) return;
-  state.isTitled = true;
-  turn.title(title);
-}
-
-/** A resumed session is first read here, so this is where a damaged one is found. */
-function reportDamage(error: unknown): never {
-  const { kind, sessionId } = (error ?? {}) as { readonly kind?: unknown; readonly sessionId?: unknown };
-  if (kind !== "damaged" || typeof sessionId !== "string") throw error;
-  const message = `the session ${JSON.stringify(sessionId)} is damaged and cannot be read: delete it, or restore it from a backup`;
-  throw new RequestError(errorCodes.unavailable, message, { reason: "session_damaged", sessionId });
+  session.data.isTitled = true;
+  session.setTitle(title);
 }
 
 function emptyPrompt(): RequestError {
   const message = "The prompt is empty. Write something or attach a file.";
-  return new RequestError(errorCodes.invalidParams, message, { reason: "empty_prompt", path: "/prompt" });
+  return new RequestError("invalid_params", message, { data: { reason: "empty_prompt", path: "/prompt" } });
 }
 
 function requestError(error: ModelError): RequestError {
-  const code = error.kind === "auth" ? errorCodes.authRequired : errorCodes.unavailable;
+  const kind = error.kind === "auth" ? "auth_required" : "unavailable";
   const retryAfter = error.retryAfterMs === undefined ? undefined : Math.ceil(error.retryAfterMs / 1000);
-  return new RequestError(code, error.message, {
-    reason: `model_${error.kind}`,
-    ...optional({ retryAfter }),
+  return new RequestError(kind, error.message, {
+    data: { reason: `model_${error.kind}`, ...optional({ retryAfter }) },
   });
 }
 

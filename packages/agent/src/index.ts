@@ -1,18 +1,45 @@
 // The public API of the coding agent.
 
 export { type CodingAgentOptions, codingAgent } from "./agent.ts";
-export { type Account, type AccountOptions, openAccount } from "./auth/account.ts";
-export { type CredentialsFile, credentialsFile } from "./auth/credentials-file.ts";
-export { keyProblem, loginProvider } from "./auth/login.ts";
-export { type AgentConfig, agentConfigShape } from "./config/agent-config.ts";
 export {
+  type Effort,
+  type MediaPart,
   type Model,
   ModelError,
   type ModelErrorKind,
   type ModelEvent,
   type ModelFacts,
+  type ModelMessage,
   type ModelRequest,
+  type Price,
+  type StopCause,
+  type TextPart,
+  type ThinkingPart,
+  type TokenUsage,
+  type ToolCallPart,
+  type ToolDescription,
+  type ToolOutcome,
+  type Wait,
 } from "./model/model.ts";
-export { type ConfiguredModels, configuredModels } from "./providers/choose-model.ts";
-export type { Endpoint, ModelConfig } from "./providers/provider-config.ts";
-export { type Tool, ToolError } from "./tools/base/tool.ts";
+export type { AutoApproval } from "./permissions/modes.ts";
+export type { ConfiguredModels } from "./providers/choose-model.ts";
+export type { AgentFiles } from "./tools/base/agent-files.ts";
+export type { OutputFolder } from "./tools/base/output-folder.ts";
+export type { SeenFiles } from "./tools/base/seen-files.ts";
+export {
+  type Access,
+  type AgentTerminals,
+  type Job,
+  type JobCommand,
+  type Jobs,
+  type Mode,
+  type PreparedCall,
+  type Presentation,
+  type RunContext,
+  type Tool,
+  type ToolContext,
+  ToolError,
+  type ToolResult,
+  type Vetoes,
+  type WebAccess,
+} from "./tools/base/tool.ts";

@@ -2,9 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryPair, relay } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
-import { comparable, scriptedAgent, scriptedClient } from "@parley/acp/testing";
+import { comparable } from "@parley/acp/internal/testing";
+import { relay } from "@parley/acp/relay";
+import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
+import { memoryPair } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
 
 const { unstable = [] } = everyFeature.agent;

@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryPair } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
-import {
-  checkAgentScenario,
-  checkClientScenario,
-  comparable,
-  scriptedAgent,
-  scriptedClient,
-} from "@parley/acp/testing";
+import { checkAgentScenario, checkClientScenario, comparable } from "@parley/acp/internal/testing";
+import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
+import { memoryPair } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
 
 const limit = { timeout: 60_000 };

@@ -136,7 +136,7 @@ const forms: readonly AgentStep[] = [
 ];
 
 /** A config option whose first name is the current value; values are names in lower case. */
-function select(configId: string, name: string, ...names: [string, ...string[]]) {
+function select(configId: "mode" | "model", name: string, ...names: [string, ...string[]]) {
   const options = names.map((each) => ({ value: each.toLowerCase(), name: each }));
   const currentValue = names[0].toLowerCase();
   return { type: "select" as const, configId, name, category: configId, currentValue, options };
@@ -223,7 +223,7 @@ const agent: AgentScenario = {
   version: 1,
   name: "every-feature",
   title: "Every feature",
-  unstable: ["session/fork", "session/prompt", "session/update"],
+  unstable: ["fork", "usage", "plans", "subagents"],
   promptCapabilities: { image: true, audio: true, embeddedContext: true },
   mcpCapabilities: { http: true },
   _meta: { "example.com/agent": true },
@@ -245,7 +245,7 @@ const agent: AgentScenario = {
             content: [{ type: "text", text: "there was a session." }],
           },
         },
-        { kind: "outcome", messageId: "p1", outcome: { stopReason: "end_turn" } },
+        { kind: "result", messageId: "p1", result: { stopReason: "end_turn" } },
       ],
     },
   ],
@@ -256,7 +256,7 @@ const agent: AgentScenario = {
 const client: ClientScenario = {
   parley: "client-scenario",
   version: 1,
-  unstable: ["session/fork", "session/prompt", "session/update"],
+  unstable: ["fork", "usage", "plans", "subagents"],
   login: "password",
   permissions: [
     { when: "Delete", answer: { kind: "reject_once" } },

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { memoryPair } from "@parley/acp";
-import { type ProcessExit, spawnTransport } from "@parley/acp/node";
+import type { ExitStatus } from "@parley/acp/model";
+import { spawnTransport } from "@parley/acp/node";
 import {
   type AgentScenario,
   type ClientRecord,
@@ -15,6 +15,7 @@ import {
   scriptedAgent,
   scriptedClient,
 } from "@parley/acp/testing";
+import { memoryPair } from "@parley/acp/transport";
 import { everyFeature, oddities } from "@parley/conformance";
 
 const program = fileURLToPath(new URL("../../acp/test/support/scripted-agent-process.ts", import.meta.url));
@@ -23,10 +24,10 @@ const limit = { timeout: 60_000 };
 async function overStdio(
   scenario: string,
   client: ClientScenario,
-): Promise<{ record: ClientRecord; exit: ProcessExit; stderr: string }> {
+): Promise<{ record: ClientRecord; exit: ExitStatus; stderr: string }> {
   const args = ["--conditions=parley-source", program, scenario];
-  const { transport, process: started } = spawnTransport(process.execPath, args, { graceMs: 300 });
-  const record = await scriptedClient(client).run(transport);
+  const started = spawnTransport(process.execPath, args, { graceMs: 300 });
+  const record = await scriptedClient(client).run(started);
   return { record, exit: await started.exited, stderr: started.stderrTail() };
 }
 

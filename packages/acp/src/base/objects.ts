@@ -1,5 +1,12 @@
 // Recognises and builds plain objects.
 
+/** The type with all of its fields, lists and maps readonly, at every depth. */
+export type Immutable<Type> = unknown extends Type
+  ? Type
+  : Type extends string | number | boolean | null | undefined
+    ? Type
+    : { readonly [Key in keyof Type]: Immutable<Type[Key]> };
+
 /** Whether the value is an object and neither null nor an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

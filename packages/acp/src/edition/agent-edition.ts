@@ -37,8 +37,6 @@ export interface AgentSessionEdition {
 export interface PromptPolicy {
   /** A prompt is answered, and its message echoed, once it is part of the conversation: not at the end of the work. */
   readonly answersAtInsertion: boolean;
-  /** The method that carries the tokens of a turn; unstable, so it must be listed. */
-  readonly usageMethod: string;
   /** The result for a prompt whose message was inserted. */
   inserted(messageId: string): object;
   /** The result for a prompt whose work has ended. Throws RequestError where the version says so. */
@@ -95,6 +93,7 @@ export interface ClientCapabilities {
   readonly booleanOptions: boolean;
   readonly notices: boolean;
   readonly compaction: boolean;
+  readonly _meta?: Meta;
 }
 
 /** The features of an agent. */
@@ -118,17 +117,19 @@ export interface AgentCapabilities {
   /** A system prompt may take the place of the agent's own. */
   readonly systemPromptOverride: boolean;
   readonly logout: boolean;
+  /** Custom data of the agent's capabilities. */
+  readonly _meta?: Meta;
 }
 
 /** One side's part of the handshake. */
 export interface Introduction<Features> {
   readonly info: Implementation | undefined;
   readonly capabilities: Features;
-  readonly _meta: Meta | undefined;
 }
 
 export interface AgentIntroduction extends Introduction<AgentCapabilities> {
   readonly authMethods: readonly AuthMethod[];
+  readonly _meta: Meta | undefined;
 }
 
 /** The complete environment of one activation of a session; nothing is inherited from an earlier one. */

@@ -3,6 +3,7 @@
 import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type { ContentBlock, SessionConfigOption } from "../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
+import type { UnstableFeatures } from "../validation/unstable-features.ts";
 import type { Activation, AgentIntroduction, SessionSetup, WireCall } from "./agent-edition.ts";
 import type { Edition } from "./negotiate.ts";
 
@@ -32,10 +33,16 @@ export interface ClientSessionEdition {
   interrupted(out: ClientSessionSink): void;
 }
 
+interface FileTarget {
+  readonly path: string;
+  /** False when the path was resolved. */
+  readonly followLinks?: boolean;
+}
+
 /** The requests that an agent may send to a v1 client. */
 export type ServiceOp =
-  | { readonly op: "read"; readonly path: string; readonly line?: number; readonly limit?: number }
-  | { readonly op: "write"; readonly path: string; readonly content: string }
+  | ({ readonly op: "read"; readonly line?: number; readonly limit?: number } & FileTarget)
+  | ({ readonly op: "write"; readonly content: string } & FileTarget)
   | {
       readonly op: "create_terminal";
       readonly command: string;
@@ -60,7 +67,8 @@ export interface ClientEdition {
   setOption(sessionId: string, option: SessionConfigOption, value: string | boolean): WireCall;
   /** The options after a change; undefined where the answer does not say. */
   optionsAfter(method: string, result: object): readonly SessionConfigOption[] | undefined;
-  session(): ClientSessionEdition;
+  /** Updates of unstable features that are not enabled are of an unknown kind. */
+  session(unstable: UnstableFeatures): ClientSessionEdition;
   /** `titleOf` is for questions about a call that do not say what it is called. */
   permission(
     params: object,

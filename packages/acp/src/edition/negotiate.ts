@@ -1,7 +1,7 @@
 // Negotiates the version of a connection, with a handshake that peers of either version understand.
 
 import { optional } from "../base/objects.ts";
-import { invalidParams, RequestError } from "../jsonrpc/errors.ts";
+import { RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { ClientCapabilities } from "./agent-edition.ts";
 
@@ -30,11 +30,11 @@ export function editionOf(version: ProtocolVersion): Edition {
   return version === 1 ? "v1" : "v2";
 }
 
-/** The version that an agent answers with. Throws -32602 for what is no version, -32022 where none fits. */
+/** The version that an agent answers with. Throws RequestError "invalid_params" for what is no version, "unsupported_version" where none fits. */
 export function chooseVersion(params: unknown, supported: readonly ProtocolVersion[]): ProtocolVersion {
   const requested = (params as { protocolVersion?: unknown } | null | undefined)?.protocolVersion;
   if (!Number.isInteger(requested) || (requested as number) < 0 || (requested as number) > 65_535) {
-    throw invalidParams(
+    throw RequestError.invalidParams(
       "initialize: params/protocolVersion must be an integer from 0 to 65535",
       "/protocolVersion",
     );
@@ -45,9 +45,8 @@ export function chooseVersion(params: unknown, supported: readonly ProtocolVersi
   const newest = supported[0] ?? 1;
   // an agent that only knows version 1 answers its own and never errs (A3); one that knows more says what it has (A5)
   if (supported.length === 1 && newest === 1) return 1;
-  throw new RequestError(-32022, `protocol version ${wanted} is not supported`, {
-    requested: wanted,
-    supported,
+  throw new RequestError("unsupported_version", `protocol version ${wanted} is not supported`, {
+    data: { requested: wanted, supported },
   });
 }
 

@@ -46,7 +46,8 @@ const failing: Record<string, () => unknown> = {
   throws: () => thrown(new TypeError("password=hunter2")),
   rejects: () => rejected(new TypeError("password=hunter2")),
   "throws something that is no Error": () => rejected("password=hunter2"),
-  "throws a RequestError whose code is no integer": () => thrown(new RequestError(Number.NaN, "hunter2")),
+  "throws a RequestError whose code is no integer": () =>
+    thrown(new RequestError("other", "hunter2", { code: Number.NaN })),
 };
 for (const [what, request] of Object.entries(failing)) {
   test(`a handler that ${what} gives -32603 without its text; the whole error is in the log under the same correlationId (G4)`, async () => {
@@ -69,7 +70,7 @@ for (const [what, request] of Object.entries(failing)) {
 test("a RequestError crosses the wire whole: code, message and data (J7)", async () => {
   const [client] = connectedPair(
     {},
-    { request: () => rejected(new RequestError(-32002, "no such", { path: "/x" })) },
+    { request: () => rejected(new RequestError("not_found", "no such", { data: { path: "/x" } })) },
   );
   const outcome = await outcomeOf(client.request("read"));
   assert.ok("error" in outcome && outcome.error instanceof RequestError);
@@ -79,7 +80,9 @@ test("a RequestError crosses the wire whole: code, message and data (J7)", async
 
 test("a RequestError whose data cannot be serialised keeps its code and message (G4)", async () => {
   for (const data of [1n, cyclic]) {
-    const { peer } = withBarePeer({ request: () => thrown(new RequestError(-32002, "no such", data)) });
+    const { peer } = withBarePeer({
+      request: () => thrown(new RequestError("not_found", "no such", { data })),
+    });
     peer.send(call(1));
     await peer.until(1);
     assert.deepEqual(peer.received, [{ jsonrpc: "2.0", id: 1, error: { code: -32002, message: "no such" } }]);

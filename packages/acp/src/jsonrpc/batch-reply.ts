@@ -1,7 +1,7 @@
 // Collects the answers to a batch and sends them as one array after the last one.
 
 import type { ConnectionLimits, Log } from "./connection-options.ts";
-import { rpcCodes } from "./errors.ts";
+import { errorCodes } from "./error-kinds.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import { idToJson } from "./message-id.ts";
 
@@ -19,7 +19,7 @@ export interface BatchHost {
 }
 
 export class BatchReply {
-  /** Whether to answer the requests of this batch with -32065, because too many answers are waiting. */
+  /** Whether to answer the requests of this batch with RequestError "rate_limited", because too many answers are waiting. */
   readonly refusesRequests: boolean;
   readonly #host: BatchHost;
   readonly #waiting = new Set<IncomingRequest>();
@@ -47,7 +47,7 @@ export class BatchReply {
     this.#answered.push(request);
     if (this.#hasRoomFor(text.length)) this.#keep(reply, text);
     else {
-      const tooMuch = bareError(request, rpcCodes.limitExceeded, "the answers of this batch are too large", {
+      const tooMuch = bareError(request, "limit_exceeded", "the answers of this batch are too large", {
         reason: "limit_exceeded",
       });
       this.#keep(tooMuch, JSON.stringify(tooMuch));
@@ -110,7 +110,7 @@ export class BatchReply {
 
   #sendBareErrors(answered: readonly IncomingRequest[]): void {
     const host = this.#host;
-    const errors = answered.map((request) => bareError(request, rpcCodes.internalError, "internal error"));
+    const errors = answered.map((request) => bareError(request, "internal_error", "internal error"));
     if (errors.length === 0) return;
     try {
       host.send(errors, JSON.stringify(errors));
@@ -120,6 +120,12 @@ export class BatchReply {
   }
 }
 
-function bareError(request: IncomingRequest, code: number, message: string, data?: object): object {
+function bareError(
+  request: IncomingRequest,
+  kind: keyof typeof errorCodes,
+  message: string,
+  data?: object,
+): object {
+  const code = errorCodes[kind];
   return { jsonrpc: "2.0", id: idToJson(request.id), error: { code, message, data } };
 }

@@ -162,7 +162,7 @@ test("a batch is sent as one array and each promise gets its own answer (B1, B5)
     {},
     {
       request(method) {
-        if (method === "bad") throw new RequestError(-32002, "no such");
+        if (method === "bad") throw new RequestError("not_found", "no such");
         return Promise.resolve(method);
       },
       notification: (method) => void seen.push(method) as undefined,

@@ -21,12 +21,12 @@ export interface ConnectionOptions {
   readonly tap?: (direction: "in" | "out", text: string, fault?: Fault) => void;
   /** Returns the scope that `maxInFlightPerScope` counts by; for ACP the session. */
   readonly scopeOf?: (params: unknown) => string | undefined;
-  /** "accept" (default) handles JSON-RPC 2.0 arrays; "reject" answers each one with a single -32600. */
+  /** "accept" (default) handles JSON-RPC 2.0 arrays; "reject" answers each one with a single "invalid_request". */
   readonly batches?: "accept" | "reject";
   /** Returns why these calls must not be sent as one batch, or undefined. */
   readonly refuseBatch?: (calls: readonly BatchCall[]) => string | undefined;
   /**
-   * How to treat lines that are not JSON. "answer" (default) answers each with -32700. "skip" counts and logs
+   * How to treat lines that are not JSON. "answer" (default) answers each with RequestError "parse_error". "skip" counts and logs
    * lines that do not begin like a message, for clients that read an agent's stdout.
    */
   readonly noise?: "answer" | "skip";
@@ -61,21 +61,21 @@ export function newCounters(): ConnectionCounters {
 }
 
 export interface ConnectionLimits {
-  /** Requests of the peer that may run at once; a further one is answered -32065. Default 16,384. */
+  /** Requests of the peer that may run at once; a further one is answered with "rate_limited". Default 16,384. */
   readonly maxInFlight: number;
   /** The same per scope (for ACP: per session). Default 256. */
   readonly maxInFlightPerScope: number;
-  /** Characters of the peer's running requests together; a further one is answered -32065. Default 64 MiB. */
+  /** Characters of the peer's running requests together; a further one is answered with "rate_limited". Default 64 MiB. */
   readonly maxInFlightBytes: number;
   /** Characters of a string id. Default 1,024. */
   readonly maxIdLength: number;
   /** Entries of one batch. Default 10,000. */
   readonly maxBatchEntries: number;
-  /** Characters of the answers to one batch; further answers become -32063. Default 32 MiB. */
+  /** Characters of the answers to one batch; further answers become "limit_exceeded". Default 32 MiB. */
   readonly maxBatchAnswerBytes: number;
   /**
-   * Characters of all answers that wait for the rest of their batches. Above it results become -32063, and the
-   * requests of a new batch -32065. Default 32 MiB.
+   * Characters of all answers that wait for the rest of their batches. Above it results become "limit_exceeded", and the
+   * requests of a new batch "rate_limited". Default 32 MiB.
    */
   readonly maxHeldBatchBytes: number;
   /** Errors with `id: null` per second; further ones are only counted. Default 10. */

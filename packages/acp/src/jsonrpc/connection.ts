@@ -13,12 +13,14 @@ import {
   limitsFrom,
   newCounters,
 } from "./connection-options.ts";
-import { ConnectionError, RequestError, rpcCodes } from "./errors.ts";
+import { errorCodes } from "./error-kinds.ts";
+import { ConnectionError, RequestError } from "./errors.ts";
 import { InboundRequests, rateLimited } from "./inbound-requests.ts";
 import { InvalidInput, invalidRequest } from "./invalid-input.ts";
 import { batchEntryTexts } from "./json-text.ts";
 import { exactId, exactRequestId, idProblem, isExact, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
+import type { SentHook } from "./pending-requests.ts";
 import { checkTimes, PendingRequests, type RequestOptions, SentBatches } from "./pending-requests.ts";
 import { claimTransport, type EndReason, type Sink, type Transport } from "./transport.ts";
 
@@ -121,7 +123,7 @@ export class Connection {
     const refusal = this.#refusal(method, options.signal);
     if (refusal !== undefined) return Promise.reject(refusal);
     const id = this.#nextId++;
-    options.sent?.(id);
+    (options as SentHook).sent?.(id); // not a public option: only a relay gives it
     // sent first: a message that cannot be serialised throws here, before it is registered
     this.#output.send({ jsonrpc: "2.0", id, method, params });
     return this.#expect(id, method, options);
@@ -291,7 +293,7 @@ export class Connection {
       );
     }
     if (method === cancelMethod) {
-      const error = new RequestError(rpcCodes.methodNotFound, `${cancelMethod} is a notification`);
+      const error = new RequestError("method_not_found", `${cancelMethod} is a notification`);
       return this.#inbound.refuse(known, method, batch, error);
     }
     if (batch?.refusesRequests) {
@@ -338,7 +340,7 @@ export class Connection {
     if (entries.length > maxBatchEntries) {
       const message = `a batch may have ${maxBatchEntries} entries, got ${entries.length}`;
       return this.#invalidInput.message({
-        code: rpcCodes.limitExceeded,
+        code: errorCodes.limit_exceeded,
         message,
         data: { reason: "limit_exceeded" },
       });

@@ -3,7 +3,8 @@
 import type { BatchReply } from "./batch-reply.ts";
 import { isPromiseLike } from "./callbacks.ts";
 import type { ConnectionLimits, ConnectionOptions } from "./connection-options.ts";
-import { RequestError, rpcCodes } from "./errors.ts";
+import { errorCodes } from "./error-kinds.ts";
+import { RequestError } from "./errors.ts";
 import { IncomingRequest, type RequestOwner } from "./incoming-request.ts";
 import { idToJson, type RequestId } from "./message-id.ts";
 
@@ -100,14 +101,14 @@ export class InboundRequests {
   /** Unknown, answered and malformed ids are ignored. */
   cancel(id: unknown): void {
     // a value that is not an id is never found
-    this.#running.get(id as RequestId)?.abort(new RequestError(rpcCodes.cancelled, "cancelled by the peer"));
+    this.#running.get(id as RequestId)?.abort(new RequestError("cancelled", "cancelled by the peer"));
   }
 
   abortAll(reason: Error): void {
     for (const request of [...this.#running.values()]) request.abort(reason);
   }
 
-  /** Answers every running request with -32800, so that none is left without an answer. */
+  /** Answers every running request with RequestError "cancelled", so that none is left without an answer. */
   giveUpAll(): void {
     for (const request of [...this.#running.values()]) {
       if (this.#untrack(request)) {
@@ -198,11 +199,11 @@ export class InboundRequests {
   }
 
   #wireError(request: IncomingRequest, thrown: unknown): { code: number; message: string; data?: unknown } {
-    if (thrown instanceof RequestError && Number.isInteger(thrown.code)) {
+    if (thrown instanceof RequestError) {
       const { code, message, data } = thrown;
       return data === undefined ? { code, message } : { code, message, data };
     }
-    if (request.isCancellation(thrown)) return { code: rpcCodes.cancelled, message: "cancelled" };
+    if (request.isCancellation(thrown)) return { code: errorCodes.cancelled, message: "cancelled" };
     const correlationId = Math.random().toString(36).slice(2, 12);
     this.#host.log("error", "a request handler failed", {
       method: request.method,
@@ -210,7 +211,7 @@ export class InboundRequests {
       error: thrown,
     });
     return {
-      code: rpcCodes.internalError,
+      code: errorCodes.internal_error,
       message: "internal error",
       data: { reason: "internal_error", correlationId },
     };
@@ -218,11 +219,11 @@ export class InboundRequests {
 }
 
 function closing(): RequestError {
-  return new RequestError(rpcCodes.cancelled, "cancelled: the connection is closing");
+  return new RequestError("cancelled", "cancelled: the connection is closing");
 }
 
 export function rateLimited(message: string, scope: "connection" | "session" = "connection"): RequestError {
-  return new RequestError(rpcCodes.rateLimited, message, { reason: "rate_limited", scope });
+  return new RequestError("rate_limited", message, { data: { reason: "rate_limited", scope } });
 }
 
 function tooMany(limit: number, scope: "connection" | "session"): RequestError {
@@ -234,9 +235,8 @@ function malformedName(id: RequestId, method: string): RequestError | undefined 
   const where =
     typeof id === "string" && !id.isWellFormed() ? "id" : method.isWellFormed() ? undefined : "method";
   if (where === undefined) return undefined;
-  return new RequestError(rpcCodes.invalidParams, `${where} must be well-formed Unicode`, {
-    reason: "malformed_unicode",
-    path: `/${where}`,
+  return new RequestError("invalid_params", `${where} must be well-formed Unicode`, {
+    data: { reason: "malformed_unicode", path: `/${where}` },
   });
 }
 

@@ -2,7 +2,8 @@
 
 import type { BatchReply } from "./batch-reply.ts";
 import type { ConnectionCounters, ConnectionLimits, Log } from "./connection-options.ts";
-import { ConnectionError, rpcCodes } from "./errors.ts";
+import { errorCodes } from "./error-kinds.ts";
+import { ConnectionError } from "./errors.ts";
 import {
   type EnvelopeHead,
   idToJson,
@@ -24,7 +25,7 @@ export function nullIdError(error: WireError): object {
 
 export function invalidRequest(message: string, path: string, reason = "invalid_request"): WireError {
   return {
-    code: rpcCodes.invalidRequest,
+    code: errorCodes.invalid_request,
     message: `invalid request: ${message}`,
     data: path === "" ? { reason } : { reason, path },
   };
@@ -105,7 +106,7 @@ export class InvalidInput {
       const what = fault.kind === "utf8" ? "the text is not valid UTF-8" : "the text is not JSON";
       if (this.#host.awaitsAnswers() && this.#failAnswered(fault, readEnvelopeHead(fault.head), what)) return;
       const error = {
-        code: rpcCodes.parseError,
+        code: errorCodes.parse_error,
         message: `parse error: ${what}`,
         data: { reason: fault.kind },
       };
@@ -120,10 +121,10 @@ export class InvalidInput {
     // an error with the id of a running request would be taken for its answer
     if (id === undefined || method === undefined || !this.#mayAnswer(id)) {
       return this.#sendLimited(
-        nullIdError({ code: rpcCodes.invalidRequest, message: `message ${size}`, data }),
+        nullIdError({ code: errorCodes.invalid_request, message: `message ${size}`, data }),
       );
     }
-    const code = fault.kind === "too_deep" ? rpcCodes.invalidParams : rpcCodes.invalidRequest;
+    const code = fault.kind === "too_deep" ? errorCodes.invalid_params : errorCodes.invalid_request;
     this.#host.send({ jsonrpc: "2.0", id: idToJson(id), error: { code, message: `message ${size}`, data } });
   }
 

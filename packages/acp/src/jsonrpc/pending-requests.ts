@@ -1,7 +1,7 @@
 // Tracks our requests until they are answered, time out, are cancelled, or the connection ends.
 
 import { backgroundDeadline, type Deadline, deadline, milliseconds } from "../base/deadline.ts";
-import { ConnectionError, RequestError } from "./errors.ts";
+import { ConnectionError, RequestError, requestErrorFrom } from "./errors.ts";
 
 export interface RequestOptions<Result> {
   /**
@@ -18,7 +18,11 @@ export interface RequestOptions<Result> {
    * If it throws, the promise rejects.
    */
   readonly receive?: ((result: unknown) => Result) | undefined;
-  /** @internal Called with the id of the request, before it is sent. */
+}
+
+/** For a relay, beside the options of a request. */
+export interface SentHook {
+  /** Called with the id of the request, before it is sent. */
   readonly sent?: ((id: number) => void) | undefined;
 }
 
@@ -166,7 +170,7 @@ function errorFromWire(method: string, error: unknown): Error {
     const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
     if (typeof code === "number" && Number.isInteger(code)) {
       const text = typeof message === "string" ? message : "the peer gave no message";
-      return new RequestError(code, text, data, method);
+      return requestErrorFrom({ code, message: text, data }, method);
     }
   }
   return new ConnectionError(

@@ -76,13 +76,8 @@ export function claimTransport(transport: Transport): void {
   // only the compiler knows that it is one
   const methods: Partial<Transport> | null | undefined = transport;
   if (typeof methods?.start !== "function" || typeof methods.send !== "function") {
-    const inside = typeof methods === "object" && methods !== null && "transport" in methods;
-    const hint = inside
-      ? "it has one in its field transport: give that"
-      : 'make one, as spawnTransport("my-agent", []).transport is';
-    throw new TypeError(
-      `connect: expected a transport (start, send, close), got ${argumentText(transport)}; ${hint}`,
-    );
+    const got = `connect: expected a transport (start, send, close), got ${argumentText(transport)}`;
+    throw new TypeError(`${got}; make one, for example spawnTransport("my-agent")`);
   }
   if (claimed.has(transport))
     throw new TypeError("this transport has a connection already; make a transport for each connection");

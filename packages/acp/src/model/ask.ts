@@ -6,28 +6,32 @@ export type { PermissionRequest, PermissionSubject } from "./types.gen.ts";
 
 /** Anything but a selected option means: do not proceed. */
 export type PermissionOutcome =
-  | { outcome: "selected"; optionId: string; _meta?: Meta | null }
-  | { outcome: "cancelled"; _meta?: Meta | null };
+  | { readonly outcome: "selected"; readonly optionId: string; readonly _meta?: Meta }
+  | { readonly outcome: "cancelled"; readonly _meta?: Meta };
 
-/** A form to fill in, or an address to visit. */
+/** A form to fill in, or an address to visit. More kinds may be added: give a `switch` over it a `default:`. */
 export type ElicitationRequest =
   | {
-      mode: "form";
-      message: string;
-      requestedSchema: ElicitationSchema;
-      toolCallId?: string | null;
-      _meta?: Meta | null;
+      readonly mode: "form";
+      readonly message: string;
+      readonly requestedSchema: ElicitationSchema;
+      readonly toolCallId?: string;
+      readonly _meta?: Meta;
     }
   | {
-      mode: "url";
-      message: string;
-      elicitationId: string;
-      url: string;
-      toolCallId?: string | null;
-      _meta?: Meta | null;
+      readonly mode: "url";
+      readonly message: string;
+      readonly elicitationId: string;
+      readonly url: string;
+      readonly toolCallId?: string;
+      readonly _meta?: Meta;
     };
 
 export type ElicitationResponse =
-  | { action: "accept"; content?: Record<string, unknown> | null; _meta?: Meta | null }
-  | { action: "decline"; _meta?: Meta | null }
-  | { action: "cancel"; _meta?: Meta | null };
+  | {
+      readonly action: "accept";
+      readonly content?: Readonly<Record<string, unknown>>;
+      readonly _meta?: Meta;
+    }
+  | { readonly action: "decline"; readonly _meta?: Meta }
+  | { readonly action: "cancel"; readonly _meta?: Meta };

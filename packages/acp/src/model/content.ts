@@ -1,14 +1,13 @@
 // The content types of messages, plans, commands and options.
 
 export type {
-  Annotations,
   AuthMethod,
   AvailableCommand,
   BackgroundWork,
   ContentBlock,
   Cost,
   DiffChange,
-  DiffPatch,
+  ExitStatus,
   Implementation,
   McpServer,
   Meta,
@@ -17,7 +16,6 @@ export type {
   SessionConfigOption,
   StateUpdate,
   SystemPrompt,
-  TerminalExitStatus,
   ToolCallLocation,
   ToolCallStatus,
   ToolKind,

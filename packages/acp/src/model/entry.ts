@@ -13,10 +13,14 @@ export type EntryBody =
   | { readonly kind: "answer"; readonly askId: string; readonly permission: PermissionOutcome }
   | { readonly kind: "answer"; readonly askId: string; readonly elicitation: ElicitationResponse }
   /** The end of the work on a prompt. */
-  | { readonly kind: "outcome"; readonly messageId: string; readonly outcome: PromptResult };
+  | { readonly kind: "result"; readonly messageId: string; readonly result: PromptResult };
 
-/** One thing that happened in a session. `seq` counts from 1 without gaps; order is by `seq`, never by time. */
+/** One thing that happened in a session. More kinds will be added: give a switch over `kind` a `default:`. */
 export type Entry = {
-  readonly seq: number /** Milliseconds since 1970. */;
+  /** The format of a stored entry. A store treats the rest as opaque JSON; `upgradeEntry` reads older formats. */
+  readonly format: 1;
+  /** Counts from 1 without gaps. Order is by `seq`, never by time. */
+  readonly seq: number;
+  /** Milliseconds since 1970. */
   readonly time: number;
 } & EntryBody;

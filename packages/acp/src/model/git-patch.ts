@@ -1,8 +1,29 @@
 // Creates a git patch from two texts.
 
+import { optional } from "../base/objects.ts";
+import type { Diff } from "./update.ts";
+
 const context = 3;
 /** Beyond so many differences a minimal script is not worth its time: the changed block is replaced whole. */
 const maxEdits = 1_000;
+
+/** One file's change as both versions say it: version 1 by its texts, version 2 by a patch. */
+export function textDiff({ path, oldText, newText }: TextChange): Diff {
+  return {
+    path,
+    newText,
+    ...optional({ oldText }),
+    changes: [{ operation: oldText === undefined ? "add" : "modify", path, fileType: "text" }],
+    patch: { format: "git_patch", text: gitPatch(path, oldText, newText) },
+  };
+}
+
+interface TextChange {
+  readonly path: string;
+  /** Absent for a new file. */
+  readonly oldText?: string | undefined;
+  readonly newText: string;
+}
 
 /** The patch that turns `oldText` into `newText`; undefined stands for a file that does not exist. */
 export function gitPatch(path: string, oldText: string | undefined, newText: string | undefined): string {

@@ -14,3 +14,13 @@ test("two memory stores know nothing of each other", async () => {
   await other.append("a", [promptAt(1)]);
   await one.append("a", [promptAt(1)]);
 });
+
+test("a memory store that is disposed of is closed", async () => {
+  let left: ReturnType<typeof memoryStore>;
+  {
+    await using store = memoryStore();
+    left = store;
+    await store.create(recordOf("a"));
+  }
+  await assert.rejects(left.get("a"), /closed/);
+});

@@ -1,6 +1,7 @@
 // A session store in memory, for tests and for applications that keep no history.
 
 import type { Entry } from "./entry.ts";
+import { upgradeEntry } from "./entry-format.ts";
 import { jsonCopy } from "./json-copy.ts";
 import type { SessionQuery, SessionRecord, SessionRecordPage, SessionStore } from "./store.ts";
 import {
@@ -24,12 +25,17 @@ interface HeldSession {
 }
 
 /** Keeps sessions in memory. One process, so a claim is always granted; a fork shares the entries. */
-export function memoryStore(): SessionStore {
+export function memoryStore(): SessionStore & AsyncDisposable {
   const sessions = new Map<string, HeldSession>();
   let isClosed = false;
 
   function checkOpen(): void {
     if (isClosed) throw new Error("the session store is closed");
+  }
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    sessions.clear();
   }
 
   function held(sessionId: string): HeldSession {
@@ -75,7 +81,7 @@ export function memoryStore(): SessionStore {
       for (let at = Math.max(fromSeq, 1) - 1; at < end; at++) {
         if (held(sessionId).entries !== entries) throw unknownSession(sessionId);
         // by way of the text: a reader gets what any other store would give back, and may change it
-        yield JSON.parse(JSON.stringify(entries[at]));
+        yield upgradeEntry(JSON.parse(JSON.stringify(entries[at])));
       }
     },
     async fork(sessionId, record) {
@@ -94,10 +100,8 @@ export function memoryStore(): SessionStore {
       const session = sessions.get(sessionId);
       if (session !== undefined) session.isClaimed = false;
     },
-    async close() {
-      isClosed = true;
-      sessions.clear();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

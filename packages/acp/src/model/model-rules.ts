@@ -10,8 +10,9 @@ export interface ModelRules {
   permission(ask: PermissionRequest): Failure | undefined;
 }
 
-export function modelRules(unstable: boolean): ModelRules {
-  const mode = modes.strict | modes.checks | modes.own | (unstable ? modes.unstable : 0);
+/** `features` is the part of a mode that enables unstable features. */
+export function modelRules(features: number): ModelRules {
+  const mode = modes.strict | modes.checks | modes.own | features;
   return {
     update: (update) => validate.SessionUpdate(update, mode),
     permission: (ask) => validate.PermissionRequest(ask, mode),

@@ -1,18 +1,24 @@
 // The interfaces of files and terminals, on this machine or at the client.
 
+import type { ExitStatus } from "./content.ts";
+
 export interface ReadTextOptions {
   /** 1-based. Default: the first line. */
   readonly line?: number;
   /** How many lines. Default: all. */
   readonly limit?: number;
+  /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
+  readonly followLinks?: boolean;
   readonly signal?: AbortSignal;
 }
 
 export interface WriteTextOptions {
+  /** As for reading. */
+  readonly followLinks?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** Paths are absolute. A method that the other side did not offer rejects with -32601. */
+/** Paths are absolute. A method that the other side did not offer rejects with RequestError "method_not_found". */
 export interface Files {
   readonly canRead: boolean;
   readonly canWrite: boolean;
@@ -20,8 +26,12 @@ export interface Files {
   readText(path: string, options?: ReadTextOptions): Promise<string>;
   /** Creates the file and its parent directories where they are missing. */
   writeText(path: string, content: string, options?: WriteTextOptions): Promise<void>;
+  /** Resolves the symbolic links of a path, which need not exist yet. A policy decides by the result. */
+  realPath?(path: string): Promise<string>;
   /** Lets go of what it holds. Called by the client for what was made for one session, when that ends. */
   close?(): Promise<void>;
+  /** Closes it, for `await using`. */
+  [Symbol.asyncDispose]?(): Promise<void>;
 }
 
 export interface CreateTerminalOptions {
@@ -33,11 +43,6 @@ export interface CreateTerminalOptions {
   /** Bytes of output to keep; older output is dropped from the front, at a character boundary. */
   readonly outputByteLimit?: number;
   readonly signal?: AbortSignal;
-}
-
-export interface ExitStatus {
-  readonly exitCode?: number | null;
-  readonly signal?: string | null;
 }
 
 export interface TerminalOutput {
@@ -58,6 +63,8 @@ export interface TerminalHandle {
   kill(): Promise<void>;
   /** Ends the command if it still runs; the terminal is gone afterwards. */
   release(): Promise<void>;
+  /** Releases it, for `await using`. */
+  [Symbol.asyncDispose]?(): Promise<void>;
 }
 
 export interface Terminals {
@@ -65,4 +72,6 @@ export interface Terminals {
   create(options: CreateTerminalOptions): Promise<TerminalHandle>;
   /** Lets go of what it holds. Called by the client for what was made for one session, when that ends. */
   close?(): Promise<void>;
+  /** Closes it, for `await using`. */
+  [Symbol.asyncDispose]?(): Promise<void>;
 }

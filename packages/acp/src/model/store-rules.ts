@@ -1,10 +1,7 @@
 // Rules that all session stores share: refusals, patches, pagination.
 
-import { RequestError, rpcCodes } from "../jsonrpc/errors.ts";
+import { RequestError } from "../jsonrpc/errors.ts";
 import type { SessionPatch, SessionQuery, SessionRecord } from "./store.ts";
-
-const notFound = -32002;
-const conflict = -32066;
 
 /** An id as messages show it: ids may be long, and may hold anything. */
 export function quoted(sessionId: string): string {
@@ -12,20 +9,20 @@ export function quoted(sessionId: string): string {
 }
 
 export function unknownSession(sessionId: string): RequestError {
-  return new RequestError(notFound, `there is no session ${quoted(sessionId)}`, {
-    reason: "session_not_found",
+  return new RequestError("session_not_found", `there is no session ${quoted(sessionId)}`, {
+    data: { reason: "session_not_found" },
   });
 }
 
 export function sessionExists(sessionId: string): RequestError {
-  return new RequestError(conflict, `session ${quoted(sessionId)} exists already: take another id`, {
-    reason: "session_exists",
+  return new RequestError("conflict", `session ${quoted(sessionId)} exists already: take another id`, {
+    data: { reason: "session_exists" },
   });
 }
 
 export function notClaimed(sessionId: string): RequestError {
   const message = `session ${quoted(sessionId)} is not claimed: claim it before appending`;
-  return new RequestError(conflict, message, { reason: "not_claimed" });
+  return new RequestError("conflict", message, { data: { reason: "not_claimed" } });
 }
 
 export function heldElsewhere(
@@ -35,7 +32,7 @@ export function heldElsewhere(
   const message =
     `session ${quoted(sessionId)} is in use by process ${pid} since ${new Date(since).toISOString()}: ` +
     "close it there first";
-  return new RequestError(conflict, message, { reason: "session_held", holder: { pid, since } });
+  return new RequestError("conflict", message, { data: { reason: "session_held", holder: { pid, since } } });
 }
 
 /** Throws unless the entries continue a sequence whose last number is `last`. */
@@ -45,7 +42,7 @@ export function checkSequence(sessionId: string, last: number, entries: readonly
     expected++;
     if (seq === expected) continue;
     const message = `session ${quoted(sessionId)} goes on with entry ${expected}, got ${seq}: nothing was stored`;
-    throw new RequestError(rpcCodes.internalError, message, { reason: "out_of_sequence" });
+    throw new RequestError("internal_error", message, { data: { reason: "out_of_sequence" } });
   }
 }
 
@@ -81,7 +78,7 @@ export function cursorAfter({ updatedAt, sessionId }: ListPosition, query: Sessi
   return base64url(`${checksum(text)}${text}`);
 }
 
-/** Throws RequestError -32602 for a cursor that was not made for this very query. */
+/** Throws RequestError "invalid_params" for a cursor that was not made for this very query. */
 export function positionFromCursor(query: SessionQuery): ListPosition | undefined {
   if (query.cursor === undefined) return undefined;
   const text = textFromBase64url(query.cursor);
@@ -95,9 +92,8 @@ export function positionFromCursor(query: SessionQuery): ListPosition | undefine
 }
 
 function badCursor(problem: string): RequestError {
-  return new RequestError(rpcCodes.invalidParams, `the cursor ${problem}: list again without one`, {
-    reason: "bad_cursor",
-    path: "/cursor",
+  return new RequestError("invalid_params", `the cursor ${problem}: list again without one`, {
+    data: { reason: "bad_cursor", path: "/cursor" },
   });
 }
 

@@ -1,4 +1,4 @@
-// The interface of session stores. When `append` resolves, its entries survive a crash of the process.
+// The interface of session stores.
 
 import type { Entry } from "./entry.ts";
 
@@ -32,7 +32,7 @@ export type SessionPatch = Partial<
 export interface SessionQuery {
   /** Only sessions of this working directory. */
   readonly cwd?: string;
-  /** From the page before; a cursor that is not ours rejects with RequestError -32602. */
+  /** From the page before; a cursor that is not ours rejects with RequestError "invalid_params". */
   readonly cursor?: string;
   /** Default 50. */
   readonly limit?: number;
@@ -49,6 +49,10 @@ export interface AppendOptions {
   readonly owned?: boolean;
 }
 
+/**
+ * Keeps sessions and their entries. An entry is opaque JSON for a store, but for `seq`: the store gives back what it
+ * got, with every field, known or not. When `append` resolves, its entries survive a crash of the process.
+ */
 export interface SessionStore {
   /** Creates and claims. Rejects when the id exists. */
   create(record: SessionRecord): Promise<void>;
@@ -68,7 +72,7 @@ export interface SessionStore {
   delete(sessionId: string): Promise<void>;
   /** The same, many at a time: for whoever reads a long history. */
   pages?(sessionId: string, fromSeq?: number): AsyncIterable<readonly Entry[]>;
-  /** Makes this process the one that may append. Rejects with RequestError -32066 naming the holder. */
+  /** Makes this process the one that may append. Rejects with RequestError "conflict" naming the holder. */
   claim(sessionId: string): Promise<void>;
   release(sessionId: string): Promise<void>;
   close(): Promise<void>;

@@ -7,106 +7,113 @@ import type { UnknownUpdate } from "./unknown-update.ts";
 export type { Meta, UnknownTag, UnknownUpdate };
 
 export interface PermissionRequest {
-  title: string;
-  description?: string | null;
-  subject?: PermissionSubject | null;
-  options: PermissionOption[];
-  _meta?: Meta | null;
+  readonly title: string;
+  readonly description?: string;
+  readonly subject?: PermissionSubject;
+  readonly options: readonly PermissionOption[];
+  readonly _meta?: Meta;
 }
 
 export type SessionId = string;
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type PermissionSubject =
-  | ({ type: "tool_call" } & ToolCallPermissionSubject)
-  | ({ type: "command" } & CommandPermissionSubject)
-  | { type: UnknownTag; [key: string]: unknown };
+  | ({ readonly type: "tool_call" } & ToolCallPermissionSubject)
+  | ({ readonly type: "command" } & CommandPermissionSubject)
+  | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
 export interface ToolCallUpdate {
-  toolCallId: ToolCallId;
-  name?: string | null;
-  title?: string | null;
-  kind?: ToolKind | null;
-  status?: ToolCallStatus | null;
-  content?: ToolCallContent[] | null;
-  locations?: ToolCallLocation[] | null;
-  rawInput?: unknown;
-  rawOutput?: unknown;
-  capabilities?: ToolCallCapabilities | null;
-  _meta?: Meta | null;
+  readonly toolCallId: ToolCallId;
+  readonly name?: string | null;
+  readonly title?: string | null;
+  readonly kind?: ToolKind | null;
+  readonly status?: ToolCallStatus | null;
+  readonly content?: readonly ToolCallContent[] | null;
+  readonly locations?: readonly ToolCallLocation[] | null;
+  readonly rawInput?: unknown;
+  readonly rawOutput?: unknown;
+  readonly capabilities?: ToolCallCapabilities | null;
+  readonly _meta?: Meta | null;
 }
 
 export type ToolCallId = string;
 
-export type ToolKind = "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type ToolKind = "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other" | `_${string}` | UnknownTag;
 
-export type ToolCallStatus = "pending" | "in_progress" | "paused" | "completed" | "failed" | "cancelled" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type ToolCallStatus = "pending" | "in_progress" | "paused" | "completed" | "failed" | "cancelled" | `_${string}` | UnknownTag;
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ToolCallContent =
-  | ({ type: "content" } & Content)
-  | ({ type: "diff" } & Diff)
-  | ({ type: "terminal" } & Terminal)
-  | { type: UnknownTag; [key: string]: unknown };
+  | ({ readonly type: "content" } & Content)
+  | ({ readonly type: "diff" } & Diff)
+  | ({ readonly type: "terminal" } & Terminal)
+  | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ContentBlock =
-  | ({ type: "text" } & TextContent)
-  | ({ type: "image" } & ImageContent)
-  | ({ type: "audio" } & AudioContent)
-  | ({ type: "resource_link" } & ResourceLink)
-  | ({ type: "resource" } & EmbeddedResource)
-  | { type: UnknownTag; [key: string]: unknown };
+  | ({ readonly type: "text" } & TextContent)
+  | ({ readonly type: "image" } & ImageContent)
+  | ({ readonly type: "audio" } & AudioContent)
+  | ({ readonly type: "resource_link" } & ResourceLink)
+  | ({ readonly type: "resource" } & EmbeddedResource)
+  | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
 export interface Annotations {
-  audience?: Role[] | null;
-  lastModified?: string | null;
-  priority?: number | null;
-  _meta?: Meta | null;
+  readonly audience?: readonly Role[];
+  readonly lastModified?: string;
+  readonly priority?: number;
+  readonly _meta?: Meta;
 }
 
-export type Role = "assistant" | "user" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type Role = "assistant" | "user" | `_${string}` | UnknownTag;
 
 export interface TextContent {
-  text: string;
-  annotations?: Annotations | null;
-  _meta?: Meta | null;
+  readonly text: string;
+  readonly annotations?: Annotations;
+  readonly _meta?: Meta;
 }
 
 export type MediaType = string;
 
 export interface ImageContent {
-  data: string;
-  mimeType: MediaType;
-  uri?: string | null;
-  annotations?: Annotations | null;
-  _meta?: Meta | null;
+  readonly data: string;
+  readonly mimeType: MediaType;
+  readonly uri?: string;
+  readonly annotations?: Annotations;
+  readonly _meta?: Meta;
 }
 
 export interface AudioContent {
-  data: string;
-  mimeType: MediaType;
-  annotations?: Annotations | null;
-  _meta?: Meta | null;
+  readonly data: string;
+  readonly mimeType: MediaType;
+  readonly annotations?: Annotations;
+  readonly _meta?: Meta;
 }
 
 export interface Icon {
-  src: string;
-  mimeType?: MediaType | null;
-  sizes?: string[] | null;
-  theme?: IconTheme | null;
-  _meta?: Meta | null;
+  readonly src: string;
+  readonly mimeType?: MediaType;
+  readonly sizes?: readonly string[];
+  readonly theme?: IconTheme;
+  readonly _meta?: Meta;
 }
 
-export type IconTheme = "light" | "dark" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type IconTheme = "light" | "dark" | `_${string}` | UnknownTag;
 
 export interface ResourceLink {
-  name: string;
-  uri: string;
-  title?: string | null;
-  description?: string | null;
-  icons?: Icon[] | null;
-  mimeType?: MediaType | null;
-  size?: number | null;
-  annotations?: Annotations | null;
-  _meta?: Meta | null;
+  readonly name: string;
+  readonly uri: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly mimeType?: MediaType;
+  readonly size?: number;
+  readonly annotations?: Annotations;
+  readonly _meta?: Meta;
 }
 
 export type EmbeddedResourceResource =
@@ -114,360 +121,374 @@ export type EmbeddedResourceResource =
   | BlobResourceContents;
 
 export interface TextResourceContents {
-  text: string;
-  uri: string;
-  mimeType?: MediaType | null;
-  _meta?: Meta | null;
+  readonly text: string;
+  readonly uri: string;
+  readonly mimeType?: MediaType;
+  readonly _meta?: Meta;
 }
 
 export interface BlobResourceContents {
-  blob: string;
-  uri: string;
-  mimeType?: MediaType | null;
-  _meta?: Meta | null;
+  readonly blob: string;
+  readonly uri: string;
+  readonly mimeType?: MediaType;
+  readonly _meta?: Meta;
 }
 
 export interface EmbeddedResource {
-  resource: EmbeddedResourceResource;
-  annotations?: Annotations | null;
-  _meta?: Meta | null;
+  readonly resource: EmbeddedResourceResource;
+  readonly annotations?: Annotations;
+  readonly _meta?: Meta;
 }
 
 export interface Content {
-  content: ContentBlock;
-  _meta?: Meta | null;
+  readonly content: ContentBlock;
+  readonly _meta?: Meta;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type DiffChange = {
-  fileType?: DiffFileType | null;
-  mimeType?: MediaType | null;
-  _meta?: Meta | null;
+  readonly fileType?: DiffFileType;
+  readonly mimeType?: MediaType;
+  readonly _meta?: Meta;
 } & (
-  | ({ operation: "add" } & DiffPathChange)
-  | ({ operation: "delete" } & DiffPathChange)
-  | ({ operation: "modify" } & DiffPathChange)
-  | ({ operation: "move" } & DiffPathPairChange)
-  | ({ operation: "copy" } & DiffPathPairChange)
-  | { operation: UnknownTag; [key: string]: unknown }
+  | ({ readonly operation: "add" } & DiffPathChange)
+  | ({ readonly operation: "delete" } & DiffPathChange)
+  | ({ readonly operation: "modify" } & DiffPathChange)
+  | ({ readonly operation: "move" } & DiffPathPairChange)
+  | ({ readonly operation: "copy" } & DiffPathPairChange)
+  | { readonly operation: `_${string}` | UnknownTag; readonly [key: string]: unknown }
 );
 
-export type DiffFileType = "text" | "binary" | "directory" | "symlink" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type DiffFileType = "text" | "binary" | "directory" | "symlink" | `_${string}` | UnknownTag;
 
 export type AbsolutePath = string;
 
 export interface DiffPathChange {
-  path: string;
+  readonly path: string;
 }
 
 export interface DiffPathPairChange {
-  oldPath: string;
-  path: string;
+  readonly oldPath: string;
+  readonly path: string;
 }
 
 export interface DiffPatch {
-  format: DiffPatchFormat;
-  text: string;
-  _meta?: Meta | null;
+  readonly format: DiffPatchFormat;
+  readonly text: string;
+  readonly _meta?: Meta;
 }
 
-export type DiffPatchFormat = "git_patch" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type DiffPatchFormat = "git_patch" | `_${string}` | UnknownTag;
 
 export interface Diff {
-  path?: string;
-  newText?: string;
-  oldText?: string | null;
-  changes: DiffChange[];
-  patch?: DiffPatch | null;
-  _meta?: Meta | null;
+  readonly path?: string;
+  readonly newText?: string;
+  readonly oldText?: string;
+  readonly changes: readonly DiffChange[];
+  readonly patch?: DiffPatch;
+  readonly _meta?: Meta;
 }
 
 export type TerminalId = string;
 
 export interface Terminal {
-  terminalId: TerminalId;
-  _meta?: Meta | null;
+  readonly terminalId: TerminalId;
+  readonly _meta?: Meta;
 }
 
 export interface ToolCallLocation {
-  path: string;
-  line?: number | null;
-  _meta?: Meta | null;
+  readonly path: string;
+  readonly line?: number;
+  readonly _meta?: Meta;
 }
 
 export interface ToolCallCapabilities {
-  cancel?: ToolCallCancelCapabilities | null;
-  _meta?: Meta | null;
+  readonly cancel?: ToolCallCancelCapabilities;
+  readonly _meta?: Meta;
 }
 
 export interface ToolCallCancelCapabilities {
-  _meta?: Meta | null;
+  readonly _meta?: Meta;
 }
 
 export interface ToolCallPermissionSubject {
-  toolCall: ToolCallUpdate;
-  _meta?: Meta | null;
+  readonly toolCall: ToolCallUpdate;
+  readonly _meta?: Meta;
 }
 
 export interface CommandPermissionSubject {
-  command: string;
-  cwd: string;
-  toolCallId?: ToolCallId | null;
-  terminalId?: TerminalId | null;
-  _meta?: Meta | null;
+  readonly command: string;
+  readonly cwd: string;
+  readonly toolCallId?: ToolCallId;
+  readonly terminalId?: TerminalId;
+  readonly _meta?: Meta;
 }
 
 export interface PermissionOption {
-  optionId: PermissionOptionId;
-  name: string;
-  kind: PermissionOptionKind;
-  _meta?: Meta | null;
+  readonly optionId: PermissionOptionId;
+  readonly name: string;
+  readonly kind: PermissionOptionKind;
+  readonly _meta?: Meta;
 }
 
 export type PermissionOptionId = string;
 
-export type PermissionOptionKind = "allow_once" | "allow_always" | "reject_once" | "reject_always" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type PermissionOptionKind = "allow_once" | "allow_always" | "reject_once" | "reject_always" | `_${string}` | UnknownTag;
 
 export interface ElicitationSchema {
-  type: ElicitationSchemaType;
-  title?: string | null;
-  properties: { [key: string]: ElicitationPropertySchema };
-  required?: string[] | null;
-  description?: string | null;
-  _meta?: Meta | null;
+  readonly type: ElicitationSchemaType;
+  readonly title?: string;
+  readonly properties: { readonly [key: string]: ElicitationPropertySchema };
+  readonly required?: readonly string[];
+  readonly description?: string;
+  readonly _meta?: Meta;
 }
 
 export type ElicitationSchemaType = "object";
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ElicitationPropertySchema =
-  | ({ type: "string" } & StringPropertySchema)
-  | ({ type: "number" } & NumberPropertySchema)
-  | ({ type: "integer" } & IntegerPropertySchema)
-  | ({ type: "boolean" } & BooleanPropertySchema)
-  | ({ type: "array" } & MultiSelectPropertySchema)
-  | { type: UnknownTag; [key: string]: unknown };
+  | ({ readonly type: "string" } & StringPropertySchema)
+  | ({ readonly type: "number" } & NumberPropertySchema)
+  | ({ readonly type: "integer" } & IntegerPropertySchema)
+  | ({ readonly type: "boolean" } & BooleanPropertySchema)
+  | ({ readonly type: "array" } & MultiSelectPropertySchema)
+  | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
-export type StringFormat = "email" | "uri" | "date" | "date-time" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type StringFormat = "email" | "uri" | "date" | "date-time" | `_${string}` | UnknownTag;
 
 export interface EnumOption {
-  const: string;
-  title: string;
-  description?: string | null;
-  _meta?: Meta | null;
+  readonly const: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly _meta?: Meta;
 }
 
 export interface StringPropertySchema {
-  title?: string | null;
-  description?: string | null;
-  minLength?: number | null;
-  maxLength?: number | null;
-  pattern?: string | null;
-  format?: StringFormat | null;
-  default?: string | null;
-  enum?: string[] | null;
-  oneOf?: EnumOption[] | null;
-  _meta?: Meta | null;
+  readonly title?: string;
+  readonly description?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly format?: StringFormat;
+  readonly default?: string;
+  readonly enum?: readonly string[];
+  readonly oneOf?: readonly EnumOption[];
+  readonly _meta?: Meta;
 }
 
 export interface NumberPropertySchema {
-  title?: string | null;
-  description?: string | null;
-  minimum?: number | null;
-  maximum?: number | null;
-  default?: number | null;
-  _meta?: Meta | null;
+  readonly title?: string;
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: number;
+  readonly _meta?: Meta;
 }
 
 export interface IntegerPropertySchema {
-  title?: string | null;
-  description?: string | null;
-  minimum?: number | null;
-  maximum?: number | null;
-  default?: number | null;
-  _meta?: Meta | null;
+  readonly title?: string;
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: number;
+  readonly _meta?: Meta;
 }
 
 export interface BooleanPropertySchema {
-  title?: string | null;
-  description?: string | null;
-  default?: boolean | null;
-  _meta?: Meta | null;
+  readonly title?: string;
+  readonly description?: string;
+  readonly default?: boolean;
+  readonly _meta?: Meta;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type MultiSelectItems =
-  | ({ type: "string" } & StringMultiSelectItems)
-  | { type: UnknownTag; [key: string]: unknown }
-  | ({ type?: never } & TitledMultiSelectItems);
+  | ({ readonly type: "string" } & StringMultiSelectItems)
+  | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown }
+  | ({ readonly type?: never } & TitledMultiSelectItems);
 
 export interface StringMultiSelectItems {
-  enum: string[];
-  _meta?: Meta | null;
+  readonly enum: readonly string[];
+  readonly _meta?: Meta;
 }
 
 export interface TitledMultiSelectItems {
-  anyOf: EnumOption[];
-  _meta?: Meta | null;
+  readonly anyOf: readonly EnumOption[];
+  readonly _meta?: Meta;
 }
 
 export interface MultiSelectPropertySchema {
-  title?: string | null;
-  description?: string | null;
-  minItems?: number | null;
-  maxItems?: number | null;
-  items: MultiSelectItems;
-  default?: string[] | null;
-  _meta?: Meta | null;
+  readonly title?: string;
+  readonly description?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items: MultiSelectItems;
+  readonly default?: readonly string[];
+  readonly _meta?: Meta;
 }
 
-/** Unstable. */
+/** @experimental */
 export type McpServerAcpId = string;
 
 export type ProtocolVersion = number;
 
 export interface Implementation {
-  name: string;
-  title?: string | null;
-  version: string;
-  _meta?: Meta | null;
+  readonly name: string;
+  readonly title?: string;
+  readonly version: string;
+  readonly _meta?: Meta;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type AuthMethod =
-  | ({ type: "terminal" } & AuthMethodTerminal)
-  | ({ type: "agent" } & AuthMethodAgent)
-  | ({ type: UnknownTag; [key: string]: unknown } & {
-  methodId: AuthMethodId;
-  name: string;
+  | ({ readonly type: "terminal" } & AuthMethodTerminal)
+  | ({ readonly type: "agent" } & AuthMethodAgent)
+  | ({ readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown } & {
+  readonly methodId: AuthMethodId;
+  readonly name: string;
 });
 
 export type AuthMethodId = string;
 
 export interface EnvVariable {
-  name: string;
-  value: string;
-  _meta?: Meta | null;
+  readonly name: string;
+  readonly value: string;
+  readonly _meta?: Meta;
 }
 
 export interface AuthMethodTerminal {
-  methodId: AuthMethodId;
-  name: string;
-  description?: string | null;
-  args?: string[];
-  env?: EnvVariable[];
-  _meta?: Meta | null;
+  readonly methodId: AuthMethodId;
+  readonly name: string;
+  readonly description?: string;
+  readonly args?: readonly string[];
+  readonly env?: readonly EnvVariable[];
+  readonly _meta?: Meta;
 }
 
 export interface AuthMethodAgent {
-  methodId: AuthMethodId;
-  name: string;
-  description?: string | null;
-  _meta?: Meta | null;
+  readonly methodId: AuthMethodId;
+  readonly name: string;
+  readonly description?: string;
+  readonly _meta?: Meta;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type SessionConfigOption = {
-  configId: SessionConfigId;
-  name: string;
-  description?: string | null;
-  category?: SessionConfigOptionCategory | null;
-  _meta?: Meta | null;
+  readonly configId: SessionConfigId;
+  readonly name: string;
+  readonly description?: string;
+  readonly category?: SessionConfigOptionCategory;
+  readonly _meta?: Meta;
 } & (
-  | ({ type: "select" } & SessionConfigSelect)
-  | ({ type: "boolean" } & SessionConfigBoolean)
-  | { type: UnknownTag; [key: string]: unknown }
+  | ({ readonly type: "select" } & SessionConfigSelect)
+  | ({ readonly type: "boolean" } & SessionConfigBoolean)
+  | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown }
 );
 
 export type SessionConfigId = string;
 
-export type SessionConfigOptionCategory = "mode" | "model" | "model_config" | "thought_level" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type SessionConfigOptionCategory = "mode" | "model" | "model_config" | "thought_level" | `_${string}` | UnknownTag;
 
 export type SessionConfigValueId = string;
 
-export type SessionConfigSelectOptions = SessionConfigSelectOption[] | SessionConfigSelectGroup[];
+export type SessionConfigSelectOptions = readonly SessionConfigSelectOption[] | readonly SessionConfigSelectGroup[];
 
 export interface SessionConfigSelectOption {
-  value: SessionConfigValueId;
-  name: string;
-  description?: string | null;
-  _meta?: Meta | null;
+  readonly value: SessionConfigValueId;
+  readonly name: string;
+  readonly description?: string;
+  readonly _meta?: Meta;
 }
 
 export interface SessionConfigSelectGroup {
-  groupId: SessionConfigGroupId;
-  name: string;
-  options: SessionConfigSelectOption[];
-  _meta?: Meta | null;
+  readonly groupId: SessionConfigGroupId;
+  readonly name: string;
+  readonly options: readonly SessionConfigSelectOption[];
+  readonly _meta?: Meta;
 }
 
 export type SessionConfigGroupId = string;
 
 export interface SessionConfigSelect {
-  currentValue: SessionConfigValueId;
-  options: SessionConfigSelectOptions;
+  readonly currentValue: SessionConfigValueId;
+  readonly options: SessionConfigSelectOptions;
 }
 
 export interface SessionConfigBoolean {
-  currentValue: boolean;
+  readonly currentValue: boolean;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type AvailableCommand =
-  | ({ type: "command" } & Command)
-  | ({ type: UnknownTag; [key: string]: unknown } & {
-  name: string;
-  description: string;
+  | ({ readonly type: "command" } & Command)
+  | ({ readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown } & {
+  readonly name: string;
+  readonly description: string;
 });
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type AvailableCommandInput =
-  | ({ type: "text" } & TextCommandInput)
-  | { type: UnknownTag; [key: string]: unknown };
+  | ({ readonly type: "text" } & TextCommandInput)
+  | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
 export interface TextCommandInput {
-  hint: string;
-  _meta?: Meta | null;
+  readonly hint: string;
+  readonly _meta?: Meta;
 }
 
 export interface Command {
-  name: string;
-  description: string;
-  input?: AvailableCommandInput | null;
-  _meta?: Meta | null;
+  readonly name: string;
+  readonly description: string;
+  readonly input?: AvailableCommandInput;
+  readonly _meta?: Meta;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type StateUpdate =
-  | ({ state: "running" } & RunningStateUpdate)
-  | ({ state: "idle" } & IdleStateUpdate)
-  | ({ state: "requires_action" } & RequiresActionStateUpdate)
-  | ({ state: "unknown" } & UnknownStateUpdate)
-  | { state: UnknownTag; [key: string]: unknown };
+  | ({ readonly state: "running" } & RunningStateUpdate)
+  | ({ readonly state: "idle" } & IdleStateUpdate)
+  | ({ readonly state: "requires_action" } & RequiresActionStateUpdate)
+  | ({ readonly state: "unknown" } & UnknownStateUpdate)
+  | { readonly state: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type BackgroundWork =
-  | ({ type: "terminal" } & BackgroundTerminal)
-  | ({ type: "tool_call" } & BackgroundToolCall)
-  | ({ type: "subagent" } & BackgroundSubagent)
-  | { type: UnknownTag; [key: string]: unknown };
+  | ({ readonly type: "terminal" } & BackgroundTerminal)
+  | ({ readonly type: "tool_call" } & BackgroundToolCall)
+  | ({ readonly type: "subagent" } & BackgroundSubagent)
+  | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
 export interface BackgroundTerminal {
-  terminalId: TerminalId;
-  _meta?: Meta | null;
+  readonly terminalId: TerminalId;
+  readonly _meta?: Meta;
 }
 
 export interface BackgroundToolCall {
-  toolCallId: ToolCallId;
-  _meta?: Meta | null;
+  readonly toolCallId: ToolCallId;
+  readonly _meta?: Meta;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface BackgroundSubagent {
-  sessionId: SessionId;
-  _meta?: Meta | null;
+  readonly sessionId: SessionId;
+  readonly _meta?: Meta;
 }
 
 export interface RunningStateUpdate {
-  background?: BackgroundWork[] | null;
-  _meta?: Meta | null;
+  readonly background?: readonly BackgroundWork[];
+  readonly _meta?: Meta;
 }
 
 export interface Error {
-  code: ErrorCode;
-  message: string;
-  data?: ErrorData | null;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly data?: ErrorData;
 }
 
 export type ErrorCode = number;
@@ -475,348 +496,368 @@ export type ErrorCode = number;
 export type ErrorData = unknown;
 
 export interface UnsupportedProtocolVersionErrorData {
-  requested: ProtocolVersion;
-  supported: ProtocolVersion[];
-  _meta?: Meta | null;
+  readonly requested: ProtocolVersion;
+  readonly supported: readonly ProtocolVersion[];
+  readonly _meta?: Meta;
 }
 
 export interface SessionNotFoundErrorData {
-  sessionId: SessionId;
-  _meta?: Meta | null;
+  readonly sessionId: SessionId;
+  readonly _meta?: Meta;
 }
 
 export interface ErrorStopReason {
-  error?: Error | null;
+  readonly error?: Error;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface Usage {
-  totalTokens: number;
-  inputTokens: number;
-  outputTokens: number;
-  thoughtTokens?: number | null;
-  cachedReadTokens?: number | null;
-  cachedWriteTokens?: number | null;
-  _meta?: Meta | null;
+  readonly totalTokens: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly thoughtTokens?: number;
+  readonly cachedReadTokens?: number;
+  readonly cachedWriteTokens?: number;
+  readonly _meta?: Meta;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type IdleStateUpdate = {
-  /** Unstable. */
-  usage?: Usage | null;
-  background?: BackgroundWork[] | null;
-  _meta?: Meta | null;
+  /** @experimental */
+  readonly usage?: Usage;
+  readonly background?: readonly BackgroundWork[];
+  readonly _meta?: Meta;
 } & (
-  | { stopReason: "end_turn" }
-  | { stopReason: "max_tokens" }
-  | { stopReason: "max_turn_requests" }
-  | { stopReason: "refusal" }
-  | { stopReason: "cancelled" }
-  | ({ stopReason: "error" } & ErrorStopReason)
-  | { stopReason: UnknownTag; [key: string]: unknown }
-  | { stopReason?: null }
+  | { readonly stopReason: "end_turn" }
+  | { readonly stopReason: "max_tokens" }
+  | { readonly stopReason: "max_turn_requests" }
+  | { readonly stopReason: "refusal" }
+  | { readonly stopReason: "cancelled" }
+  | ({ readonly stopReason: "error" } & ErrorStopReason)
+  | { readonly stopReason: `_${string}` | UnknownTag; readonly [key: string]: unknown }
+  | { readonly stopReason?: never }
 );
 
 export interface RequiresActionStateUpdate {
-  background?: BackgroundWork[] | null;
-  _meta?: Meta | null;
+  readonly background?: readonly BackgroundWork[];
+  readonly _meta?: Meta;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface UnknownStateUpdate {
-  background?: BackgroundWork[] | null;
-  _meta?: Meta | null;
+  readonly background?: readonly BackgroundWork[];
+  readonly _meta?: Meta;
 }
 
 export type MessageId = string;
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type SessionUpdate =
-  | ({ sessionUpdate: "user_message_chunk" } & ContentChunk)
-  | ({ sessionUpdate: "agent_message_chunk" } & ContentChunk)
-  | ({ sessionUpdate: "agent_thought_chunk" } & ContentChunk)
-  | ({ sessionUpdate: "user_message" } & UserMessage)
-  | ({ sessionUpdate: "agent_message" } & AgentMessage)
-  | ({ sessionUpdate: "agent_thought" } & AgentThought)
-  | ({ sessionUpdate: "state_update" } & StateUpdate)
-  | ({ sessionUpdate: "tool_call_content_chunk" } & ToolCallContentChunk)
-  | ({ sessionUpdate: "tool_call_update" } & ToolCallUpdate)
-  | ({ sessionUpdate: "terminal_update" } & TerminalUpdate)
-  | ({ sessionUpdate: "terminal_output_chunk" } & TerminalOutputChunk)
-  | ({ sessionUpdate: "plan_update" } & PlanUpdate)
-  | ({ sessionUpdate: "plan_removed" } & PlanRemoved)
-  | ({ sessionUpdate: "available_commands_update" } & AvailableCommandsUpdate)
-  | ({ sessionUpdate: "config_option_update" } & ConfigOptionUpdate)
-  | ({ sessionUpdate: "session_info_update" } & SessionInfoUpdate)
-  | ({ sessionUpdate: "usage_update" } & UsageUpdate)
-  | ({ sessionUpdate: "notice" } & Notice)
-  | ({ sessionUpdate: "compaction_update" } & CompactionUpdate)
-  | ({ sessionUpdate: "compaction_summary_chunk" } & CompactionSummaryChunk)
-  | ({ sessionUpdate: "subagent_update" } & SubagentUpdate)
-  | ({ sessionUpdate: "session_message" } & SessionMessage)
-  | ({ sessionUpdate: "session_message_chunk" } & SessionMessageChunk)
+  | ({ readonly sessionUpdate: "user_message_chunk" } & ContentChunk)
+  | ({ readonly sessionUpdate: "agent_message_chunk" } & ContentChunk)
+  | ({ readonly sessionUpdate: "agent_thought_chunk" } & ContentChunk)
+  | ({ readonly sessionUpdate: "user_message" } & UserMessage)
+  | ({ readonly sessionUpdate: "agent_message" } & AgentMessage)
+  | ({ readonly sessionUpdate: "agent_thought" } & AgentThought)
+  | ({ readonly sessionUpdate: "state_update" } & StateUpdate)
+  | ({ readonly sessionUpdate: "tool_call_content_chunk" } & ToolCallContentChunk)
+  | ({ readonly sessionUpdate: "tool_call_update" } & ToolCallUpdate)
+  | ({ readonly sessionUpdate: "terminal_update" } & TerminalUpdate)
+  | ({ readonly sessionUpdate: "terminal_output_chunk" } & TerminalOutputChunk)
+  | ({ readonly sessionUpdate: "plan_update" } & PlanUpdate)
+  | ({ readonly sessionUpdate: "plan_removed" } & PlanRemoved)
+  | ({ readonly sessionUpdate: "available_commands_update" } & AvailableCommandsUpdate)
+  | ({ readonly sessionUpdate: "config_option_update" } & ConfigOptionUpdate)
+  | ({ readonly sessionUpdate: "session_info_update" } & SessionInfoUpdate)
+  | ({ readonly sessionUpdate: "usage_update" } & UsageUpdate)
+  | ({ readonly sessionUpdate: "notice" } & Notice)
+  | ({ readonly sessionUpdate: "compaction_update" } & CompactionUpdate)
+  | ({ readonly sessionUpdate: "compaction_summary_chunk" } & CompactionSummaryChunk)
+  | ({ readonly sessionUpdate: "subagent_update" } & SubagentUpdate)
+  | ({ readonly sessionUpdate: "session_message" } & SessionMessage)
+  | ({ readonly sessionUpdate: "session_message_chunk" } & SessionMessageChunk)
   | UnknownUpdate;
 
 export interface ContentChunk {
-  messageId: MessageId;
-  content: ContentBlock;
-  _meta?: Meta | null;
+  readonly messageId: MessageId;
+  readonly content: ContentBlock;
+  readonly _meta?: Meta;
 }
 
 export interface UserMessage {
-  messageId: MessageId;
-  content?: ContentBlock[] | null;
-  _meta?: Meta | null;
+  readonly messageId: MessageId;
+  readonly content?: readonly ContentBlock[] | null;
+  readonly _meta?: Meta | null;
 }
 
 export interface AgentMessage {
-  messageId: MessageId;
-  content?: ContentBlock[] | null;
-  _meta?: Meta | null;
+  readonly messageId: MessageId;
+  readonly content?: readonly ContentBlock[] | null;
+  readonly _meta?: Meta | null;
 }
 
 export interface AgentThought {
-  messageId: MessageId;
-  content?: ContentBlock[] | null;
-  _meta?: Meta | null;
+  readonly messageId: MessageId;
+  readonly content?: readonly ContentBlock[] | null;
+  readonly _meta?: Meta | null;
 }
 
 export interface ToolCallContentChunk {
-  toolCallId: ToolCallId;
-  content: ToolCallContent;
-  _meta?: Meta | null;
+  readonly toolCallId: ToolCallId;
+  readonly content: ToolCallContent;
+  readonly _meta?: Meta;
 }
 
 export interface TerminalOutput {
-  data: string;
-  _meta?: Meta | null;
+  readonly data: string;
+  readonly _meta?: Meta;
 }
 
-export interface TerminalExitStatus {
-  exitCode?: number | null;
-  signal?: string | null;
-  _meta?: Meta | null;
+export interface ExitStatus {
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly _meta?: Meta;
 }
 
 export interface TerminalSize {
-  cols: number;
-  rows: number;
-  _meta?: Meta | null;
+  readonly cols: number;
+  readonly rows: number;
+  readonly _meta?: Meta;
 }
 
 export interface TerminalCapabilities {
-  cancel?: TerminalCancelCapabilities | null;
-  _meta?: Meta | null;
+  readonly cancel?: TerminalCancelCapabilities;
+  readonly _meta?: Meta;
 }
 
 export interface TerminalCancelCapabilities {
-  _meta?: Meta | null;
+  readonly _meta?: Meta;
 }
 
 export interface TerminalUpdate {
-  terminalId: TerminalId;
-  command?: string | null;
-  cwd?: string | null;
-  output?: TerminalOutput | null;
-  exitStatus?: TerminalExitStatus | null;
-  size?: TerminalSize | null;
-  capabilities?: TerminalCapabilities | null;
-  _meta?: Meta | null;
+  readonly terminalId: TerminalId;
+  readonly command?: string | null;
+  readonly cwd?: string | null;
+  readonly output?: TerminalOutput | null;
+  readonly exitStatus?: ExitStatus | null;
+  readonly size?: TerminalSize | null;
+  readonly capabilities?: TerminalCapabilities | null;
+  readonly _meta?: Meta | null;
 }
 
 export interface TerminalOutputChunk {
-  terminalId: TerminalId;
-  data: string;
-  _meta?: Meta | null;
+  readonly terminalId: TerminalId;
+  readonly data: string;
+  readonly _meta?: Meta;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type PlanUpdateContent =
-  | ({ type: "items" } & PlanItems)
-  | ({ type: "file" } & PlanFile)
-  | ({ type: "markdown" } & PlanMarkdown)
-  | ({ type: UnknownTag; [key: string]: unknown } & {
-  planId: PlanId;
+  | ({ readonly type: "items" } & PlanItems)
+  | ({ readonly type: "file" } & PlanFile)
+  | ({ readonly type: "markdown" } & PlanMarkdown)
+  | ({ readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown } & {
+  readonly planId: PlanId;
 });
 
 export type PlanId = string;
 
 export interface PlanEntry {
-  content: string;
-  priority: PlanEntryPriority;
-  status: PlanEntryStatus;
-  _meta?: Meta | null;
+  readonly content: string;
+  readonly priority: PlanEntryPriority;
+  readonly status: PlanEntryStatus;
+  readonly _meta?: Meta;
 }
 
-export type PlanEntryPriority = "high" | "medium" | "low" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type PlanEntryPriority = "high" | "medium" | "low" | `_${string}` | UnknownTag;
 
-export type PlanEntryStatus = "pending" | "in_progress" | "completed" | "cancelled" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type PlanEntryStatus = "pending" | "in_progress" | "completed" | "cancelled" | `_${string}` | UnknownTag;
 
 export interface PlanItems {
-  planId: PlanId;
-  entries: PlanEntry[];
-  _meta?: Meta | null;
+  readonly planId: PlanId;
+  readonly entries: readonly PlanEntry[];
+  readonly _meta?: Meta;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface PlanFile {
-  planId: PlanId;
-  uri: string;
-  _meta?: Meta | null;
+  readonly planId: PlanId;
+  readonly uri: string;
+  readonly _meta?: Meta;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface PlanMarkdown {
-  planId: PlanId;
-  content: string;
-  _meta?: Meta | null;
+  readonly planId: PlanId;
+  readonly content: string;
+  readonly _meta?: Meta;
 }
 
 export interface PlanUpdate {
-  plan: PlanUpdateContent;
-  _meta?: Meta | null;
+  readonly plan: PlanUpdateContent;
+  readonly _meta?: Meta;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface PlanRemoved {
-  planId: PlanId;
-  _meta?: Meta | null;
+  readonly planId: PlanId;
+  readonly _meta?: Meta;
 }
 
 export interface AvailableCommandsUpdate {
-  availableCommands: AvailableCommand[];
-  _meta?: Meta | null;
+  readonly availableCommands: readonly AvailableCommand[];
+  readonly _meta?: Meta;
 }
 
 export interface ConfigOptionUpdate {
-  configOptions: SessionConfigOption[];
-  _meta?: Meta | null;
+  readonly configOptions: readonly SessionConfigOption[];
+  readonly _meta?: Meta;
 }
 
 export interface SessionInfoUpdate {
-  title?: string | null;
-  updatedAt?: string | null;
-  _meta?: Meta | null;
+  readonly title?: string | null;
+  readonly updatedAt?: string | null;
+  readonly _meta?: Meta | null;
 }
 
 export interface Cost {
-  amount: number;
-  currency: string;
-  _meta?: Meta | null;
+  readonly amount: number;
+  readonly currency: string;
+  readonly _meta?: Meta;
 }
 
 export interface UsageUpdate {
-  used: number;
-  size: number;
-  cost?: Cost | null;
-  _meta?: Meta | null;
+  readonly used: number;
+  readonly size: number;
+  readonly cost?: Cost | null;
+  readonly _meta?: Meta;
 }
 
-export type NoticeSeverity = "info" | "warning" | "error" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type NoticeSeverity = "info" | "warning" | "error" | `_${string}` | UnknownTag;
 
 export interface Notice {
-  severity: NoticeSeverity;
-  title: string;
-  description?: string | null;
-  _meta?: Meta | null;
+  readonly severity: NoticeSeverity;
+  readonly title: string;
+  readonly description?: string;
+  readonly _meta?: Meta;
 }
 
 export type CompactionId = string;
 
-export type CompactionStatus = "in_progress" | "completed" | "failed" | "cancelled" | (string & {});
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+export type CompactionStatus = "in_progress" | "completed" | "failed" | "cancelled" | `_${string}` | UnknownTag;
 
 export interface CompactionUpdate {
-  compactionId: CompactionId;
-  status: CompactionStatus;
-  summary?: ContentBlock[] | null;
-  error?: string | null;
-  _meta?: Meta | null;
+  readonly compactionId: CompactionId;
+  readonly status: CompactionStatus;
+  readonly summary?: readonly ContentBlock[] | null;
+  readonly error?: string | null;
+  readonly _meta?: Meta | null;
 }
 
 export interface CompactionSummaryChunk {
-  compactionId: CompactionId;
-  content: ContentBlock;
-  _meta?: Meta | null;
+  readonly compactionId: CompactionId;
+  readonly content: ContentBlock;
+  readonly _meta?: Meta;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SubagentSessionCapabilities {
-  cancel?: SessionCancelCapabilities | null;
-  _meta?: Meta | null;
+  readonly cancel?: SessionCancelCapabilities;
+  readonly _meta?: Meta;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionCancelCapabilities {
-  _meta?: Meta | null;
+  readonly _meta?: Meta;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SubagentUpdate {
-  sessionId: SessionId;
-  title?: string | null;
-  description?: string | null;
-  capabilities?: SubagentSessionCapabilities | null;
-  state?: StateUpdate | null;
-  cwd?: string | null;
-  additionalDirectories?: string[] | null;
-  _meta?: Meta | null;
+  readonly sessionId: SessionId;
+  readonly title?: string | null;
+  readonly description?: string | null;
+  readonly capabilities?: SubagentSessionCapabilities | null;
+  readonly state?: StateUpdate | null;
+  readonly cwd?: string | null;
+  readonly additionalDirectories?: readonly string[] | null;
+  readonly _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionMessage {
-  messageId: MessageId;
-  senderSessionId?: SessionId | null;
-  recipientSessionId?: SessionId | null;
-  senderMessageId?: MessageId | null;
-  recipientMessageId?: MessageId | null;
-  content?: ContentBlock[] | null;
-  _meta?: Meta | null;
+  readonly messageId: MessageId;
+  readonly senderSessionId?: SessionId | null;
+  readonly recipientSessionId?: SessionId | null;
+  readonly senderMessageId?: MessageId | null;
+  readonly recipientMessageId?: MessageId | null;
+  readonly content?: readonly ContentBlock[] | null;
+  readonly _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionMessageChunk {
-  messageId: MessageId;
-  content: ContentBlock;
-  _meta?: Meta | null;
+  readonly messageId: MessageId;
+  readonly content: ContentBlock;
+  readonly _meta?: Meta;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type McpServer =
-  | ({ type: "http" } & McpServerHttp)
-  | ({ type: "acp" } & McpServerAcp)
-  | ({ type: "stdio" } & McpServerStdio)
-  | { type: UnknownTag; [key: string]: unknown };
+  | ({ readonly type: "sse" } & McpServerSse)
+  | ({ readonly type: "http" } & McpServerHttp)
+  | ({ readonly type: "acp" } & McpServerAcp)
+  | ({ readonly type: "stdio" } & McpServerStdio)
+  | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
 export interface HttpHeader {
-  name: string;
-  value: string;
-  _meta?: Meta | null;
+  readonly name: string;
+  readonly value: string;
+  readonly _meta?: Meta;
 }
 
 export interface McpServerHttp {
-  name: string;
-  url: string;
-  headers?: HttpHeader[];
-  _meta?: Meta | null;
+  readonly name: string;
+  readonly url: string;
+  readonly headers?: readonly HttpHeader[];
+  readonly _meta?: Meta;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface McpServerAcp {
-  name: string;
-  serverId: McpServerAcpId;
-  _meta?: Meta | null;
+  readonly name: string;
+  readonly serverId: McpServerAcpId;
+  readonly _meta?: Meta;
 }
 
 export interface McpServerStdio {
-  name: string;
-  command: string;
-  args?: string[];
-  env?: EnvVariable[];
-  _meta?: Meta | null;
+  readonly name: string;
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly env?: readonly EnvVariable[];
+  readonly _meta?: Meta;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SystemPrompt {
-  mode: SystemPromptMode;
-  content: ContentBlock[];
-  _meta?: Meta | null;
+  readonly mode: SystemPromptMode;
+  readonly content: readonly ContentBlock[];
+  readonly _meta?: Meta;
 }
 
-/** Unstable. */
-export type SystemPromptMode = "append" | "override" | (string & {});
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
+export type SystemPromptMode = "append" | "override" | `_${string}` | UnknownTag;
+
+export interface McpServerSse {
+  readonly name: string;
+  readonly url: string;
+  readonly headers?: readonly HttpHeader[];
+  readonly _meta?: Meta;
+}

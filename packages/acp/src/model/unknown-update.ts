@@ -4,7 +4,7 @@ import type { UnknownTag } from "../validation/unknown-tag.ts";
 
 /** An update of a kind that the edition does not know, as it came. */
 export interface UnknownUpdate {
-  sessionUpdate: UnknownTag;
-  unknown: true;
-  raw: unknown;
+  readonly sessionUpdate: `_${string}` | UnknownTag;
+  readonly unknown: true;
+  readonly raw: unknown;
 }

@@ -1,9 +1,16 @@
 // Session updates and the outcomes of prompts.
 
-import type { Meta, Usage } from "./types.gen.ts";
+import type { RequestErrorKind } from "../jsonrpc/error-kinds.ts";
+import type { Meta, UnknownTag, Usage } from "./types.gen.ts";
 
+export type {
+  OutgoingCommand,
+  OutgoingMcpServer,
+  OutgoingUpdate,
+} from "./outgoing.ts";
 export type { Diff, SessionUpdate, ToolCallContent, ToolCallUpdate, UnknownUpdate } from "./types.gen.ts";
 
+/** Why the work on a prompt ended. Newer peers send further reasons: give a `switch` over it a `default:`. */
 export type StopReason =
   | "end_turn"
   | "max_tokens"
@@ -11,13 +18,23 @@ export type StopReason =
   | "refusal"
   | "cancelled"
   | "error"
-  | (string & {});
+  | `_${string}`
+  | UnknownTag;
+
+/** What went wrong in the work on a prompt: the contents of a `RequestError`. */
+export interface PromptError {
+  readonly kind: RequestErrorKind;
+  /** The code on the wire. */
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
 
 /** How the work on a prompt ended. */
 export interface PromptResult {
   readonly stopReason: StopReason;
   /** With stop reason "error": what the agent said went wrong. */
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+  readonly error?: PromptError;
   readonly usage?: Usage;
   /** Custom data of the agent's answer. */
   readonly _meta?: Meta;

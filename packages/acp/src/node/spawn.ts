@@ -10,6 +10,7 @@ import { withTimeout } from "../base/deadline.ts";
 import { optional } from "../base/objects.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
+import type { ExitStatus } from "../model/content.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
 import { OutputPipe } from "./output-pipe.ts";
 import { hasPid, ProcessGroup } from "./process-group.ts";
@@ -25,16 +26,11 @@ export interface SpawnOptions {
   /** How long the agent may take after SIGTERM, before SIGKILL. Default 2000. */
   readonly killMs?: number;
   /** Kills the agent and everything that it started at once when it aborts, also during the grace times. */
-  readonly kill?: AbortSignal;
+  readonly signal?: AbortSignal;
   /** How much of the end of stderr is kept for errors. Default 16 KiB. */
   readonly stderrTailBytes?: number;
   /** Receives all of stderr, in pieces that never split a character. */
   readonly onStderr?: (text: string) => void;
-}
-
-export interface ProcessExit {
-  readonly exitCode?: number;
-  readonly signal?: string;
 }
 
 /** A running agent. Closing it ends the agent and everything that it started. */
@@ -42,7 +38,7 @@ export interface AgentProcess extends ByteChannel {
   /** undefined when it could not be started. */
   readonly pid: number | undefined;
   /** Resolves when the agent's own process has exited; with {} when it could not be started. */
-  readonly exited: Promise<ProcessExit>;
+  readonly exited: Promise<ExitStatus>;
   /** The end of stderr so far. */
   stderrTail(): string;
 }
@@ -69,12 +65,12 @@ export function spawnAgent(
 
 class SpawnedAgent implements AgentProcess {
   readonly pid: number | undefined;
-  readonly exited: Promise<ProcessExit>;
+  readonly exited: Promise<ExitStatus>;
   readonly #command: string;
   readonly #options: SpawnOptions;
   readonly #tail: ByteTail;
   readonly #ended = Promise.withResolvers<void>();
-  readonly #exit = Promise.withResolvers<ProcessExit>();
+  readonly #exit = Promise.withResolvers<ExitStatus>();
   #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
   #output: OutputPipe | undefined;
   #group: ProcessGroup | undefined;
@@ -82,7 +78,7 @@ class SpawnedAgent implements AgentProcess {
   #chunks = 0;
   #receiver: ByteReceiver | undefined;
   #reason: EndReason | undefined;
-  #status: ProcessExit | undefined;
+  #status: ExitStatus | undefined;
   #closing: Promise<void> | undefined;
   #sweeping: Promise<void> | undefined;
 
@@ -133,10 +129,10 @@ class SpawnedAgent implements AgentProcess {
     child.stderr.on("error", () => {
       // 'close' follows
     });
-    const { kill } = this.#options;
+    const { signal: abort } = this.#options;
     const endNow = () => group.endNow();
-    kill?.addEventListener("abort", endNow, { once: true });
-    if (kill?.aborted) endNow();
+    abort?.addEventListener("abort", endNow, { once: true });
+    if (abort?.aborted) endNow();
     child.once("exit", (code, signal) => {
       this.#status = optional({ exitCode: code ?? undefined, signal: signal ?? undefined });
       this.#exit.resolve(this.#status);
@@ -145,7 +141,7 @@ class SpawnedAgent implements AgentProcess {
     });
     // 'close' comes after the exit, when stdout and stderr have been read to the end
     child.once("close", () => this.#endExited());
-    void this.#ended.promise.then(() => kill?.removeEventListener("abort", endNow));
+    void this.#ended.promise.then(() => abort?.removeEventListener("abort", endNow));
   }
 
   /** Errors of the listener must not affect the agent. */
@@ -313,7 +309,7 @@ function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoEx
   if (error.code === "ENOENT") {
     return existsSync(command)
       ? "the interpreter named in its first line does not exist; install it, or start the file through another one"
-      : "there is no such file; check the path, or install it";
+      : `there is no such file; check the path, or install it${/\s/u.test(command) ? "; arguments belong in the list after it" : ""}`;
   }
   if (error.code === "EACCES") {
     return "it is not executable; chmod +x it, or start it through its interpreter (node, python)";
@@ -322,7 +318,7 @@ function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoEx
   return error.message;
 }
 
-function exitMessage(command: string, status: ProcessExit): string {
+function exitMessage(command: string, status: ExitStatus): string {
   if (status.signal !== undefined) return `${command} was ended by ${status.signal}`;
   return `${command} exited with code ${status.exitCode ?? "unknown"}`;
 }

@@ -3,8 +3,7 @@ import { test } from "node:test";
 import { gone } from "../../test/support/channel-probe.ts";
 import { Connection } from "../jsonrpc/connection.ts";
 import { ConnectionError } from "../jsonrpc/errors.ts";
-import type { AgentProcess } from "./spawn.ts";
-import { type SpawnTransportOptions, spawnTransport } from "./transports.ts";
+import { type SpawnedTransport, type SpawnTransportOptions, spawnTransport } from "./transports.ts";
 
 const patience = { timeout: 60_000 };
 
@@ -12,7 +11,7 @@ const patience = { timeout: 60_000 };
 function clientOf(
   body: string,
   options: SpawnTransportOptions = {},
-): { connection: Connection; agent: AgentProcess; seen: string[] } {
+): { connection: Connection; agent: SpawnedTransport; seen: string[] } {
   const source = `
     import { Connection } from ${JSON.stringify(import.meta.resolve("../jsonrpc/connection.ts"))};
     import { stdioTransport } from ${JSON.stringify(import.meta.resolve("./transports.ts"))};
@@ -24,9 +23,9 @@ function clientOf(
     console.error("closed:", reason.kind);
   `;
   const flags = ["--disable-warning=ExperimentalWarning", "--input-type=module", "-e"];
-  const { transport, process: agent } = spawnTransport(process.execPath, [...flags, source], options);
+  const agent = spawnTransport(process.execPath, [...flags, source], options);
   const seen: string[] = [];
-  const connection = new Connection(transport, {
+  const connection = new Connection(agent, {
     noise: "skip",
     handlers: {
       request: () => null,
@@ -108,4 +107,48 @@ test("closing the connection ends what the agent had started (G10)", patience, a
   const pid = await connection.request<number>("go");
   await connection.close();
   await gone(pid);
+});
+
+test(
+  "a spawned transport has the agent's pid, and ends it when it is disposed of (G10)",
+  patience,
+  async () => {
+    let pid = 0;
+    {
+      await using agent = spawnTransport("sleep", ["1000"]);
+      pid = agent.pid ?? assert.fail("it was not started");
+      process.kill(pid, 0);
+    }
+    await gone(pid);
+  },
+);
+
+test(
+  "a program without arguments needs no list, and one that is missing ends the connection",
+  patience,
+  async () => {
+    const agent = spawnTransport("parley-has-no-such-agent");
+    assert.equal(agent.pid, undefined);
+    const connection = new Connection(agent, {
+      handlers: { request: () => null, notification: () => undefined },
+    });
+    assert.equal((await connection.closed).kind, "spawn_failed");
+    assert.deepEqual(await agent.exited, {});
+  },
+);
+
+test("aborting its signal kills an agent at once, also during its grace time", patience, async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const stubborn = "process.on('SIGTERM', () => {}); console.error('ready'); setInterval(() => {}, 1000)";
+  const ready = Promise.withResolvers<void>();
+  const onStderr = () => ready.resolve();
+  const agent = spawnTransport(process.execPath, ["-e", stubborn], { signal, onStderr, graceMs: 3_600_000 });
+  await ready.promise;
+  const closed = agent.close();
+  controller.abort();
+  await closed;
+  assert.deepEqual(await agent.exited, { signal: "SIGKILL" });
+  const late = spawnTransport(process.execPath, ["-e", stubborn], { signal });
+  assert.deepEqual(await late.exited, { signal: "SIGKILL" });
 });

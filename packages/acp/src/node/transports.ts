@@ -1,40 +1,103 @@
-// Makes transports from this process's stdio and from a spawned agent, and serves an agent on stdio.
+// Makes transports from this process's stdio, a socket or a spawned agent, and serves an agent on stdio.
 
+import type { Duplex } from "node:stream";
+import { withTimeout } from "../base/deadline.ts";
+import { checkOptions } from "../base/known-options.ts";
 import type { Log } from "../jsonrpc/connection-options.ts";
+import { argumentText } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { Agent } from "../peer/agent/agent.ts";
 import { type ByteTransportOptions, byteTransport } from "../transport/byte-transport.ts";
 import { type AgentProcess, type SpawnOptions, spawnAgent } from "./spawn.ts";
 import { type StdioOptions, stdioChannel } from "./stdio.ts";
+import { type StreamChannelOptions, streamChannel } from "./stream-channel.ts";
 import { nodePlatform } from "./text-platform.ts";
 
-export type StdioTransportOptions = StdioOptions & Omit<ByteTransportOptions, "platform">;
-export type SpawnTransportOptions = SpawnOptions & Omit<ByteTransportOptions, "platform">;
+type FramingOptions = Omit<ByteTransportOptions, "platform">;
+
+export interface StdioTransportOptions extends StdioOptions, FramingOptions {}
+export interface SpawnTransportOptions extends SpawnOptions, FramingOptions {}
+export interface StreamTransportOptions extends StreamChannelOptions, FramingOptions {}
+
+/** The wire to an agent that was started here. Closing it ends the agent and everything that it started. */
+export interface SpawnedTransport extends Transport, Pick<AgentProcess, "pid" | "exited" | "stderrTail"> {
+  /** Closes it. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
 
 /** For an agent: uses stdin and stdout as the wire, and redirects other prints to stderr. */
 export function stdioTransport(options: StdioTransportOptions = {}): Transport {
   return byteTransport(stdioChannel(options), { ...options, platform: nodePlatform });
 }
 
+/** Uses a connected socket, or any other stream in both directions, as the wire. Closing the transport ends it. */
+export function streamTransport(socket: Duplex, options: StreamTransportOptions = {}): Transport {
+  // only the compiler knows that it is one
+  const stream: Partial<Duplex> | null | undefined = socket;
+  if (typeof stream?.write !== "function" || typeof stream.read !== "function") {
+    throw new TypeError(
+      `streamTransport: expected a stream that can be read and written, such as a socket, got ${argumentText(socket)}`,
+    );
+  }
+  return byteTransport(streamChannel(socket, socket, options), { ...options, platform: nodePlatform });
+}
+
+const spawnOptions = {
+  cwd: true,
+  env: true,
+  signal: true,
+  graceMs: true,
+  killMs: true,
+  onStderr: true,
+  stderrTailBytes: true,
+  framing: true,
+  limits: true,
+} as const;
+
 /**
- * For a client: starts an agent without a shell and connects to its stdio. Closing the transport ends the agent and
- * everything that it started.
+ * For a client: starts an agent without a shell and connects to its stdio. On Windows name the .exe, because .cmd files
+ * need a shell. An agent that does not start is reported as the end of the connection, with kind "spawn_failed".
  */
 export function spawnTransport(
   command: string,
-  args: readonly string[],
+  args?: readonly string[],
   options: SpawnTransportOptions = {},
-): { readonly transport: Transport; readonly process: AgentProcess } {
-  const process = spawnAgent(command, args, options);
-  return { transport: byteTransport(process, { ...options, platform: nodePlatform }), process };
+): SpawnedTransport {
+  checkOptions("spawnTransport", options, spawnOptions);
+  const agent = spawnAgent(command, args ?? noArguments(command), options);
+  const transport = byteTransport(agent, { ...options, platform: nodePlatform });
+  return Object.assign(transport, {
+    pid: agent.pid,
+    exited: agent.exited,
+    stderrTail: () => agent.stderrTail(),
+    [Symbol.asyncDispose]: () => transport.close(),
+  });
 }
 
+/** Throws a TypeError for a command line: it was probably meant for a shell. */
+function noArguments(command: string): readonly string[] {
+  if (typeof command !== "string" || !/\s/u.test(command) || command.includes("/")) return [];
+  const [program, ...rest] = command.split(/\s+/u).map((word) => JSON.stringify(word));
+  throw new TypeError(
+    `the agent's command has spaces, and there is no shell: give ${program}, [${rest.join(", ")}]`,
+  );
+}
+
+/** How long an agent may take to close, before the process exits without waiting for it. */
+const closeMs = 1_000;
+
 /**
- * Serves one client on stdin and stdout until the end of input, then exits, even if the agent has left something
- * running. Errors are printed to stderr, unless the agent's definition has a `log`.
+ * Serves one client on stdin and stdout until the end of input, closes the agent and its store, and exits, even if the
+ * agent has left something running. Errors are printed to stderr, unless the agent's definition has a `log`.
  */
 export async function serveStdio(agent: Agent, options: StdioTransportOptions = {}): Promise<void> {
+  const { log = printErrors } = agent.definition;
   await agent.connect(stdioTransport(options), { log: printErrors }).closed;
+  try {
+    await withTimeout(closeMs, agent.close());
+  } catch (error) {
+    log("error", "the agent could not be closed", { error });
+  }
   process.exit();
 }
 

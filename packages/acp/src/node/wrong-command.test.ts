@@ -2,14 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { localTerminals } from "./terminals/local-terminals.ts";
 import { spawnTransport } from "./transports.ts";
 
 const cases: readonly (readonly [command: unknown, args: unknown, message: string])[] = [
-  [
-    "ls -l",
-    undefined,
-    'the agent\'s arguments must be a list of strings, got nothing; there is no shell: give "ls", ["-l"]',
-  ],
+  ["ls -l", undefined, 'the agent\'s command has spaces, and there is no shell: give "ls", ["-l"]'],
   [
     "ls",
     "-l",
@@ -26,3 +23,17 @@ for (const [command, args, message] of cases) {
     assert.throws(() => spawnTransport(command as never, args as never), { name: "TypeError", message });
   });
 }
+
+test("an option that does not exist is refused by name", () => {
+  const options = "cwd, env, signal, graceMs, killMs, onStderr, stderrTailBytes, framing, limits";
+  for (const name of ["environment", "kill", "timeout"]) {
+    assert.throws(() => spawnTransport("ls", [], { [name]: {} } as never), {
+      name: "TypeError",
+      message: `spawnTransport: there is no option ${name}; the options are ${options}`,
+    });
+  }
+  // @ts-expect-error -- the signal is named signal
+  assert.throws(() => spawnTransport("ls", [], { kill: AbortSignal.abort() }), TypeError);
+  // @ts-expect-error -- the variables are named env
+  assert.throws(() => localTerminals({ cwd: "/", environment: {} }), /there is no option environment; /);
+});

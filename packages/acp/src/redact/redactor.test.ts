@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Redactor, type RedactorOptions } from "@parley/acp/redact";
+import { type RedactorOptions, redactor as withOptions } from "@parley/acp/redact";
 
 // Written in pieces: they are no secrets, but look like some, which is what scanners of repositories look for.
 const openAi = ["sk", "proj", "Abc123Def456Ghi789Jkl012"].join("-");
@@ -8,7 +8,7 @@ const github = ["ghp", "AbcdefGhijkl0123456789mnopqrstuvwx"].join("_");
 const webToken = ["eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0In0", "c2lnbmF0dXJlLXNpZ25hdHVyZQ"].join(".");
 const pem = ["-----BEGIN", "PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END", "PRIVATE KEY-----"].join(" ");
 
-const redactor = (options: RedactorOptions = {}) => new Redactor({ home: "/srv/people/ann", ...options });
+const redactor = (options: RedactorOptions = {}) => withOptions({ home: "/srv/people/ann", ...options });
 
 const message = (value: object) => JSON.stringify({ jsonrpc: "2.0", ...value });
 

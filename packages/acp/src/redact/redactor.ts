@@ -37,11 +37,35 @@ const commonUsers =
   /^(?:root|user|users?|me|you|home|admin|runner|ubuntu|node|app|vscode|shared|public|guest)$/i;
 const loginMethod = /^(?:authenticate|auth\/login)$/;
 
+/** Redacts messages in the order of the conversation. */
+export interface Redactor {
+  /** Redacts text, a path or an argument. */
+  text(text: string): string;
+  /** Redacts a copy of an entry or any other JSON value. */
+  value(value: unknown): unknown;
+  /** Redacts the words of a command. */
+  command(args: readonly string[]): string[];
+  /** Redacts one line of the wire. `from` says who sent it. Text that is not JSON is redacted as text. */
+  line(from: "client" | "agent" | (string & {}), text: string): string;
+  /** Starts another pass over the same messages, with all secrets that were found so far. */
+  again(): void;
+  /** Counts a replacement by the caller. */
+  count(why: string): void;
+  /** How many values were replaced in this pass, by reason. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** How many different secrets were found. */
+  readonly distinct: number;
+}
+
 /**
- * Redacts messages in the order of the conversation. A secret that appears late, or in pieces, is known only
- * afterwards: to replace all of them, make three passes and call `again()` between them.
+ * Finds secrets by known values, key names and patterns, and replaces them. A secret that appears late, or in pieces, is
+ * known only afterwards: to replace all of them, make three passes and call `again()` between them.
  */
-export class Redactor {
+export function redactor(options: RedactorOptions = {}): Redactor {
+  return new SecretRedactor(options);
+}
+
+class SecretRedactor implements Redactor {
   readonly #secrets = new Secrets();
   readonly #split = new SplitSecrets(this.#secrets);
   readonly #contents: boolean;
@@ -58,10 +82,9 @@ export class Redactor {
     this.#contents = contents;
     this.#hidesNames = names;
     this.#home = home;
-    for (const secret of secrets) this.#secrets.give(secret);
+    this.#secrets.give("redactor", secrets);
   }
 
-  /** How many values were replaced in this pass, by reason. */
   get counts(): ReadonlyMap<string, number> {
     return this.#secrets.counts;
   }
@@ -71,24 +94,20 @@ export class Redactor {
     return this.#secrets.found;
   }
 
-  /** How many different secrets were found. */
   get distinct(): number {
     return this.#secrets.distinct;
   }
 
-  /** Starts another pass over the same messages, with all secrets that were found so far. */
   again(): void {
     this.#split.again();
     this.#open.clear();
     this.#secrets.counts.clear();
   }
 
-  /** Counts a replacement by the caller. */
   count(why: string): void {
     this.#secrets.count(why);
   }
 
-  /** Redacts one line of the wire. Text that is not JSON is redacted as text. */
   line(from: string, text: string): string {
     let value: unknown;
     try {
@@ -104,12 +123,10 @@ export class Redactor {
     return result === JSON.stringify(value) ? text : result;
   }
 
-  /** Redacts a copy of an entry or any other JSON value. */
   value(value: unknown): unknown {
     return this.#value(value, "");
   }
 
-  /** Redacts text, a path or an argument. */
   text(text: string): string {
     return this.#names(this.#secrets.clean(text));
   }
@@ -325,14 +342,14 @@ function reachOf(name: string): boolean | "here" {
  * such as `--token`, and the user info and query of URLs. Values shorter than eight characters are left out.
  */
 export function secretsIn(value: unknown): string[] {
-  const redactor = new Redactor({ names: false });
-  redactor.value(value);
+  const redacting = new SecretRedactor({ names: false });
+  redacting.value(value);
   const passwords: string[] = [];
   for (const url of addresses(value)) {
-    redactor.text(url);
+    redacting.text(url);
     passwords.push(...passwordsOf(url));
   }
-  return [...new Set([...redactor.found, ...passwords])].filter((secret) => secret.length >= shortestSecret);
+  return [...new Set([...redacting.found, ...passwords])].filter((secret) => secret.length >= shortestSecret);
 }
 
 function* addresses(value: unknown): Generator<string> {

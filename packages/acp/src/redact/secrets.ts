@@ -61,9 +61,13 @@ export class Secrets {
       : "[redacted]";
   }
 
-  /** Adds a known secret. It gets a number when it is found. */
-  give(secret: string): void {
-    if (secret.length >= shortestSecret && !isMark.test(secret)) this.#lookFor(secret, "given");
+  /** Adds known secrets. Each gets a number when it is found. Throws a TypeError for a single text. */
+  give(name: string, secrets: Iterable<string>): void {
+    // a text is a list of its characters, none of which is a secret
+    if (typeof secrets === "string") throw new TypeError(`${name}: expected a list of secrets, got one text`);
+    for (const secret of secrets) {
+      if (secret.length >= shortestSecret && !isMark.test(secret)) this.#lookFor(secret, "given");
+    }
   }
 
   markOf(secret: string): string {

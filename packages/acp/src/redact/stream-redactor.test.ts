@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StreamRedactor, secretsIn } from "@parley/acp/redact";
+import { secretsIn } from "@parley/acp/internal/redact";
+import { redactor, streamRedactor } from "@parley/acp/redact";
 
 const secret = "birch-lake-7";
 
@@ -24,7 +25,7 @@ const textOf = ({ update }: Chunk) =>
   update.content?.text ?? (update.data ? atob(update.data) : update.title);
 
 function told(chunks: readonly Chunk[]): (string | undefined)[] {
-  const redactor = new StreamRedactor<Chunk>([secret]);
+  const redactor = streamRedactor<Chunk>([secret]);
   return [...chunks.flatMap((chunk) => redactor.next(chunk)), ...redactor.end()].map(textOf);
 }
 
@@ -55,7 +56,7 @@ test("terminal output is searched across chunks, every other text as a whole", (
     update: { sessionUpdate: "terminal_output_chunk", terminalId: "t", data: btoa(text) },
   });
   assert.deepEqual(told([printed("key=birch-l"), printed("ake-7\n")]), ["key=", "[secret 1]\n"]);
-  const redactor = new StreamRedactor([secret]);
+  const redactor = streamRedactor([secret]);
   const output = { data: btoa(`is ${secret}`) };
   assert.deepEqual(
     redactor.value({ sessionUpdate: "terminal_update", output, rawInput: { [secret]: [`x ${secret}`] } }),
@@ -69,7 +70,7 @@ test("terminal output is searched across chunks, every other text as a whole", (
 
 test("without secrets everything is passed on as it is", () => {
   const chunk = said("anything");
-  assert.deepEqual(new StreamRedactor<Chunk>([]).next(chunk), [chunk]);
+  assert.deepEqual(streamRedactor<Chunk>([]).next(chunk), [chunk]);
 });
 
 test("secrets in a value are found by their position", () => {
@@ -104,7 +105,7 @@ test("a model or a region that was set is hidden where it is set, and is no secr
 
 test("the credentials of a header are also found without their scheme", () => {
   const basic = btoa("ann:open-sesame-1");
-  const redactor = new StreamRedactor(["Bearer wren-nest-2", `Basic ${basic}`]);
+  const redactor = streamRedactor(["Bearer wren-nest-2", `Basic ${basic}`]);
   assert.equal(redactor.text("it is open-sesame-1"), "it is [secret 1]");
   assert.equal(redactor.text("wren-nest-2, or so"), "[secret 2], or so");
 });
@@ -120,7 +121,7 @@ test("a secret is found wherever it is cut, even one of tens of thousands of cha
     .slice(0, 60_000);
   for (const given of ["🙂🙂wren-nest🙂", long]) {
     for (const cut of [1, 2, 5, given.length - 2, given.length - 1]) {
-      const redactor = new StreamRedactor<Chunk>([given]);
+      const redactor = streamRedactor<Chunk>([given]);
       const chunks = [said(`it is ${given.slice(0, cut)}`), said(`${given.slice(cut)}, or so`)];
       const all = [...chunks.flatMap((chunk) => redactor.next(chunk)), ...redactor.end()];
       assert.equal(all.map(textOf).join(""), "it is [secret 1], or so");
@@ -129,5 +130,11 @@ test("a secret is found wherever it is cut, even one of tens of thousands of cha
 });
 
 test("a secret that is no well-formed text is looked for as well", () => {
-  assert.equal(new StreamRedactor(["\ud800wren-nest"]).text("is \ud800wren-nest"), "is [secret 1]");
+  assert.equal(streamRedactor(["\ud800wren-nest"]).text("is \ud800wren-nest"), "is [secret 1]");
+});
+
+test("one text instead of a list of secrets is refused: none of its characters is a secret", () => {
+  const wrong = /expected a list of secrets, got one text$/;
+  assert.throws(() => streamRedactor("hunter2-hunter2"), wrong);
+  assert.throws(() => redactor({ secrets: "hunter2-hunter2" }), wrong);
 });

@@ -11,7 +11,27 @@ interface Piece {
   with(text: string): object;
 }
 
-export class StreamRedactor<Item extends object> {
+/** Redacts entries, or other items in their shape, as they arrive. */
+export interface StreamRedactor<Item extends object> {
+  /** Redacts text, an argument or a path. */
+  text(text: string): string;
+  /** Redacts a copy of any JSON value. */
+  value<Value>(value: Value): Value;
+  /** Takes an item and returns all items that are now complete. */
+  next(item: Item): Item[];
+  /** Returns the text that is still held back. Call it after the last item. */
+  end(): Item[];
+}
+
+/**
+ * Replaces these secrets, and nothing else, in what arrives. Text that may be the beginning of a secret is held back until
+ * the next item shows whether it is one.
+ */
+export function streamRedactor<Item extends object>(secrets: Iterable<string>): StreamRedactor<Item> {
+  return new KnownSecretsRedactor(secrets);
+}
+
+class KnownSecretsRedactor<Item extends object> implements StreamRedactor<Item> {
   readonly #secrets = new Secrets();
   /** The encodings of all secrets, by their first character. */
   readonly #forms: ReadonlyMap<string, readonly string[]>;
@@ -20,24 +40,21 @@ export class StreamRedactor<Item extends object> {
   #held: Piece | undefined;
 
   constructor(secrets: Iterable<string>) {
-    for (const secret of secrets) this.#secrets.give(secret);
+    this.#secrets.give("streamRedactor", secrets);
     const forms = this.#secrets.known.map(({ form }) => form);
     this.#forms = Map.groupBy(forms, (form) => form.charAt(0));
     this.#longest = forms[0]?.length ?? 0;
   }
 
-  /** Redacts text, an argument or a path. */
   text(text: string): string {
     return this.#forms.size === 0 ? text : this.#secrets.cleanKnown(text);
   }
 
-  /** Redacts a copy of any JSON value. */
   value<Value>(value: Value): Value {
     // as: only strings change, to other strings
     return this.#forms.size === 0 ? value : (this.#every(value) as Value);
   }
 
-  /** Takes an item and returns all items that are now complete. */
   next(item: Item): Item[] {
     if (this.#forms.size === 0) return [item];
     const piece = pieceOf(item);
@@ -52,7 +69,6 @@ export class StreamRedactor<Item extends object> {
     return ready === "" && text !== "" ? before : [...before, this.#itemWith(piece, ready)];
   }
 
-  /** Returns the text that is still held back. */
   end(): Item[] {
     const held = this.#held;
     this.#held = undefined;

@@ -4,27 +4,27 @@ import type { Editions } from "../edition/negotiate.ts";
 import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type {
   AuthMethod,
-  AvailableCommand,
   ContentBlock,
   Cost,
+  ExitStatus,
   Meta,
   PermissionOption,
   PlanEntry,
   SessionConfigOption,
-  TerminalExitStatus,
   Usage,
 } from "../model/content.ts";
 import type { EntryBody } from "../model/entry.ts";
 import type { CreateTerminalOptions } from "../model/services.ts";
 import type {
+  OutgoingCommand,
+  OutgoingUpdate,
   PromptResult,
-  SessionUpdate,
   StopReason,
   ToolCallContent,
   ToolCallUpdate,
 } from "../model/update.ts";
 import type { ToolCallStart } from "../peer/agent/turn/tool-call.ts";
-import type { UnstableMethods } from "../wire/decode.ts";
+import type { UnstableFeatures } from "../validation/unstable-features.ts";
 import type { Crash, RawMessage, ScriptedError, WireRules } from "./scripted-wire.ts";
 
 /**
@@ -39,7 +39,7 @@ export interface AgentScenario {
   readonly title?: string;
   /** Newest first. Default: all. */
   readonly editions?: Editions;
-  readonly unstable?: UnstableMethods;
+  readonly unstable?: UnstableFeatures;
   readonly promptCapabilities?: {
     readonly image?: boolean;
     readonly audio?: boolean;
@@ -50,12 +50,12 @@ export interface AgentScenario {
   readonly _meta?: Meta;
   /** Ways to log in; all of them succeed. */
   readonly authMethods?: readonly AuthMethod[];
-  /** Refuses sessions with -32000 until a login, and again after a logout. */
+  /** Refuses sessions with RequestError "auth_required" until a login, and again after a logout. */
   readonly loginRequired?: boolean;
   /** The state of a session after it is opened, loaded, resumed or forked. */
   readonly open?: {
     readonly options?: readonly SessionConfigOption[];
-    readonly commands?: readonly AvailableCommand[];
+    readonly commands?: readonly OutgoingCommand[];
     /** For new sessions. */
     readonly title?: string;
     /** Run after the answer, outside of a turn. */
@@ -142,7 +142,7 @@ export type AgentStep =
       readonly display: { readonly command?: string; readonly cwd?: string };
       readonly output?: string | readonly string[];
       /** Default: exit code 0. False leaves it running until the turn ends. */
-      readonly exit?: TerminalExitStatus | false;
+      readonly exit?: ExitStatus | false;
     }
   /** Inside a tool call, `true` asks about that call. */
   | ({
@@ -177,12 +177,12 @@ export type AgentStep =
   /** The usage of the turn, reported with its end. */
   | { readonly tokens: Usage }
   | { readonly title: string }
-  | { readonly commands: readonly AvailableCommand[] }
+  | { readonly commands: readonly OutgoingCommand[] }
   | { readonly options: readonly SessionConfigOption[] }
   /** Changes the mode. */
   | { readonly mode: string }
   /** Any update of the model. */
-  | { readonly update: SessionUpdate }
+  | { readonly update: OutgoingUpdate }
   /** Any update in wire form, valid or not. */
   | { readonly rawUpdate: unknown }
   /** Any text or JSON on the wire. */

@@ -1,15 +1,15 @@
 // Implements the verbs of a scripted agent; one that the client does not support is reported and skipped.
 
 import { optional } from "../base/objects.ts";
-import { RequestError } from "../jsonrpc/errors.ts";
+import { requestErrorFrom } from "../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
-import type { PromptResult } from "../model/update.ts";
 import { newId } from "../peer/base/new-id.ts";
 import type { AgentStep } from "./agent-scenario.ts";
 import {
   clientVerbs,
   Ended,
   runSteps,
+  runTurnSteps,
   type StepContext,
   type StepResult,
   type StepRunner,
@@ -59,8 +59,8 @@ const verbs: Verbs<AgentVerb> = {
   async usage({ usage }, { session }) {
     await session.update({ sessionUpdate: "usage_update", ...usage });
   },
-  tokens({ tokens }, { turn }) {
-    turn?.setTokens(tokens);
+  tokens({ tokens }, { spent }) {
+    spent.usage = tokens;
   },
   title({ title }, { session }) {
     session.setTitle(title);
@@ -117,16 +117,15 @@ const verbs: Verbs<AgentVerb> = {
     }
   },
   work({ work }, context) {
-    void context.session.work(async (turn) => (await runSteps(work, stepContext(context, turn)))?.end);
+    void context.session.runTurn((turn) => runTurnSteps(work, stepContext(context, turn)));
   },
   later({ later }, context) {
     context.run.afterTurn(context.session.sessionId, () => runOutsideTurn(later, context));
   },
-  // as: a checked outcome is a valid result of a handler
-  end: ({ end }) => new Ended(end as string | PromptResult),
+  end: ({ end }) => new Ended(end),
   fail({ fail }) {
     if (fail === "bug") throw new Error("the scenario says that the agent has a bug here");
-    throw new RequestError(fail.code, fail.message, fail.data);
+    throw requestErrorFrom(fail);
   },
   async crash({ crash }, { run }) {
     await run.wire.crash(crash);
@@ -180,18 +179,15 @@ async function chunks(
   const content: ContentBlock = typeof text === "string" ? { type: "text", text } : text;
   const messageId = how.messageId ?? (turn === undefined ? newId() : undefined);
   for (let i = 0; i < times && (handlesCancel || !signal.aborted); i++) {
-    const slow =
-      messageId === undefined && _meta === undefined
-        ? sessionUpdate === "agent_message_chunk"
-          ? turn?.say(content)
-          : turn?.think(content)
-        : session.update({
-            sessionUpdate,
-            messageId: messageId ?? newId(),
-            content,
-            ...optional({ _meta }),
-          });
-    if (slow !== undefined) await slow;
+    if (messageId === undefined && _meta === undefined)
+      await (sessionUpdate === "agent_message_chunk" ? turn?.say(content) : turn?.think(content));
+    else
+      await session.update({
+        sessionUpdate,
+        messageId: messageId ?? newId(),
+        content,
+        ...optional({ _meta }),
+      });
   }
 }
 

@@ -2,9 +2,10 @@
 
 import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
-import type { Permission } from "../peer/agent/turn/questions.ts";
+import type { PermissionOption, Usage } from "../model/content.ts";
+import type { PromptResult } from "../model/update.ts";
 import type { ToolCall } from "../peer/agent/turn/tool-call.ts";
-import type { AgentSession, Turn, TurnEnd } from "../peer/agent/turn/turn.ts";
+import type { AgentSession, PromptEnd, Turn } from "../peer/agent/turn/turn.ts";
 import type { AgentStep } from "./agent-scenario.ts";
 import type { AgentVerb, Verbs } from "./agent-steps.ts";
 import { type Clock, type Gates, untilAborted } from "./gates.ts";
@@ -78,8 +79,8 @@ export const clientVerbs: Verbs<
   async add({ add }, { tool }) {
     await tool?.add(add);
   },
-  async diff({ diff: { path, newText, oldText } }, { tool }) {
-    await tool?.diff(path, newText, oldText);
+  async diff({ diff }, { tool }) {
+    await tool?.diff(diff);
   },
   async patch({ patch }, { tool }) {
     await tool?.update(patch);
@@ -88,21 +89,27 @@ export const clientVerbs: Verbs<
     throw new FailedByScript(failTool);
   },
   async display({ display, output = [], exit = { exitCode: 0 } }, { session, turn, tool }) {
-    const terminal = (turn ?? session).terminal(display);
-    await tool?.terminal(terminal);
+    const terminal = (tool ?? turn ?? session).terminal(display);
     for (const text of [output].flat()) await terminal.write(text);
     if (exit !== false) terminal.exit(exit);
   },
   async ask({ ask, choices = [], on = {}, as }, context) {
     const { turn, tool, run, values } = context;
     const title = ask === true ? "this tool call" : typeof ask === "string" ? ask : ask.title;
-    const permission = await (ask === true && tool !== undefined
-      ? tool.requestPermission(choices)
-      : questioner(turn).requestPermission(typeof ask === "object" ? ask : { title, options: [...choices] }));
-    const { optionId } = permission;
-    run.note({ event: "answer", title, optionId: optionId ?? "cancelled" });
-    if (as !== undefined) values[as] = optionId ?? "cancelled";
-    return runSteps(branch(on, permission), context);
+    let answer = "cancelled";
+    const onAnswer = ({ optionId }: PermissionOption) => {
+      answer = optionId;
+    };
+    const allowed = await (ask === true && tool !== undefined
+      ? tool.requestPermission({ options: choices, onAnswer })
+      : questioner(turn).requestPermission({
+          ...(typeof ask === "object" ? ask : { title, options: choices }),
+          onAnswer,
+        }));
+    run.note({ event: "answer", title, optionId: answer });
+    if (as !== undefined) values[as] = answer;
+    const instead = answer === "cancelled" ? undefined : on[allowed ? "allowed" : "refused"];
+    return runSteps(on[answer] ?? instead ?? [], context);
   },
   async elicit({ elicit, on = {}, as }, context) {
     const { turn, run, values } = context;
@@ -135,7 +142,7 @@ export const clientVerbs: Verbs<
       if (as !== undefined) values[as] = "unavailable";
       return;
     }
-    await tool?.terminal(terminal);
+    await tool?.add({ type: "terminal", terminalId: terminal.terminalId });
     for (const op of ops) {
       if (typeof op !== "string") {
         const ended = await runSteps([op], context);
@@ -197,14 +204,6 @@ function needsTurn(what: string): Error {
   return new Error(`${what} needs a turn: outside of one, put it into \`work\``);
 }
 
-function branch<Steps>(
-  on: Readonly<Record<string, Steps>>,
-  { allowed, optionId }: Permission,
-): Steps | readonly [] {
-  if (optionId === undefined) return on.cancelled ?? [];
-  return on[optionId] ?? on[allowed ? "allowed" : "refused"] ?? [];
-}
-
 /** The result; undefined, and reported, when the client refuses or does not support it. */
 async function tried<Result>(
   run: AgentRun,
@@ -217,8 +216,8 @@ async function tried<Result>(
     return result;
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
-    const { code, message } = error;
-    run.note({ event: code === -32601 ? "unavailable" : "failed", what, code, message });
+    const { kind, code, message } = error;
+    run.note({ event: kind === "method_not_found" ? "unavailable" : "failed", what, code, message });
     return undefined;
   }
 }
@@ -269,12 +268,14 @@ export interface StepContext {
   readonly signal: AbortSignal;
   /** Whether the script handles its cancellation and goes on after it. */
   handlesCancel: boolean;
+  /** The tokens that the end of the turn reports. */
+  readonly spent: { usage?: Usage };
 }
 
 /** Ends the script and the turn. */
 export class Ended {
-  readonly end: TurnEnd;
-  constructor(end: TurnEnd) {
+  readonly end: PromptEnd;
+  constructor(end: PromptEnd) {
     this.end = end;
   }
 }
@@ -290,7 +291,14 @@ export function stepContext(
   turn?: Turn,
 ): StepContext {
   const signal = turn?.signal ?? run.ended;
-  return { run, session, values, turn, tool: undefined, signal, handlesCancel: false };
+  return { run, session, values, turn, tool: undefined, signal, handlesCancel: false, spent: {} };
+}
+
+/** Runs the steps of a turn, and gives its end. */
+export async function runTurnSteps(steps: readonly AgentStep[], context: StepContext): Promise<PromptResult> {
+  const { end } = (await runSteps(steps, context)) ?? {};
+  const result = typeof end === "object" ? end : { stopReason: end ?? "end_turn" };
+  return { ...context.spent, ...result };
 }
 
 /** Runs the steps in order, until one ends the turn or the turn is cancelled. */

@@ -22,7 +22,7 @@ type Without<Value, Field extends string> = Value extends object
   : Value;
 
 /** The entries of a session without times, and its final view without counts. */
-export interface SessionRecord {
+export interface RecordedSession {
   readonly entries: readonly Without<Entry, TimeField>[];
   readonly view: {
     readonly [Field in Exclude<
@@ -40,7 +40,7 @@ export interface ClientRecord {
   readonly agent?: { readonly info: unknown; readonly capabilities: unknown; readonly authMethods: unknown };
   readonly steps: readonly StepRecord[];
   /** By name. */
-  readonly sessions: Readonly<Record<string, SessionRecord>>;
+  readonly sessions: Readonly<Record<string, RecordedSession>>;
   /** Questions and their answers, in order. */
   readonly asked: readonly unknown[];
   /** The agent's requests for files and terminals. */
@@ -100,11 +100,11 @@ export class StableIds {
 }
 
 /** Entries and their view with stable ids. */
-export function sessionRecord(entries: readonly Entry[], ids: StableIds): SessionRecord {
+export function sessionRecord(entries: readonly Entry[], ids: StableIds): RecordedSession {
   const stable = entries.map((entry) => ids.stable(entry));
   const view = ids.stable(withoutCounts(snapshot(viewFrom(entries))));
   // as: `stable` removes exactly the fields that the type leaves out
-  return { entries: stable, view } as SessionRecord;
+  return { entries: stable, view } as RecordedSession;
 }
 
 /** Removes sequence numbers and versions, which a user does not see. */
@@ -143,8 +143,7 @@ function withoutLosses(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutLosses);
   if (!isObject(value)) return value;
   const fields = Object.entries(value).flatMap(([key, item]) => {
-    const isMeta = key === "meta" || key === "_meta";
-    const isOnlyMark = isMeta && isObject(item) && Object.keys(item).join() === lossMark;
+    const isOnlyMark = key === "_meta" && isObject(item) && Object.keys(item).join() === lossMark;
     return key === lossMark || isOnlyMark ? [] : [[key, withoutLosses(item)]];
   });
   return Object.fromEntries(fields);
@@ -157,7 +156,7 @@ function comparableView(view: Fields): Fields {
     background: _b,
     completions: _c,
     pendingAsks: _p,
-    lastOutcome: _l,
+    lastResult: _l,
     ...rest
   } = view;
   const items = timeline as readonly Fields[];

@@ -2,8 +2,9 @@
 
 import type { Editions } from "../edition/negotiate.ts";
 import type { ElicitationResponse } from "../model/ask.ts";
-import type { ContentBlock, McpServer, Meta } from "../model/content.ts";
-import type { UnstableMethods } from "../wire/decode.ts";
+import type { ContentBlock, Meta } from "../model/content.ts";
+import type { OutgoingMcpServer } from "../model/outgoing.ts";
+import type { UnstableFeatures } from "../validation/unstable-features.ts";
 import type { RawMessage, WireRules } from "./scripted-wire.ts";
 
 export interface ClientScenario {
@@ -13,7 +14,7 @@ export interface ClientScenario {
   readonly name?: string;
   /** Newest first. Default: all. */
   readonly editions?: Editions;
-  readonly unstable?: UnstableMethods;
+  readonly unstable?: UnstableFeatures;
   readonly _meta?: Meta;
   /** The first matching rule answers. Default: the first option that allows once, else none. */
   readonly permissions?: readonly PermissionRule[];
@@ -78,7 +79,7 @@ interface NamesSession {
 export interface ScriptedPlace {
   readonly cwd: string;
   readonly additionalDirectories?: readonly string[];
-  readonly mcpServers?: readonly McpServer[];
+  readonly mcpServers?: readonly OutgoingMcpServer[];
   readonly _meta?: Meta;
 }
 

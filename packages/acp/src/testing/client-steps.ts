@@ -4,8 +4,8 @@ import { optional } from "../base/objects.ts";
 import type { SessionInfo } from "../edition/agent-edition.ts";
 import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
 import type { Entry } from "../model/entry.ts";
-import type { ClientSession } from "../peer/client/client-session.ts";
-import type { ConnectedAgent, SessionOptions } from "../peer/client/connected-agent.ts";
+import type { ClientConnection, SessionOptions } from "../peer/client/client-connection.ts";
+import type { ClientSession } from "../peer/client/session/client-session.ts";
 import type { StepRecord } from "./client-record.ts";
 import type { ClientStep, SessionRef, UpdateCount } from "./client-scenario.ts";
 import { type Clock, type Gates, untilAborted } from "./gates.ts";
@@ -150,7 +150,7 @@ async function prompted(step: StepWith<"prompt">, run: ClientRun): Promise<void>
           : holds(run, named, () => isReached(named, cancel, from));
       void due.then(() => prompt.cancel());
     }
-    run.steps.push({ step: "prompt", session: name, result: await prompt.result });
+    run.steps.push({ step: "prompt", session: name, result: await prompt });
   } catch (error) {
     run.steps.push({ step: "prompt", session: name, error: stepError(error) });
   } finally {
@@ -262,7 +262,7 @@ interface NamedSession {
 }
 
 export interface ClientRun {
-  readonly agent: ConnectedAgent;
+  readonly agent: ClientConnection;
   readonly wire: ScriptedWire;
   readonly gates: Gates;
   readonly clock: Clock;

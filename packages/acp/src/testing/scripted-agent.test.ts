@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Edition, memoryPair } from "@parley/acp";
+import type { Edition } from "@parley/acp";
 import {
   type AgentScenario,
   type ClientRecord,
@@ -9,6 +9,7 @@ import {
   scriptedAgent,
   scriptedClient,
 } from "@parley/acp/testing";
+import { memoryPair } from "@parley/acp/transport";
 
 const noTime = { sleep: async () => undefined };
 

@@ -1,14 +1,16 @@
 // Runs an agent scenario, on top of agent().
 
 import { optional } from "../base/objects.ts";
+import { entryFormat } from "../model/entry-format.ts";
 import { memoryStore } from "../model/memory-store.ts";
 import type { SessionStore } from "../model/store.ts";
-import { type Agent, agentWith } from "../peer/agent/agent.ts";
+import type { PromptResult } from "../model/update.ts";
+import { type Agent, type AgentConnection, agent } from "../peer/agent/agent.ts";
 import type { AgentDefinition } from "../peer/agent/agent-definition.ts";
 import type { AgentSession, Turn } from "../peer/agent/turn/turn.ts";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";
-import { type AgentEvent, type AgentRun, runSteps, stepContext } from "./agent-verbs.ts";
+import { type AgentEvent, type AgentRun, runTurnSteps, stepContext } from "./agent-verbs.ts";
 import { checkAgentScenario } from "./check-scenario.ts";
 import { type Clock, Gates, realClock } from "./gates.ts";
 import { type ProcessControl, ScriptedWire } from "./scripted-wire.ts";
@@ -45,10 +47,6 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
   function served(run: AgentRun): Agent {
     const { parley: _p, version: _v, open, turns, otherwise, wire: _w, sessions: _s, ...about } = scenario;
     const { loginRequired, authMethods, ...offers } = about;
-    const hooks = {
-      cancelTool: (toolCallId: string) => gates.open(`cancel ${toolCallId}`),
-      cancelTerminal: (terminalId: string) => gates.open(`cancel ${terminalId}`),
-    };
     const definition: AgentDefinition = {
       ...rest,
       ...offers,
@@ -56,7 +54,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
       version: "1.0.0",
       session: {
         store,
-        open(session, origin) {
+        open(session, { origin }) {
           if (open?.options !== undefined) session.setConfigOptions(open.options);
           if (open?.commands !== undefined) session.setAvailableCommands(open.commands);
           waiting.set(session.sessionId, { session, isNew: origin === "new" });
@@ -90,7 +88,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
         },
       },
     };
-    return agentWith(definition, hooks);
+    return agent(definition);
   }
 
   /** Sessions whose answer has not been sent yet. */
@@ -107,13 +105,12 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
     runOutsideTurn([...named, ...steps], { run, session, values });
   }
 
-  async function play(turn: Turn, run: AgentRun) {
+  function play(turn: Turn, run: AgentRun): Promise<PromptResult> {
     const { session, text } = turn;
     note({ event: "prompt", text });
     const values = { session: session.sessionId, cwd: session.cwd, prompt: text };
     const context = stepContext({ run, session, values }, turn);
-    const ended = await runSteps(stepsFor(text, session.sessionId), context);
-    return ended?.end;
+    return runTurnSteps(stepsFor(text, session.sessionId), context);
   }
 
   function stepsFor(text: string, sessionId: string): readonly AgentStep[] {
@@ -125,13 +122,21 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
     return turns.filter(({ when }) => when === undefined)[taken]?.steps ?? otherwise;
   }
 
+  const connections = new Set<AgentConnection>();
+  async function close(): Promise<void> {
+    await Promise.all([...connections].map((connection) => connection.close("the agent was closed")));
+    await store.close();
+  }
+
   return {
     scenario,
     definition: { name: scenario.name ?? "scripted-agent", version: "1.0.0", prompt: () => undefined },
     events,
     open: (gate) => gates.open(gate),
     reached: (gate) => gates.reached(gate),
-    connect(transport) {
+    close,
+    [Symbol.asyncDispose]: close,
+    connect(transport, options) {
       const ended = new AbortController();
       const prompts = new Map<string, PromiseWithResolvers<void>>();
       const afterTurns = new Map<string, (() => void)[]>();
@@ -178,7 +183,9 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
           afterTurns.set(sessionId, [...(afterTurns.get(sessionId) ?? []), work]);
         },
       };
-      const connection = served(run).connect(wire);
+      const connection = served(run).connect(wire, options);
+      connections.add(connection);
+      void connection.closed.then(() => connections.delete(connection));
       return connection;
     },
   };
@@ -209,7 +216,7 @@ function storeWith({ sessions = [] }: AgentScenario): SessionStore {
     });
     void store.append(
       sessionId,
-      entries.map((body, index) => ({ seq: index + 1, time, ...body })),
+      entries.map((body, index) => ({ format: entryFormat, seq: index + 1, time, ...body })),
     );
     void store.release(sessionId);
   }

@@ -4,10 +4,10 @@ import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { PermissionRequest } from "../model/ask.ts";
-import { errorCodes } from "../model/error-codes.ts";
 import { client } from "../peer/client/client.ts";
-import type { ClientDefinition, RequestContext } from "../peer/client/client-definition.ts";
-import type { ConnectedAgent } from "../peer/client/connected-agent.ts";
+import type { ClientConnection } from "../peer/client/client-connection.ts";
+import type { ClientDefinition } from "../peer/client/client-definition.ts";
+import type { RequestContext } from "../peer/client/session/client-session.ts";
 import { checkClientScenario } from "./check-scenario.ts";
 import { type ClientRecord, StableIds, sessionRecord } from "./client-record.ts";
 import type { ClientScenario, ClientStep, ElicitationRule, PermissionRule } from "./client-scenario.ts";
@@ -103,7 +103,7 @@ async function run(
         }),
   };
 
-  let agent: ConnectedAgent | undefined;
+  let agent: ClientConnection | undefined;
   try {
     agent = await client(definition).connect(wire);
   } catch (error) {
@@ -158,7 +158,7 @@ async function runWithLogin(step: ClientStep, run: ClientRun, login: string | un
   try {
     await runClientStep(step, run);
   } catch (error) {
-    const needsLogin = error instanceof RequestError && error.code === errorCodes.authRequired;
+    const needsLogin = error instanceof RequestError && error.kind === "auth_required";
     if (login === undefined || !needsLogin || !repeatable.has(verbOf(step))) throw error;
     await run.agent.login(login);
     await runClientStep(step, run);

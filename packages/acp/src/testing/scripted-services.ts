@@ -2,14 +2,8 @@
 
 import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
-import { errorCodes } from "../model/error-codes.ts";
-import type {
-  CreateTerminalOptions,
-  ExitStatus,
-  Files,
-  TerminalHandle,
-  Terminals,
-} from "../model/services.ts";
+import type { ExitStatus } from "../model/content.ts";
+import type { CreateTerminalOptions, Files, TerminalHandle, Terminals } from "../model/services.ts";
 import type { CommandScript } from "./client-scenario.ts";
 
 type Note = (event: object) => void;
@@ -23,7 +17,7 @@ export function scriptedFiles(texts: Map<string, string>, note: Note): Files {
       const text = texts.get(path);
       note({ service: "read", path, ...optional({ line, limit }), found: text !== undefined });
       if (text === undefined) {
-        throw new RequestError(errorCodes.notFound, "there is no such file", { reason: "not_found" });
+        throw new RequestError("not_found", "there is no such file", { data: { reason: "not_found" } });
       }
       if (line === undefined && limit === undefined) return text;
       const first = (line ?? 1) - 1;
@@ -47,7 +41,7 @@ export function scriptedTerminals(commands: readonly CommandScript[], note: Note
       const script = commands.find((each) => each.command === line);
       if (script === undefined) {
         const data = { reason: "command_not_found" };
-        throw new RequestError(errorCodes.notFound, "the scenario has no such command", data);
+        throw new RequestError("not_found", "the scenario has no such command", { data });
       }
       return scriptedTerminal(`scripted-terminal-${++created}`, script, note);
     },

@@ -1,6 +1,8 @@
 // The shapes that scenarios of agents and clients share.
 
+import { completeCommands, type OutgoingCommand } from "../model/outgoing.ts";
 import * as validate from "../model/validators.gen.ts";
+import { unstableFeatures } from "../validation/unstable-features.ts";
 import {
   anything,
   asInTheModel,
@@ -20,14 +22,19 @@ export const textOrBlock = either(text, contentBlock);
 export const planEntries = listOf(asInTheModel("a plan entry", validate.PlanEntry));
 export const permissionOptions = listOf(asInTheModel("an option of a question", validate.PermissionOption));
 export const configOptions = listOf(asInTheModel("a config option", validate.SessionConfigOption));
-export const commandList = listOf(asInTheModel("a command", validate.AvailableCommand));
+export const commandList = listOf(
+  asInTheModel("a command", (value, mode) => {
+    const [command] = completeCommands([value as OutgoingCommand]); // checked next
+    return validate.AvailableCommand(command, mode);
+  }),
+);
 export const authMethodList = listOf(asInTheModel("a way to log in", validate.AuthMethod));
-export const exitStatus = asInTheModel("an exit status", validate.TerminalExitStatus);
+export const exitStatus = asInTheModel("an exit status", validate.ExitStatus);
 export const tokenUsage = asInTheModel("the tokens of a turn", validate.Usage);
 export const formSchema = asInTheModel("the schema of a form", validate.ElicitationSchema);
 
 export const editions = listOf(oneOf("v1", "v2"), 'a list of editions, "v1" or "v2"');
-export const unstable = either(oneOf("*"), listOf(text, "a list of methods"));
+export const unstable = either(oneOf("*"), listOf(oneOf(...unstableFeatures), "a list of unstable features"));
 export const rawMessage = either(text, object, listOf(anything, "a batch"));
 
 export const scriptedError = fields("an error with code and message", {

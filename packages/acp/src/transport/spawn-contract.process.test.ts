@@ -33,14 +33,14 @@ transportContract(
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    const { transport, process: agent } = spawnTransport(process.execPath, ["-e", relay, String(port)], {
+    const agent = spawnTransport(process.execPath, ["-e", relay, String(port)], {
       limits,
       graceMs: 500,
     });
     const [socket] = (await once(server, "connection")) as [Socket];
     server.close();
     return {
-      near: transport,
+      near: agent,
       far: byteTransport(streamChannel(socket, socket, { flushMs: 100 }), { limits, platform: nodePlatform }),
       frameToNear: (text) => socket.write(encode(text)),
       bytesToNear: (bytes) => socket.write(bytes),

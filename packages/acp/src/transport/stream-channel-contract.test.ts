@@ -4,10 +4,8 @@ import { test } from "node:test";
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { streamChannel } from "../node/stream-channel.ts";
-import { nodePlatform } from "../node/text-platform.ts";
+import { streamTransport } from "../node/transports.ts";
 import { transportContract } from "../testing/contracts/transport-contract.ts";
-import { byteTransport } from "./byte-transport.ts";
 
 const encode = (text: string) => Buffer.from(`${text}\n`);
 
@@ -26,8 +24,8 @@ transportContract(
     const [b] = (await once(server, "connection")) as [Socket];
     server.close();
     return {
-      near: byteTransport(streamChannel(a, a, { flushMs: 100 }), { limits, platform: nodePlatform }),
-      far: byteTransport(streamChannel(b, b, { flushMs: 100 }), { limits, platform: nodePlatform }),
+      near: streamTransport(a, { limits, flushMs: 100 }),
+      far: streamTransport(b, { limits, flushMs: 100 }),
       frameToNear: (text) => b.write(encode(text)),
       bytesToNear: (bytes) => b.write(bytes),
       halfClose: () => b.end(),
@@ -36,3 +34,12 @@ transportContract(
   },
   { encode },
 );
+
+test("streamTransport says what it needs", () => {
+  for (const given of [undefined, null, "/run/agent.sock", { host: "localhost" }, process.stdout.fd]) {
+    assert.throws(() => streamTransport(given as never), {
+      name: "TypeError",
+      message: /^streamTransport: expected a stream that can be read and written, such as a socket, got /,
+    });
+  }
+});

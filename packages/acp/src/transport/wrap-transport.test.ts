@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wrapSink, wrapTransport } from "@parley/acp/internal";
-import type { Sink, Transport } from "../index.ts";
+import type { Transport } from "../index.ts";
+import type { Sink } from "../transport.ts";
 
 type Method = (...args: unknown[]) => unknown;
 

@@ -1,17 +1,22 @@
 // The failures of validators, and the checks that are not generated.
 
+import { featureBits } from "./features.gen.ts";
+import { featureMode, unstableFeatures } from "./unstable-features.ts";
+
 /** The bits of a validator's mode. */
 export const modes = {
   /** For sending: nothing is repaired, and custom root fields are refused. */
   strict: 1,
-  /** Unstable fields, tags and variants are enabled. */
-  unstable: 2,
+  /** For the model: a null that means the same as nothing is removed. It stays where it clears a value. */
+  nulls: 2,
   /** Closed unions and enums accept unknown strings. A known tag with a bad payload still fails. */
   open: 4,
   /** Rules outside the schema: absolute paths, 1-based lines, clean strings. */
   checks: 8,
   /** For an app's own values: unknown values and tags must begin with an underscore. */
   own: 16,
+  /** All unstable fields, tags and variants are enabled. `featureMode` enables those of one feature. */
+  unstable: featureMode("*"),
 } as const;
 
 /** Why a value was refused. Never contains the value itself. */
@@ -57,6 +62,16 @@ export function wrongValue(path: string, expected: string, value: unknown): Fail
   return new Failure(path, expected, JSON.stringify(short.toWellFormed()));
 }
 
+/**
+ * As `wrongValue`, for the tag of a union. `features` lists the tags of unstable variants, each with its feature, as
+ * `plan_removed=plans`.
+ */
+export function wrongTag(path: string, expected: string, tag: unknown, features: string): Failure {
+  const unstable = features.split(" ").find((each) => each.startsWith(`${String(tag)}=`));
+  if (unstable === undefined) return wrongValue(path, expected, tag);
+  return wrongValue(path, `a stable kind, or enabled by unstable: ["${unstable.split("=")[1]}"]`, tag);
+}
+
 export function tooMany(path: string, length: number): Failure {
   return new Failure(path, `at most ${maxArrayItems} items`, `${length} items`, true);
 }
@@ -78,7 +93,8 @@ export function pointer(key: string): string {
 
 /**
  * Finds the custom root field of an object with too many keys. `known` and `outer` are field names separated by
- * spaces, with a question mark after unstable ones. Undefined values are ignored, and `_meta` is always allowed.
+ * spaces; an unstable one is followed by its feature, as `usage?usage`. Undefined values are ignored, and `_meta` is
+ * always allowed.
  */
 export function strayKey(
   value: Record<string, unknown>,
@@ -89,9 +105,13 @@ export function strayKey(
   const names = `_meta ${known} ${outer}`.split(" ");
   for (const key in value) {
     if (value[key] === undefined || names.includes(key)) continue;
-    const isUnstable = names.includes(`${key}?`);
-    if (isUnstable && mode & modes.unstable) continue;
-    const why = isUnstable ? "it is unstable, and its method was not listed" : "custom data goes into _meta";
+    const unstable = names.find((name) => name.startsWith(`${key}?`));
+    const feature = unstableFeatures.find((each) => unstable === `${key}?${each}`);
+    if (feature !== undefined && mode & featureBits[feature]) continue;
+    const why =
+      feature === undefined
+        ? "custom data goes into _meta"
+        : `it is unstable, and not enabled by unstable: ["${feature}"]`;
     return new Failure(`/${pointer(key)}`, `absent: ${why}`, typeWord(value[key]));
   }
   return undefined;

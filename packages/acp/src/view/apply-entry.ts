@@ -1,6 +1,7 @@
 // Folds entries into a view, in place, because copies would cost more the longer a session is.
 
 import type { Entry } from "../model/entry.ts";
+import { entryFormat, upgradeEntry } from "../model/entry-format.ts";
 import type { SessionUpdate } from "../model/update.ts";
 import { applyAnswer, applyAsk } from "./asks.ts";
 import {
@@ -16,8 +17,8 @@ import {
 import {
   applyConfigOptions,
   applyInfo,
-  applyOutcome,
   applyPlan,
+  applyResult,
   applyState,
   applyUsage,
   removePlan,
@@ -41,10 +42,12 @@ export function createView(options: ViewOptions = {}): SessionView {
  * Applies an entry to the view, in place. Entries come in the order of their `seq`; one that is not above the
  * last is ignored, so that a replay and a live stream may overlap.
  */
-export function applyEntry(view: SessionView, entry: Entry): void {
+export function applyEntry(view: SessionView, given: Entry): void {
   // createView makes all views, so each is a ViewState
   const state = view as ViewState;
-  if (entry.seq <= state.seq) return;
+  if (given.seq <= state.seq) return;
+  // an entry of an older format may come from a file or another process
+  const entry = given.format === entryFormat ? given : upgradeEntry(given);
   state.seq = entry.seq;
   state.fold.time = entry.time;
   switch (entry.kind) {
@@ -56,10 +59,10 @@ export function applyEntry(view: SessionView, entry: Entry): void {
       return applyAsk(state, entry);
     case "answer":
       return applyAnswer(state, entry);
-    case "outcome":
-      return applyOutcome(state, entry.messageId, entry.outcome);
+    case "result":
+      return applyResult(state, entry.messageId, entry.result);
     default:
-      // written by a later version of this library
+      // a kind that a later version has added
       return;
   }
 }
@@ -113,7 +116,7 @@ function applyUpdate(state: ViewState, update: SessionUpdate): void {
     case "config_option_update":
       return applyConfigOptions(state, update);
     case "available_commands_update":
-      state.commands = update.availableCommands;
+      state.commands = [...update.availableCommands];
       return touchPart(state, "commands");
     default:
       return applyRareUpdate(state, update);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { entriesOf } from "../../test/support/sample-entries.ts";
 import type { PermissionRequest } from "../model/ask.ts";
+import type { ToolCallStatus } from "../model/content.ts";
 import type { EntryBody } from "../model/entry.ts";
 import { viewFrom } from "../view.ts";
 
@@ -19,7 +20,7 @@ function answer(optionId: string): EntryBody {
   return { kind: "answer", askId: "1", permission: { outcome: "selected", optionId } };
 }
 
-function status(value: string): EntryBody {
+function status(value: ToolCallStatus): EntryBody {
   return { kind: "update", update: { sessionUpdate: "tool_call_update", toolCallId: "t", status: value } };
 }
 

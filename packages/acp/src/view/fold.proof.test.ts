@@ -150,7 +150,7 @@ test("ids and metadata keys that are names of built-in things are just names", (
     ),
   );
   assert.equal(view.toolCalls.size, 1);
-  const { meta } = view.toolCalls.get("__proto__")!;
+  const { _meta: meta } = view.toolCalls.get("__proto__")!;
   assert.deepEqual([Object.keys(meta ?? {}), Object.getPrototypeOf(meta)], [["__proto__"], Object.prototype]);
   assert.equal(({} as { bad?: unknown }).bad, undefined);
   assert.match(JSON.stringify(snapshot(view)), /"__proto__":\{"bad":1\}/);
@@ -169,7 +169,8 @@ test("a million chunks make one message whose text can be read", () => {
     messageId: "m",
     content: text("0123456789abcdef"),
   };
-  for (let seq = 1; seq <= 1_000_000; seq += 1) applyEntry(view, { seq, time: 0, kind: "update", update });
+  for (let seq = 1; seq <= 1_000_000; seq += 1)
+    applyEntry(view, { format: 1, seq, time: 0, kind: "update", update });
   const [item] = view.timeline;
   assert.ok(item?.kind === "agent_message");
   const [block] = item.content;

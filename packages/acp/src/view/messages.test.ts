@@ -107,7 +107,7 @@ test("metadata is patched by top-level key: null removes a key, null as a whole 
     { sessionUpdate: "agent_message_chunk", messageId: "m", content: text("x"), _meta: { chunk: true } },
     { sessionUpdate: "agent_message", messageId: "m", _meta: null },
   );
-  const seen = steps.map((_, index) => ({ ...messages(viewFrom(steps.slice(0, index + 1)))[0]?.meta }));
+  const seen = steps.map((_, index) => ({ ...messages(viewFrom(steps.slice(0, index + 1)))[0]?._meta }));
   const patched = { a: { y: 1 }, c: 3 };
   assert.deepEqual(seen, [{ a: { x: 1 }, b: 2 }, patched, patched, patched, {}]);
 });
@@ -135,11 +135,11 @@ for (const [how, echo] of Object.entries(echoes)) {
   });
 }
 
-test("the outcome of a prompt stands with the prompt", () => {
-  const outcome = { stopReason: "refusal" } as const;
-  const view = viewFrom(entriesOf([prompt, { kind: "outcome", messageId: "u", outcome }]));
-  assert.deepEqual(messages(view)[0]?.outcome, outcome);
-  assert.deepEqual(view.lastOutcome, outcome);
+test("the result of a prompt stands with the prompt", () => {
+  const result = { stopReason: "refusal" } as const;
+  const view = viewFrom(entriesOf([prompt, { kind: "result", messageId: "u", result }]));
+  assert.deepEqual(messages(view)[0]?.result, result);
+  assert.deepEqual(view.lastResult, result);
 });
 
 test("messages between sessions are upserts and chunks too", () => {

@@ -27,8 +27,8 @@ function message(state: ViewState, kind: MessageItem["kind"], messageId: string)
       messageId,
       content: [],
       echoed: false,
-      outcome: undefined,
-      meta: undefined,
+      result: undefined,
+      _meta: undefined,
     }))
   );
 }
@@ -52,14 +52,14 @@ export function appendToMessage(
 export function upsertMessage(
   state: ViewState,
   kind: MessageItem["kind"],
-  update: { messageId: string; content?: ContentBlock[] | null; _meta?: Meta | null },
+  update: { messageId: string; content?: readonly ContentBlock[] | null; _meta?: Meta | null },
 ): void {
   const item = message(state, kind, update.messageId);
   if (update.content !== undefined) {
     item.echoed = true;
     item.content = ownBlocks(update.content ?? []);
   }
-  item.meta = patchedMeta(item.meta, update._meta);
+  item._meta = patchedMeta(item._meta, update._meta);
   touch(state, item);
 }
 
@@ -81,7 +81,7 @@ function sessionMessage(state: ViewState, messageId: string): Mutable<SessionMes
     senderMessageId: undefined,
     recipientMessageId: undefined,
     content: [],
-    meta: undefined,
+    _meta: undefined,
   }));
 }
 
@@ -96,7 +96,7 @@ export function upsertSessionMessage(state: ViewState, update: UpdateOf<"session
   const item = sessionMessage(state, update.messageId);
   patchFields(item, update, sessionMessageFields);
   if (update.content !== undefined) item.content = ownBlocks(update.content ?? []);
-  item.meta = patchedMeta(item.meta, update._meta);
+  item._meta = patchedMeta(item._meta, update._meta);
   touch(state, item);
 }
 
@@ -117,7 +117,7 @@ function compaction(state: ViewState, compactionId: string): Mutable<CompactionI
     status: "in_progress",
     summary: [],
     error: undefined,
-    meta: undefined,
+    _meta: undefined,
   }));
 }
 
@@ -126,7 +126,7 @@ export function upsertCompaction(state: ViewState, update: UpdateOf<"compaction_
   item.status = update.status;
   if (update.summary !== undefined) item.summary = ownBlocks(update.summary ?? []);
   item.error = patched(item.error, update.error);
-  item.meta = patchedMeta(item.meta, update._meta);
+  item._meta = patchedMeta(item._meta, update._meta);
   touch(state, item);
 }
 
@@ -147,7 +147,7 @@ function subagent(state: ViewState, sessionId: string): Mutable<SubagentItem> {
     cwd: undefined,
     additionalDirectories: undefined,
     capabilities: undefined,
-    meta: undefined,
+    _meta: undefined,
   }));
 }
 
@@ -161,6 +161,6 @@ export function upsertSubagent(state: ViewState, update: UpdateOf<"subagent_upda
     "additionalDirectories",
     "capabilities",
   ]);
-  item.meta = patchedMeta(item.meta, update._meta);
+  item._meta = patchedMeta(item._meta, update._meta);
   touch(state, item);
 }

@@ -25,12 +25,12 @@ test("running and requires_action are busy, and so is a state that nobody knows 
 test("repeated idle states and the one after a resume are no new completions (C56)", () => {
   assert.equal(viewFrom(updates(idle)).completions, 0, "a snapshot on resume");
   assert.deepEqual(
-    viewFrom(updates(idle)).lastOutcome,
+    viewFrom(updates(idle)).lastResult,
     { stopReason: "end_turn" },
     "but it says how work ended",
   );
   const view = viewFrom(updates(running, idle, idle, { ...idle, stopReason: "cancelled" }));
-  assert.deepEqual([view.completions, view.lastOutcome], [1, { stopReason: "end_turn" }]);
+  assert.deepEqual([view.completions, view.lastResult], [1, { stopReason: "end_turn" }]);
   assert.equal(viewFrom(updates(running, idle, running, idle)).completions, 2);
 });
 
@@ -44,13 +44,13 @@ test("the end of work brings its reason, its error and its usage", () => {
     error,
     usage,
   };
-  const { lastOutcome } = viewFrom(updates(running, end));
-  assert.deepEqual(lastOutcome, { stopReason: "error", error, usage });
+  const { lastResult } = viewFrom(updates(running, end));
+  assert.deepEqual(lastResult, { stopReason: "error", error: { ...error, kind: "auth_required" }, usage });
 });
 
 test("work that ends without a reason completes, and the last reason stays", () => {
   const view = viewFrom(updates(running, idle, running, { sessionUpdate: "state_update", state: "idle" }));
-  assert.deepEqual([view.completions, view.lastOutcome], [2, { stopReason: "end_turn" }]);
+  assert.deepEqual([view.completions, view.lastResult], [2, { stopReason: "end_turn" }]);
 });
 
 test("unreported background work does not mean none (C57)", () => {
@@ -61,7 +61,7 @@ test("unreported background work does not mean none (C57)", () => {
 });
 
 test("a plan is replaced whole, each by its id, and can be removed (C28)", () => {
-  const entry = { content: "x", priority: "high", status: "pending" };
+  const entry = { content: "x", priority: "high", status: "pending" } as const;
   const plan = (planId: string, count: number): SessionUpdate => ({
     sessionUpdate: "plan_update",
     plan: { type: "items", planId, entries: Array.from({ length: count }, () => entry) },
@@ -82,7 +82,7 @@ test("a plan is replaced whole, each by its id, and can be removed (C28)", () =>
 
 const option = (
   configId: string,
-  category: string | undefined,
+  category: SessionConfigOption["category"],
   currentValue: string,
 ): SessionConfigOption => ({
   configId,
@@ -151,7 +151,7 @@ test("the session's title and time are patched", () => {
       { sessionUpdate: "session_info_update", updatedAt: null, _meta: { b: 2 } },
     ),
   );
-  assert.deepEqual([view.title, view.updatedAt, view.meta], ["T", undefined, { a: 1, b: 2 }]);
+  assert.deepEqual([view.title, view.updatedAt, view._meta], ["T", undefined, { a: 1, b: 2 }]);
 });
 
 test("C66 a subagent is an item of its parent, patched by its session id; one without a state is not idle", () => {

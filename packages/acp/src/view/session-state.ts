@@ -2,6 +2,7 @@
 
 import { optional } from "../base/objects.ts";
 import type { SessionConfigOption } from "../model/content.ts";
+import { promptError } from "../model/prompt-error.ts";
 import type { PromptResult } from "../model/update.ts";
 import type { CurrentMode } from "./session-view.ts";
 import { presumeCancelled, reviveBackground } from "./tool-calls.ts";
@@ -18,35 +19,35 @@ export function applyState(state: ViewState, update: UpdateOf<"state_update">): 
     reviveBackground(state);
   }
   if (update.state === "idle") {
-    const outcome = outcomeOfIdle(update);
+    const result = resultOfIdle(update);
     // a repeated idle state is not a second end (C56), but may be the first that we see
     if (wasBusy) state.completions += 1;
-    if (outcome !== undefined && (wasBusy || state.lastOutcome === undefined)) state.lastOutcome = outcome;
-    if (outcome?.stopReason === "cancelled") presumeCancelled(state);
+    if (result !== undefined && (wasBusy || state.lastResult === undefined)) state.lastResult = result;
+    if (result?.stopReason === "cancelled") presumeCancelled(state);
   }
   touchPart(state, "state");
 }
 
-function outcomeOfIdle(
+function resultOfIdle(
   update: Extract<UpdateOf<"state_update">, { state: "idle" }>,
 ): PromptResult | undefined {
   if (typeof update.stopReason !== "string") return undefined;
   const { usage } = update;
-  const error = update.stopReason === "error" ? update.error : undefined;
+  const error = update.stopReason === "error" && update.error ? promptError(update.error) : undefined;
   return {
     stopReason: update.stopReason,
-    ...optional({ error: error ?? undefined, usage: usage ?? undefined }),
+    ...optional({ error, usage: usage ?? undefined }),
   };
 }
 
-export function applyOutcome(state: ViewState, messageId: string, outcome: PromptResult): void {
-  state.lastOutcome = outcome;
+export function applyResult(state: ViewState, messageId: string, result: PromptResult): void {
+  state.lastResult = result;
   const prompt = state.fold.messages.user_message.get(messageId);
   if (prompt !== undefined) {
-    prompt.outcome = outcome;
+    prompt.result = result;
     touch(state, prompt);
   }
-  if (outcome.stopReason === "cancelled") presumeCancelled(state);
+  if (result.stopReason === "cancelled") presumeCancelled(state);
   touchPart(state, "state");
 }
 
@@ -59,12 +60,12 @@ export function applyUsage(state: ViewState, update: UpdateOf<"usage_update">): 
 export function applyInfo(state: ViewState, update: UpdateOf<"session_info_update">): void {
   state.title = patched(state.title, update.title);
   state.updatedAt = patched(state.updatedAt, update.updatedAt);
-  state.meta = patchedMeta(state.meta, update._meta);
+  state._meta = patchedMeta(state._meta, update._meta);
   touchPart(state, "info");
 }
 
 export function applyConfigOptions(state: ViewState, update: UpdateOf<"config_option_update">): void {
-  state.configOptions = update.configOptions;
+  state.configOptions = [...update.configOptions];
   state.mode = currentMode(update.configOptions);
   touchPart(state, "config_options");
 }

@@ -11,10 +11,10 @@ import type {
   BackgroundWork,
   ContentBlock,
   Cost,
+  ExitStatus,
   Meta,
   SessionConfigOption,
   StateUpdate,
-  TerminalExitStatus,
   ToolCallLocation,
   ToolCallStatus,
   ToolKind,
@@ -46,8 +46,8 @@ export interface MessageItem extends Item {
   /** Whether the content comes from the agent; false while it is the prompt as sent. */
   readonly echoed: boolean;
   /** How the work on this prompt ended. After "refusal", the agent's context ends before this message. */
-  readonly outcome: PromptResult | undefined;
-  readonly meta: Meta | undefined;
+  readonly result: PromptResult | undefined;
+  readonly _meta: Meta | undefined;
 }
 
 export interface ToolCallItem extends Item {
@@ -72,7 +72,7 @@ export interface ToolCallItem extends Item {
   /** All terminals that its content or `_meta` has named. */
   readonly terminalIds: ReadonlySet<string>;
   readonly capabilities: ToolCallUpdate["capabilities"] | undefined;
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
   /** When it reached a final status, in milliseconds since 1970. */
   readonly endedAt: number | undefined;
 }
@@ -102,7 +102,7 @@ export interface CompactionItem extends Item {
   readonly status: UpdateOf<"compaction_update">["status"];
   readonly summary: readonly ContentBlock[];
   readonly error: string | undefined;
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
 }
 
 /** A message between sessions. */
@@ -114,7 +114,7 @@ export interface SessionMessageItem extends Item {
   readonly senderMessageId: string | undefined;
   readonly recipientMessageId: string | undefined;
   readonly content: readonly ContentBlock[];
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
 }
 
 export interface SubagentItem extends Item {
@@ -126,7 +126,7 @@ export interface SubagentItem extends Item {
   readonly cwd: string | undefined;
   readonly additionalDirectories: readonly string[] | undefined;
   readonly capabilities: UpdateOf<"subagent_update">["capabilities"] | undefined;
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
 }
 
 /** An update of an unknown kind. */
@@ -170,10 +170,10 @@ export interface TerminalItem extends Changeable {
   readonly cwd: string | undefined;
   readonly output: OutputBytes;
   /** Present once it has exited. */
-  readonly exitStatus: TerminalExitStatus | undefined;
+  readonly exitStatus: ExitStatus | undefined;
   readonly size: NonNullable<UpdateOf<"terminal_update">["size"]> | undefined;
   readonly capabilities: UpdateOf<"terminal_update">["capabilities"] | undefined;
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
 }
 
 export interface PlanItem extends Changeable {
@@ -233,7 +233,7 @@ export interface SessionView {
   readonly title: string | undefined;
   /** The agent's time, in RFC 3339 form. */
   readonly updatedAt: string | undefined;
-  readonly meta: Meta | undefined;
+  readonly _meta: Meta | undefined;
   /** The state as reported, undefined before the first. An unknown one means busy. */
   readonly state: string | undefined;
   readonly busy: boolean;
@@ -241,5 +241,5 @@ export interface SessionView {
   readonly background: readonly BackgroundWork[] | undefined;
   /** How often foreground work has ended; repeated idle states do not count. */
   readonly completions: number;
-  readonly lastOutcome: PromptResult | undefined;
+  readonly lastResult: PromptResult | undefined;
 }

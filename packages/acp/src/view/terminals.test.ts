@@ -106,7 +106,7 @@ test("terminals in the metadata of version 1 tool calls are terminals", () => {
     [item?.cwd, item?.output.text(), item?.exitStatus, view.terminals.size],
     ["/w", "from-shell 🦆\n", { exitCode: 0 }, 1],
   );
-  assert.deepEqual(view.toolCalls.get("c")?.meta, { vendor: 1 }, "events are not kept as facts");
+  assert.deepEqual(view.toolCalls.get("c")?._meta, { vendor: 1 }, "events are not kept as facts");
 });
 
 test("a call whose metadata has output but names no terminal gets one of its own", () => {
@@ -124,7 +124,7 @@ test("a call whose metadata has output but names no terminal gets one of its own
 test("metadata of that name but of another shape is metadata", () => {
   const meta = { terminal_output: true, terminal_exit: [1] };
   const view = viewFrom(updates({ sessionUpdate: "tool_call_update", toolCallId: "c", _meta: meta }));
-  assert.deepEqual([view.terminals.size, view.toolCalls.get("c")?.meta], [0, meta]);
+  assert.deepEqual([view.terminals.size, view.toolCalls.get("c")?._meta], [0, meta]);
 });
 
 test("only the last bytes are kept, and the text begins with a whole character", () => {

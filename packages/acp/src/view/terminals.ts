@@ -31,7 +31,7 @@ export function terminal(state: ViewState, terminalId: string): TerminalState {
     exitStatus: undefined,
     size: undefined,
     capabilities: undefined,
-    meta: undefined,
+    _meta: undefined,
   };
   state.terminals.set(terminalId, item);
   touch(state, item);
@@ -41,7 +41,7 @@ export function terminal(state: ViewState, terminalId: string): TerminalState {
 export function upsertTerminal(state: ViewState, update: UpdateOf<"terminal_update">): void {
   const item = terminal(state, update.terminalId);
   patchFields(item, update, ["command", "cwd", "exitStatus", "size", "capabilities"]);
-  item.meta = patchedMeta(item.meta, update._meta);
+  item._meta = patchedMeta(item._meta, update._meta);
   if (update.output === null) item.output.replace(none);
   else if (update.output !== undefined) {
     const bytes = bytesFromBase64(update.output.data);

@@ -106,7 +106,7 @@ test("a status that nobody knows means still running (N125)", () => {
   assert.equal(after(patch({ status: "paused" })).open, true);
 });
 
-const cancelled: EntryBody = { kind: "outcome", messageId: "u", outcome: { stopReason: "cancelled" } };
+const cancelled: EntryBody = { kind: "result", messageId: "u", result: { stopReason: "cancelled" } };
 const idleCancelled: SessionUpdate = {
   sessionUpdate: "state_update",
   state: "idle",
@@ -118,7 +118,7 @@ function update(value: SessionUpdate): EntryBody {
 }
 
 for (const [name, end] of [
-  ["outcome", cancelled],
+  ["result", cancelled],
   ["idle state", update(idleCancelled)],
 ] as const) {
   test(`a cancelled ${name} shows open calls as cancelled and finished ones as they are (C26)`, () => {
@@ -200,7 +200,7 @@ test("files are gathered from diffs of both shapes, with and without a patch (C5
               { operation: "delete", path: "/gone" },
             ],
           },
-          { type: "diff", changes: [], path: "/v1-new", oldText: null, newText: "x" },
+          { type: "diff", changes: [], path: "/v1-new", newText: "x" },
         ],
       }),
       chunk({ type: "diff", changes: [], path: "/v1", oldText: "", newText: "x" }),

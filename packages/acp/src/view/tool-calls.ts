@@ -36,7 +36,7 @@ function toolCall(state: ViewState, toolCallId: string): Call {
     rawOutput: undefined,
     terminalIds: new Set(),
     capabilities: undefined,
-    meta: undefined,
+    _meta: undefined,
     endedAt: undefined,
   });
   state.toolCalls.set(toolCallId, item);
@@ -61,7 +61,7 @@ export function upsertToolCall(state: ViewState, update: ToolCallUpdate): void {
   if (update.locations !== undefined) item.locations = [...(update.locations ?? [])];
   // the kind tells the operation at the locations, and either may come first
   if (update.locations !== undefined || update.kind !== undefined) noteLocations(state, item);
-  item.meta = patchedMeta(item.meta, takeTerminalMeta(state, item, update._meta));
+  item._meta = patchedMeta(item._meta, takeTerminalMeta(state, item, update._meta));
   touch(state, item);
 }
 

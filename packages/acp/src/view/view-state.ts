@@ -41,7 +41,7 @@ interface Fold {
   readonly sessionMessages: Map<string, Mutable<SessionMessageItem>>;
   readonly compactions: Map<string, Mutable<CompactionItem>>;
   readonly asks: Map<string, Mutable<Extract<TimelineItem, { askId: string }>>>;
-  /** The calls that a cancelled outcome may end. */
+  /** The calls that a cancelled result may end. */
   readonly openCalls: Set<Mutable<ToolCallItem>>;
 }
 
@@ -69,12 +69,12 @@ export function createState(terminalBytes: number): ViewState {
     cost: undefined,
     title: undefined,
     updatedAt: undefined,
-    meta: undefined,
+    _meta: undefined,
     state: undefined,
     busy: false,
     background: undefined,
     completions: 0,
-    lastOutcome: undefined,
+    lastResult: undefined,
     fold: {
       time: 0,
       terminalBytes,
@@ -191,10 +191,11 @@ class ChangeList {
 /** Patches these fields of an item. */
 export function patchFields<Key extends string, Item extends { [Field in Key]: unknown }>(
   item: Item,
-  patch: { readonly [Field in Key]?: Item[Field] | null | undefined },
+  patch: { readonly [Field in Key]?: Readonly<Item[Field]> | null | undefined },
   keys: readonly Key[],
 ): void {
-  for (const key of keys) item[key] = patched(item[key], patch[key]) as Item[Key]; // null became undefined
+  // as: null became undefined, and the value is replaced as a whole
+  for (const key of keys) item[key] = patched<unknown>(item[key], patch[key]) as Item[Key];
 }
 
 export function patched<T>(stored: T | undefined, value: T | null | undefined): T | undefined {
@@ -208,7 +209,7 @@ export function patched<T>(stored: T | undefined, value: T | null | undefined): 
 export function patchedMeta(stored: Meta | undefined, patch: Meta | null | undefined): Meta | undefined {
   if (patch === undefined) return stored;
   if (patch === null) return undefined;
-  const meta = stored ?? {};
+  const meta: Record<string, unknown> = stored ?? {};
   for (const key of Object.keys(patch)) {
     const value = patch[key];
     if (value === null) delete meta[key];
@@ -227,8 +228,9 @@ function ownProperty(value: unknown): PropertyDescriptor {
 function isPlainText(block: ContentBlock): block is Extract<ContentBlock, { type: "text" }> {
   return (
     block.type === "text" &&
-    (block.annotations === undefined || block.annotations === null) &&
-    (block._meta === undefined || block._meta === null)
+    // older entries have null
+    block.annotations == null &&
+    block._meta == null
   );
 }
 
@@ -246,6 +248,7 @@ export function appendBlock(content: ContentBlock[], block: ContentBlock): void 
     return;
   }
   const last = content.at(-1);
-  if (last !== undefined && isPlainText(last)) last.text += block.text;
+  // as: a copy of ours
+  if (last !== undefined && isPlainText(last)) (last as { text: string }).text += block.text;
   else content.push({ ...block });
 }

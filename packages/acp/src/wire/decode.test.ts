@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import type { UnstableFeatures } from "../validation/unstable-features.ts";
 import {
   type BoundMethod,
   bindMethod,
@@ -10,7 +11,6 @@ import {
   encodeResult,
   Failure,
   maxArrayItems,
-  type UnstableMethods,
 } from "./decode.ts";
 import { stableUpdateTags, unstableUpdateTags, methods as v1 } from "./v1/methods.gen.ts";
 import { methods as v2 } from "./v2/methods.gen.ts";
@@ -18,7 +18,7 @@ import type { ContentBlock } from "./v2/types.gen.ts";
 
 const versions = { v1, v2 };
 
-function bound(version: "v1" | "v2", method: string, unstable?: UnstableMethods): BoundMethod {
+function bound(version: "v1" | "v2", method: string, unstable?: UnstableFeatures): BoundMethod {
   const row = versions[version].find((each) => each.method === method);
   assert.ok(row, `${version} has no ${method}`);
   return bindMethod(row, unstable);
@@ -29,12 +29,12 @@ function answer(method: BoundMethod, where: "params" | "result", value: unknown)
   return value instanceof Failure ? describeFailure(method.row.method, where, value) : value;
 }
 
-function receive(version: "v1" | "v2", method: string, value: unknown, unstable?: UnstableMethods): unknown {
+function receive(version: "v1" | "v2", method: string, value: unknown, unstable?: UnstableFeatures): unknown {
   const row = bound(version, method, unstable);
   return answer(row, "params", decodeParams(row, value));
 }
 
-function send(version: "v1" | "v2", method: string, value: unknown, unstable?: UnstableMethods): unknown {
+function send(version: "v1" | "v2", method: string, value: unknown, unstable?: UnstableFeatures): unknown {
   const row = bound(version, method, unstable);
   return answer(row, "params", encodeParams(row, value));
 }
@@ -354,45 +354,76 @@ test("a null result is an empty one where every field is optional, and we send {
   );
 });
 
-test("an unstable method exists only for an app that lists it", () => {
+test("an unstable method exists only for an app that enables its feature", () => {
   assert.equal(bound("v1", "session/fork").enabled, false);
-  assert.equal(bound("v1", "session/fork", ["session/new"]).enabled, false);
-  assert.equal(bound("v1", "session/fork", ["session/fork"]).enabled, true);
+  assert.equal(bound("v1", "session/fork", ["system_prompt"]).enabled, false);
+  assert.equal(bound("v1", "session/fork", ["fork"]).enabled, true);
   assert.equal(bound("v1", "session/fork", "*").enabled, true);
 });
 
-test("an unstable field is kept unread and cannot be sent, unless its method is listed", () => {
+test("an unstable field is kept unread and cannot be sent, unless its feature is enabled", () => {
   const value = { cwd: "/w", mcpServers: [], systemPrompt: 5 };
   assert.equal(receive("v1", "session/new", value), value);
   assert.equal(
     send("v1", "session/new", value),
-    "session/new: params/systemPrompt must be absent: it is unstable, and its method was not listed, got number",
+    'session/new: params/systemPrompt must be absent: it is unstable, and not enabled by unstable: ["system_prompt"], got number',
   );
+  assert.equal(receive("v1", "session/new", value, ["fork", "usage"]), value);
   assert.equal(
-    receive("v1", "session/new", value, ["session/new"]),
+    receive("v1", "session/new", value, ["system_prompt"]),
     "session/new: params/systemPrompt must be object, got number",
   );
 });
 
-test("an unstable update is unknown, and kept, unless session/update is listed", () => {
+test("an unstable update is unknown, and kept, unless its feature is enabled", () => {
   const removed = update({ sessionUpdate: "plan_removed", planId: 5 });
   assert.equal(receive("v1", "session/update", removed), removed);
   assert.equal(
-    receive("v1", "session/update", removed, ["session/update"]),
+    receive("v1", "session/update", removed, ["plans"]),
     "session/update: params/update/planId must be string, got number",
   );
+  for (const other of [["usage"], ["subagents", "fork"]] as const) {
+    assert.equal(receive("v1", "session/update", removed, other), removed);
+    assert.match(
+      String(send("v1", "session/update", removed, other)),
+      /update\/sessionUpdate must be a stable kind, or enabled by unstable: \["plans"\], got "plan_removed"$/,
+    );
+  }
   assert.ok(unstableUpdateTags.has("plan_removed") && !stableUpdateTags.has("plan_removed"));
   assert.ok(stableUpdateTags.has("agent_message_chunk"));
 });
 
-test("listing any unstable method lets initialize carry unstable capabilities", () => {
+test("initialize carries the capabilities of the features that are enabled, and no others", () => {
   const result = { protocolVersion: 1, agentCapabilities: { sessionCapabilities: { fork: {} } } };
   const off = bound("v1", "initialize");
   assert.equal(
     answer(off, "result", encodeResult(off, result)),
-    "initialize: result/agentCapabilities/sessionCapabilities/fork must be absent: it is unstable, and its method was not listed, got object",
+    'initialize: result/agentCapabilities/sessionCapabilities/fork must be absent: it is unstable, and not enabled by unstable: ["fork"], got object',
   );
-  assert.equal(encodeResult(bound("v1", "initialize", ["session/fork"]), result), result);
+  assert.equal(encodeResult(bound("v1", "initialize", ["fork"]), result), result);
+  const other = bound("v1", "initialize", ["usage"]);
+  assert.match(String(answer(other, "result", encodeResult(other, result))), /unstable: \["fork"\]/);
+});
+
+test("a null that means nothing is removed for the model, and kept where it clears a value or for a raw peer", () => {
+  const tool = (more: object = {}): object =>
+    toolCall({
+      title: null,
+      content: [{ type: "content", content: { type: "text", text: "x", annotations: null, _meta: null } }],
+      locations: [{ path: "/a", line: null }],
+      ...more,
+    });
+  const decoded = (version: "v1" | "v2", nulls?: "removed") => {
+    const row = versions[version].find(({ method }) => method === "session/update");
+    assert.ok(row);
+    return decodeParams(bindMethod(row, [], nulls === undefined ? {} : { nulls }), tool({ status: null }));
+  };
+  assert.deepEqual(decoded("v2"), tool({ status: null }));
+  const content = [{ type: "content", content: { type: "text", text: "x" } }];
+  const locations = [{ path: "/a" }];
+  assert.deepEqual(decoded("v2", "removed"), toolCall({ title: null, status: null, content, locations }));
+  // in version 1 null means: no change
+  assert.deepEqual(decoded("v1", "removed"), toolCall({ content, locations }));
 });
 
 test("known tags of an open union narrow to their variant, and what is left is the unknown one", () => {

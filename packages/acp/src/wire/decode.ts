@@ -1,39 +1,39 @@
 // Decodes received params and results leniently, and checks those to send strictly.
 
 import { Failure, modes } from "../validation/failure.ts";
-import type { MethodRow } from "./method-row.ts";
+import { featureBits } from "../validation/features.gen.ts";
+import { featureMode, type UnstableFeatures } from "../validation/unstable-features.ts";
+import type { MethodRow, WireVersion } from "./method-row.ts";
 
 export { Failure, maxArrayItems, modes } from "../validation/failure.ts";
 export type { Validator } from "./method-row.ts";
 
-/** The unstable methods that an app enables, by name, or all of them. */
-export type UnstableMethods = "*" | readonly string[];
-
 /** A method row with its validator modes, computed once per connection. */
 export interface BoundMethod {
   readonly row: MethodRow;
-  /** False for an unstable method that the app has not enabled: answer -32601, and do not send it. */
+  /** False for a method of a feature that the app has not enabled: answer -32601, and do not send it. */
   readonly enabled: boolean;
   readonly receiveParams: number;
   readonly receiveResult: number;
   readonly send: number;
 }
 
-/**
- * Enabling a method also enables the unstable fields and tags of its params and result, and those of `initialize`,
- * which advertises its capability.
- */
-export function bindMethod(row: MethodRow, unstable: UnstableMethods = [], own = false): BoundMethod {
-  const listed = unstable === "*" || unstable.includes(row.method);
-  const advertises = row.method === "initialize" && unstable.length > 0;
-  const base = modes.checks | (listed || advertises ? modes.unstable : 0);
+/** Enabling a feature enables its methods, and its fields and variants in all others. */
+export function bindMethod(
+  row: MethodRow,
+  unstable: UnstableFeatures = [],
+  { ownValues, nulls }: Pick<WireVersion, "ownValues" | "nulls"> = {},
+): BoundMethod {
+  const features = featureMode(unstable);
+  const base = modes.checks | features;
+  const receive = base | (nulls === "removed" ? modes.nulls : 0);
   return {
     row,
-    enabled: !row.unstable || listed,
+    enabled: row.unstable === undefined || (features & featureBits[row.unstable]) !== 0,
     // an agent must refuse unknown content blocks (N123); a client shows what it can (N122)
-    receiveParams: row.receiver === "agent" ? base : base | modes.open,
-    receiveResult: base | modes.open,
-    send: base | modes.strict | (own ? modes.own : 0),
+    receiveParams: row.receiver === "agent" ? receive : receive | modes.open,
+    receiveResult: receive | modes.open,
+    send: base | modes.strict | (ownValues === "underscored" ? modes.own : 0),
   };
 }
 

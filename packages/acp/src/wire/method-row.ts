@@ -1,6 +1,7 @@
 // The types of the generated method tables.
 
 import type { Failure } from "../validation/failure.ts";
+import type { UnstableFeature } from "../validation/unstable-features.ts";
 
 /** Checks a value, and repairs it in place where the schema allows it. */
 export type Validator = (value: unknown, mode: number) => Failure | undefined;
@@ -11,8 +12,8 @@ export interface MethodRow {
   /** The receiving side. */
   readonly receiver: "agent" | "client" | "both";
   readonly kind: "request" | "notification";
-  /** Whether it is not in the stable protocol, so that the app must enable it. */
-  readonly unstable: boolean;
+  /** The feature that the app must enable; absent for a method of the stable protocol. */
+  readonly unstable?: UnstableFeature;
   readonly params: Validator;
   readonly paramsType: string;
   /** Whether all fields are optional, so that params may be absent or null. */
@@ -34,4 +35,6 @@ export interface WireVersion {
    * values of others.
    */
   readonly ownValues?: "underscored";
+  /** Received values become the model's: a null that means the same as nothing is removed. Not for raw peers. */
+  readonly nulls?: "removed";
 }

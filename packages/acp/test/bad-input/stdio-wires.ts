@@ -85,8 +85,8 @@ export async function openHostileAgent(options: StdioOptions): Promise<Wire> {
   const [command = "", ...args] = byteByByte
     ? ["/bin/sh", "-c", '"$@" | dd bs=1 status=none', "sh", ...argv]
     : argv;
-  const { transport, process: agent } = spawnTransport(command, args, { limits: frameLimits(options) });
-  const subject = startSubject(transport, options);
+  const agent = spawnTransport(command, args, { limits: frameLimits(options) });
+  const subject = startSubject(agent, options);
   const socket = await Promise.race([
     connected.promise,
     agent.exited.then((status) => Promise.reject(new Error(`no agent: ${JSON.stringify(status)}`))),

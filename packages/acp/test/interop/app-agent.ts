@@ -1,7 +1,7 @@
 // A program: an agent written with agent() and served on stdio. The text of a prompt names what it does, and its last
 // message says what it learnt.
 
-import { agent, authRequired, RequestError } from "@parley/acp";
+import { agent, RequestError } from "@parley/acp";
 import { serveStdio } from "@parley/acp/node";
 import { appCommands, appOptions } from "./app-samples.ts";
 import { appTurns } from "./app-turns.ts";
@@ -30,11 +30,11 @@ const app = agent({
       isLoggedIn = false;
     },
   },
-  unstable: ["session/fork"],
+  unstable: ["fork"],
   _meta: meta,
   session: {
     open(session) {
-      if (!isLoggedIn) throw authRequired();
+      if (!isLoggedIn) throw RequestError.authRequired();
       session.setConfigOptions(appOptions);
       session.setAvailableCommands(appCommands);
     },
@@ -53,7 +53,10 @@ const app = agent({
     requests: {
       "_parley.test/echo": (params) => params,
       "_parley.test/fail": () => {
-        throw new RequestError(4242, "this always fails", { why: ["it", { must: true }] });
+        throw new RequestError("other", "this always fails", {
+          code: 4242,
+          data: { why: ["it", { must: true }] },
+        });
       },
       "_parley.test/wait": async (_, call) => {
         await call.notify("_parley.test/note", { waiting: "$/cancel_request" });

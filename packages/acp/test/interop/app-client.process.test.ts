@@ -10,6 +10,7 @@ import { after, before, describe, type TestContext, test } from "node:test";
 import {
   type ClientSession,
   ConnectionError,
+  type ContentBlock,
   type Editions,
   RequestError,
   type SessionUpdate,
@@ -119,7 +120,7 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
     });
 
     test("a prompt with every kind of content comes back as it was sent", deadline, async () => {
-      const content = version === 1 ? (v1.prompt as typeof v2.prompt) : v2.prompt;
+      const content = (version === 1 ? v1.prompt : v2.prompt) as ContentBlock[]; // as the wire has it
       const { outcome, updates, iterated, messageId } = await prompted(session, content);
       assert.equal(outcome.stopReason, "max_tokens");
       assert.deepEqual(iterated, updates);

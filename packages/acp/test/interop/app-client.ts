@@ -1,11 +1,10 @@
 // Connects a client written with client() to an agent's process and records what it receives.
 
 import {
+  type ClientConnection,
   type ClientSession,
-  type ConnectedAgent,
   client,
   type Editions,
-  errorCodes,
   httpTransport,
   type PromptResult,
   RequestError,
@@ -13,26 +12,21 @@ import {
   type SessionUpdate,
   webSocketTransport,
 } from "@parley/acp";
-import {
-  type LocalFiles,
-  localFiles,
-  localTerminals,
-  type ProcessExit,
-  spawnTransport,
-} from "@parley/acp/node";
+import type { ExitStatus } from "@parley/acp/model";
+import { type LocalFiles, localFiles, localTerminals, spawnTransport } from "@parley/acp/node";
 import { startServer } from "./server-process.ts";
 import { meta } from "./v1-samples.ts";
 import { EventLog } from "./wire-script.ts";
 
 export interface AppClient {
-  readonly agent: ConnectedAgent;
+  readonly agent: ClientConnection;
   /** Opens a session, after a login where the agent wants one. */
   open(place: SessionOptions): Promise<ClientSession>;
   /** Permission asks, elicitations, logins, and the notifications of extensions. */
   readonly log: EventLog;
-  readonly exited: Promise<ProcessExit>;
+  readonly exited: Promise<ExitStatus>;
   complaints(): string;
-  close(): Promise<ProcessExit>;
+  close(): Promise<ExitStatus>;
 }
 
 /** How the agent's program is reached: it is one end of a pipe, or a server that prints its address. */
@@ -47,13 +41,13 @@ export async function connectApp(
   const warnings: string[] = [];
   const opened: LocalFiles[] = [];
   const { transport, process } =
-    way === "stdio" ? spawnTransport(...command) : await remoteTransport(command, way);
+    way === "stdio" ? localTransport(command) : await remoteTransport(command, way);
   const agent = await client({
     name: "app-client",
     version: "1.0.0",
     _meta: meta,
     editions,
-    unstable: ["session/fork"],
+    unstable: ["fork"],
     requestPermission(ask, { signal }) {
       log.add("permission", ask);
       if (ask.title === "hang") {
@@ -95,7 +89,7 @@ export async function connectApp(
       try {
         return await agent.newSession(place);
       } catch (error) {
-        if (!(error instanceof RequestError) || error.code !== errorCodes.authRequired) throw error;
+        if (!(error instanceof RequestError) || error.kind !== "auth_required") throw error;
         log.add("authenticate", agent.authMethods);
         await agent.login(agent.authMethods.find(({ type }) => type === "agent")?.methodId ?? "");
         return agent.newSession(place);
@@ -110,6 +104,11 @@ export async function connectApp(
       return process.exited;
     },
   };
+}
+
+function localTransport(command: readonly [string, string[]]) {
+  const transport = spawnTransport(...command);
+  return { transport, process: transport };
 }
 
 async function remoteTransport(command: readonly [string, string[]], way: "HTTP" | "WebSocket") {

@@ -1,6 +1,7 @@
 // Options, commands and a plan that the agent written with agent() offers, in the terms of the model.
 
-import type { AvailableCommand, PlanEntry, SessionConfigOption } from "@parley/acp";
+import type { SessionConfigOption } from "@parley/acp";
+import type { AvailableCommand, PlanEntry } from "@parley/acp/model";
 
 export const appOptions: SessionConfigOption[] = [
   {

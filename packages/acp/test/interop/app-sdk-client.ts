@@ -1,7 +1,7 @@
 // Connects the official SDK's client of either version to an agent's process.
 
 import { RequestError } from "@agentclientprotocol/sdk";
-import type { ProcessExit } from "@parley/acp/node";
+import type { ExitStatus } from "@parley/acp/model";
 import { interopCommand } from "./agent-command.ts";
 import { register, sdkOf, senderOf, spawnStreams } from "./sdk-app.ts";
 import { v1Client } from "./v1-client.ts";
@@ -17,11 +17,11 @@ export interface AnyAgent {
 export interface SdkClient {
   readonly agent: AnyAgent;
   readonly log: EventLog;
-  readonly exited: Promise<ProcessExit>;
+  readonly exited: Promise<ExitStatus>;
   /** What the agent's process wrote to stderr. */
   complaints(): string;
   /** Ends the agent's stdin, waits for its exit, leaves nothing behind. */
-  close(): Promise<ProcessExit>;
+  close(): Promise<ExitStatus>;
 }
 
 export function connectSdkToApp(version: "v1" | "v2", ...args: string[]): Promise<SdkClient> {

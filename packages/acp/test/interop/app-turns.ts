@@ -21,7 +21,7 @@ async function everyUpdate(turn: Turn): Promise<void> {
     },
     async (tool) => {
       await tool.add("working");
-      await tool.diff("/project/a.ts", "b\n", "a\n");
+      await tool.diff({ path: "/project/a.ts", oldText: "a\n", newText: "b\n" });
       await tool.finish("completed", { rawOutput: ["ok", 1] });
     },
   );
@@ -31,20 +31,18 @@ async function everyUpdate(turn: Turn): Promise<void> {
     })
     .catch(() => undefined);
   await turn.tool({ title: "Run", kind: "execute", toolCallId: "call-3" }, async (tool) => {
-    const terminal = turn.terminal({ command: "npm test" });
-    await tool.terminal(terminal);
+    const terminal = tool.terminal({ command: "npm test" });
     await terminal.write("\u001b[1mpassed\u001b[0m\n");
     terminal.exit({ exitCode: 0 });
   });
-  turn.title("A title");
+  turn.session.setTitle("A title");
   await turn.usage({ used: 10, size: 100, cost: { amount: 0.25, currency: "USD" } });
   await turn.notice("warning", "Careful", "slow");
-  turn.commands(appCommands.slice(0, 1));
+  turn.session.setAvailableCommands(appCommands.slice(0, 1));
   await turn.update({ sessionUpdate: "compaction_update", compactionId: "c1", status: "in_progress" });
   const summary = { type: "text", text: "sum" } as const;
   await turn.update({ sessionUpdate: "compaction_summary_chunk", compactionId: "c1", content: summary });
   await turn.update({ sessionUpdate: "compaction_update", compactionId: "c1", status: "completed" });
-  turn.setTokens({ totalTokens: 12, inputTokens: 7, outputTokens: 5 });
 }
 
 function untilCancelled(turn: Turn): Promise<void> {
@@ -55,16 +53,13 @@ export const appTurns: Readonly<Record<string, (turn: Turn) => Promise<unknown>>
   "every update": everyUpdate,
   ask: (turn) =>
     turn.tool({ title: "Edit b.ts", kind: "edit", toolCallId: "call-4" }, async (tool) => {
-      await tool.diff("/project/b.ts", "new\n");
-      return [
-        await tool.requestPermission(),
-        await turn.requestPermission({ title: "never mind", options: [] }),
-      ];
+      await tool.diff({ path: "/project/b.ts", newText: "new\n" });
+      return [await tool.requestPermission(), await turn.requestPermission("never mind")];
     }),
   // the client leaves this question open
   hang: async (turn) => {
-    const { allowed } = await turn.tool({ title: "hang" }, (tool) => tool.requestPermission());
-    if (allowed) throw new Error("a cancelled question was taken for a yes");
+    const allowed = await turn.tool({ title: "hang" }, (tool) => tool.requestPermission());
+    if (allowed !== undefined) throw new Error("a cancelled question was taken for a yes");
   },
   "until cancelled": async (turn) => {
     await turn.say("waiting");
@@ -104,7 +99,7 @@ export const appTurns: Readonly<Record<string, (turn: Turn) => Promise<unknown>>
         outputByteLimit: 1000,
       });
       try {
-        await tool.terminal(terminal);
+        await tool.add({ type: "terminal", terminalId: terminal.terminalId });
         const exit = await terminal.waitForExit();
         const again = await terminal.waitForExit();
         const output = await terminal.output();
@@ -120,12 +115,14 @@ export const appTurns: Readonly<Record<string, (turn: Turn) => Promise<unknown>>
   ],
   "who is there": async (turn) => ({
     info: turn.client.info,
-    meta: turn.client._meta,
     features: turn.client.capabilities,
     roots: turn.session.roots,
     mcpServers: turn.session.mcpServers,
   }),
   fail: async () => {
-    throw new RequestError(4242, "this always fails", { why: ["it", { must: true }] });
+    throw new RequestError("other", "this always fails", {
+      code: 4242,
+      data: { why: ["it", { must: true }] },
+    });
   },
 };

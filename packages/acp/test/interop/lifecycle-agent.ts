@@ -1,4 +1,4 @@
-// A program: an agent with steering, background work, models and a system prompt. The text of a prompt names what it does.
+// A program: an agent with an inbox, background work, models and a system prompt. The text of a prompt names what it does.
 
 import { agent, type Turn } from "@parley/acp";
 import { serveStdio } from "@parley/acp/node";
@@ -20,7 +20,7 @@ const turns: Readonly<Record<string, (turn: Turn) => Promise<void> | void>> = {
       return finished.promise;
     });
     // however it ends, the agent has something to say about it that nobody asked for
-    const report = () => session.work((turn) => void turn.say("the build is over"));
+    const report = () => session.runTurn((turn) => void turn.say("the build is over"));
     build.then(report, report).catch(() => undefined);
   },
   finish: () => finished.resolve(),
@@ -42,7 +42,7 @@ await serveStdio(
     name: "lifecycle-agent",
     version: "1.0.0",
     concurrentPrompts: "inbox",
-    unstable: ["session/new"],
+    unstable: ["system_prompt"],
     session: {
       open: (session) =>
         session.setConfigOptions([

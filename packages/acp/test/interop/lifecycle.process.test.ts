@@ -1,5 +1,5 @@
 // The life of a session beyond one prompt after the other, with the official SDK's clients over real processes:
-// steering, work beside and between prompts, the cancel of one tool call or terminal, a system prompt, legacy models.
+// an inbox, work beside and between prompts, the cancel of one tool call or terminal, a system prompt, legacy models.
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";

@@ -145,7 +145,7 @@ test(
   deadline,
   async (t) => {
     const order: string[] = [];
-    const { transport } = spawnTransport(...interopCommand("one-write-agent.ts"));
+    const transport = spawnTransport(...interopCommand("one-write-agent.ts"));
     const peer = clientPeer(transport, {
       notifications: {
         "session/update": ({ sessionId: session }) => {

@@ -9,7 +9,8 @@ import { sessionId, updates } from "./v1-samples.ts";
 import { v2Agent, v2UnstableAgent } from "./v2-agent.ts";
 
 const unstable = process.argv[3] === "unstable" ? "*" : [];
-const refuse = (code: number, message: string, data?: unknown) => new RequestError(code, message, data);
+const refuse = (code: number, message: string, data?: unknown) =>
+  new RequestError("other", message, { code, data });
 const log = (level: string, message: string, details: unknown) => {
   if (level === "warn" || level === "error") process.stderr.write(`${message} ${JSON.stringify(details)}\n`);
 };

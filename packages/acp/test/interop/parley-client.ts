@@ -33,12 +33,18 @@ function connect<Sender, Peer extends Sender & { close(): Promise<void> }>(
   const warnings: string[] = [];
   const scripts = [
     ...(choice.unstable ? [unstable(log)] : []),
-    stable({ peer: () => peer, refuse: (code, message, data) => new RequestError(code, message, data) }, log),
+    stable(
+      {
+        peer: () => peer,
+        refuse: (code, message, data) => new RequestError("other", message, { code, data }),
+      },
+      log,
+    ),
   ];
-  const { transport, process } = spawnTransport(...agentCommand(name, choice));
+  const transport = spawnTransport(...agentCommand(name, choice));
   const peer: Peer = clientPeer(transport, {
     // a stable client lists one method that the agent does not have, to see it refused
-    unstable: choice.unstable ? "*" : ["session/fork"],
+    unstable: choice.unstable ? "*" : ["fork"],
     requests: Object.assign({}, ...scripts.map(({ requests }) => requests)),
     notifications: Object.assign({}, ...scripts.map(({ notifications }) => notifications)),
     log: (level, message, details) => {
@@ -47,10 +53,10 @@ function connect<Sender, Peer extends Sender & { close(): Promise<void> }>(
   });
   const close = async () => {
     await peer.close();
-    return process.exited;
+    return transport.exited;
   };
-  const complaints = () => warnings.join("\n") + process.stderrTail();
-  return { agent: peer, peer, log, complaints, keepsOrder: true, exited: process.exited, close };
+  const complaints = () => warnings.join("\n") + transport.stderrTail();
+  return { agent: peer, peer, log, complaints, keepsOrder: true, exited: transport.exited, close };
 }
 
 export const connectParleyV1 = (choice: AgentChoice) =>

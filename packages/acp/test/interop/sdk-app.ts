@@ -1,6 +1,6 @@
 // Runs scripts on the official SDK: registers handlers, adapts its contexts, and connects it to stdio or to a process.
 
-import { type AgentProcess, spawnAgent } from "@parley/acp/node";
+import { type AgentProcess, spawnAgent } from "@parley/acp/internal/node";
 
 type SdkCall = { readonly params: unknown; readonly signal: AbortSignal };
 

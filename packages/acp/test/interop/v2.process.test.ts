@@ -278,7 +278,7 @@ for (const [name, connect] of Object.entries(pairs)) {
       const { updates } = await turn(client, "every unstable update");
       assert.deepEqual(updates, sample.unstableUpdates);
       const kinds = new Set<string>(sample.unstableUpdates.map((update) => update.sessionUpdate));
-      for (const kind of unstableUpdateTags) assert.ok(kinds.has(kind), kind);
+      for (const kind of unstableUpdateTags.keys()) assert.ok(kinds.has(kind), kind);
     });
 
     testMcp(subject);

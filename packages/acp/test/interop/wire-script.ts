@@ -1,6 +1,6 @@
 // The types of agents and clients that run on either library: handlers by method, a sender, and a way to refuse.
 
-import type { ProcessExit } from "@parley/acp/node";
+import type { ExitStatus } from "@parley/acp/model";
 
 type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
 type NotificationMap<Map> = { [Method in keyof Map]: { params: unknown } };
@@ -63,9 +63,9 @@ export interface Connected<Peer> {
   readonly keepsOrder: boolean;
   /** What our side could not decode, and what the agent's process wrote to stderr. Empty in a good conversation. */
   complaints(): string;
-  readonly exited: Promise<ProcessExit>;
+  readonly exited: Promise<ExitStatus>;
   /** Ends the agent's stdin, waits for its exit, leaves nothing behind. */
-  close(): Promise<ProcessExit>;
+  close(): Promise<ExitStatus>;
 }
 
 export interface Event {

@@ -133,7 +133,7 @@ const body = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(id, answer).map(([askId, what]) => ({ kind: "answer", askId, ...what })) },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constant("outcome"), messageId: id, outcome: fc.record({ stopReason }) }),
+    arbitrary: fc.record({ kind: fc.constant("result"), messageId: id, result: fc.record({ stopReason }) }),
   },
 );
 export const anyEntries: fc.Arbitrary<Entry[]> = fc

@@ -1,6 +1,7 @@
 // Connects over Streamable HTTP to a server that the test controls.
 
-import { Connection, type Handlers, type HttpTransportOptions, httpTransport } from "@parley/acp";
+import { type HttpTransportOptions, httpTransport } from "@parley/acp";
+import { Connection, type Handlers } from "@parley/acp/jsonrpc";
 import { Loopback, type LoopbackScript } from "./http-loopback.ts";
 
 /** Both are closed when the test has ended. */

@@ -8,22 +8,19 @@ import {
   type AgentConnection,
   type AgentDefinition,
   agent,
+  type ClientConnection,
   type ClientDefinition,
   type ClientSession,
-  type ConnectedAgent,
-  Connection,
   client,
   type Editions,
-  type IncomingRequest,
-  memoryPair,
   type PromptResult,
   RequestError,
   type SessionUpdate,
   type Transport,
 } from "../../src/index.ts";
 import type { ProtocolVersion } from "../../src/internal.ts";
-import { agentWith } from "../../src/peer/agent/agent.ts";
-import type { AgentHooks } from "../../src/peer/agent/agent-definition.ts";
+import { Connection, type IncomingRequest } from "../../src/jsonrpc.ts";
+import { memoryPair } from "../../src/transport.ts";
 
 export const editionChoices: Readonly<Record<string, Editions>> = {
   v1: ["v1"],
@@ -50,7 +47,7 @@ export type Wire = { readonly from: "client" | "agent"; readonly message: Record
 
 export interface Conversation {
   readonly served: AgentConnection;
-  readonly agent: ConnectedAgent;
+  readonly agent: ClientConnection;
   /** Everything that crossed, in order. */
   readonly wire: Wire[];
   readonly log: string[];
@@ -190,7 +187,7 @@ function scripted(transport: Transport, answers: Record<string, Answer>): Script
       request(method, params, request) {
         got.push({ method, params: params as Record<string, unknown> });
         const answer = answers[method];
-        if (answer === undefined) throw new RequestError(-32601, `no ${method} here`);
+        if (answer === undefined) throw new RequestError("method_not_found", `no ${method} here`);
         return answer(params as Record<string, unknown>, request);
       },
       notification(method, params) {
@@ -213,7 +210,7 @@ export async function withScriptedAgent(
   version: ProtocolVersion,
   answers: Record<string, Answer>,
   definition: Partial<ClientDefinition> = {},
-): Promise<{ peer: ScriptedPeer; agent: ConnectedAgent; log: string[]; cut(): Promise<void> }> {
+): Promise<{ peer: ScriptedPeer; agent: ClientConnection; log: string[]; cut(): Promise<void> }> {
   const [left, right] = memoryPair();
   const log: string[] = [];
   const peer = scripted(left, {
@@ -234,7 +231,6 @@ export async function withScriptedAgent(
 export function withScriptedClient(
   definition: Partial<AgentDefinition> & { readonly prompt: Prompted },
   answers: Record<string, Answer> = {},
-  hooks: AgentHooks = {},
 ): { peer: ScriptedPeer; served: AgentConnection; log: string[]; call: Connection["request"] } {
   const [left, right] = memoryPair();
   const log: string[] = [];
@@ -244,7 +240,7 @@ export function withScriptedClient(
     log: (level, message) => log.push(`${level}: ${message}`),
     ...definition,
   };
-  const served = agentWith(own, hooks).connect(left);
+  const served = agent(own).connect(left);
   const peer = scripted(right, answers);
   return {
     peer,

@@ -1,6 +1,6 @@
 // Lists the models for the stored keys, and defines login and logout for the chosen provider.
 
-import { type AgentDefinition, errorCodes, RequestError } from "@parley/acp";
+import { type AgentDefinition, RequestError } from "@parley/acp";
 import { type ConfiguredModels, chosenEndpoint, configuredModels } from "../providers/choose-model.ts";
 import type { Endpoint, Environment, ModelConfig } from "../providers/provider-config.ts";
 import type { CredentialsFile } from "./credentials-file.ts";
@@ -68,8 +68,8 @@ function loginTo(endpoint: Endpoint, credentials: CredentialsFile): LoginDefinit
     isLoggedIn: () => !isLoggedOut() && endpoint.key() !== undefined,
     login() {
       if (endpoint.key() === undefined) {
-        throw new RequestError(errorCodes.authRequired, `There is no key for ${label} yet. ${keyHint}`, {
-          reason: "no_key",
+        throw new RequestError("auth_required", `There is no key for ${label} yet. ${keyHint}`, {
+          data: { reason: "no_key" },
         });
       }
       loggedOutAt = undefined;

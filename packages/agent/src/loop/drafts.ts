@@ -1,7 +1,8 @@
 // Announces tool calls to the client, also while the model is still writing their arguments.
 
-import type { ToolCallStart, ToolKind, Turn } from "@parley/acp";
+import type { ToolCallStart, Turn } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { ToolKind } from "@parley/acp/model";
 import type { ModelEvent, ToolCallPart } from "../model/model.ts";
 import { oneLine } from "../text/safe-text.ts";
 import { shownVerbatim } from "../tools/base/shown-content.ts";

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Entry, memoryStore, type SessionStore } from "@parley/acp";
+import type { Entry } from "@parley/acp";
+import { memoryStore, type SessionStore } from "@parley/acp/store";
 import {
   calls,
   connected,

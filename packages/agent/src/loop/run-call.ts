@@ -1,12 +1,12 @@
 // Runs one tool call: finds the tool, asks for permission, runs it and reports the outcome to user and model.
 
-import { type Permission, type PermissionOption, RequestError, type ToolCall, type Turn } from "@parley/acp";
+import { type PermissionOptions, RequestError, type ToolCall } from "@parley/acp";
 import { isObject, optional } from "@parley/acp/internal";
 import type { ToolCallPart, ToolOutcome } from "../model/model.ts";
 import { decide, type Verdict } from "../permissions/decide.ts";
-import { permissionOptions } from "../permissions/question.ts";
+import { permissionOptions, rejection } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
-import type { SessionState } from "../session/session-state.ts";
+import type { CodingTurn } from "../session/session-state.ts";
 import { oneLine, unlinked } from "../text/safe-text.ts";
 import { textPart } from "../tools/base/define-tool.ts";
 import { shownText } from "../tools/base/shown-content.ts";
@@ -20,8 +20,7 @@ import {
 import { callStart, type Drafts, draftPresentation } from "./drafts.ts";
 
 export interface RunCallOptions {
-  readonly turn: Turn;
-  readonly state: SessionState;
+  readonly turn: CodingTurn;
   readonly tools: readonly Tool[];
   readonly context: ToolContext;
   /** Calls that were shown while the model wrote them. */
@@ -76,8 +75,9 @@ async function runPrepared(
   prepared: PreparedCall,
   options: RunCallOptions,
 ): Promise<ToolOutcome> {
-  const { turn, state } = options;
+  const { turn } = options;
   const { session } = turn;
+  const { data: state } = session;
   const verdict = () =>
     decide(prepared.access, {
       mode: state.modeNow(session),
@@ -101,29 +101,38 @@ async function report(
   const { turn } = options;
   // before the call begins: a refused call must never be shown as in progress
   const refused = await refusalBefore(prepared, verdict, options);
-  const start = callStart(part, prepared, options.drafts.idOf(part));
+  const start = {
+    ...callStart(part, prepared, options.drafts.idOf(part)),
+    ...(verdict.type === "ask" && { permission: question(prepared, verdict, options) }),
+  };
   let outcome: ToolOutcome = failed(part, "It did not end.");
+  let hasBegun = false;
   try {
     await turn.tool(start, async (call) => {
-      const refusal =
-        refused ??
-        (verdict.type === "ask" ? await refusalByUser(call, prepared, verdict, options) : undefined);
-      if (refusal !== undefined) {
-        const { status, userText, modelText: told, advice } = refusal;
-        outcome = failed(part, told, ...(advice === undefined ? [] : [advice]));
-        const content = [...(start.content ?? []), shownText(userText)];
-        return call.finish(status, { content, rawOutput: advice === undefined ? told : { told, advice } });
+      hasBegun = true;
+      if (refused === undefined) {
+        outcome = await perform(part, prepared, options, call);
+        return;
       }
-      outcome = await perform(part, prepared, options, call);
+      const { status, userText, modelText: told, advice } = refused;
+      outcome = failed(part, told, ...(advice === undefined ? [] : [advice]));
+      const content = [...(start.content ?? []), shownText(userText)];
+      await call.finish(status, { content, rawOutput: advice === undefined ? told : { told, advice } });
     });
   } catch (error) {
     turn.signal.throwIfAborted();
-    const isCancelled = error instanceof RequestError && error.code === -32_800;
-    outcome = isCancelled
-      ? failed(part, "The user cancelled this call.")
-      : failed(part, messageOf(error), ...adviceOf(error));
+    outcome = failed(part, ...wordsOf(error, hasBegun));
   }
   return outcome;
+}
+
+/** The message for the model, and advice. */
+function wordsOf(error: unknown, hasBegun: boolean): readonly [message: string, ...advice: string[]] {
+  const kind = error instanceof RequestError ? error.kind : undefined;
+  if (kind === "cancelled") return ["The user cancelled this call."];
+  // a tool may pass on that the client refused it a file
+  if (kind === "permission_denied" && !hasBegun) return [rejection.told, rejection.advice];
+  return [messageOf(error), ...adviceOf(error)];
 }
 
 interface Refusal {
@@ -133,8 +142,6 @@ interface Refusal {
   /** For the model only. */
   readonly advice?: string;
 }
-
-const acceptRefusal = "Do not try the same by other means; go on without it or ask.";
 
 /** Refused by the mode or by a rule of the client. */
 async function refusalBefore(
@@ -147,23 +154,18 @@ async function refusalBefore(
   return verdict.type === "allow" ? vetoOf(access, context) : undefined;
 }
 
-/** Undefined when the user allows the call. */
-async function refusalByUser(
-  call: ToolCall,
+function question(
   { access }: PreparedCall,
   { subjects, reason }: Extract<Verdict, { type: "ask" }>,
-  { state }: RunCallOptions,
-): Promise<Refusal | undefined> {
-  const { allowed, optionId } = await asked(call, permissionOptions(access, subjects), reason);
-  // a cancel while the question is open counts, whatever the answer was
-  call.signal.throwIfAborted();
-  if (optionId === "allow_always" || optionId === "reject_always") state.grants.remember(subjects, allowed);
-  if (allowed) return undefined;
+  { turn }: RunCallOptions,
+): PermissionOptions {
   return {
-    status: "cancelled",
-    userText: "It was not allowed.",
-    modelText: "The user rejected this call.",
-    advice: acceptRefusal,
+    options: permissionOptions(access, subjects),
+    description: reason,
+    onAnswer({ kind }) {
+      if (kind === "allow_always" || kind === "reject_always")
+        turn.session.data.grants.remember(subjects, kind === "allow_always");
+    },
   };
 }
 
@@ -187,20 +189,8 @@ async function vetoOf(
     status: "cancelled",
     userText: `It was not allowed: ${oneLine(reason)}`,
     modelText: `The user's rules do not allow this (${oneLine(reason)}).`,
-    advice: acceptRefusal,
+    advice: rejection.advice,
   };
-}
-
-/** A failed question is not a consent. */
-async function asked(call: ToolCall, options: PermissionOption[], reason: string): Promise<Permission> {
-  try {
-    return await call.requestPermission(options, reason);
-  } catch (error) {
-    call.signal.throwIfAborted();
-    throw new ToolError(`It was not run: the user could not be asked (${messageOf(error)}).`, {
-      cause: error,
-    });
-  }
 }
 
 async function perform(
@@ -233,26 +223,22 @@ function rawOutput(given: unknown, told: string): unknown {
   return { output: given, told };
 }
 
-function runContext({ turn, state, context }: RunCallOptions, call: ToolCall, title: string): RunContext {
+function runContext({ turn, context }: RunCallOptions, call: ToolCall, title: string): RunContext {
+  const { session } = turn;
   return {
     ...context,
     signal: call.signal,
     call,
-    plan: async (entries) => {
-      await turn.plan(entries);
-    },
+    plan: (entries) => turn.plan(entries),
     ask: (question, options) => askUser(turn, { call, title }, question, options),
-    terminal: (options) => turn.terminal(options),
     background(start, run) {
       // its end is shown on the background call itself
-      void turn.session
-        .runInBackground(start, (beside) => run(beside, (options) => turn.session.terminal(options)))
-        .catch(() => undefined);
+      void session.runInBackground(start, run).catch(() => undefined);
     },
     modes: {
-      current: state.modeNow(turn.session),
+      current: session.data.modeNow(session),
       switchTo: async (mode) => {
-        state.chooseMode(turn.session, mode);
+        session.data.chooseMode(session, mode);
       },
     },
   };
@@ -260,7 +246,7 @@ function runContext({ turn, state, context }: RunCallOptions, call: ToolCall, ti
 
 /** Asks with a form if the client has forms, else with the buttons of a permission request. */
 async function askUser(
-  turn: Turn,
+  turn: CodingTurn,
   { call, title }: { readonly call: ToolCall; readonly title: string },
   question: string,
   options: readonly string[],
@@ -285,8 +271,11 @@ async function askUser(
   const none = { optionId: "none", name: "No answer", kind: "reject_once" as const };
   // a question that was cut in the title is repeated in full
   const isInTitle = oneLine(title) === question;
-  const { optionId } = await call.requestPermission([...answers, none], isInTitle ? undefined : question);
-  return options.find((_, i) => `option-${i}` === optionId);
+  const chosen = await call.requestPermission({
+    options: [...answers, none],
+    description: isInTitle ? undefined : question,
+  });
+  return options.find((_, i) => `option-${i}` === chosen?.optionId);
 }
 
 function choicesOf(options: readonly string[]) {

@@ -1,6 +1,6 @@
 // Runs a turn: asks the model and runs its tool calls until it makes no more; the transcript stays valid throughout.
 
-import { type ContentBlock, RequestError, type Turn, type TurnEnd } from "@parley/acp";
+import { type ContentBlock, RequestError, type StopReason } from "@parley/acp";
 import {
   type MediaPart,
   type Model,
@@ -15,28 +15,28 @@ import { type LocalCommand, readPrompt } from "../session/commands.ts";
 import { compact, isFull } from "../session/compaction.ts";
 import { effortOf, maxTokensOf } from "../session/options.ts";
 import { userParts, withoutUnsupportedMedia } from "../session/prompt-content.ts";
-import type { SessionState } from "../session/session-state.ts";
+import type { CodingTurn } from "../session/session-state.ts";
 import { shortenAttachments } from "../session/shorten-attachments.ts";
 import type { Tool, ToolContext } from "../tools/base/tool.ts";
 import { type ModelStep, modelStep } from "./model-step.ts";
 import { type RunCallOptions, runCall } from "./run-call.ts";
 
 export interface LoopOptions {
-  readonly turn: Turn;
-  readonly state: SessionState;
+  readonly turn: CodingTurn;
   /** The model chosen now; read before each request. */
   model(): Model;
   system(): string;
   /** Runs a slash command that does not need the model. */
-  local(command: LocalCommand, argument: string): Promise<TurnEnd>;
+  local(command: LocalCommand, argument: string): Promise<void>;
   tools(mode: Mode): readonly Tool[];
   readonly context: ToolContext;
   readonly maxRequests: number;
 }
 
 /** The transcript already has the user's message. */
-export async function runLoop(options: LoopOptions): Promise<TurnEnd> {
-  const { turn, state } = options;
+export async function runLoop(options: LoopOptions): Promise<StopReason> {
+  const { turn } = options;
+  const { data: state } = turn.session;
   try {
     let hasText = false;
     for (let requests = 0; requests < options.maxRequests; requests++) {
@@ -50,7 +50,7 @@ export async function runLoop(options: LoopOptions): Promise<TurnEnd> {
       const { context } = options;
       const { drafts } = step;
       const tools = options.tools(state.modeNow(turn.session));
-      await runCalls(step.calls, { turn, state, tools, context, drafts }, (outcome) =>
+      await runCalls(step.calls, { turn, tools, context, drafts }, (outcome) =>
         state.transcript.addOutcome(outcome),
       );
       turn.signal.throwIfAborted();
@@ -71,25 +71,27 @@ export async function runLoop(options: LoopOptions): Promise<TurnEnd> {
 
 /** One answer of the model. Compacts a conversation that is too long, and retries once. */
 async function request(options: LoopOptions): Promise<ModelStep> {
-  const { turn, state } = options;
+  const { turn } = options;
+  const { data: state } = turn.session;
   const model = options.model();
   const system = options.system();
-  if (isFull(state, model, system)) await shortenAttachments({ turn, state, model }, 1 / 2);
-  if (isFull(state, model, system)) await compact({ turn, state, model });
+  if (isFull(state, model, system)) await shortenAttachments({ turn, model }, 1 / 2);
+  if (isFull(state, model, system)) await compact({ turn, model });
   try {
     return await ask(options, model, system);
   } catch (error) {
     turn.signal.throwIfAborted();
     if (!(error instanceof ModelError) || error.kind !== "overflow") throw error;
-    await shortenAttachments({ turn, state, model }, 1 / 8);
-    await compact({ turn, state, model, isUrgent: true });
+    await shortenAttachments({ turn, model }, 1 / 8);
+    await compact({ turn, model, isUrgent: true });
     return await ask(options, model, system);
   }
 }
 
 async function ask(options: LoopOptions, model: Model, system: string): Promise<ModelStep> {
-  const { turn, state } = options;
+  const { turn } = options;
   const { session } = turn;
+  const { data: state } = session;
   const { transcript } = state;
   turn.signal.throwIfAborted();
   const tools = options
@@ -108,11 +110,12 @@ async function ask(options: LoopOptions, model: Model, system: string): Promise<
 
 /** Reports how full the context is now, not the sum of all requests. */
 async function showUsage(
-  { turn, state }: LoopOptions,
+  { turn }: LoopOptions,
   { facts }: Model,
   { usage }: ModelStep,
   system: string,
 ): Promise<void> {
+  const { data: state } = turn.session;
   if (usage !== undefined) {
     state.spend(usage, facts);
     state.counted = { tokens: usage.input + usage.output, messages: state.transcript.messages.length };
@@ -123,12 +126,12 @@ async function showUsage(
     size: facts.contextWindow,
     ...(state.cost !== undefined && { cost: { amount: state.cost, currency: "USD" } }),
   });
-  if (state.turnTokens !== undefined) turn.setTokens(state.turnTokens);
 }
 
 /** Takes the prompts sent during the turn. True when the model has to answer one of them. */
 async function takeInbox(options: LoopOptions): Promise<boolean> {
-  const { turn, state } = options;
+  const { turn } = options;
+  const { data: state } = turn.session;
   let isAny = false;
   for (let message = turn.inbox.take(); message !== undefined; message = turn.inbox.take()) {
     const reading = readPrompt(message.prompt);
@@ -137,13 +140,13 @@ async function takeInbox(options: LoopOptions): Promise<boolean> {
       continue;
     }
     if (reading.mode !== undefined) state.turnMode = reading.mode;
-    if (state.transcript.addUser(await steeringParts(options, reading.prompt))) isAny = true;
+    if (state.transcript.addUser(await inboxParts(options, reading.prompt))) isAny = true;
   }
   return isAny;
 }
 
 /** Replaces content that the model does not accept by a note: the turn goes on without it. */
-async function steeringParts(
+async function inboxParts(
   { turn, model }: LoopOptions,
   prompt: readonly ContentBlock[],
 ): Promise<(TextPart | MediaPart)[]> {

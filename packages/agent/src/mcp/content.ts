@@ -5,8 +5,9 @@ import type {
   ContentBlock as McpContent,
   ReadResourceResult,
 } from "@modelcontextprotocol/client";
-import type { ContentBlock, ToolCallContent } from "@parley/acp";
+import type { ContentBlock } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { ToolCallContent } from "@parley/acp/model";
 import type { MediaPart, TextPart } from "../model/model.ts";
 import { textPart } from "../tools/base/define-tool.ts";
 import { limitedContent } from "../tools/base/truncation.ts";

@@ -6,7 +6,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { McpServer, SessionUpdate } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
+import type { McpServer } from "@parley/acp/model";
 import {
   calls,
   said,

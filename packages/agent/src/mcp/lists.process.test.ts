@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AvailableCommand, SessionUpdate } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
+import type { AvailableCommand } from "@parley/acp/model";
 import { calls, says, scriptedModel, temporaryFolder } from "../../test/support/agent-probe.ts";
 import { outcomesOf, realServer, scriptServer, talkUntilEnd } from "../../test/support/mcp-probe.ts";
 

@@ -1,7 +1,7 @@
 // Offers the prompts of MCP servers as slash commands: `/server:prompt first "second argument" name=value`.
 
 import type { Prompt } from "@modelcontextprotocol/client";
-import type { AvailableCommand } from "@parley/acp";
+import type { AvailableCommand } from "@parley/acp/model";
 
 export function commandName(server: string, prompt: string): string {
   return `${server}:${prompt}`.replaceAll(/\s+/gu, "_");

@@ -1,8 +1,8 @@
 // Parses the client's description of an MCP server, and removes its credentials from texts. `cwd` and `timeout` are extensions, also accepted in `_meta`.
 
 import { isAbsolute, join } from "node:path";
-import type { McpServer } from "@parley/acp";
 import { isObject } from "@parley/acp/internal";
+import type { McpServer } from "@parley/acp/model";
 import { scrub } from "../text/safe-text.ts";
 
 interface CommonEntry {

@@ -1,13 +1,7 @@
 // Manages the MCP servers of one session. They start in the background; the first turn waits for them.
 
-import {
-  type AgentSession,
-  type AvailableCommand,
-  type ContentBlock,
-  errorCodes,
-  RequestError,
-  type Turn,
-} from "@parley/acp";
+import { type AgentSession, type ContentBlock, RequestError, type Turn } from "@parley/acp";
+import type { AvailableCommand } from "@parley/acp/model";
 import { abortable } from "../tools/base/abortable.ts";
 import type { Tool } from "../tools/base/tool.ts";
 import type { ServerQuestions } from "./elicitation.ts";
@@ -112,7 +106,9 @@ export class McpServers {
       } catch (error) {
         signal.throwIfAborted();
         const message = error instanceof Error ? error.message : `/${word} failed`;
-        throw new RequestError(errorCodes.invalidParams, message, { reason: "mcp_prompt", path: "/prompt" });
+        throw new RequestError("invalid_params", message, {
+          data: { reason: "mcp_prompt", path: "/prompt" },
+        });
       }
     }
     return prompt;

@@ -1,8 +1,9 @@
 // Runs an MCP server in its own process group, which a watchdog ends with us.
 
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { byteTransport, type EndReason, type Fault, type Transport as Wire } from "@parley/acp";
-import { type AgentProcess, nodePlatform, spawnAgent } from "@parley/acp/node";
+import type { Transport as Wire } from "@parley/acp";
+import { type AgentProcess, nodePlatform, spawnAgent } from "@parley/acp/internal/node";
+import { byteTransport, type EndReason, type Fault } from "@parley/acp/transport";
 import type { StdioEntry } from "./server-entry.ts";
 
 /** The environment variables passed to servers; our own keys are not among them. */

@@ -39,7 +39,7 @@ const completed = (title: string) => `${title}: pending > in_progress > complete
 function plans(updates: readonly SessionUpdate[]): string[][] {
   return updates.flatMap((update) =>
     update.sessionUpdate === "plan_update" && update.plan.type === "items"
-      ? [(update.plan.entries as { status: string }[]).map(({ status }) => status)]
+      ? [update.plan.entries.map(({ status }) => status)]
       : [],
   );
 }
@@ -115,7 +115,8 @@ inEveryVersion("several steps become a plan that is carried out", project, async
   assert.deepEqual(seen.at(-1), Array(5).fill("completed"));
   assert.match(thought(updates), /That is 5 steps; I make a plan of them/);
   const kinds = new Set(toolUpdates(updates).map(({ kind }) => kind));
-  for (const kind of ["think", "edit", "move", "execute", "delete"]) assert.ok(kinds.has(kind), kind);
+  for (const kind of ["think", "edit", "move", "execute", "delete"] as const)
+    assert.ok(kinds.has(kind), kind);
 });
 
 inEveryVersion("it runs the tests in a terminal, after asking", project, async (setup) => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { memoryPair } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 import { type Answer, calls, inEveryVersion, says, scriptedModel } from "../../test/support/agent-probe.ts";
 import { stubRun, stubWrite } from "../../test/support/stub-tools.ts";
 import { type CodingAgentOptions, codingAgent } from "../agent.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { memoryStore, type SessionUpdate } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
+import { memoryStore } from "@parley/acp/store";
 import {
   calls,
   connected,

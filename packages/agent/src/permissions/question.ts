@@ -6,6 +6,12 @@ import type { Access } from "../tools/base/tool.ts";
 /** The `_meta` key for the subjects of "always"; it is stored with the history and read when a session is loaded. */
 export const subjectsKey = "parley/remembers";
 
+/** What the model is told of a call that the user rejected. */
+export const rejection = {
+  told: "The user rejected this call.",
+  advice: "Do not try the same by other means; go on without it or ask.",
+} as const;
+
 /** Without subjects there is no "always" option. */
 export function permissionOptions(access: Access, subjects: readonly string[]): PermissionOption[] {
   const once: PermissionOption[] = [

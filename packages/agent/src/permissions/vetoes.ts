@@ -1,6 +1,6 @@
 // Asks the client for a veto before calls that the mode allows; a veto can refuse or ask, never allow.
 
-import { errorCodes, RequestError, type Turn } from "@parley/acp";
+import { RequestError, type Turn } from "@parley/acp";
 import type { Access, Vetoes } from "../tools/base/tool.ts";
 
 /** The `_meta` key of the client capabilities that requests vetoes. */
@@ -15,13 +15,13 @@ interface Effect {
 
 /** Undefined when the client does not want vetoes. */
 export function clientVetoes({ client, session }: Pick<Turn, "client" | "session">): Vetoes | undefined {
-  if (client._meta?.[vetoKey] !== true) return undefined;
+  if (client.capabilities._meta?.[vetoKey] !== true) return undefined;
   /** The operations that the client's rules restrict, from its last answer. */
   let restricts: readonly string[] | undefined;
   const ask = async (effects: readonly Effect[], search: boolean, signal?: AbortSignal) => {
     const { sessionId } = session;
     const params = { sessionId, effects, ...(search && { search }) };
-    const answer = readAnswer(await client.request(vetoMethod, params, signal));
+    const answer = readAnswer(await client.request(vetoMethod, params, { signal }));
     restricts = answer.restricts;
     return answer;
   };
@@ -78,7 +78,7 @@ function readAnswer(value: unknown): Answer {
   const { refused, restricts } = (value ?? {}) as Partial<Record<keyof Answer, unknown>>; // each is checked
   if (!Array.isArray(refused) || !Array.isArray(restricts)) {
     const message = `${vetoMethod}: expected { refused: [...], restricts: [...] }`;
-    throw new RequestError(errorCodes.invalidParams, message, { reason: "invalid_params" });
+    throw RequestError.invalidParams(message);
   }
   return {
     refused: refused.map((each: unknown) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { memoryStore } from "@parley/acp";
+import { memoryStore } from "@parley/acp/store";
 import {
   calls,
   connected,

@@ -1,6 +1,7 @@
 // Defines the slash commands and parses prompts that begin with one.
 
-import type { AvailableCommand, ContentBlock } from "@parley/acp";
+import type { ContentBlock } from "@parley/acp";
+import type { AvailableCommand } from "@parley/acp/model";
 import { planRequest, testRequest } from "../model/agent-requests.ts";
 import type { Mode } from "../permissions/modes.ts";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { memoryStore, type SessionUpdate } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
+import { memoryStore } from "@parley/acp/store";
 import {
   type Answer,
   calls,

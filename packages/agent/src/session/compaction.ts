@@ -1,12 +1,12 @@
 // Replaces the older part of a long conversation by a summary, and never separates a tool call from its outcome.
 
 import { randomUUID } from "node:crypto";
-import type { SessionUpdate, Turn } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
 import { summaryRequest } from "../model/agent-requests.ts";
 import { type Model, ModelError, type ModelMessage } from "../model/model.ts";
 import { plainSummary } from "../model/summary.ts";
 import { tokensOfMessage, tokensOfMessages, tokensOfText } from "../model/tokens.ts";
-import type { SessionState } from "./session-state.ts";
+import type { CodingTurn, SessionState } from "./session-state.ts";
 
 /** Leaves room for the answer and for estimation errors. */
 const reserveTokens = 16_000;
@@ -14,8 +14,7 @@ const keepTokens = 20_000;
 const summaryTitle = "Summary of the conversation so far:";
 
 export interface Compaction {
-  readonly turn: Turn;
-  readonly state: SessionState;
+  readonly turn: CodingTurn;
   readonly model: Model;
   /** The topic that the summary should preserve above all. */
   readonly focus?: string;
@@ -38,7 +37,8 @@ export function isFull({ transcript, counted }: SessionState, { facts }: Model, 
 }
 
 /** False when there was nothing to summarise. */
-export async function compact({ turn, state, model, focus, ...how }: Compaction): Promise<boolean> {
+export async function compact({ turn, model, focus, ...how }: Compaction): Promise<boolean> {
+  const { data: state } = turn.session;
   const { transcript } = state;
   const { messages } = transcript;
   const budget = Math.min(keepTokens, model.facts.contextWindow / 4);

@@ -61,7 +61,7 @@ for (const mode of ["append", "override"] as const) {
       cwd,
       tools,
       models: [model],
-      clientDefinition: { unstable: ["session/new"] },
+      clientDefinition: { unstable: ["system_prompt"] },
     });
     const systemPrompt = { mode, content: [{ type: "text" as const, text: "Speak like a pirate." }] };
     const session = await agent.newSession({ cwd, systemPrompt });

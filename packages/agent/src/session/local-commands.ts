@@ -1,15 +1,13 @@
 // Runs the slash commands that the agent answers without a model.
 
-import type { Turn, TurnEnd } from "@parley/acp";
 import type { Model } from "../model/model.ts";
 import type { LocalCommand } from "./commands.ts";
 import { compact } from "./compaction.ts";
 import { choose, modelOf, modeOf } from "./options.ts";
-import type { SessionState } from "./session-state.ts";
+import type { CodingTurn } from "./session-state.ts";
 
 export interface LocalCommandOptions {
-  readonly turn: Turn;
-  readonly state: SessionState;
+  readonly turn: CodingTurn;
   readonly models: readonly [Model, ...Model[]];
   /** Whether the offline model is chosen. */
   readonly isOffline: boolean;
@@ -19,21 +17,23 @@ export async function runLocalCommand(
   command: LocalCommand,
   argument: string,
   options: LocalCommandOptions,
-): Promise<TurnEnd> {
+): Promise<void> {
   const answers = { help, clear, compact: compactNow, model: chooseModel, permissions };
   await options.turn.say(await answers[command](options, argument));
-  return "end_turn";
 }
 
-function clear({ state }: LocalCommandOptions): string {
-  state.transcript.clear();
-  state.counted = undefined;
+function clear({ turn }: LocalCommandOptions): string {
+  const { data } = turn.session;
+  data.transcript.clear();
+  data.counted = undefined;
   return "The conversation so far is forgotten. Files and remembered permissions are as they were.";
 }
 
-function help({ turn, state, isOffline }: LocalCommandOptions): string {
-  const mode = modeOf(turn.session);
-  const commands = state.commands(mode).map(({ name, description }) => `- \`/${name}\` ${description}`);
+function help({ turn: { session }, isOffline }: LocalCommandOptions): string {
+  const mode = modeOf(session);
+  const commands = session.data
+    .commands(mode)
+    .map(({ name, description }) => `- \`/${name}\` ${description}`);
   const model = isOffline
     ? "The model is offline: fixed rules that understand plain requests, such as " +
       '`look around`, `read README.md`, `replace "a" with "b" in src/a.ts` or `run the tests`. ' +
@@ -42,9 +42,9 @@ function help({ turn, state, isOffline }: LocalCommandOptions): string {
   return [`I am Parley, a coding agent, in mode ${mode}.`, model, "", ...commands].join("\n");
 }
 
-async function compactNow({ turn, state, models }: LocalCommandOptions, focus: string): Promise<string> {
+async function compactNow({ turn, models }: LocalCommandOptions, focus: string): Promise<string> {
   const model = modelOf(turn.session, models);
-  const isDone = await compact({ turn, state, model, isWhole: true, ...(focus !== "" && { focus }) });
+  const isDone = await compact({ turn, model, isWhole: true, ...(focus !== "" && { focus }) });
   return isDone ? "The conversation is now a summary." : "There is nothing to leave out yet.";
 }
 
@@ -61,8 +61,8 @@ function chooseModel({ turn, models }: LocalCommandOptions, id: string): string 
   return `The model is now ${found.facts.name}.`;
 }
 
-function permissions({ state }: LocalCommandOptions, argument: string): string {
-  const { grants } = state;
+function permissions({ turn }: LocalCommandOptions, argument: string): string {
+  const { grants } = turn.session.data;
   if (argument === "clear") {
     grants.clear();
     return "Nothing is remembered any more: you will be asked again.";

@@ -1,12 +1,12 @@
 // Converts prompt content to model message parts, and rejects content that the model does not accept.
 
-import { type ContentBlock, errorCodes, RequestError } from "@parley/acp";
+import { type ContentBlock, RequestError } from "@parley/acp";
 import { imageProblem } from "../model/image-limits.ts";
 import type { MediaPart, ModelFacts, ModelMessage, TextPart } from "../model/model.ts";
 
 type MediaSupport = Pick<ModelFacts, "name" | "takesImages" | "takesAudio">;
 
-/** Throws -32602 for content that the model does not accept. */
+/** Throws RequestError "invalid_params" for content that the model does not accept. */
 export function userParts(prompt: readonly ContentBlock[], facts: MediaSupport): (TextPart | MediaPart)[] {
   const parts: (TextPart | MediaPart)[] = [];
   let before: ContentBlock["type"] | undefined;
@@ -73,21 +73,19 @@ function embedded(block: ContentBlock, facts: MediaSupport): TextPart | MediaPar
 
 function refused(model: string, what: string): RequestError {
   const message = `${model} does not take ${what}: leave it out, or choose another model (/model)`;
-  return new RequestError(errorCodes.invalidParams, message, {
-    reason: "unsupported_content",
-    path: "/prompt",
+  return new RequestError("invalid_params", message, {
+    data: { reason: "unsupported_content", path: "/prompt" },
   });
 }
 
-/** Throws -32602 for an image that is too large for every provider. */
+/** Throws RequestError "invalid_params" for an image that is too large for every provider. */
 export function checkImages(prompt: readonly ContentBlock[]): void {
   for (const [i, block] of prompt.entries()) {
     const data = block.type === "image" && isForModel(block) ? String(block.data) : undefined;
     const problem = data === undefined ? undefined : imageProblem(Buffer.from(data, "base64"));
     if (problem === undefined) continue;
-    throw new RequestError(errorCodes.invalidParams, `the image cannot be sent: ${problem}`, {
-      reason: "image_too_large",
-      path: `/prompt/${i}`,
+    throw new RequestError("invalid_params", `the image cannot be sent: ${problem}`, {
+      data: { reason: "image_too_large", path: `/prompt/${i}` },
     });
   }
 }

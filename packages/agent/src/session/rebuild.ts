@@ -3,14 +3,15 @@
 import type {
   ContentBlock,
   Entry,
+  PermissionOption,
   PermissionOutcome,
   PermissionRequest,
   SessionUpdate,
-  ToolCallContent,
 } from "@parley/acp";
+import type { ToolCallContent } from "@parley/acp/model";
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";
-import { remembered } from "../permissions/question.ts";
+import { rejection, remembered } from "../permissions/question.ts";
 import { readPrompt } from "./commands.ts";
 import { keptKey } from "./compaction.ts";
 import { isForModel, userParts } from "./prompt-content.ts";
@@ -40,9 +41,13 @@ export async function rebuild(
       if (forgetsGrants(entry.prompt)) state.grants.clear();
     } else if (entry.kind === "ask" && "permission" in entry) asks.set(entry.askId, entry.permission);
     else if (entry.kind === "answer" && "permission" in entry) {
-      keepGrant(asks.get(entry.askId), entry.permission, state);
+      const ask = asks.get(entry.askId);
       asks.delete(entry.askId);
-    } else if (entry.kind === "outcome") rebuilding.outcome(entry.messageId);
+      const chosen = chosenOption(ask, entry.permission);
+      if (chosen !== undefined) state.grants.remember(remembered(chosen), chosen.kind === "allow_always");
+      if (ask?.subject?.type === "tool_call" && !chosen?.kind.startsWith("allow_"))
+        rebuilding.refuse(ask.subject.toolCall.toolCallId, chosen !== undefined);
+    } else if (entry.kind === "result") rebuilding.outcome(entry.messageId);
     else if (entry.kind === "update") {
       rebuilding.update(entry.update);
       keepFacts(entry.update, state);
@@ -51,14 +56,12 @@ export async function rebuild(
   rebuilding.end();
 }
 
-function keepGrant(
+function chosenOption(
   ask: PermissionRequest | undefined,
   answer: PermissionOutcome,
-  { grants }: SessionState,
-): void {
-  if (answer.outcome !== "selected") return;
-  const chosen = ask?.options.find(({ optionId }) => optionId === answer.optionId);
-  if (chosen !== undefined) grants.remember(remembered(chosen), chosen.kind === "allow_always");
+): PermissionOption | undefined {
+  if (answer.outcome !== "selected") return undefined;
+  return ask?.options.find(({ optionId }) => optionId === answer.optionId);
 }
 
 function forgetsGrants(prompt: readonly ContentBlock[]): boolean {
@@ -149,6 +152,13 @@ class Rebuilding {
     this.#calls = new Map();
     if (parts.length > 0) this.#transcript.addAssistant(parts);
     for (const call of calls) this.#transcript.addOutcome(outcomeOf(call));
+  }
+
+  /** The user was asked about the call, and did not allow it. */
+  refuse(toolCallId: string, isRejected: boolean): void {
+    const call = this.#calls.get(toolCallId);
+    if (call !== undefined)
+      call.rawOutput = isRejected ? rejection : "It was not run: the user did not answer.";
   }
 
   #call(patch: ToolPatch): void {

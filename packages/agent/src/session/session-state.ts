@@ -1,7 +1,8 @@
 // Holds the state of one open session: transcript, remembered permissions, MCP servers, workspace and cost.
 
 import { stat } from "node:fs/promises";
-import { type AgentSession, type AvailableCommand, errorCodes, RequestError, type Usage } from "@parley/acp";
+import { type AgentSession, RequestError, type Turn } from "@parley/acp";
+import type { AvailableCommand, Usage } from "@parley/acp/model";
 import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
 import type { ModelFacts, TokenUsage } from "../model/model.ts";
 import { costOf } from "../model/tokens.ts";
@@ -11,6 +12,9 @@ import type { Workspace, WorkspaceOptions } from "../tools/workspace.ts";
 import { commandList } from "./commands.ts";
 import { choose, modeOf } from "./options.ts";
 import { Transcript } from "./transcript.ts";
+
+/** A turn of this agent: `turn.session.data` is the state of its session. */
+export type CodingTurn = Turn<SessionState>;
 
 export class SessionState {
   readonly transcript = new Transcript();
@@ -96,12 +100,6 @@ async function identityOf(path: string): Promise<string> {
   return `${dev} ${ino} ${path}`;
 }
 
-/** The state that `open` attached to the session. */
-export function stateOf(session: AgentSession): SessionState {
-  if (session.data instanceof SessionState) return session.data;
-  throw new Error(`session ${session.sessionId} was not opened by this agent`);
-}
-
 /** Throws -32602 for the first root that is not a directory. */
 export async function checkRoots(roots: readonly string[]): Promise<void> {
   for (const [index, root] of roots.entries()) {
@@ -113,6 +111,6 @@ export async function checkRoots(roots: readonly string[]): Promise<void> {
     const what = index === 0 ? "working directory" : "additional directory";
     const message = `the ${what} ${JSON.stringify(root)} ${is}: choose an existing directory`;
     const path = index === 0 ? "/cwd" : `/additionalDirectories/${index - 1}`;
-    throw new RequestError(errorCodes.invalidParams, message, { reason: "not_a_directory", path });
+    throw new RequestError("invalid_params", message, { data: { reason: "not_a_directory", path } });
   }
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryStore, type SessionUpdate } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
+import { memoryStore } from "@parley/acp/store";
 import {
   type Answer,
   calls,
@@ -83,7 +84,7 @@ test("a forked session continues independently", {
 }, async (context) => {
   const cwd = temporaryFolder(context, {});
   const model = scriptedModel([says("one"), says("two"), says("three")]);
-  const definition = { clientDefinition: { unstable: ["session/fork"] as const } };
+  const definition = { clientDefinition: { unstable: ["fork"] as const } };
   const { session, agent } = await talk({ version: 2, cwd, tools, models: [model], ...definition });
   await session.prompt("first").result;
   const fork = await agent.forkSession(session.sessionId, { cwd });

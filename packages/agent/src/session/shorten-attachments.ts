@@ -1,9 +1,8 @@
 // Shortens attachments that do not fit the model's context window, and tells the user; never the user's own text.
 
-import type { Turn } from "@parley/acp";
 import type { Model, ModelMessage } from "../model/model.ts";
 import { charactersPerToken } from "../model/tokens.ts";
-import type { SessionState } from "./session-state.ts";
+import type { CodingTurn } from "./session-state.ts";
 
 interface Shortened {
   readonly uri: string;
@@ -15,9 +14,10 @@ const attached = /^<resource uri=("(?:[^"\\]|\\.)*")>\n/;
 
 /** `part` is the fraction of the context window that attachments may take. */
 export async function shortenAttachments(
-  { turn, state, model }: { readonly turn: Turn; readonly state: SessionState; readonly model: Model },
+  { turn, model }: { readonly turn: CodingTurn; readonly model: Model },
   part: number,
 ): Promise<void> {
+  const { data: state } = turn.session;
   const budget = Math.floor(model.facts.contextWindow * charactersPerToken * part);
   const shortened: Shortened[] = [];
   const isChanged = state.transcript.changeRequest((message) => fitted(message, budget, shortened));

@@ -7,16 +7,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import {
+  type ClientConnection,
   type ClientDefinition,
   type ClientSession,
-  type ConnectedAgent,
   client,
-  type McpServer,
-  memoryPair,
   type PermissionRequest,
   type SessionUpdate,
 } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
+import type { McpServer } from "@parley/acp/model";
+import { memoryPair } from "@parley/acp/transport";
 import { type CodingAgentOptions, codingAgent } from "../../src/agent.ts";
 import type { Model, ModelEvent, ModelFacts, ModelRequest } from "../../src/model/model.ts";
 import { ModelError } from "../../src/model/model.ts";
@@ -75,7 +75,7 @@ export const written = (...wanted: readonly (readonly [name: string, input: unkn
 ];
 
 export interface Talk {
-  readonly agent: ConnectedAgent;
+  readonly agent: ClientConnection;
   readonly session: ClientSession;
   readonly updates: SessionUpdate[];
   readonly asks: PermissionRequest[];
@@ -120,7 +120,7 @@ export function temporaryFolder(context: TestContext, files: Readonly<Record<str
 /** An agent and a client that are connected. */
 export async function connected(
   options: TalkOptions,
-): Promise<{ agent: ConnectedAgent; asks: PermissionRequest[]; log: string[]; end(): Promise<void> }> {
+): Promise<{ agent: ClientConnection; asks: PermissionRequest[]; log: string[]; end(): Promise<void> }> {
   const { version, cwd: _, mcpServers: __, answers = [], clientDefinition = {}, ...agentOptions } = options;
   const [left, right] = memoryPair();
   const asks: PermissionRequest[] = [];

@@ -8,7 +8,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { McpServer, SessionUpdate } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
+import type { McpServer } from "@parley/acp/model";
 import { type ScriptedModel, type Talk, type TalkOptions, talk, toolUpdates } from "./agent-probe.ts";
 
 const programs = {
@@ -52,7 +53,7 @@ export function remoteServer(
   url: string,
   headers: readonly { readonly name: string; readonly value: string }[] = [],
 ): McpServer {
-  return { type, name: "remote", url, headers } as McpServer; // sse is a word of version 1 only
+  return { type, name: "remote", url, headers };
 }
 
 /**

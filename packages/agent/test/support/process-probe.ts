@@ -7,9 +7,9 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { type ClientDefinition, type ConnectedAgent, client, type PermissionRequest } from "@parley/acp";
+import { type ClientConnection, type ClientDefinition, client, type PermissionRequest } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
-import { type AgentProcess, spawnTransport } from "@parley/acp/node";
+import { type SpawnedTransport, spawnTransport } from "@parley/acp/node";
 import { launcher } from "../../../acp/test/support/programs.ts";
 
 export { launcher };
@@ -37,7 +37,7 @@ export interface Home {
   readonly cwd: string;
   readonly env: Env;
   /** The agents that were started in it. */
-  readonly children: AgentProcess[];
+  readonly children: SpawnedTransport[];
   /** Writes the config file. */
   configure(config: object | string): void;
   /** Below `path`. */
@@ -48,7 +48,7 @@ export interface Home {
 
 export function home(t: TestContext): Home {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-agent-test-")));
-  const children: AgentProcess[] = [];
+  const children: SpawnedTransport[] = [];
   // agents write to their home until they have exited
   t.after(async () => {
     await Promise.all(children.map((child) => child.close()));
@@ -79,8 +79,8 @@ export function home(t: TestContext): Home {
 }
 
 export interface Started {
-  readonly agent: ConnectedAgent;
-  readonly child: AgentProcess;
+  readonly agent: ClientConnection;
+  readonly child: SpawnedTransport;
   readonly asks: PermissionRequest[];
   /** Everything that the agent has written: messages and stderr. */
   output(): string;
@@ -103,7 +103,7 @@ export async function start(
   { command = launcher, args = [], env: more = {}, before = [], ...definition }: StartOptions = {},
 ): Promise<Started> {
   let output = "";
-  const { transport, process: child } = spawnTransport(command, [...before, "agent", ...args], {
+  const child = spawnTransport(command, [...before, "agent", ...args], {
     cwd,
     env: { ...env, ...more },
     onStderr: (text) => {
@@ -128,6 +128,6 @@ export async function start(
       },
       ...definition.connection,
     },
-  }).connect(transport);
+  }).connect(child);
   return { agent, child, asks, output: () => output };
 }

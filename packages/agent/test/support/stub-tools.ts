@@ -4,7 +4,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { textDiff } from "@parley/acp";
+import { textDiff } from "@parley/acp/internal";
 import { type RunContext, type Tool, ToolError } from "../../src/tools/base/tool.ts";
 
 const schema = { type: "object", properties: { path: { type: "string" } } } as const;
@@ -48,7 +48,7 @@ export const stubWrite: Tool = {
         title: `Write ${field(input, "path")}`,
         kind: "edit",
         locations: [{ path }],
-        content: [{ type: "diff", ...textDiff(path, content) }],
+        content: [{ type: "diff", ...textDiff({ path: path, newText: content }) }],
       },
       access: { type: "write", paths: [path] },
       async run() {

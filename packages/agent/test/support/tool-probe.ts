@@ -9,13 +9,13 @@ import {
   agent,
   type ClientDefinition,
   client,
-  memoryPair,
-  type PlanEntry,
   type SessionUpdate,
   type ToolCall,
   type Turn,
 } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
+import type { PlanEntry } from "@parley/acp/model";
+import { memoryPair } from "@parley/acp/transport";
 import {
   type Mode,
   type PreparedCall,
@@ -88,11 +88,8 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
   const runContext = (turn: Turn, call: ToolCall, signal: AbortSignal): RunContext => ({
     ...contextOf(turn, signal),
     call,
-    terminal: (given) => turn.terminal(given),
     background(start, run) {
-      void turn.session
-        .runInBackground(start, (beside) => run(beside, (options) => turn.session.terminal(options)))
-        .catch(() => undefined);
+      void turn.session.runInBackground(start, run).catch(() => undefined);
     },
     async plan(entries) {
       plans.push(entries);

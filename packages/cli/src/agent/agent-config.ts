@@ -1,6 +1,6 @@
 // Reads the settings of the coding agent: options override the environment, which overrides the config file.
 
-import type { AgentConfig } from "@parley/agent";
+import type { AgentConfig } from "@parley/agent/internal";
 import { CommandError, type Invocation, usageError } from "../command/command.ts";
 import { readConfig } from "../settings/config-file.ts";
 import { escapedLine } from "../terminal/sanitise.ts";

@@ -23,7 +23,7 @@ export interface Login {
 }
 
 export async function logIn({ provider, check, json }: Login): Promise<number> {
-  const { credentialsFile, keyProblem, loginProvider } = await import("@parley/agent");
+  const { credentialsFile, keyProblem, loginProvider } = await import("@parley/agent/internal");
   const config = await readAgentConfig();
   const found = await withModelErrors("agent login", () => loginProvider(config, process.env, provider));
   const { id, label, variable } = found;
@@ -48,7 +48,7 @@ function loginError(message: string) {
 export async function logout({ values, positionals, json }: Invocation): Promise<number> {
   const given = values["provider"] ?? positionals[0];
   const provider = typeof given === "string" ? given : undefined;
-  const { credentialsFile, loginProvider } = await import("@parley/agent");
+  const { credentialsFile, loginProvider } = await import("@parley/agent/internal");
   const file = credentialsFile(credentialsPath());
   const config = await readAgentConfig();
   const { id, label } = await withModelErrors("agent logout", () =>

@@ -24,7 +24,7 @@ function home(name: string): { readonly env: Record<string, string>; readonly cw
 }
 
 async function start(env: Record<string, string>, version: ProtocolVersion, args: readonly string[] = []) {
-  const { transport, process: child } = spawnTransport(launcher, ["agent", ...args], { env });
+  const child = spawnTransport(launcher, ["agent", ...args], { env });
   const asks: PermissionRequest[] = [];
   const agent = await client({
     name: "test",
@@ -34,7 +34,7 @@ async function start(env: Record<string, string>, version: ProtocolVersion, args
       asks.push(ask);
       return "allow_once";
     },
-  }).connect(transport);
+  }).connect(child);
   return { agent, child, asks };
 }
 

@@ -2,8 +2,8 @@
 
 import { join } from "node:path";
 import type { Agent } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
-import type { AgentConfig } from "@parley/agent";
+import { optional, withTimeout } from "@parley/acp/internal";
+import type { AgentConfig } from "@parley/agent/internal";
 import type { Invocation } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { greeting } from "./agent-greeting.ts";
@@ -47,20 +47,21 @@ interface ServeOptions {
 }
 
 async function serve(config: AgentConfig, { model, hasHistory }: ServeOptions): Promise<number> {
-  const [parley, { sqliteStore }, { credentialsPath, dataFolder }] = await Promise.all([
+  const [{ codingAgent }, accounts, { sqliteStore }, { credentialsPath, dataFolder }] = await Promise.all([
     import("@parley/agent"),
+    import("@parley/agent/internal"),
     import("@parley/acp/node"),
     import("../settings/data-folder.ts"),
   ]);
   const version = ownVersion();
   const { mode, effort, autoApprove, maxTurnRequests: maxRequests, privateHosts } = config;
-  const credentials = parley.credentialsFile(credentialsPath());
+  const credentials = accounts.credentialsFile(credentialsPath());
   const { withModelErrors } = await import("./agent-config.ts");
   // fails before anything is served
   const account = await withModelErrors("agent", () =>
-    parley.openAccount({ config, env: process.env, credentials, ...(model && { model }) }),
+    accounts.openAccount({ config, env: process.env, credentials, ...(model && { model }) }),
   );
-  const agent = parley.codingAgent({
+  const agent = codingAgent({
     auth: account.login,
     configured: account.models,
     version,
@@ -77,8 +78,14 @@ async function serve(config: AgentConfig, { model, hasHistory }: ServeOptions): 
   }
   await serveGreeted(agent);
   // the editor is gone: end whatever still runs
+  await withTimeout(closeMs, agent.close()).catch((error: unknown) => {
+    console.error("parley agent: the sessions could not be closed", error);
+  });
   process.exit();
 }
+
+/** How long the store may take to close. */
+const closeMs = 1_000;
 
 async function serveGreeted(agent: Agent): Promise<void> {
   const [{ stdioTransport }, { afterGreeting }, greeted] = await Promise.all([

@@ -214,7 +214,7 @@ test("an agent that nobody knows is told with those that there are", patience, (
 
 test("a run uses the agent of the config, with its mode, its options and the MCP servers", patience, (t) => {
   const { parley, agent, keep } = agentHome(t);
-  const select = (configId: string, category: string) => ({
+  const select = (configId: string, category: "mode" | "thought_level") => ({
     configId,
     name: configId,
     category,

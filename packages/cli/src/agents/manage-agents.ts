@@ -2,8 +2,7 @@
 
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { plainTextProblem } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional, plainTextProblem } from "@parley/acp/internal";
 import { type AgentEntry, findProgram } from "@parley/client/internal";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { assignment, listOption, textOption } from "../command/option-values.ts";

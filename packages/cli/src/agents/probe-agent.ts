@@ -3,14 +3,17 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ClientSession, errorCodes, RequestError, type SessionConfigOption } from "@parley/acp";
+import {
+  type ClientConnection,
+  type ClientSession,
+  RequestError,
+  type SessionConfigOption,
+} from "@parley/acp";
 import { optional, versionOf, withTimeout } from "@parley/acp/internal";
 import { type AgentEntry, launchAgent, problemOf } from "@parley/client/internal";
 import { agentCredentials } from "../settings/agent-credentials.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-
-type Connection = Awaited<ReturnType<typeof launchAgent>>["agent"];
 
 export interface AgentFacts extends SessionFacts {
   readonly name: string;
@@ -79,7 +82,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
 
 /** The session is deleted again if the agent can. */
 async function probeSession(
-  agent: Connection,
+  agent: ClientConnection,
   cwd: string,
   { sessionTimeoutMs: timeoutMs = 30_000, commandsTimeoutMs = 0 }: ProbeOptions,
 ): Promise<{ session: AgentFacts["session"]; facts: SessionFacts }> {
@@ -92,14 +95,14 @@ async function probeSession(
     await removeSession(agent, session);
     return { session: "ok", facts };
   } catch (error) {
-    if (error instanceof RequestError && error.code === errorCodes.authRequired) {
+    if (error instanceof RequestError && error.kind === "auth_required") {
       return { session: "login_needed", facts: noSession };
     }
     return { session: { error: problemOf(error).message }, facts: noSession };
   }
 }
 
-async function removeSession(agent: Connection, session: ClientSession): Promise<void> {
+async function removeSession(agent: ClientConnection, session: ClientSession): Promise<void> {
   const { sessionId } = session;
   // a failure here says nothing about the agent
   await session.close().catch(() => undefined);

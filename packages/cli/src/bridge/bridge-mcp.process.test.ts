@@ -26,14 +26,14 @@ function editorFiles(buffers: Map<string, string>): Files {
     canWrite: true,
     async readText(path, { line = 1, limit = Number.POSITIVE_INFINITY } = {}) {
       const found = buffers.get(path);
-      if (found === undefined) throw new RequestError(-32002, `no buffer for ${path}`);
+      if (found === undefined) throw new RequestError("not_found", `no buffer for ${path}`);
       return found
         .split("\n")
         .slice(line - 1, line - 1 + limit)
         .join("\n");
     },
     async writeText(path, content) {
-      if (path.startsWith("/forbidden")) throw new RequestError(-32060, "the user said no");
+      if (path.startsWith("/forbidden")) throw new RequestError("permission_denied", "the user said no");
       buffers.set(path, content);
     },
   };
@@ -42,9 +42,9 @@ function editorFiles(buffers: Map<string, string>): Files {
 async function bridged(t: TestContext, parts: Partial<ClientDefinition>) {
   const env = { PARLEY_HOME: join(temporary, "home"), TMPDIR: temporary };
   const command = ["bridge", "--as", "v1", "--", process.execPath, "--conditions=parley-source", probe];
-  const { transport, process: bridge } = spawnTransport(launcher, command, { env });
+  const bridge = spawnTransport(launcher, command, { env });
   const agent = await client({ name: "editor", version: "1.0.0", editions: ["v1"], ...parts }).connect(
-    transport,
+    bridge,
   );
   t.after(() => agent.close());
   const session = await agent.newSession({ cwd: temporary });

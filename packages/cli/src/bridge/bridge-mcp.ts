@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { byteTransport, Connection } from "@parley/acp";
-import { nodePlatform, streamChannel } from "@parley/acp/node";
+import { Connection } from "@parley/acp/jsonrpc";
+import { streamTransport } from "@parley/acp/node";
 import { type ClientTool, clientTools } from "./tool-definitions.ts";
 
 export async function run(): Promise<number> {
@@ -35,10 +35,9 @@ export async function run(): Promise<number> {
 async function reach(path: string): Promise<Connection> {
   const socket = connect(path);
   await once(socket, "connect");
-  return new Connection(
-    byteTransport(streamChannel(socket, socket), { framing: "ndjson", platform: nodePlatform }),
-    { handlers: { request: () => undefined, notification: () => undefined } },
-  );
+  return new Connection(streamTransport(socket, { framing: "ndjson" }), {
+    handlers: { request: () => undefined, notification: () => undefined },
+  });
 }
 
 function serverFor(bridge: Connection, offered: readonly string[]): McpServer {

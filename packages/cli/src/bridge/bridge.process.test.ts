@@ -10,7 +10,7 @@ import { text } from "node:stream/consumers";
 import { after, type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type ClientSession, client, type SessionUpdate } from "@parley/acp";
-import { type AgentProcess, spawnTransport } from "@parley/acp/node";
+import { type SpawnedTransport, spawnTransport } from "@parley/acp/node";
 import { launcher } from "../../../acp/test/support/programs.ts";
 
 const temporary = mkdtempSync(join(tmpdir(), "parley-bridge-cli-"));
@@ -23,7 +23,8 @@ const cwd = fileURLToPath(new URL("..", import.meta.url));
 /** An agent of one version that does in a turn what its prompt says. */
 const program = `
   import { spawn } from "node:child_process";
-  import { agent, gitPatch } from "@parley/acp";
+  import { agent } from "@parley/acp";
+  import { gitPatch } from "@parley/acp/internal";
   import { serveStdio } from "@parley/acp/node";
   console.error("the agent has started", process.pid);
   await serveStdio(agent({
@@ -56,14 +57,14 @@ function bridge(...args: string[]) {
 
 interface Bridged {
   readonly session: ClientSession;
-  readonly process: AgentProcess;
+  readonly process: SpawnedTransport;
   close(): Promise<void>;
 }
 
 async function bridged(t: TestContext, flags: readonly string[] = [], place = temporary): Promise<Bridged> {
   const args = ["bridge", "--as", "v1", ...flags, "--", ...agentCommand(2)];
-  const { transport, process } = spawnTransport(launcher, args, { cwd, env: environment });
-  const agent = await client({ name: "editor", version: "1.0.0", editions: ["v1"] }).connect(transport);
+  const process = spawnTransport(launcher, args, { cwd, env: environment });
+  const agent = await client({ name: "editor", version: "1.0.0", editions: ["v1"] }).connect(process);
   t.after(() => agent.close());
   return { session: await agent.newSession({ cwd: place }), process, close: () => agent.close() };
 }
@@ -129,9 +130,9 @@ test("a bridge that is told to stop takes the agent along", deadline, async (t) 
 
 test("an agent that cannot be started is an answer to the editor, and exit code 127", deadline, async () => {
   const args = ["bridge", "--as", "v1", "--", "/nowhere/agent"];
-  const { transport, process: bridge } = spawnTransport(launcher, args, { cwd, env: environment });
+  const bridge = spawnTransport(launcher, args, { cwd, env: environment });
   await assert.rejects(
-    client({ name: "editor", version: "1.0.0", editions: ["v1"] }).connect(transport),
+    client({ name: "editor", version: "1.0.0", editions: ["v1"] }).connect(bridge),
     /the agent cannot be reached: .*\/nowhere\/agent/,
   );
   assert.deepEqual(await bridge.exited, { exitCode: 127 });

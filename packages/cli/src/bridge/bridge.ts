@@ -1,7 +1,11 @@
 // `parley bridge --as v1 -- COMMAND`: connects an editor and an agent of different protocol versions.
 
-import { type ByteChannel, byteTransport, type ClientToolServices, type Edition, relay } from "@parley/acp";
-import { nodePlatform, type ProcessExit, spawnTransport, stdioChannel } from "@parley/acp/node";
+import type { Edition } from "@parley/acp";
+import { nodePlatform, stdioChannel } from "@parley/acp/internal/node";
+import type { ExitStatus } from "@parley/acp/model";
+import { spawnTransport } from "@parley/acp/node";
+import { type ClientToolServices, relay } from "@parley/acp/relay";
+import { type ByteChannel, byteTransport } from "@parley/acp/transport";
 import { type CommandError, type Invocation, usageError } from "../command/command.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
 import { readWorkspaceText } from "./workspace-text.ts";
@@ -39,8 +43,8 @@ async function serve({ as, isStrict, command, args, log }: Bridge): Promise<numb
     isEditorGone = true;
   });
   const agent = spawnTransport(command, args, { onStderr: (text) => void process.stderr.write(text) });
-  log.log("info", `the agent is ${[command, ...args].join(" ")}`, { pid: agent.process.pid });
-  const between = relay(byteTransport(editor, { platform: nodePlatform }), agent.transport, {
+  log.log("info", `the agent is ${[command, ...args].join(" ")}`, { pid: agent.pid });
+  const between = relay(byteTransport(editor, { platform: nodePlatform }), agent, {
     as,
     losses: isStrict ? "strict" : "lossy",
     log: log.log,
@@ -60,10 +64,10 @@ async function serve({ as, isStrict, command, args, log }: Bridge): Promise<numb
   const reason = await between.closed;
   for (const name of Object.keys(signals)) process.off(name, stop);
   log.log("info", `ended: ${reason}`, {});
-  const exit = await agent.process.exited;
+  const exit = await agent.exited;
   await log.close();
   if (signal !== undefined) return 128 + signals[signal];
-  if (agent.process.pid === undefined) {
+  if (agent.pid === undefined) {
     // in a shell without input the editor side ends first
     const message = isEditorGone
       ? `cannot start ${JSON.stringify(command)}: command not found or not executable; check the name, or give the full path`
@@ -74,7 +78,7 @@ async function serve({ as, isStrict, command, args, log }: Bridge): Promise<numb
 }
 
 /** As shells do: 128 plus the signal, 127 if it did not start. */
-function exitCodeOf({ exitCode, signal }: ProcessExit): number {
+function exitCodeOf({ exitCode, signal }: ExitStatus): number {
   if (exitCode !== undefined) return exitCode;
   if (signal === undefined) return 127;
   const { constants } = process.getBuiltinModule("node:os");

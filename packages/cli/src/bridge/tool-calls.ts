@@ -1,13 +1,9 @@
 // Executes tool calls with the editor's files and terminals, and returns text for a model. One instance per MCP server.
 
-import {
-  type ClientToolServices,
-  type ExitStatus,
-  RequestError,
-  type TerminalHandle,
-  type TerminalOutput,
-} from "@parley/acp";
+import { RequestError, type TerminalHandle } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { ExitStatus, TerminalOutput } from "@parley/acp/model";
+import type { ClientToolServices } from "@parley/acp/relay";
 import { defaultTimeoutMs } from "./tool-definitions.ts";
 
 /** The editor keeps the end of longer output. */
@@ -54,7 +50,7 @@ export class ClientToolCalls {
       case "terminal_release":
         return this.#release(this.#terminal(args));
       default:
-        throw new RequestError(-32601, `unknown tool ${name}`);
+        throw new RequestError("method_not_found", `unknown tool ${name}`);
     }
   }
 
@@ -126,7 +122,10 @@ export class ClientToolCalls {
     const terminal = this.#terminals.get(terminalId);
     if (terminal !== undefined) return terminal;
     const known = [...this.#terminals.keys()].join(", ") || "none";
-    throw new RequestError(-32602, `unknown terminal ${terminalId.slice(0, 100)}; known terminals: ${known}`);
+    throw new RequestError(
+      "invalid_params",
+      `unknown terminal ${terminalId.slice(0, 100)}; known terminals: ${known}`,
+    );
   }
 }
 

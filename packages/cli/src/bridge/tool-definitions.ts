@@ -1,6 +1,6 @@
 // Definitions of the MCP tools that give a v2 agent a v1 editor's files and terminals.
 
-import type { ClientToolServices } from "@parley/acp";
+import type { ClientToolServices } from "@parley/acp/relay";
 
 export interface ClientTool {
   readonly name: string;

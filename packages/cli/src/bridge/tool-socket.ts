@@ -5,16 +5,10 @@ import { chmod, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  byteTransport,
-  type ClientToolServices,
-  type ClientTools,
-  Connection,
-  ConnectionError,
-  type Log,
-  RequestError,
-} from "@parley/acp";
-import { nodePlatform, streamChannel } from "@parley/acp/node";
+import { ConnectionError, type Log, RequestError } from "@parley/acp";
+import { Connection } from "@parley/acp/jsonrpc";
+import { streamTransport } from "@parley/acp/node";
+import type { ClientToolServices, ClientTools } from "@parley/acp/relay";
 import { mainArguments } from "../settings/installation.ts";
 import { ClientToolCalls } from "./tool-calls.ts";
 import { clientTools } from "./tool-definitions.ts";
@@ -74,27 +68,27 @@ function serve(socket: Socket, services: ClientToolServices, token: string, log:
   const work = new ClientToolCalls(services);
   const offered = clientTools.filter((tool) => tool.isOffered(services)).map(({ name }) => name);
   let isKnown = false;
-  const connection: Connection = new Connection(
-    byteTransport(streamChannel(socket, socket), { framing: "ndjson", platform: nodePlatform }),
-    {
-      log,
-      handlers: {
-        request(method, params, request) {
-          if (method === "hello") {
-            isKnown = isSame(token, (params as { token?: unknown } | undefined)?.token);
-            if (isKnown) return { tools: offered };
-            log("warn", "rejected a connection with a wrong secret to the editor's tools", {});
-            request.afterReply(() => void connection.close("wrong secret"));
-          }
-          if (!isKnown)
-            throw new RequestError(-32000, "not authenticated: send hello with the secret of this session");
-          if (!offered.includes(method)) throw new RequestError(-32601, `unknown tool ${method}`);
-          return call(work, method, params, request.signal);
-        },
-        notification: () => undefined,
+  const connection: Connection = new Connection(streamTransport(socket, { framing: "ndjson" }), {
+    log,
+    handlers: {
+      request(method, params, request) {
+        if (method === "hello") {
+          isKnown = isSame(token, (params as { token?: unknown } | undefined)?.token);
+          if (isKnown) return { tools: offered };
+          log("warn", "rejected a connection with a wrong secret to the editor's tools", {});
+          request.afterReply(() => void connection.close("wrong secret"));
+        }
+        if (!isKnown)
+          throw new RequestError(
+            "auth_required",
+            "not authenticated: send hello with the secret of this session",
+          );
+        if (!offered.includes(method)) throw new RequestError("method_not_found", `unknown tool ${method}`);
+        return call(work, method, params, request.signal);
       },
+      notification: () => undefined,
     },
-  );
+  });
   void connection.closed.then(() => work.close());
   return connection;
 }
@@ -111,7 +105,7 @@ async function call(
     // errors of the editor reach the agent unchanged
     if (error instanceof RequestError) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    throw new RequestError(error instanceof ConnectionError ? -32067 : -32603, message);
+    throw new RequestError(error instanceof ConnectionError ? "unavailable" : "internal_error", message);
   }
 }
 

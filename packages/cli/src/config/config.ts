@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { Redactor } from "@parley/acp/redact";
+import { redactor } from "@parley/acp/redact";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { changeConfig, checkedConfig, configText, parsedConfig } from "../settings/config-file.ts";
 import { configPath } from "../settings/data-folder.ts";
@@ -151,6 +151,7 @@ export function hideSecrets(value: unknown, path: readonly string[] = []): unkno
 }
 
 function withoutValues(words: readonly string[]): string[] {
-  const redactor = new Redactor({ names: false });
-  return redactor.command(words).map((word) => word.replaceAll(/\[(?:redacted|secret \d+)\]/g, hidden));
+  return redactor({ names: false })
+    .command(words)
+    .map((word) => word.replaceAll(/\[(?:redacted|secret \d+)\]/g, hidden));
 }

@@ -27,8 +27,8 @@ export async function run({ values, json }: Invocation): Promise<number> {
     throw usageError(`unknown agent ${escapedLine(name)}`, "see parley agents list");
   }
   const findings: Finding[] = [];
-  const { StreamRedactor } = await import("@parley/acp/redact");
-  const redactor = new StreamRedactor(await knownSecrets());
+  const { streamRedactor } = await import("@parley/acp/redact");
+  const redactor = streamRedactor(await knownSecrets());
   const found = (unsafe: Finding) => {
     const finding = redactor.value(unsafe);
     findings.push(finding);

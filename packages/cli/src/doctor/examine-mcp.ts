@@ -1,6 +1,8 @@
 // Connects to each configured MCP server and asks for its name.
 
-import { Connection, type McpServer, RequestError } from "@parley/acp";
+import { RequestError } from "@parley/acp";
+import { Connection } from "@parley/acp/jsonrpc";
+import type { McpServer } from "@parley/acp/model";
 import { spawnTransport } from "@parley/acp/node";
 import { agentEnvironment, findProgram } from "@parley/client/internal";
 import { ownVersion } from "../settings/installation.ts";
@@ -13,7 +15,7 @@ const protocolVersion = "2025-06-18";
 /** Requests of a server are refused. */
 const noHandlers = {
   request() {
-    throw new RequestError(-32601, "method not supported");
+    throw new RequestError("method_not_found", "method not supported");
   },
   notification: () => undefined,
 };
@@ -41,12 +43,12 @@ export async function examineServers(
 }
 
 function serverName(server: McpServer, hello: object, timeoutMs: number): Promise<string> {
-  if (server.type === "stdio") return nameOverStdio(server as Stdio, hello, timeoutMs);
-  return nameOverHttp(server as Http, hello, timeoutMs);
+  if (server.type === "stdio") return nameOverStdio(server, hello, timeoutMs);
+  return nameOverHttp(server as Http, hello, timeoutMs); // the config knows no others
 }
 
-type Stdio = Extract<McpServer, { type: "stdio"; command: string }>;
-type Http = Extract<McpServer, { type: "http"; url: string }>;
+type Stdio = Extract<McpServer, { type: "stdio" }>;
+type Http = Extract<McpServer, { type: "http" | "sse" }>;
 
 async function nameOverStdio(
   { command, args = [], env = [] }: Stdio,
@@ -58,11 +60,11 @@ async function nameOverStdio(
   const declared = Object.fromEntries(env.map(({ name, value }) => [name, value]));
   // nothing of our environment is inherited
   const none = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
-  const { transport, process: child } = spawnTransport(found.path, args, {
+  const child = spawnTransport(found.path, args, {
     env: { ...none, ...agentEnvironment({ env: declared, passes: [] }, process.env) },
     graceMs: 500,
   });
-  const connection = new Connection(transport, { noise: "skip", handlers: noHandlers });
+  const connection = new Connection(child, { noise: "skip", handlers: noHandlers });
   try {
     return described(await connection.request("initialize", hello, { timeoutMs }));
   } catch (error) {
@@ -80,7 +82,7 @@ async function nameOverHttp(
   hello: object,
   timeoutMs: number,
 ): Promise<string> {
-  const isOld = String(type) === "sse";
+  const isOld = type === "sse";
   const response = await fetch(url, {
     method: isOld ? "GET" : "POST",
     headers: {
@@ -133,7 +135,7 @@ function answerIn(text: string): unknown {
         error?: { message?: unknown };
       };
       if (message.error !== undefined)
-        throw new RequestError(0, `it refused: ${String(message.error.message)}`);
+        throw new RequestError("other", `it refused: ${String(message.error.message)}`, { code: 0 });
       if (message.result !== undefined) return message.result;
     } catch (error) {
       if (error instanceof RequestError) throw error;

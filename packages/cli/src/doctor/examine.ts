@@ -88,7 +88,10 @@ export async function examineConfig(): Promise<{ readonly finding: Finding; read
 
 /** The model that our own agent would use, and whether it has a key. */
 export async function examineModel({ agent = {} }: Config): Promise<Finding> {
-  const { credentialsFile, ModelError, openAccount } = await import("@parley/agent");
+  const [{ ModelError }, { credentialsFile, openAccount }] = await Promise.all([
+    import("@parley/agent"),
+    import("@parley/agent/internal"),
+  ]);
   const what = "model";
   try {
     const credentials = credentialsFile(credentialsPath());

@@ -54,10 +54,10 @@ export function jsonPrinter(output: Output): RunPrinter {
   };
 }
 
-/** The outcome is part of the end. */
+/** The result is part of the end. */
 function fieldsOf(entry: Entry): object | undefined {
-  if (entry.kind === "outcome") return undefined;
-  const { seq: _, kind: _kind, ...fields } = entry;
+  if (entry.kind === "result") return undefined;
+  const { format: _format, seq: _, kind: _kind, ...fields } = entry;
   return fields;
 }
 

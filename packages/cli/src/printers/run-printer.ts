@@ -68,7 +68,7 @@ export interface RedactingPrinter extends RunPrinter {
   settled(): Promise<void>;
 }
 
-/** A piece of stderr in the shape of a message chunk, as StreamRedactor needs it. */
+/** A piece of stderr in the shape of a message chunk, as streamRedactor needs it. */
 interface StderrPiece {
   readonly update: { readonly sessionUpdate: string; readonly content: { readonly text: string } };
 }
@@ -132,11 +132,11 @@ export function redactingPrinter(
 }
 
 async function loadRedactors(secrets: RunSecrets): Promise<Redactors> {
-  const [{ Redactor, StreamRedactor }, known] = await Promise.all([import("@parley/acp/redact"), secrets()]);
+  const [{ redactor, streamRedactor }, known] = await Promise.all([import("@parley/acp/redact"), secrets()]);
   // names and paths stay: readers must find the file
-  const redactor = new Redactor({ names: false, secrets: known });
-  const [stream, stderr] = [new StreamRedactor<Entry>(known), new StreamRedactor<StderrPiece>(known)];
-  return { stream, stderr, error: (text) => redactor.text(text) };
+  const quoted = redactor({ names: false, secrets: known });
+  const [stream, stderr] = [streamRedactor<Entry>(known), streamRedactor<StderrPiece>(known)];
+  return { stream, stderr, error: (text) => quoted.text(text) };
 }
 
 function writeStderr(pieces: readonly StderrPiece[]): void {

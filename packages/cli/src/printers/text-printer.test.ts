@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { StopReason } from "@parley/acp";
 import { painter } from "../terminal/paint.ts";
 import { TextPrinter } from "./text-printer.ts";
 
@@ -19,6 +20,11 @@ test("the last line for people has the agent's reason as text, and none of its s
   const ids = { sessionId: "s", session: undefined, name: undefined, resumed: false, cwd: "/nowhere" };
   printer.started({ agent: { name: "a" }, protocol: 1, ...ids });
   const stopReason = "max\u001b]0;title\u0007_\nparley: fine";
-  printer.end({ exitCode: 1, outcome: { stopReason }, error: undefined, durationMs: 100 });
+  printer.end({
+    exitCode: 1,
+    outcome: { stopReason: stopReason as StopReason },
+    error: undefined,
+    durationMs: 100,
+  });
   assert.equal(footer, "(max  parley: fine, 0.1 s)\n");
 });

@@ -1,7 +1,8 @@
 // Formats tool calls, plans and usage as lines.
 
 import { relative } from "node:path";
-import { gitPatch, type PromptResult } from "@parley/acp";
+import type { PromptResult } from "@parley/acp";
+import { gitPatch } from "@parley/acp/internal";
 import type { PlanItem, SessionView, ToolCallItem } from "@parley/acp/view";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedSource, safeLine, safeText } from "../terminal/sanitise.ts";

@@ -94,7 +94,7 @@ export class LateUpdates {
 
   entry(entry: Entry): void {
     if (entry.kind === "prompt") this.#isAnswered = this.#wasLate = false;
-    if (entry.kind === "outcome") this.#isAnswered = true;
+    if (entry.kind === "result") this.#isAnswered = true;
     if (entry.kind !== "update" || !beginsWork(entry.update)) return;
     const { update } = entry;
     if (update.sessionUpdate === "tool_call_update") {

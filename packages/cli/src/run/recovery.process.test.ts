@@ -87,7 +87,7 @@ suite("recovery", { concurrency: 2 }, () => {
     const option = {
       type: "select" as const,
       configId: "mode",
-      category: "mode",
+      category: "mode" as const,
       name: "Mode",
       currentValue: "ask",
       options: modes,

@@ -1,6 +1,6 @@
 // Determines the exit code and the error of a run, with the rules that would allow what was refused.
 
-import { errorCodes, type PromptResult } from "@parley/acp";
+import type { PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { Decision } from "@parley/client/internal";
 import { canonicalPath, problemOf } from "@parley/client/internal";
@@ -96,7 +96,7 @@ function endingOfOutcome(
     // problemOf finds the reason where agents put it
     const { message } = problemOf(error);
     const text = `the agent returned an error: ${safeLine(message)} (${error.code})`;
-    const isVague = message === error.message && error.code === errorCodes.internalError && !showsStderr;
+    const isVague = message === error.message && error.kind === "internal_error" && !showsStderr;
     const hint = isVague ? "use --verbose to see the agent's stderr" : undefined;
     return ending(exitCodes.agentError, "agent_error", text, hint);
   }

@@ -3,8 +3,8 @@
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { McpServer } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { McpServer } from "@parley/acp/model";
 import type { McpSection } from "@parley/client/config";
 import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, parseTime, textOption } from "../command/option-values.ts";

@@ -1,7 +1,8 @@
 // Starts the agent, and opens or continues the session of a run.
 
-import { type AgentCapabilities, ConnectionError, type McpServer, RequestError } from "@parley/acp";
+import { type AgentCapabilities, ConnectionError, RequestError } from "@parley/acp";
 import { optional, versionOf } from "@parley/acp/internal";
+import type { McpServer } from "@parley/acp/model";
 import { LaunchError } from "@parley/client";
 import {
   type ManageAgentOptions,
@@ -173,7 +174,7 @@ export function sessionMcpServers(
   const others = configured.filter(({ name }) => !names.has(name));
   const isUsable = ({ type }: McpServer) => {
     if (type === "http") return features.mcpHttp;
-    return String(type) === "sse" ? features.mcpSse : features.mcpStdio;
+    return type === "sse" ? features.mcpSse : features.mcpStdio;
   };
   const unusable = others.filter((server) => !isUsable(server)).map(({ name }) => String(name));
   // opening the session fails for unsupported servers that were typed

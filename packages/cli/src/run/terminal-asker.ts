@@ -1,6 +1,7 @@
 // Asks the user at the terminal, one question at a time.
 
-import { type ElicitationResponse, gitPatch, type RequestContext } from "@parley/acp";
+import type { ElicitationResponse, RequestContext } from "@parley/acp";
+import { gitPatch } from "@parley/acp/internal";
 import type { Asker, ElicitationQuestion, Problem } from "@parley/client";
 import type { PermissionAsker } from "@parley/client/internal";
 import type { PermissionChoice, PermissionQuestion } from "@parley/client/policy";

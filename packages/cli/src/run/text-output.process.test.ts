@@ -109,7 +109,7 @@ suite("text", { concurrency: 2 }, () => {
     const cost = { amount: 0.4217, currency: "USD" };
     const scenario = {
       ...v2,
-      unstable: ["session/update"],
+      unstable: ["usage" as const],
       otherwise: [{ say: "fine" }, tokens, { rawUpdate: { ...usage, cost } }],
     };
     const ran = await probe.run(scenario);

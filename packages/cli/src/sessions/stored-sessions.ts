@@ -63,12 +63,12 @@ export interface SessionRedactor {
 }
 
 export async function sessionRedactor(sessions: readonly HistorySession[]): Promise<SessionRedactor> {
-  const [{ Redactor, StreamRedactor }, secrets] = await Promise.all([
+  const [{ redactor, streamRedactor }, secrets] = await Promise.all([
     import("@parley/acp/redact"),
     knownSecrets({ agents: sessions.map(({ agent }) => agent) }),
   ]);
-  const known = new StreamRedactor<Entry>(secrets);
-  const commands = new Redactor({ names: false, secrets });
+  const known = streamRedactor<Entry>(secrets);
+  const commands = redactor({ names: false, secrets });
   return {
     session(session) {
       const { agent, ...rest } = known.value(session);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type AgentConfig, agentConfigShape } from "@parley/agent";
+import { type AgentConfig, agentConfigShape } from "@parley/agent/internal";
 import { ConfigError } from "@parley/client/config";
 import { checkConfig, configSchema, configShape } from "@parley/client/internal";
 import { Ajv2020 } from "ajv/dist/2020.js";

@@ -3,7 +3,7 @@
 import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ObjectShape } from "@parley/acp/internal";
-import type { AgentConfig } from "@parley/agent";
+import type { AgentConfig } from "@parley/agent/internal";
 import type { ClientConfig } from "@parley/client/config";
 import { CommandError } from "../command/command.ts";
 import { configPath } from "./data-folder.ts";
@@ -16,7 +16,7 @@ export interface Config extends ClientConfig {
 export async function wholeShape(): Promise<ObjectShape> {
   const [{ configShape }, { agentConfigShape }] = await Promise.all([
     import("@parley/client/internal"),
-    import("@parley/agent"),
+    import("@parley/agent/internal"),
   ]);
   return configShape(agentConfigShape);
 }

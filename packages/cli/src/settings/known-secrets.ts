@@ -9,7 +9,7 @@ import { credentialsPath } from "./data-folder.ts";
 /** From the environment, stored logins, the config file, and `given`: what was typed for this command. */
 export async function knownSecrets(given: object = {}): Promise<string[]> {
   const [{ secretsIn, isSecretVariable }, keys, logins, config] = await Promise.all([
-    import("@parley/acp/redact"),
+    import("@parley/acp/internal/redact"),
     stringsIn(credentialsPath()),
     stringsIn(agentCredentialsPath()),
     // commands that need the config report why it cannot be read
@@ -26,8 +26,8 @@ export async function knownSecrets(given: object = {}): Promise<string[]> {
 
 /** The value without known secrets. `argv` is what was typed. */
 export async function withoutSecrets<Value>(value: Value, argv: readonly string[] = []): Promise<Value> {
-  const { StreamRedactor } = await import("@parley/acp/redact");
-  return new StreamRedactor(await knownSecrets({ argv, values: argv.map(parsed) })).value(value);
+  const { streamRedactor } = await import("@parley/acp/redact");
+  return streamRedactor(await knownSecrets({ argv, values: argv.map(parsed) })).value(value);
 }
 
 /** `--mcp` takes JSON. */

@@ -1,6 +1,6 @@
 // Finds the agent for a command: a built-in one, one of the config file, or a typed command.
 
-import type { McpServer } from "@parley/acp";
+import type { McpServer } from "@parley/acp/model";
 import type { AgentEntry, CommandEntry } from "@parley/client/internal";
 import { usageError } from "../command/command.ts";
 import { escapedLine } from "../terminal/sanitise.ts";

@@ -6,9 +6,9 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { memoryPair } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import { type ClientRecord, scriptedAgent, scriptedClient } from "@parley/acp/testing";
+import { memoryPair } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
 import { launcher, TapFolder } from "../../test/support/tap-probe.ts";
 
@@ -21,9 +21,9 @@ const program = fileURLToPath(
 
 async function through(command: readonly string[], version: 1 | 2): Promise<ClientRecord> {
   const [name = "", ...args] = command;
-  const { transport, process: started } = spawnTransport(name, args, { graceMs: 20_000 });
+  const started = spawnTransport(name, args, { graceMs: 20_000 });
   const record = await scriptedClient({ ...everyFeature.client, editions: [`v${version}`] as const }).run(
-    transport,
+    started,
   );
   assert.deepEqual(await started.exited, { exitCode: 0 }, started.stderrTail());
   return record;

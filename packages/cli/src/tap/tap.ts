@@ -86,7 +86,7 @@ async function tap(
 ): Promise<number> {
   const ended = Promise.withResolvers<{ code: number | null; signal: NodeJS.Signals | null }>();
   // loaded before the agent starts, so that it is never without its watchdog
-  const { groupMark, ProcessGroup } = await import("@parley/acp/node");
+  const { groupMark, ProcessGroup } = await import("@parley/acp/internal/node");
   const mark = groupMark();
   let agent: Agent;
   try {

@@ -4,7 +4,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { optional } from "@parley/acp/internal";
-import { Redactor } from "@parley/acp/redact";
+import { type Redactor, redactor } from "@parley/acp/redact";
 import { traceHeader, traceRecord } from "@parley/conformance";
 import { exitOnClosedOutput, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
@@ -19,19 +19,19 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   exitOnClosedOutput();
   await withTraceErrors(path, async () => {
     const secrets = await knownSecrets();
-    const redactor = new Redactor({ contents: values.contents === true, home: homedir(), secrets });
+    const redacting = redactor({ contents: values.contents === true, home: homedir(), secrets });
     // a secret that is recognised late may also occur earlier, or in pieces
     for (let pass = 0; pass < 2; pass += 1) {
-      for await (const _ of redactedLines(path, redactor));
-      redactor.again();
+      for await (const _ of redactedLines(path, redacting));
+      redacting.again();
     }
     const target = out === undefined ? undefined : await create(out);
     try {
-      for await (const line of redactedLines(path, redactor)) await write(target, `${line}\n`);
+      for await (const line of redactedLines(path, redacting)) await write(target, `${line}\n`);
     } finally {
       await target?.close();
     }
-    report(redactor, out, json);
+    report(redacting, out, json);
   });
   return 0;
 }
@@ -46,42 +46,42 @@ async function write(target: FileHandle | undefined, text: string): Promise<void
   else if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once("drain", resolve));
 }
 
-async function* redactedLines(path: string, redactor: Redactor): AsyncGenerator<string> {
+async function* redactedLines(path: string, redacting: Redactor): AsyncGenerator<string> {
   let line = 0;
   for await (const { text, cutOff } of fileLines(path)) {
     line += 1;
-    if (line === 1) yield JSON.stringify(redactedHeader(text, redactor));
+    if (line === 1) yield JSON.stringify(redactedHeader(text, redacting));
     // half a record cannot be redacted
-    else if (!cutOff && text !== "") yield redactedRecord(text, line, redactor);
+    else if (!cutOff && text !== "") yield redactedRecord(text, line, redacting);
   }
   if (line === 0) traceHeader("");
 }
 
-function redactedHeader(line: string, redactor: Redactor): object {
+function redactedHeader(line: string, redacting: Redactor): object {
   const { command, cwd, ...header } = traceHeader(line);
   return {
     ...header,
     ...optional({
-      command: command && redactor.command(command),
-      cwd: cwd === undefined ? undefined : redactor.text(cwd),
+      command: command && redacting.command(command),
+      cwd: cwd === undefined ? undefined : redacting.text(cwd),
     }),
     redacted: true,
   };
 }
 
-function redactedRecord(line: string, number: number, redactor: Redactor): string {
+function redactedRecord(line: string, number: number, redacting: Redactor): string {
   // checks its fields; unknown events are redacted like all others
   traceRecord(line, number);
   const record: Record<string, unknown> = JSON.parse(line);
   const { text, head, base64, from, message, ...others } = record;
-  const clean: Record<string, unknown> = { ...record, ...(redactor.value(others) as object) };
+  const clean: Record<string, unknown> = { ...record, ...(redacting.value(others) as object) };
   if (typeof text === "string")
-    clean.text = record.event === undefined ? redactor.line(String(from), text) : redactor.text(text);
-  if (typeof head === "string") clean.head = redactor.text(head);
-  if (typeof message === "string") clean.message = redactor.text(message);
+    clean.text = record.event === undefined ? redacting.line(String(from), text) : redacting.text(text);
+  if (typeof head === "string") clean.head = redacting.text(head);
+  if (typeof message === "string") clean.message = redacting.text(message);
   if (typeof base64 === "string") {
     // what cannot be read cannot be redacted
-    redactor.count("unreadable line");
+    redacting.count("unreadable line");
     delete clean.base64;
     clean.text = `[${Buffer.from(base64, "base64").length} bytes that are not UTF-8]`;
   }

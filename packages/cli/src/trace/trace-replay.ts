@@ -44,7 +44,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
 }
 
 function agentTransport(command: string, args: readonly string[]): Transport {
-  return spawnTransport(command, args, { onStderr: (text) => process.stderr.write(text) }).transport;
+  return spawnTransport(command, args, { onStderr: (text) => process.stderr.write(text) });
 }
 
 /** Prints what a stalled replay waits for, once each. */

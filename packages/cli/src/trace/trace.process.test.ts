@@ -55,8 +55,8 @@ const scriptedAgent = [
 /** What our client sees of the agent, or of its replay. */
 async function viewThrough(command: readonly string[]): Promise<object> {
   const [program = "", ...args] = command;
-  const { transport, process: agentProcess } = spawnTransport(program, args, { env });
-  const seen = await view(transport);
+  const agentProcess = spawnTransport(program, args, { env });
+  const seen = await view(agentProcess);
   return { ...seen, exit: await agentProcess.exited };
 }
 

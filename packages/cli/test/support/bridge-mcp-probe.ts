@@ -21,15 +21,7 @@ const running = new Map<string, Promise<Editor>>();
 async function start({ mcpServers }: AgentSession): Promise<Editor> {
   const server = mcpServers.find(({ name }) => name === "editor");
   if (server?.type !== "stdio") throw new Error(`no editor among ${JSON.stringify(mcpServers)}`);
-  const {
-    command,
-    args = [],
-    env = [],
-  } = server as {
-    command: string;
-    args?: string[];
-    env?: { name: string; value: string }[];
-  };
+  const { command, args = [], env = [] } = server;
   const mcp = new Client({ name: "probe", version: "1.0.0" });
   const transport = new StdioClientTransport({
     command,

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import { argumentText } from "@parley/acp/internal";
-import { StreamRedactor } from "@parley/acp/redact";
+import { streamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, chainHash, sealedLine, signEvery } from "./audit-entry.ts";
 import { type AuditBounds, auditFiles, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
 
@@ -35,7 +35,7 @@ export function auditLog(
 ): AuditLog {
   if (typeof folder !== "string" || !isAbsolute(folder))
     throw new TypeError(`auditLog: the folder must be an absolute path, got ${argumentText(folder)}`);
-  const redactor = new StreamRedactor(secrets);
+  const redactor = streamRedactor(secrets);
   const started = performance.now();
   const stamp = new Date(now()).toISOString();
   const name = `${stamp.replaceAll(/[-:]/g, "").slice(0, 15)}-${process.pid}-${randomBytes(3).toString("hex")}.ndjson`;

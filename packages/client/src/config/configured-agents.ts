@@ -1,7 +1,7 @@
 // Merges the ready agents with those of the config file.
 
-import type { McpServer } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { McpServer } from "@parley/acp/model";
 import type { AgentEntry, AgentSpec, CommandEntry } from "../agents/agent-spec.ts";
 import { readyAgents } from "../agents/ready-agents.ts";
 import { ConfigError } from "./config-error.ts";
@@ -146,7 +146,7 @@ export function mcpServer(name: string, section: McpSection): McpServer {
   const pairs = (values: Readonly<Record<string, string>>) =>
     Object.entries(values).map(([key, value]) => ({ name: key, value }));
   if (url !== undefined && command === undefined && type !== "stdio") {
-    return { type: type ?? "http", name, url, headers: pairs(headers) } as McpServer; // sse is of version 1 alone
+    return { type: type ?? "http", name, url, headers: pairs(headers) };
   }
   if (command !== undefined && url === undefined && (type === undefined || type === "stdio")) {
     return { type: "stdio", name, command, args: [...args], env: pairs(env) };

@@ -34,7 +34,7 @@ async function askedAbout(
   const { go } = await talk(t, cwd, { ...given, asker: { permission } }, async (turn) => {
     for (const rawInput of commands) {
       await turn
-        .tool({ title: "t", kind: "execute", rawInput }, (tool) => tool.requestPermission(options))
+        .tool({ title: "t", kind: "execute", rawInput }, (tool) => tool.requestPermission({ options }))
         .catch(() => undefined);
       at++;
     }
@@ -90,7 +90,7 @@ test("what was just allowed is done within ten minutes, or asked again", async (
     const by: string[] = [];
     const { gate, go } = await talk(t, cwd, given, async (turn: Turn) => {
       await turn.tool({ title: "Edit a", kind: "edit" }, async (tool) => {
-        await tool.diff(join(cwd, "a"), "new\n", "old\n");
+        await tool.diff({ path: join(cwd, "a"), oldText: "old\n", newText: "new\n" });
         await tool.requestPermission();
         now += minutes * 60_000;
         await turn.client.files?.writeText(join(cwd, "a"), "new\n");
@@ -124,7 +124,7 @@ test("where nothing can be kept, no answer is offered that would have to be", as
     const { go } = await talk(t, folder(t), { ...given, asker: { permission } }, async (turn) => {
       await turn
         .tool({ title: "t", kind: "execute", rawInput: { command: "ls" } }, (tool) =>
-          tool.requestPermission(options),
+          tool.requestPermission({ options }),
         )
         .catch(() => undefined);
     });

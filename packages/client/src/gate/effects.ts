@@ -1,8 +1,8 @@
 // Performs one effect: decides, writes to the audit log, runs it, and logs the outcome.
 
-import { ConnectionError, errorCodes, RequestError } from "@parley/acp";
+import { ConnectionError, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import { Redactor } from "@parley/acp/redact";
+import { redactor } from "@parley/acp/redact";
 import { type AuditFacts, targetText } from "../audit/audit-entry.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import { ruleText } from "../rules/rule-text.ts";
@@ -124,11 +124,7 @@ export class Effects {
       return { decision, prepared, stamp: undefined };
     }
     const data = { reason: "conflict" };
-    throw new RequestError(
-      errorCodes.conflict,
-      "it changed each time that it was asked about; try again",
-      data,
-    );
+    throw new RequestError("conflict", "it changed each time that it was asked about; try again", { data });
   }
 
   /** Of an agent that runs its own tools: there is nothing to announce, only an answer. */
@@ -138,7 +134,7 @@ export class Effects {
 
   /** No rule is asked about what lies outside; that it was tried is worth knowing. */
   #impossible(state: GateState, subject: Subject, error: unknown): never {
-    if (error instanceof RequestError && error.code === errorCodes.outsideWorkspace) {
+    if (error instanceof RequestError && error.kind === "outside_workspace") {
       const { sessionId } = state.session;
       const reason = "it leads outside the workspace";
       const decision: Decision = {
@@ -187,7 +183,7 @@ export class Effects {
         ...optional({ agent: this.#agent }),
         origin: subject.origin,
         operation: subject.operation,
-        target: targetText(subject, new Redactor({ names: false })),
+        target: targetText(subject, redactor({ names: false })),
         ...optional({ cwd: subject.cwd }),
         ...more,
         effect,
@@ -198,7 +194,7 @@ export class Effects {
     } catch (error) {
       // what cannot be written down is not done
       const message = `the audit log cannot be written, so nothing was done: ${error instanceof Error ? error.message : ""}`;
-      throw new RequestError(errorCodes.unavailable, message, { reason: "unavailable" });
+      throw new RequestError("unavailable", message, { data: { reason: "unavailable" } });
     }
   }
 
@@ -208,7 +204,7 @@ export class Effects {
       return new ConnectionError("aborted", `${decision.summary}: aborted before it was decided`);
     }
     const message = `${decision.summary} was not permitted: ${decision.reason}`;
-    return new RequestError(errorCodes.permissionDenied, message, { reason: "permission_denied" });
+    return RequestError.permissionDenied(message);
   }
 }
 

@@ -1,13 +1,12 @@
 // The permission gate: decides and performs every question, file access and command of an agent.
 
-import type { ClientDefinition, SessionUpdate } from "@parley/acp";
-import { isProtectedPath } from "@parley/acp/node";
+import type { ClientDefinition, ClientPolicy, SessionUpdate } from "@parley/acp";
+import { isProtectedPath } from "@parley/acp/internal/node";
 import type { Verdict } from "../rules/decide.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { answerQuestion } from "./agent-question.ts";
 import { Authority } from "./authorize.ts";
-import type { ClientPolicy } from "./client-policy.ts";
 import type { Decision } from "./decision.ts";
 import { DecisionReports } from "./decision-reports.ts";
 import { Effects } from "./effects.ts";
@@ -27,7 +26,7 @@ export interface Gate {
   readonly files: Extract<NonNullable<ClientDefinition["files"]>, (...args: never[]) => unknown>;
   readonly terminals: Extract<NonNullable<ClientDefinition["terminals"]>, (...args: never[]) => unknown>;
   services(session: GatedSession): { readonly files: GatedFiles; readonly terminals: GatedTerminals };
-  /** Answers `_parley.dev/veto` of a session: what an agent would do without asking. Rejects with -32602. */
+  /** Answers `_parley.dev/veto` of a session: what an agent would do without asking. Rejects with RequestError "invalid_params". */
   veto(session: GatedSession, params: unknown, signal: AbortSignal): Promise<VetoAnswer>;
   /** What the rules say, without asking anybody and without doing anything. */
   check(session: GatedSession, subjects: readonly Subject[]): Verdict;

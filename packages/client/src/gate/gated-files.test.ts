@@ -176,7 +176,7 @@ test("what a person has just allowed an agent is not asked again when the agent 
   const { result, decisions } = await withFiles(t, cwd, { asker: { permission } }, async (files, turn) => {
     const codes: unknown[] = [];
     await turn.tool({ title: "Edit a", kind: "edit" }, async (tool) => {
-      await tool.diff(join(cwd, "a"), "new\n", "old\n");
+      await tool.diff({ path: join(cwd, "a"), oldText: "old\n", newText: "new\n" });
       await tool.requestPermission();
       codes.push(await code(files.writeText(join(cwd, "a"), "new\n")));
     });
@@ -206,7 +206,7 @@ test("an approval is used up, and is for nothing else: not for another text, ano
     if (++turns === 1) {
       for (let round = 0; round < 2; round++)
         await turn.tool({ title: "Edit a", kind: "edit" }, async (tool) => {
-          await tool.diff(join(cwd, "a"), "new\n", "old\n");
+          await tool.diff({ path: join(cwd, "a"), oldText: "old\n", newText: "new\n" });
           await tool.requestPermission();
         });
       await write("a", "evil\n");

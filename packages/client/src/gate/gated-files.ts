@@ -1,20 +1,15 @@
 // The files of a session behind the gate.
 
-import {
-  errorCodes,
-  type Files,
-  type ReadTextOptions,
-  RequestError,
-  type WriteTextOptions,
-} from "@parley/acp";
+import { type Files, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { ReadTextOptions, WriteTextOptions } from "@parley/acp/model";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
 import type { Effects, Prepared } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
 import { linesOf } from "./line-range.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
-/** Rejects with -32060 where it is not permitted, else as `localFiles` does. */
+/** Rejects with RequestError "permission_denied" where it is not permitted, else as `localFiles` does. */
 export interface GatedFiles extends Files {
   close(): Promise<void>;
 }
@@ -79,13 +74,13 @@ class SessionFiles implements DecidingFiles {
   // on first use: a session whose agent never asks for a file need not have a directory
   #files(): LocalFiles {
     if (this.#isClosed)
-      throw new RequestError(errorCodes.unavailable, "the session has ended", { reason: "unavailable" });
+      throw new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
     this.#local ??= localFiles({ roots: this.#roots });
     return this.#local;
   }
 
   async #prepareRead(path: string, given: ReadTextOptions): Promise<Prepared<string>> {
-    const canonical = await this.#files().locate(path);
+    const canonical = await this.#files().realPath(path);
     return {
       subject: { origin: "op", operation: "read", path: canonical },
       run: () => this.#read(canonical, given),
@@ -104,7 +99,7 @@ class SessionFiles implements DecidingFiles {
   }
 
   async #prepareWrite(path: string, content: string, given: WriteTextOptions): Promise<Prepared<void>> {
-    const canonical = await this.#files().locate(path);
+    const canonical = await this.#files().realPath(path);
     return {
       subject: { origin: "op", operation: "write", path: canonical },
       content,
@@ -149,8 +144,7 @@ async function before(observer: LocalFiles, path: string, { overlay }: ServiceOp
     const { text, version } = await observer.read(path, { followLinks: false });
     return { text, version, ...shown };
   } catch (error) {
-    if (error instanceof RequestError && error.code === errorCodes.notFound)
-      return { version: "absent", ...shown };
+    if (error instanceof RequestError && error.kind === "not_found") return { version: "absent", ...shown };
     // too large, not text, a directory: writing will say so, or replaces it unseen
     return shown;
   }

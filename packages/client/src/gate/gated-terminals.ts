@@ -2,13 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import {
-  type CreateTerminalOptions,
-  errorCodes,
-  RequestError,
-  type TerminalHandle,
-  type Terminals,
-} from "@parley/acp";
+import { RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
+import type { CreateTerminalOptions } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
 import { commandSubject } from "../subjects/command-subject.ts";
 import { notableVariables } from "../subjects/steering-variables.ts";
@@ -17,7 +12,7 @@ import type { GateState } from "./gate-state.ts";
 import { holdDirectory } from "./held-directory.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
-/** Rejects with -32060 where it is not permitted, else as `localTerminals` does. */
+/** Rejects with RequestError "permission_denied" where it is not permitted, else as `localTerminals` does. */
 export interface GatedTerminals extends Terminals {
   close(): Promise<void>;
 }
@@ -36,7 +31,7 @@ export function gatedTerminals(
   let isClosed = false;
   const local = (): LocalTerminals => {
     if (isClosed)
-      throw new RequestError(errorCodes.unavailable, "the session has ended", { reason: "unavailable" });
+      throw new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
     opened ??= localTerminals({
       cwd: state.session.cwd,
       env: environmentChanges(options.env),
@@ -83,7 +78,7 @@ export function isShellLine(command: string, args: readonly string[], cwd: strin
   return args.length === 0 && /\s|[|&;<>()$`]/.test(command.trim()) && !existsSync(resolve(cwd, command));
 }
 
-/** Where it leads; -32061 outside the roots. */
+/** Where it leads; "outside_workspace" outside the roots. */
 async function directoryOf(
   state: GateState,
   path: string,
@@ -91,7 +86,7 @@ async function directoryOf(
 ): Promise<string> {
   const files = localFiles({ roots: [state.session.cwd, ...state.session.roots, ...extraRoots] });
   try {
-    return await files.locate(path);
+    return await files.realPath(path);
   } finally {
     await files.close();
   }

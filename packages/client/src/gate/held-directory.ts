@@ -1,7 +1,7 @@
 // Holds a directory open, so that a command starts in the one that was checked.
 
 import { closeSync, constants, openSync, readlinkSync } from "node:fs";
-import { errorCodes, RequestError } from "@parley/acp";
+import { RequestError } from "@parley/acp";
 
 export interface HeldDirectory {
   /** What to start the command in. */
@@ -42,11 +42,11 @@ function opened(path: string): number {
     const { code } = error as NodeJS.ErrnoException; // of fs, which has no other errors
     if (code === "ELOOP" || code === "ENOTDIR") throw changed(path);
     const message = `its working directory ${path} does not exist or cannot be entered; give another cwd`;
-    throw new RequestError(errorCodes.notFound, message, { reason: "cwd_not_found", path: "/cwd" });
+    throw new RequestError("not_found", message, { data: { reason: "cwd_not_found", path: "/cwd" } });
   }
 }
 
 function changed(path: string): RequestError {
   const message = `${path} has become something else since it was looked at; try again`;
-  return new RequestError(errorCodes.conflict, message, { reason: "conflict" });
+  return new RequestError("conflict", message, { data: { reason: "conflict" } });
 }

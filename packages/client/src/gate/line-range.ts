@@ -1,6 +1,6 @@
 // Cuts a range of lines out of a text, as `fs/read_text_file` defines it.
 
-import type { ReadTextOptions } from "@parley/acp";
+import type { ReadTextOptions } from "@parley/acp/model";
 
 export function linesOf(text: string, { line, limit }: Pick<ReadTextOptions, "line" | "limit">): string {
   const start = line === undefined ? 0 : after(text, 0, Math.max(line, 1) - 1);

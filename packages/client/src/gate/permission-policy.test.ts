@@ -4,7 +4,13 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { ClientSession, PermissionOption, PermissionRequest, RequestContext } from "@parley/acp";
+import type {
+  ClientSession,
+  PermissionOption,
+  PermissionRequest,
+  PolicyRequest,
+  RequestContext,
+} from "@parley/acp";
 import { folder } from "../../test/support/gate-probe.ts";
 import { auditFiles, auditLog, verifyAudit, verifyAuditFolder } from "../internal.ts";
 import {
@@ -14,7 +20,6 @@ import {
   permissionPolicy,
   RuleError,
 } from "../policy.ts";
-import type { PolicyRequest } from "./client-policy.ts";
 
 /** A session of any client; the policy uses no more of it. */
 function contextOf(cwd: string): RequestContext & { readonly session: ClientSession } {

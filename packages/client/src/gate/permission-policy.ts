@@ -1,12 +1,12 @@
 // The permission policy: rules, remembered answers, an audit log and a person to ask.
 
 import { isAbsolute, join } from "node:path";
+import type { ClientPolicy } from "@parley/acp";
 import { argumentText, optional } from "@parley/acp/internal";
 import { auditLog } from "../audit/audit-log.ts";
 import { checkKeys } from "../base/option-keys.ts";
 import { parsePolicy } from "../rules/policy-text.ts";
 import { rememberedRules } from "../rules/remembered.ts";
-import type { ClientPolicy } from "./client-policy.ts";
 import type { PermissionDecision } from "./decision.ts";
 import { DecisionReports } from "./decision-reports.ts";
 import { permissionGate } from "./gate.ts";

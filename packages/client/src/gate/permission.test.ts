@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import {
-  type ClientSession,
-  type PermissionOption,
-  type RequestContext,
-  type ToolCallStart,
-  type Turn,
-  textDiff,
-} from "@parley/acp";
+import type { ClientSession, PermissionOption, RequestContext, ToolCallStart, Turn } from "@parley/acp";
+import { textDiff } from "@parley/acp/internal";
 import { folder, rules, talk, toolKinds } from "../../test/support/gate-probe.ts";
 import type { Decision } from "../internal.ts";
 import { type GateOptions, parseRule, permissionGate, rememberedRules } from "../internal.ts";
@@ -22,7 +16,15 @@ const options: PermissionOption[] = [
 
 /** Asks about a tool call, and tells what came back. */
 async function ask(turn: Turn, start: ToolCallStart, offered = options) {
-  return turn.tool(start, (tool) => tool.requestPermission(offered)).catch((error: unknown) => error);
+  const asked = turn.tool(start, async (tool) => {
+    let chosen: { optionId?: string } = {};
+    const onAnswer = ({ optionId }: PermissionOption) => {
+      chosen = { optionId };
+    };
+    const allowed = (await tool.requestPermission({ options: offered, onAnswer })) !== undefined;
+    return { allowed, ...chosen };
+  });
+  return asked.catch((error: unknown) => error);
 }
 
 const shell = (command: string): ToolCallStart => ({
@@ -278,7 +280,7 @@ test("what a call would change is shown though the question names the call by it
   const path = join(cwd, "a.txt");
   const { go } = await talk(t, cwd, { asker: { permission } }, async (turn) => {
     await turn.tool({ title: "Edit a.txt", kind: "edit", toolCallId: "call" }, async (tool) => {
-      await tool.add({ type: "diff", ...textDiff(path, "new\n", "old\n") });
+      await tool.add({ type: "diff", ...textDiff({ path: path, oldText: "old\n", newText: "new\n" }) });
       await turn.requestPermission({
         title: "Edit a.txt",
         subject: { type: "tool_call", toolCall: { toolCallId: "call" } },

@@ -1,6 +1,6 @@
 // What a permission policy has for managed agents: gates that perform what they allow.
 
-import type { ClientPolicy } from "./client-policy.ts";
+import type { ClientPolicy } from "@parley/acp";
 import type { Gate } from "./gate.ts";
 import type { PermissionAsker } from "./gate-options.ts";
 

@@ -1,5 +1,6 @@
 // The policy of a gate, for a client that wires nothing else of it.
 
+import type { ClientPolicy, PolicyDecision, PolicyRequest } from "@parley/acp";
 import { ConnectionError, RequestError } from "@parley/acp";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { commandSubject } from "../subjects/command-subject.ts";
@@ -7,7 +8,6 @@ import { notableVariables } from "../subjects/steering-variables.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { answerQuestion, rememberAnswer } from "./agent-question.ts";
 import type { Authority } from "./authorize.ts";
-import type { ClientPolicy, PolicyDecision, PolicyRequest } from "./client-policy.ts";
 import type { Decision } from "./decision.ts";
 import type { Effects } from "./effects.ts";
 import type { GatedSession, GateState } from "./gate-state.ts";

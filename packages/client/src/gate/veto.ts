@@ -1,7 +1,7 @@
 // Reads and answers `_parley.dev/veto`: an agent announces effects that it would have without asking.
 
 import { resolve } from "node:path";
-import { errorCodes, RequestError } from "@parley/acp";
+import { RequestError } from "@parley/acp";
 import { isObject } from "@parley/acp/internal";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { commandSubject } from "../subjects/command-subject.ts";
@@ -46,7 +46,7 @@ export function vetoSession(params: unknown): string {
   return sessionId;
 }
 
-/** Throws -32602 for what cannot be understood: it is not for the agent to decide what was meant. */
+/** Throws RequestError "invalid_params" for what cannot be understood: it is not for the agent to decide what was meant. */
 export function readVeto(params: unknown, cwd: string): VetoRequest {
   const { effects, search } = recordOf(params);
   if (!Array.isArray(effects) || effects.length === 0 || effects.length > maxEffects)
@@ -86,5 +86,5 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
 
 function invalid(path: string, wanted: string): RequestError {
   const message = `${vetoMethod}: ${path} must be ${wanted}`;
-  return new RequestError(errorCodes.invalidParams, message, { reason: "invalid_params", path: `/${path}` });
+  return RequestError.invalidParams(message, `/${path}`);
 }

@@ -1,7 +1,8 @@
 // Finds what an agent did by itself, without asking, against a rule.
 
-import type { SessionUpdate, ToolCallUpdate } from "@parley/acp";
+import type { SessionUpdate } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { ToolCallUpdate } from "@parley/acp/model";
 import { claimsOfCall } from "../subjects/claims.ts";
 import { summaryOfAll } from "../subjects/summary.ts";
 import { isToolCallUpdate } from "../subjects/tool-calls.ts";

@@ -25,11 +25,11 @@ export async function exportSession(
   entries: readonly Entry[],
   { format, secrets = [], home, raw = false }: ExportOptions,
 ): Promise<ExportedSession> {
-  const [{ Redactor }, { sessionMarkdown }] = await Promise.all([
+  const [redact, { sessionMarkdown }] = await Promise.all([
     import("@parley/acp/redact"),
     import("./session-markdown.ts"),
   ]);
-  const redactor = new Redactor({ secrets, home });
+  const redactor = redact.redactor({ secrets, home });
   const clean = raw ? { session, entries } : redacted(redactor, session, entries);
   const text =
     format === "json"

@@ -1,10 +1,10 @@
 // The history of sessions in a file: list, search, show, delete, record.
 
 import { isAbsolute } from "node:path";
-import { type Entry, errorCodes, RequestError } from "@parley/acp";
+import { type Entry, RequestError } from "@parley/acp";
 import { argumentText, optional } from "@parley/acp/internal";
 import type { SqliteStore } from "@parley/acp/node";
-import { StreamRedactor } from "@parley/acp/redact";
+import { streamRedactor } from "@parley/acp/redact";
 import type { History, HistoryHit, HistoryQuery } from "./history.ts";
 import {
   type HistoryAgent,
@@ -137,7 +137,7 @@ class HistoryFile implements RecordingHistory {
 
   /** The words that start an agent again stay as they are; what it calls itself and the session may be anything. */
   #clean(session: NewHistorySession): NewHistorySession {
-    const redactor = new StreamRedactor(this.#options.secrets ?? []);
+    const redactor = streamRedactor(this.#options.secrets ?? []);
     const { agent, title } = session;
     return {
       ...session,
@@ -188,5 +188,5 @@ async function lastSeqOf(store: SqliteStore, id: string): Promise<number> {
 }
 
 function unknownSession(id: string): RequestError {
-  return new RequestError(errorCodes.notFound, `no session ${id} in the history`);
+  return new RequestError("session_not_found", `no session ${id} in the history`);
 }

@@ -1,8 +1,8 @@
 // The record of a session in the history, and its form in the store.
 
 import { createHash, randomBytes } from "node:crypto";
-import type { SessionRecord } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { SessionRecord } from "@parley/acp/store";
 
 /** The agent of a session: its name, or the argv that started it. */
 export interface HistoryAgent {

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Entry, EntryBody, SessionUpdate } from "@parley/acp";
+import type { Entry, SessionUpdate } from "@parley/acp";
+import type { EntryBody } from "@parley/acp/store";
 import { exportSession, type History, type HistoryOptions, openHistory } from "@parley/client/history";
 import { managedRecorder, type RecordingHistory, recordingHistory } from "@parley/client/internal";
 
@@ -23,14 +24,14 @@ const says = (words: string, messageId = "m"): SessionUpdate => ({
 });
 
 function numbered(bodies: readonly EntryBody[]): Entry[] {
-  return bodies.map((body, at) => ({ seq: at + 1, time: 1_700_000_000_000 + at, ...body }));
+  return bodies.map((body, at) => ({ format: 1, seq: at + 1, time: 1_700_000_000_000 + at, ...body }));
 }
 
 function turn(prompt: string, updates: readonly SessionUpdate[]): Entry[] {
   return numbered([
     { kind: "prompt", messageId: "u", prompt: [text(prompt)] },
     ...updates.map((update): EntryBody => ({ kind: "update", update })),
-    { kind: "outcome", messageId: "u", outcome: { stopReason: "end_turn" } },
+    { kind: "result", messageId: "u", result: { stopReason: "end_turn" } },
   ]);
 }
 

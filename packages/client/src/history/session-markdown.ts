@@ -1,6 +1,7 @@
 // Renders a session as Markdown, with all foreign text quoted or fenced.
 
-import { type ContentBlock, type Entry, gitPatch } from "@parley/acp";
+import type { ContentBlock, Entry } from "@parley/acp";
+import { gitPatch } from "@parley/acp/internal";
 import {
   type MessageItem,
   type PlanItem,
@@ -86,10 +87,10 @@ function itemMarkdown(item: TimelineItem, view: SessionView, prompts: Prompts): 
 }
 
 /** Only endings that a reader would not expect. */
-function ending({ outcome }: MessageItem): string {
-  if (outcome === undefined || outcome.stopReason === "end_turn") return "";
-  const why = outcome.error === undefined ? "" : `: ${oneLine(outcome.error.message)}`;
-  return `\n\n*Ended: ${oneLine(outcome.stopReason)}${why}*`;
+function ending({ result }: MessageItem): string {
+  if (result === undefined || result.stopReason === "end_turn") return "";
+  const why = result.error === undefined ? "" : `: ${oneLine(result.error.message)}`;
+  return `\n\n*Ended: ${oneLine(result.stopReason)}${why}*`;
 }
 
 function toolCall(call: ToolCallItem, view: SessionView): string {

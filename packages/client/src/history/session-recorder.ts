@@ -1,8 +1,9 @@
 // Writes the entries of one session to the store, without ever delaying the session.
 
-import type { ContentBlock, Entry, EntryBody, SessionStore, SessionUpdate } from "@parley/acp";
+import type { ContentBlock, Entry, SessionUpdate } from "@parley/acp";
 import { charsOf, joinedText, optional } from "@parley/acp/internal";
-import { StreamRedactor } from "@parley/acp/redact";
+import { type StreamRedactor, streamRedactor } from "@parley/acp/redact";
+import type { EntryBody, SessionStore } from "@parley/acp/store";
 
 export interface RecorderOptions {
   readonly store: SessionStore;
@@ -46,7 +47,7 @@ export class SessionRecorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#redactor = new StreamRedactor(options.secrets);
+    this.#redactor = streamRedactor(options.secrets);
     this.id = options.id;
     this.#seq = options.lastSeq;
     this.#title = options.title;
@@ -90,7 +91,7 @@ export class SessionRecorder {
     await this.#options.store.release(this.id).catch((error: unknown) => this.#fail(error));
   }
 
-  #push({ seq: _, time, ...body }: Entry): void {
+  #push({ format: _format, seq: _, time, ...body }: Entry): void {
     this.#waiting.push({ time, body });
   }
 
@@ -154,7 +155,7 @@ export class SessionRecorder {
     const waiting = this.#waiting;
     if (waiting.length === 0 || this.#hasFailed) return;
     this.#waiting = [];
-    const entries = waiting.map(({ time, body }): Entry => ({ seq: ++this.#seq, time, ...body }));
+    const entries = waiting.map(({ time, body }): Entry => ({ format: 1, seq: ++this.#seq, time, ...body }));
     const { store } = this.#options;
     const patch = optional({ title: this.#title });
     // in order: the store takes one call after the other

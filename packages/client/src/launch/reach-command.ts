@@ -41,14 +41,14 @@ export function reachCommand(
   // the interpreter of a script is usually in the same folder
   const reachable =
     folder === undefined ? {} : { PATH: [environment["PATH"], folder].filter(Boolean).join(delimiter) };
-  const { transport, process: child } = spawnTransport(path, entry.args, {
+  const transport = spawnTransport(path, entry.args, {
     env: { ...withoutOurs(), ...environment, ...reachable },
     ...optional({ cwd, onStderr }),
     graceMs: entry.quirks?.graceMs ?? graceMs,
     killMs,
-    ...optional({ kill }),
+    ...optional({ signal: kill }),
   });
-  return { transport, pid: child.pid, stderrTail: () => child.stderrTail() };
+  return { transport, pid: transport.pid, stderrTail: () => transport.stderrTail() };
 }
 
 /** Removes our own variables, which a child inherits otherwise. */

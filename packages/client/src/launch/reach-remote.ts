@@ -3,8 +3,9 @@
 import { randomBytes } from "node:crypto";
 import { request as httpRequest, STATUS_CODES } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { httpTransport, plainTextProblem, type WebSocketLike, webSocketTransport } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { httpTransport, webSocketTransport } from "@parley/acp";
+import { optional, plainTextProblem } from "@parley/acp/internal";
+import type { WebSocketLike } from "@parley/acp/transport";
 import type { RemoteEntry } from "../agents/agent-spec.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { Explanation, ReachedAgent } from "./reach-command.ts";

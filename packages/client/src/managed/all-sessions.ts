@@ -1,8 +1,7 @@
 // Lists all sessions of an agent, page by page.
 
-import type { SessionInfo } from "@parley/acp";
+import type { ClientConnection, SessionInfo } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import type { ClientConnection } from "../launch/client-connection.ts";
 
 export interface AllSessionsQuery {
   /** Only sessions of this directory. */

@@ -1,17 +1,16 @@
 // Builds the client definition of a managed agent.
 
+import type { ClientPolicy } from "@parley/acp";
 import {
   type ClientDefinition,
   type ClientSession,
   type ElicitationRequest,
   type ElicitationResponse,
   type Extensions,
-  errorCodes,
   type RequestContext,
   RequestError,
 } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import type { ClientPolicy } from "../gate/client-policy.ts";
 import { vetoKey, vetoMethod, vetoSession } from "../gate/veto.ts";
 import type { ManageAgentOptions, ManagedGate } from "./managed-options.ts";
 
@@ -124,7 +123,7 @@ function vetoes(gate: ManagedGate, sessions: SessionLookup): NonNullable<Extensi
     [vetoMethod]: (params, { signal }) => {
       const session = sessions.current(vetoSession(params));
       if (session === undefined)
-        throw new RequestError(errorCodes.notFound, `${vetoMethod}: there is no such session`);
+        throw new RequestError("session_not_found", `${vetoMethod}: there is no such session`);
       return gate.veto?.(session, params, signal);
     },
   };

@@ -1,8 +1,7 @@
 // The options and events of a managed agent.
 
-import type { ClientDefinition, ElicitationResponse, RequestContext } from "@parley/acp";
+import type { ClientDefinition, ClientPolicy, ElicitationResponse, RequestContext } from "@parley/acp";
 import type { AgentSpec } from "../agents/agent-spec.ts";
-import type { ClientPolicy } from "../gate/client-policy.ts";
 import type { History } from "../history/history.ts";
 import type { LaunchEvent } from "../launch/launch-event.ts";
 import type { Asker, ElicitationQuestion } from "./asker.ts";

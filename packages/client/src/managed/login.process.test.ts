@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import type { AuthMethod } from "@parley/acp";
+import type { AuthMethod } from "@parley/acp/model";
 import { managed, patience, say, scripted } from "../../test/support/managed-probe.ts";
 import type { Asker, LoginCommand, LoginMethod } from "../index.ts";
 

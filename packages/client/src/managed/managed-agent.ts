@@ -1,8 +1,7 @@
 // The interface of a managed agent.
 
-import type { ClientSession } from "@parley/acp";
+import type { ClientConnection, ClientSession, SessionOptions } from "@parley/acp";
 import type { AgentSpec } from "../agents/agent-spec.ts";
-import type { ClientConnection, SessionOptions } from "../launch/client-connection.ts";
 
 /**
  * A connection to an agent that is restarted after a crash. Its sessions and prompts go on then. `info`, `capabilities`,

@@ -1,8 +1,15 @@
 // What a managed agent takes of its caller beside the public options: a gate, a recorder, the setup of a session.
 
-import type { ClientDefinition, ClientSession, Entry, Files, SessionUpdate, Terminals } from "@parley/acp";
+import type {
+  ClientDefinition,
+  ClientSession,
+  Entry,
+  Files,
+  SessionOptions,
+  SessionUpdate,
+  Terminals,
+} from "@parley/acp";
 import type { SessionSetup } from "../agents/agent-spec.ts";
-import type { SessionOptions } from "../launch/client-connection.ts";
 import type { ConnectAgentOptions } from "./connect-options.ts";
 
 /** Decides what an agent may do, and does it. */

@@ -1,7 +1,8 @@
 // A prompt of a managed session: waits for its turn, and may be sent more than once.
 
-import type { ClientSession, ContentBlock, Meta, Prompt, PromptResult } from "@parley/acp";
-import { type InternalPromptOptions, optional, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
+import type { ClientSession, ContentBlock, Prompt, PromptResult } from "@parley/acp";
+import { optional, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
+import type { Meta } from "@parley/acp/model";
 import type { RecoveryCounts } from "./recover.ts";
 
 export type PromptContent = string | readonly ContentBlock[];
@@ -41,7 +42,7 @@ export class ManagedPrompt extends PromptHandle {
     this.content = content;
     this.#meta = _meta;
     this.#controller = controller;
-    if (signal !== undefined) this.#follow(signal, cancel);
+    if (signal !== undefined) this.cancelOn(signal);
   }
 
   get isSent(): boolean {
@@ -52,20 +53,11 @@ export class ManagedPrompt extends PromptHandle {
     return this.#controller.signal;
   }
 
-  #follow(signal: AbortSignal, cancel: () => void): void {
-    signal.addEventListener("abort", cancel, { once: true });
-    const unfollow = (): void => signal.removeEventListener("abort", cancel);
-    this.result.then(unfollow, unfollow);
-  }
-
   /** Sends it. `stuck` is called when the agent does not end its work in time after a cancel. */
   async sendTo(session: ClientSession, cancelTimeoutMs: number, stuck: () => void): Promise<PromptResult> {
-    // the handle keeps the updates of all attempts
-    const options: InternalPromptOptions = {
-      keepUpdates: false,
-      ...optional({ _meta: this.#meta }),
-    };
-    const sent = session.prompt(this.content, options);
+    const sent = session.prompt(this.content, optional({ _meta: this.#meta }));
+    // this handle keeps the updates of all attempts
+    sent.then(undefined, () => undefined);
     this.#sent = sent;
     sent.accepted.then(
       (messageId) => this.accept(messageId),

@@ -54,7 +54,7 @@ test(
       entries.map((_, index) => index + 1),
     );
     assert.ok(entries.some(({ kind }) => kind === "prompt"));
-    assert.ok(entries.some(({ kind }) => kind === "outcome"));
+    assert.ok(entries.some(({ kind }) => kind === "result"));
     assert.deepEqual(kinds(), ["starting", "ready"]);
   },
 );

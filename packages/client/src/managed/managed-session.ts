@@ -1,11 +1,9 @@
 // A session that survives a crash of its agent: queues prompts, and sends them again where that does nothing twice.
 
 import {
-  type AvailableCommand,
   type ClientSession,
   ConnectionError,
   type Entry,
-  type Meta,
   type PromptResult,
   type SessionConfigOption,
   type SessionUpdate,
@@ -18,6 +16,7 @@ import {
   unreadLimits,
   unsupportedContent,
 } from "@parley/acp/internal";
+import type { AvailableCommand, Meta } from "@parley/acp/model";
 import { LaunchError } from "../launch/launch-error.ts";
 import type { ManagedSessionOptions } from "./managed-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";

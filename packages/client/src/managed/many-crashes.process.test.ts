@@ -137,7 +137,7 @@ function gist(entries: readonly Entry[]): string {
   const found: string[] = [];
   for (const entry of entries) {
     if (entry.kind === "prompt") found.push("asked");
-    if (entry.kind === "outcome") found.push(entry.outcome.stopReason);
+    if (entry.kind === "result") found.push(entry.result.stopReason);
     if (entry.kind !== "update") continue;
     const { update } = entry;
     if (update.sessionUpdate === "agent_thought_chunk") found.push("thought");

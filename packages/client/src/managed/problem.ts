@@ -1,7 +1,7 @@
 // Classifies errors of agents and connections by what can be done about them.
 
-import { ConnectionError, errorCodes, RequestError } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { ConnectionError, RequestError } from "@parley/acp";
+import { errorKindOf, optional } from "@parley/acp/internal";
 
 export type ProblemKind =
   /** The agent does not know the session. */
@@ -49,7 +49,7 @@ function ofAnswer({ code, message, data }: ErrorLike): Problem {
     typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>) : {};
   const retryAfterMs = pauseOf(details);
   return {
-    kind: kindOf(code, message, details),
+    kind: problemKind(code, message, details),
     message: withDetails(message, data),
     code,
     ...optional({ retryAfterMs }),
@@ -65,16 +65,17 @@ function withDetails(message: string, data: unknown): string {
     : `${message}: ${String(words).slice(0, 1000)}`;
 }
 
-function kindOf(code: number, message: string, data: Readonly<Record<string, unknown>>): ProblemKind {
+function problemKind(code: number, message: string, data: Readonly<Record<string, unknown>>): ProblemKind {
+  const kind = errorKindOf(code, data);
   const reason = String(data["reason"] ?? data["errorKind"] ?? "");
-  if (code === errorCodes.authRequired) return "login_needed";
-  if (code === errorCodes.rateLimited || code === 429 || /rate_?limit/i.test(reason)) return "rate_limited";
-  if (code === errorCodes.permissionDenied || reason === "permission_denied") return "denied";
-  if (code === errorCodes.timeout || reason === "timeout") return "timeout";
-  if (reason === "session_not_found") return "session_not_found";
+  if (kind === "auth_required") return "login_needed";
+  if (kind === "rate_limited" || code === 429 || /rate_?limit/i.test(reason)) return "rate_limited";
+  if (kind === "permission_denied" || reason === "permission_denied") return "denied";
+  if (kind === "timeout" || reason === "timeout") return "timeout";
+  if (kind === "session_not_found" || reason === "session_not_found") return "session_not_found";
   // -32002 is also used for files, which are named by their paths
   const isFile = ["file", "path", "uri"].some((name) => data[name] !== undefined) || /[\\/]/.test(message);
-  if (code === errorCodes.notFound && !isFile && (reason === "" || /session/i.test(message))) {
+  if (kind === "not_found" && !isFile && (reason === "" || /session/i.test(message))) {
     return "session_not_found";
   }
   if (isAboutMissingSession(message)) return "session_not_found";

@@ -139,7 +139,11 @@ test("a gate decides about permissions and serves files, made once for each sess
   assert.equal(made, 1);
 });
 
-const select = (configId: string, category: string, values: readonly string[]): SessionConfigOption => ({
+const select = (
+  configId: string,
+  category: "mode" | "model" | "thought_level",
+  values: readonly string[],
+): SessionConfigOption => ({
   configId,
   name: `The ${configId}`,
   category,

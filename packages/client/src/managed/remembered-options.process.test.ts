@@ -12,7 +12,7 @@ const cwd = tmpdir();
 const mode = {
   configId: "mode",
   name: "Mode",
-  category: "mode",
+  category: "mode" as const,
   type: "select" as const,
   currentValue: "ask",
   options: ["ask", "code", "plan"].map((value) => ({ value, name: value })),

@@ -1,8 +1,8 @@
 // Opens a session at its agent, and reopens it after a restart or a loss.
 
+import type { SessionOptions } from "@parley/acp";
 import { type ClientSession, ConnectionError, type Entry, type SessionConfigOption } from "@parley/acp";
 import { optional, withTimeout } from "@parley/acp/internal";
-import type { SessionOptions } from "../launch/client-connection.ts";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { reportWaiting } from "../launch/report-waiting.ts";
 import { EntryFilter } from "./entry-filter.ts";

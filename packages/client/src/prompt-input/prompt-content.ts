@@ -3,7 +3,7 @@
 import { homedir } from "node:os";
 import { relative, resolve } from "node:path";
 import type { ContentBlock } from "@parley/acp";
-import { isProtectedPath } from "@parley/acp/node";
+import { isProtectedPath } from "@parley/acp/internal/node";
 import {
   type AcceptedContent,
   fileBlock,

@@ -1,8 +1,9 @@
 // Reads the subjects of a tool call from its input and diffs, not from its title.
 
 import { isAbsolute, resolve } from "node:path";
-import type { PermissionRequest, ToolCallUpdate } from "@parley/acp";
+import type { PermissionRequest } from "@parley/acp";
 import { isObject } from "@parley/acp/internal";
+import type { ToolCallUpdate } from "@parley/acp/model";
 import { canonicalPath } from "./canonical-path.ts";
 import { commandSubject } from "./command-subject.ts";
 import { notableVariables } from "./steering-variables.ts";

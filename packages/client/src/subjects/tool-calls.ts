@@ -1,6 +1,7 @@
 // Type guards for the tool calls in questions and updates.
 
-import type { PermissionRequest, PermissionSubject, SessionUpdate, ToolCallUpdate } from "@parley/acp";
+import type { PermissionRequest, SessionUpdate } from "@parley/acp";
+import type { PermissionSubject, ToolCallUpdate } from "@parley/acp/model";
 
 /** The tool call that a question is about. */
 export function askedCall({ subject }: PermissionRequest): ToolCallUpdate | undefined {

@@ -151,7 +151,7 @@ async function loggedIn(
   const agent = await connectAgent([command, ...args], {
     name: "interop",
     version: "1",
-    unstable: ["session/new"],
+    unstable: ["system_prompt"],
     ...options,
     env: { ...options.env, TOKEN_FILE: await scratch(t) },
     asker: {

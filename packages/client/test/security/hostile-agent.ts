@@ -45,8 +45,8 @@ async function act(turn: Turn, attempt: Attempt): Promise<string> {
       const { title, kind, rawInput, locations, diff } = attempt;
       const start = { title, kind, rawInput, ...(locations === undefined ? {} : { locations }) };
       return turn.tool(start, async (tool) => {
-        if (diff !== undefined) await tool.diff(diff.path, diff.newText);
-        return String((await tool.requestPermission()).allowed);
+        if (diff !== undefined) await tool.diff(diff);
+        return String((await tool.requestPermission()) !== undefined);
       });
     }
     case "environment":

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { CreateTerminalOptions, ToolKind } from "@parley/acp";
+import type { CreateTerminalOptions, ToolKind } from "@parley/acp/model";
 import {
   type CommandEntry,
   type Gate,

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import type { ToolKind } from "@parley/acp";
+import type { ToolKind } from "@parley/acp/model";
 import type { Rule } from "../../src/internal.ts";
 import { parseRule } from "../../src/internal.ts";
 import type { PermissionQuestion } from "../../src/policy.ts";

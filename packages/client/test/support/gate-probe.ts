@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { type AgentDefinition, agent, type ClientSession, client, memoryPair } from "@parley/acp";
+import { type AgentDefinition, agent, type ClientSession, client } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 import type { Rule } from "../../src/internal.ts";
 import { type Effect, type Gate, type GateOptions, parseRule, permissionGate } from "../../src/internal.ts";
 

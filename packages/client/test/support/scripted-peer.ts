@@ -3,7 +3,7 @@
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { serveScenario } from "@parley/acp/node";
+import { serveScenario } from "@parley/acp/internal/node";
 
 const [folder = "", ...args] = process.argv.slice(2);
 const starts = readdirSync(folder).filter((name) => name.startsWith("start-")).length + 1;

@@ -55,8 +55,8 @@ export const sessionOddities = {
   },
   "fork-replayed-before-its-answer": {
     what: "a forked session is replayed before the answer to session/fork names it",
-    agent: { unstable: ["session/fork"] },
-    client: { unstable: ["session/fork"] },
+    agent: { unstable: ["fork"] },
+    client: { unstable: ["fork"] },
     replies: [{ method: "session/fork", before: [textChunk("from before the fork")] }],
     does: [{ open: "/project" }, { fork: "main", as: "forked" }, { prompt: "hello", session: "forked" }],
   },

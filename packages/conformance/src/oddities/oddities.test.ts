@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryPair } from "@parley/acp";
 import { type AgentEvent, type ClientRecord, scriptedAgent, scriptedClient } from "@parley/acp/testing";
+import { memoryPair } from "@parley/acp/transport";
 import { type Oddity, oddities } from "@parley/conformance";
 
 interface Item {
@@ -104,7 +104,10 @@ const expectations: Readonly<Partial<Record<keyof typeof oddities, Expectation>>
     says("fine|Info: Operation cancelled by user")(record, []);
   },
   "refusal-cancels-the-turn": ends({ stopReason: "cancelled" }),
-  "http-status-as-code": ends({ stopReason: "error", error: { code: 400, message: "Bad Request" } }),
+  "http-status-as-code": ends({
+    stopReason: "error",
+    error: { kind: "other", code: 400, message: "Bad Request" },
+  }),
   "error-as-text": says("Error: 400 Bad Request"),
   "failure-says-nothing": says(""),
   "start-up-failure": fails({ code: 1001, message: "codex failed to start" }),

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agent, client, memoryPair, type SessionUpdate, type Transport } from "@parley/acp";
+import { agent, client, type SessionUpdate, type Transport } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 import { readTrace, replayAgent, replayClient, type Trace, type TraceSide } from "@parley/conformance";
 
 const patience = { timeout: 30_000 };
@@ -72,9 +73,7 @@ const liveAgent = (sessionId?: string) =>
     version: "1.0.0",
     async prompt(turn) {
       await turn.think(sessionId ?? "hm");
-      const { allowed } = await turn.tool({ title: "Edit", kind: "edit" }, (tool) =>
-        tool.requestPermission(),
-      );
+      const allowed = await turn.tool({ title: "Edit", kind: "edit" }, (tool) => tool.requestPermission());
       await turn.say(allowed ? "done" : "not done");
     },
   });

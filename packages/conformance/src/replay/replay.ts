@@ -1,7 +1,9 @@
 // Replays one side of a recorded conversation to a live peer and reports the first divergence.
 
-import type { EndReason, Sink, Transport } from "@parley/acp";
-import { type Clock, type Deadline, deadline, isObject, realClock } from "@parley/acp/internal";
+import type { Transport } from "@parley/acp";
+import { type Deadline, deadline, isObject, realClock } from "@parley/acp/internal";
+import type { Clock } from "@parley/acp/testing";
+import type { EndReason, Sink } from "@parley/acp/transport";
 import type { Trace, TraceSide } from "../trace/trace.ts";
 import {
   type ExpectStep,

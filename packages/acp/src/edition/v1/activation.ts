@@ -1,7 +1,7 @@
 // Translates directories, MCP servers, login methods and commands between version 1 and the model.
 
-import { optional } from "../../base/objects.ts";
-import type { AuthMethod, AvailableCommand, McpServer } from "../../model/content.ts";
+import { type Immutable, optional } from "../../base/objects.ts";
+import type { AuthMethod, AvailableCommand, McpServer, SystemPrompt } from "../../model/content.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Activation } from "../agent-edition.ts";
 import { metaOf, nonEmpty } from "../wire-fields.ts";
@@ -19,19 +19,22 @@ export function activationFromV1(params: V1Activation): Activation {
     cwd: params.cwd,
     additionalDirectories: params.additionalDirectories ?? [],
     mcpServers: (params.mcpServers ?? []).map(serverFromV1),
-    ...optional({ systemPrompt: params.systemPrompt ?? undefined }),
+    // as: validated by the method's row
+    ...optional({ systemPrompt: (params.systemPrompt ?? undefined) as SystemPrompt | undefined }),
     ...metaOf(params),
   };
 }
 
-export function activationToV1(activation: Activation): V1Activation & { mcpServers: wire.McpServer[] } {
+export function activationToV1(
+  activation: Activation,
+): Immutable<V1Activation & { mcpServers: wire.McpServer[] }> {
   return {
     cwd: activation.cwd,
     mcpServers: activation.mcpServers.map(serverToV1),
     ...optional({
       additionalDirectories: nonEmpty(activation.additionalDirectories),
       // the content of a system prompt is text, which both versions write alike
-      systemPrompt: activation.systemPrompt as wire.SystemPrompt | undefined,
+      systemPrompt: activation.systemPrompt as Immutable<wire.SystemPrompt> | undefined,
       _meta: activation._meta,
     }),
   };
@@ -39,41 +42,44 @@ export function activationToV1(activation: Activation): V1Activation & { mcpServ
 
 /** In version 1 a server on stdio has no type. */
 function serverFromV1(server: wire.McpServer): McpServer {
-  if (server.type === undefined) return { ...server, type: "stdio" };
-  // version 2 knows no sse: to the model it is a server of an unknown type, kept whole
-  return server as McpServer;
+  const named = server.type === undefined ? { ...server, type: "stdio" } : server;
+  return named as McpServer; // validated by the method's row
 }
 
-function serverToV1(server: McpServer): wire.McpServer {
-  if (server.type === "stdio") {
-    const { type: _, ...rest } = server;
-    return { ...rest, args: rest.args ?? [], env: rest.env ?? [] };
+function serverToV1(server: McpServer): Immutable<wire.McpServer> {
+  switch (server.type) {
+    case "stdio": {
+      const { type: _, ...rest } = server;
+      return { ...rest, args: rest.args ?? [], env: rest.env ?? [] };
+    }
+    case "http":
+    case "sse":
+      return { ...server, headers: server.headers ?? [] };
+    default:
+      return server as Immutable<wire.McpServer>; // checked again before it is sent
   }
-  if (server.type === "http") return { ...server, headers: server.headers ?? [] };
-  return server as wire.McpServer;
 }
 
 export function authMethodFromV1(method: wire.AuthMethod): AuthMethod {
   const { id, ...rest } = method;
-  if (rest.type === undefined) return { ...rest, type: "agent", methodId: id };
-  // seen in the wild: "agent", which means the same as none, and "env_var"
-  if (rest.type !== "terminal") return { ...(rest as object), methodId: id } as AuthMethod;
+  const { type = "agent" } = rest;
+  // as: validated by the method's row; seen in the wild: "agent", which means the same as none, and "env_var"
+  if (rest.type !== "terminal") return { ...rest, type, methodId: id } as AuthMethod;
   const env = Object.entries(rest.env ?? {}).map(([name, value]) => ({ name, value }));
-  return { ...rest, methodId: id, env };
+  return { ...rest, methodId: id, env } as AuthMethod; // as above
 }
 
 /** The fields that methods of every type have. */
 interface KnownFields {
   readonly methodId: string;
   readonly name: string;
-  readonly description?: string | null;
-  readonly _meta?: wire.Meta | null;
+  readonly description?: string;
+  readonly _meta?: wire.Meta;
 }
 
-export function authMethodToV1(method: AuthMethod): wire.AuthMethod {
+export function authMethodToV1(method: AuthMethod): Immutable<wire.AuthMethod> {
   const { methodId, name, description, _meta } = method as KnownFields;
-  const more = optional({ description: description ?? undefined, _meta: _meta ?? undefined });
-  const common = { id: methodId, name, ...more };
+  const common = { id: methodId, name, ...optional({ description, _meta }) };
   if (method.type !== "terminal") return common;
   const env = Object.fromEntries((method.env ?? []).map((variable) => [variable.name, variable.value]));
   return { ...common, type: "terminal", args: method.args ?? [], env };
@@ -82,7 +88,8 @@ export function authMethodToV1(method: AuthMethod): wire.AuthMethod {
 export function commandsFromV1(commands: readonly wire.AvailableCommand[]): AvailableCommand[] {
   return commands.map((command) => {
     const { input, ...rest } = command;
-    return { ...rest, type: "command", ...(input ? { input: { ...input, type: "text" } } : {}) };
+    const typed = { ...rest, type: "command", ...(input ? { input: { ...input, type: "text" } } : {}) };
+    return typed as AvailableCommand; // validated by the method's row
   });
 }
 
@@ -92,6 +99,6 @@ export function commandsToV1(commands: readonly AvailableCommand[]): wire.Availa
     if (command.type !== "command") return [];
     const { name, description, input, _meta } = command;
     const hint = input?.type === "text" ? { hint: input.hint } : undefined;
-    return [{ name, description, ...optional({ input: hint, _meta: _meta ?? undefined }) }];
+    return [{ name, description, ...optional({ input: hint, _meta }) }];
   });
 }

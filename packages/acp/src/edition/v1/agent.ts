@@ -1,9 +1,9 @@
 // The agent's side of version 1.
 
-import { optional } from "../../base/objects.ts";
-import { invalidParams, RequestError } from "../../jsonrpc/errors.ts";
+import { type Immutable, optional } from "../../base/objects.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type { PermissionRequest } from "../../model/ask.ts";
-import type { SessionConfigOption } from "../../model/content.ts";
+import type { Implementation, SessionConfigOption } from "../../model/content.ts";
 import type { PromptResult } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type {
@@ -29,7 +29,6 @@ export const v1AgentEdition: AgentEdition = {
   version: 1,
   prompts: {
     answersAtInsertion: false,
-    usageMethod: "session/prompt",
     inserted: () => ({}),
     ended: promptResult,
   },
@@ -57,7 +56,7 @@ export const v1AgentEdition: AgentEdition = {
 function client(params: object): Introduction<ClientCapabilities> {
   const { clientInfo, clientCapabilities: can = {} } = params as wire.InitializeRequest;
   return {
-    info: clientInfo ?? undefined,
+    info: (clientInfo ?? undefined) as Implementation | undefined, // validated by the method's row
     capabilities: {
       readTextFile: can.fs?.readTextFile === true,
       writeTextFile: can.fs?.writeTextFile === true,
@@ -68,12 +67,12 @@ function client(params: object): Introduction<ClientCapabilities> {
       booleanOptions: can.session?.configOptions?.boolean != null,
       notices: can.session?.notices != null,
       compaction: can.session?.compaction != null,
+      ...withMeta(can._meta ?? undefined),
     },
-    _meta: can._meta ?? undefined,
   };
 }
 
-function introduce(agent: AgentIntroduction): wire.InitializeResponse {
+function introduce(agent: AgentIntroduction): Immutable<wire.InitializeResponse> {
   return {
     protocolVersion: 1,
     agentCapabilities: capabilities(agent.capabilities, agent._meta),
@@ -135,7 +134,7 @@ function byCategory(
   options: readonly SessionConfigOption[],
 ): AgentOp {
   const option = selectOf(options, category);
-  if (option === undefined) throw invalidParams(`this session has no ${category} to set`);
+  if (option === undefined) throw RequestError.invalidParams(`this session has no ${category} to set`);
   return {
     op: "set_option",
     sessionId,
@@ -176,7 +175,8 @@ const stopReasons = new Set(["end_turn", "max_tokens", "max_turn_requests", "ref
 function promptResult(outcome: PromptResult): wire.PromptResponse {
   const { stopReason, error, usage, _meta: meta } = outcome;
   if (stopReason === "error") {
-    throw new RequestError(error?.code ?? -32603, error?.message ?? "the turn failed", error?.data);
+    const { kind = "internal_error", code, message = "the turn failed", data } = error ?? {};
+    throw new RequestError(kind, message, { code, data });
   }
   return {
     stopReason: stopReasons.has(stopReason) ? (stopReason as wire.StopReason) : "end_turn",

@@ -1,9 +1,11 @@
 // The client's side of version 1.
 
 import { optional } from "../../base/objects.ts";
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
-import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
-import type { PromptResult } from "../../model/update.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
+import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
+import { wireError } from "../../model/prompt-error.ts";
+import type { PromptError, PromptResult, StopReason } from "../../model/update.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
@@ -37,7 +39,7 @@ export const v1ClientEdition: ClientEdition = {
     method === "session/set_config_option"
       ? optionsFromV1((result as wire.SetSessionConfigOptionResponse).configOptions)
       : undefined,
-  session: () => new V1ClientSession(),
+  session: (unstable) => new V1ClientSession(unstable),
   permission(params, titleOf) {
     const request = params as wire.RequestPermissionRequest;
     const { sessionId, toolCall } = request;
@@ -56,7 +58,7 @@ function agent(result: object): AgentIntroduction {
     sessionCapabilities: session = {},
   } = can;
   return {
-    info: agentInfo ?? undefined,
+    info: (agentInfo ?? undefined) as Implementation | undefined, // validated by the method's row
     capabilities: {
       image: prompt.image === true,
       audio: prompt.audio === true,
@@ -75,6 +77,7 @@ function agent(result: object): AgentIntroduction {
       systemPrompt: session.systemPrompt != null,
       systemPromptOverride: session.systemPrompt?.mode?.override != null,
       logout: can.auth?.logout != null,
+      ...metaOf(can),
     },
     authMethods: authMethods.map(authMethodFromV1),
     _meta: can._meta ?? undefined,
@@ -136,9 +139,13 @@ function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
 
 /** Makes up the states and echoes that version 1 does not have. */
 class V1ClientSession implements ClientSessionEdition {
-  readonly #decoder = new V1UpdateDecoder();
+  readonly #decoder: V1UpdateDecoder;
   #open: number | undefined;
   #cancelled = false;
+
+  constructor(unstable: UnstableFeatures) {
+    this.#decoder = new V1UpdateDecoder(unstable);
+  }
 
   setOptions(options: readonly SessionConfigOption[]): void {
     this.#decoder.options = options;
@@ -173,9 +180,9 @@ class V1ClientSession implements ClientSessionEdition {
   }
 
   promptFailed(prompt: number, error: Error, out: ClientSessionSink): void {
-    const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
+    const withdrawn = error instanceof RequestError && error.kind === "cancelled";
     if (withdrawn || this.#cancelled) return this.#end(prompt, { stopReason: "cancelled" }, out);
-    const data = error instanceof RequestError ? { error: wireError(error) } : {};
+    const data = error instanceof RequestError ? { error: errorOf(error) } : {};
     this.#rest(prompt, { stopReason: "error", ...data }, out);
     out.failed(prompt, error);
   }
@@ -188,7 +195,7 @@ class V1ClientSession implements ClientSessionEdition {
     if (this.#open !== undefined) this.#rest(this.#open, { stopReason: this.#reason("error") }, out);
   }
 
-  #reason(stopReason: string): string {
+  #reason(stopReason: wire.StopReason | "error"): StopReason {
     return this.#cancelled ? "cancelled" : stopReason;
   }
 
@@ -210,11 +217,11 @@ class V1ClientSession implements ClientSessionEdition {
       sessionUpdate: "state_update",
       state: "idle",
       stopReason: stopReason as "end_turn", // an unknown reason is kept as it came
-      ...optional({ error, usage, _meta: meta }),
+      ...optional({ error: error && wireError(error), usage, _meta: meta }),
     });
   }
 }
 
-function wireError({ code, message, data }: RequestError): { code: number; message: string; data?: unknown } {
-  return { code, message, ...optional({ data }) };
+function errorOf({ kind, code, message, data }: RequestError): PromptError {
+  return { kind, code, message, ...optional({ data }) };
 }

@@ -20,25 +20,23 @@ interface SessionResult {
   models?: unknown;
 }
 
-type Choice = { value: string; name: string; description?: string | null };
+type Choice = { readonly value: string; readonly name: string; readonly description?: string };
 
 export function optionsFromV1(options: readonly wire.SessionConfigOption[]): SessionConfigOption[] {
   return options.map((option) => {
     const { id, ...rest } = option;
-    if (rest.type !== "select") return { configId: id, ...rest };
-    return { configId: id, ...rest, options: groupsFromV1(rest.options) };
+    const choices = rest.type === "select" ? { options: groupsFromV1(rest.options) } : {};
+    return { configId: id, ...rest, ...choices } as SessionConfigOption; // validated by the method's row
   });
 }
 
-function groupsFromV1(options: wire.SessionConfigSelectOptions): wireV2Options {
+function groupsFromV1(options: wire.SessionConfigSelectOptions): SelectOption["options"] {
   return options.map((option) => {
     if (!("group" in option)) return option;
     const { group, ...rest } = option;
     return { groupId: group, ...rest };
-  }) as wireV2Options; // all of one kind, as the schema demands
+  }) as SelectOption["options"]; // all of one kind, as the schema demands
 }
-
-type wireV2Options = Extract<SessionConfigOption, { type: "select" }>["options"];
 
 /** Everything that a session's answer says about options, as options. */
 export function optionsFromResult(result: SessionResult): SessionConfigOption[] {
@@ -48,7 +46,11 @@ export function optionsFromResult(result: SessionResult): SessionConfigOption[] 
   }
   const models = legacyModels(result.models);
   if (models !== undefined && !options.some((option) => option.category === "model")) {
-    const choices = models.availableModels.map(({ modelId, ...rest }) => ({ value: modelId, ...rest }));
+    const choices = models.availableModels.map(({ modelId, description, ...rest }) => ({
+      value: modelId,
+      ...rest,
+      ...optional({ description: description ?? undefined }),
+    }));
     options.push(selectOption(modelConfigId, "Model", "model", models.currentModelId, choices));
   }
   return options;
@@ -70,9 +72,9 @@ export function modeOption(currentModeId: string, modes: readonly wire.SessionMo
 function selectOption(
   configId: string,
   name: string,
-  category: string,
+  category: "mode" | "model",
   currentValue: string,
-  options: Choice[],
+  options: readonly Choice[],
 ): SessionConfigOption {
   return { configId, name, category, type: "select", currentValue, options };
 }
@@ -107,7 +109,7 @@ export function optionsToV1(
   });
 }
 
-function groupsToV1(options: wireV2Options): wire.SessionConfigSelectOptions {
+function groupsToV1(options: SelectOption["options"]): wire.SessionConfigSelectOptions {
   return options.map((option) => {
     if (!("groupId" in option)) return option;
     const { groupId, ...rest } = option;
@@ -137,7 +139,7 @@ export function modesToV1(options: readonly SessionConfigOption[]): wire.Session
   const availableModes = choicesOf(option).map(({ value, name, description }) => ({
     id: value,
     name,
-    ...optional({ description: description ?? undefined }),
+    ...optional({ description }),
   }));
   return { currentModeId: option.currentValue, availableModes };
 }
@@ -148,7 +150,7 @@ export function modelsToV1(options: readonly SessionConfigOption[]): LegacyModel
   const availableModels = choicesOf(option).map(({ value, name, description }) => ({
     modelId: value,
     name,
-    ...optional({ description: description ?? undefined }),
+    ...optional({ description }),
   }));
   return { currentModelId: option.currentValue, availableModels };
 }
@@ -163,6 +165,6 @@ export function selectOf(
   return undefined;
 }
 
-export function choicesOf(option: SelectOption): Choice[] {
+export function choicesOf(option: SelectOption): readonly Choice[] {
   return option.options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
 }

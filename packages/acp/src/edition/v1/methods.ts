@@ -9,7 +9,6 @@ const setModel: MethodRow = {
   method: "session/set_model",
   receiver: "agent",
   kind: "request",
-  unstable: false,
   params: setModelFailure,
   paramsType: "SetSessionModelRequest",
   paramsMayBeEmpty: false,

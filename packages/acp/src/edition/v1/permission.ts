@@ -2,9 +2,11 @@
 
 import { optional } from "../../base/objects.ts";
 import type { PermissionOutcome, PermissionRequest } from "../../model/ask.ts";
+import type { PermissionOption } from "../../model/content.ts";
 import type { ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
+import { metaOf } from "../wire-fields.ts";
 import { ToolEncoder } from "./tool-encoder.ts";
 import { toolFromV1 } from "./update-decoder.ts";
 
@@ -15,10 +17,10 @@ export function permissionToV1(
   lost?: Lost,
 ): wire.RequestPermissionRequest {
   const { title, description, subject, options, _meta } = ask;
-  if (subject != null && subject.type !== "tool_call" && subject.type !== "command") {
+  if (subject !== undefined && subject.type !== "tool_call" && subject.type !== "command") {
     lost?.(`a question about ${String(subject.type)} is asked about a tool call`);
   }
-  const call: ToolCallUpdate =
+  const asked: ToolCallUpdate =
     subject?.type === "tool_call"
       ? { title, ...withoutTerminals(subject.toolCall) }
       : {
@@ -29,10 +31,11 @@ export function permissionToV1(
             ? { kind: "execute", rawInput: { command: subject.command, cwd: subject.cwd } }
             : { kind: "other" }),
         };
-  if (description != null) {
-    const said = { type: "content", content: { type: "text", text: description } } as const;
-    call.content = [...(call.content ?? []), said];
-  }
+  const said =
+    description === undefined
+      ? []
+      : [{ type: "content", content: { type: "text", text: description } } as const];
+  const call = said.length === 0 ? asked : { ...asked, content: [...(asked.content ?? []), ...said] };
   const { sessionUpdate: _, ...toolCall } = new ToolEncoder().update(
     { sessionUpdate: "tool_call_update", ...call },
     lost,
@@ -41,7 +44,7 @@ export function permissionToV1(
     sessionId,
     toolCall: toolCall as wire.ToolCallUpdate, // what the encoder makes of a tool call
     options: options.map((option) => ({ ...option, kind: optionKind(option.kind, lost) })),
-    ...optional({ _meta: _meta ?? undefined }),
+    ...optional({ _meta }),
   };
 }
 
@@ -76,14 +79,12 @@ export function permissionFromV1(
   params: wire.RequestPermissionRequest,
   title: string | undefined,
 ): PermissionRequest {
-  const { options, _meta } = params;
-  const toolCall = params.toolCall as ToolCallUpdate;
-  toolFromV1(toolCall);
+  const toolCall = toolFromV1(params.toolCall);
   return {
     title: toolCall.title ?? title ?? "Permission required",
     subject: { type: "tool_call", toolCall },
-    options,
-    ...optional({ _meta: _meta ?? undefined }),
+    options: params.options as readonly PermissionOption[], // validated by the method's row
+    ...metaOf(params),
   };
 }
 

@@ -1,9 +1,11 @@
 // Decodes version 1's updates of one session in place.
 
-import type { SessionConfigOption } from "../../model/content.ts";
-import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
+import type { DiffChange, PlanEntry, SessionConfigOption } from "../../model/content.ts";
+import type { SessionUpdate, ToolCallUpdate } from "../../model/update.ts";
+import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v1/methods.gen.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
+import { metaOf } from "../wire-fields.ts";
 import { commandsFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, modeOption, optionsFromV1 } from "./config-options.ts";
 
@@ -23,6 +25,11 @@ export class V1UpdateDecoder {
   /** How far each tool call has come: a late announcement must not set it back. */
   #progress: Map<string, number> | undefined;
   options: readonly SessionConfigOption[] = [];
+  readonly #unstable: UnstableFeatures;
+
+  constructor(unstable: UnstableFeatures) {
+    this.#unstable = unstable;
+  }
 
   decode(update: wire.SessionUpdate): SessionUpdate {
     if (this.#isTail && update.sessionUpdate !== this.#run) this.endRun();
@@ -38,19 +45,26 @@ export class V1UpdateDecoder {
       case "plan":
         return {
           sessionUpdate: "plan_update",
-          plan: { type: "items", planId: "main", entries: update.entries },
-          ...(update._meta == null ? {} : { _meta: update._meta }),
+          // as: validated by the method's row
+          plan: { type: "items", planId: "main", entries: update.entries as readonly PlanEntry[] },
+          ...metaOf(update),
         };
-      case "available_commands_update":
-        return { ...update, availableCommands: commandsFromV1(update.availableCommands) };
+      case "available_commands_update": {
+        const availableCommands = commandsFromV1(update.availableCommands);
+        return { ...update, availableCommands } as SessionUpdate; // as above
+      }
       case "current_mode_update":
         return this.#mode(update.currentModeId);
       case "config_option_update":
         this.options = this.withStandIns(optionsFromV1(update.configOptions));
-        return { ...update, configOptions: [...this.options] };
+        return { ...update, configOptions: [...this.options] } as SessionUpdate; // as above
       default:
-        return known(update) ? (update as SessionUpdate) : unknown(update);
+        return this.#isKnown(update) ? (update as SessionUpdate) : unknown(update);
     }
+  }
+
+  #isKnown({ sessionUpdate: tag }: wire.SessionUpdate): boolean {
+    return stableUpdateTags.has(tag) || lists(this.#unstable, unstableUpdateTags.get(tag));
   }
 
   /** The next chunk belongs to another message. */
@@ -89,16 +103,14 @@ export class V1UpdateDecoder {
   #tool(
     update: Extract<wire.SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>,
   ): SessionUpdate {
-    const tool = update as Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }> &
-      Record<string, unknown>;
-    toolFromV1(tool);
     const announced = update.sessionUpdate === "tool_call";
-    if (announced) (tool as { sessionUpdate: string }).sessionUpdate = "tool_call_update";
-    if (tool.status !== undefined || announced) this.#advance(tool, announced);
-    return tool;
+    toolFromV1(update);
+    if (announced) (update as { sessionUpdate: string }).sessionUpdate = "tool_call_update";
+    if (update.status !== undefined || announced) this.#advance(update, announced);
+    return update as SessionUpdate; // by now it is version 2's
   }
 
-  #advance(tool: { toolCallId: string; status?: string | null }, announced: boolean): void {
+  #advance(tool: { toolCallId: string; status?: wire.ToolCallStatus | null }, announced: boolean): void {
     this.#progress ??= new Map();
     const before = this.#progress.get(tool.toolCallId) ?? -1;
     const now = progress.indexOf(tool.status ?? "pending");
@@ -129,34 +141,20 @@ export class V1UpdateDecoder {
   }
 }
 
-const nullable = [
-  "kind",
-  "status",
-  "title",
-  "name",
-  "content",
-  "locations",
-  "rawInput",
-  "rawOutput",
-  "_meta",
-] as const;
-
 /** Makes a tool call of version 1, in an update or in a question, the model's own. */
-export function toolFromV1(tool: ToolCallUpdate): void {
-  // null means "no change" in version 1, but "clear" in the model
-  for (const key of nullable) if (tool[key] === null) delete tool[key];
+export function toolFromV1(tool: wire.ToolCallUpdate): ToolCallUpdate {
+  // null means "no change" in version 1, but "clear" in the model; the validator has removed it elsewhere
+  if (tool.rawInput === null) delete tool.rawInput;
+  if (tool.rawOutput === null) delete tool.rawOutput;
   for (const item of tool.content ?? []) if (item.type === "diff") addChanges(item);
+  return tool as ToolCallUpdate; // by now it is version 2's
 }
 
 /** The same change in the terms of version 2; the texts stay beside it. */
-function addChanges(diff: Extract<ToolCallContent, { type: "diff" }>): void {
+function addChanges(diff: wire.Diff & { changes?: DiffChange[] }): void {
   const { path, oldText } = diff;
   if (typeof path !== "string") return;
   diff.changes = [{ operation: oldText == null ? "add" : "modify", path }];
-}
-
-function known(update: wire.SessionUpdate): boolean {
-  return stableUpdateTags.has(update.sessionUpdate) || unstableUpdateTags.has(update.sessionUpdate);
 }
 
 function unknown(raw: wire.SessionUpdate): SessionUpdate {

@@ -1,7 +1,8 @@
 // The agent's side of version 2, whose JSON is nearly the model's.
 
-import { optional } from "../../base/objects.ts";
-import { invalidParams } from "../../jsonrpc/errors.ts";
+import { type Immutable, isObject, optional } from "../../base/objects.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
+import type { Implementation, McpServer, SystemPrompt } from "../../model/content.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type {
   Activation,
@@ -21,7 +22,6 @@ export const v2AgentEdition: AgentEdition = {
   version: 2,
   prompts: {
     answersAtInsertion: true,
-    usageMethod: "session/update",
     inserted: (messageId) => ({ messageId }),
     ended: () => ({}),
   },
@@ -29,13 +29,13 @@ export const v2AgentEdition: AgentEdition = {
   reinitializes: true,
   showsDiffTexts: false,
   initializeParams,
-  authMethods: (methods): readonly wire.AuthMethod[] => methods,
+  authMethods: (methods): Immutable<readonly wire.AuthMethod[]> => methods,
   client,
-  introduce: (agent): wire.InitializeResponse => ({
+  introduce: (agent): Immutable<wire.InitializeResponse> => ({
     protocolVersion: 2,
     info: agent.info ?? { name: "unknown", version: "unknown" },
     capabilities: { ...capabilities(agent.capabilities), ...withMeta(agent._meta) },
-    authMethods: [...agent.authMethods],
+    authMethods: agent.authMethods,
   }),
   decode,
   encode,
@@ -64,7 +64,7 @@ function initializeParams(params: unknown): unknown {
 function client(params: object): Introduction<ClientCapabilities> {
   const { info, capabilities: can = {} as wire.ClientCapabilities } = params as wire.InitializeRequest;
   return {
-    info,
+    info: info as Implementation, // validated by the method's row
     capabilities: {
       readTextFile: false,
       writeTextFile: false,
@@ -75,8 +75,8 @@ function client(params: object): Introduction<ClientCapabilities> {
       booleanOptions: true,
       notices: true,
       compaction: true,
+      ...withMeta(can._meta ?? undefined),
     },
-    _meta: can._meta ?? undefined,
   };
 }
 
@@ -128,7 +128,7 @@ function decode(method: string, given: object): AgentOp | undefined {
 /** Another place to replay from is refused, never replaced. */
 function replayed(from: wire.ResumeSessionRequest["replayFrom"]): boolean {
   if (from == null || from.type === "start") return from != null;
-  throw invalidParams(
+  throw RequestError.invalidParams(
     'replayFrom must have the type "start": no other place is known here',
     "/replayFrom/type",
   );
@@ -138,10 +138,26 @@ function activation(params: wire.NewSessionRequest): Activation {
   return {
     cwd: params.cwd,
     additionalDirectories: params.additionalDirectories ?? [],
-    mcpServers: params.mcpServers ?? [],
-    ...optional({ systemPrompt: params.systemPrompt ?? undefined }),
+    mcpServers: (params.mcpServers ?? []).map(serverFromWire),
+    // as: validated by the method's row
+    ...optional({ systemPrompt: (params.systemPrompt ?? undefined) as SystemPrompt | undefined }),
     ...metaOf(params),
   };
+}
+
+/** The model knows servers over SSE, of version 1. Version 2 takes them as unknown ones, and has not looked inside. */
+function serverFromWire(server: wire.McpServer, i: number): McpServer {
+  const { type, name, url, headers = [] } = server as { readonly [key: string]: unknown };
+  const isHeader = (each: unknown) =>
+    isObject(each) && typeof each["name"] === "string" && typeof each["value"] === "string";
+  const isSound =
+    typeof name === "string" && typeof url === "string" && Array.isArray(headers) && headers.every(isHeader);
+  if (type === "sse" && !isSound)
+    throw RequestError.invalidParams(
+      "an MCP server over SSE needs a name, a url and headers",
+      `/mcpServers/${i}`,
+    );
+  return server as McpServer; // validated by the method's row
 }
 
 function encode(method: string, result: AgentOpResult): object {
@@ -149,17 +165,15 @@ function encode(method: string, result: AgentOpResult): object {
     case "none":
       return {};
     case "options":
-      return { configOptions: result.options } satisfies {
-        configOptions: readonly wire.SessionConfigOption[];
-      };
+      return { configOptions: result.options } satisfies Immutable<wire.SetSessionConfigOptionResponse>;
     case "page":
       return pageToWire(result.page);
     case "session": {
       const { sessionId, configOptions, availableCommands, _meta: meta } = result.setup;
       return {
         ...(method === "session/resume" ? {} : { sessionId }),
-        configOptions: configOptions satisfies readonly wire.SessionConfigOption[],
-        availableCommands: availableCommands satisfies readonly wire.AvailableCommand[],
+        configOptions: configOptions satisfies Immutable<readonly wire.SessionConfigOption[]>,
+        availableCommands: availableCommands satisfies Immutable<readonly wire.AvailableCommand[]>,
         ...withMeta(meta),
       };
     }

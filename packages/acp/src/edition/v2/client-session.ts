@@ -1,9 +1,11 @@
 // One session of a version 2 client: tracks which prompts are part of the conversation, and which idle state ends them.
 // The answer to a prompt and the echo of its message come in any order. A repeated state ends nothing (C56).
 
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
-import type { PromptResult, SessionUpdate } from "../../model/update.ts";
+import { promptError } from "../../model/prompt-error.ts";
+import type { PromptResult, SessionUpdate, StopReason } from "../../model/update.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 import { metaOf, usageFromWire } from "../wire-fields.ts";
@@ -43,6 +45,11 @@ export class V2ClientSession implements ClientSessionEdition {
   /** A session goes on in other processes. */
   readonly #mark = crypto.randomUUID().slice(0, 8);
   #minted = 0;
+  readonly #unstable: UnstableFeatures;
+
+  constructor(unstable: UnstableFeatures) {
+    this.#unstable = unstable;
+  }
 
   setOptions(_options: readonly SessionConfigOption[]): void {
     // version 2 always sends whole lists
@@ -65,7 +72,7 @@ export class V2ClientSession implements ClientSessionEdition {
 
   receive(given: object, out: ClientSessionSink): void {
     const received = given as wire.SessionUpdate; // validated by the method's row
-    const update = knownFromWire(received);
+    const update = knownFromWire(received, this.#unstable);
     if (update === undefined) {
       return out.update({ sessionUpdate: received.sessionUpdate as never, unknown: true, raw: received });
     }
@@ -103,7 +110,7 @@ export class V2ClientSession implements ClientSessionEdition {
   promptFailed(prompt: number, error: Error, out: ClientSessionSink): void {
     const entry = this.#find(prompt);
     if (entry === undefined) return;
-    const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
+    const withdrawn = error instanceof RequestError && error.kind === "cancelled";
     // withdrawn before it became part of the conversation: an outcome, never a throw
     if (withdrawn || entry.cancelled) return this.#close(entry, { stopReason: "cancelled" }, out);
     this.#open.splice(this.#open.indexOf(entry), 1);
@@ -185,10 +192,10 @@ function outcomeOf(update: {
 }): PromptResult {
   const { error } = update as Partial<PromptResult>;
   // an idle state without a reason is no failure
-  const stopReason = (update.stopReason ?? "end_turn") as string;
+  const stopReason = (update.stopReason ?? "end_turn") as StopReason; // validated by the method's row
   return {
     stopReason,
-    ...(stopReason === "error" && error ? { error } : {}),
+    ...(stopReason === "error" && error ? { error: promptError(error) } : {}),
     ...usageFromWire(update.usage),
     ...metaOf(update),
   };

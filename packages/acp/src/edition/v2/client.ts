@@ -1,7 +1,15 @@
 // The client's side of version 2, whose JSON is nearly the model's.
 
-import { optional } from "../../base/objects.ts";
-import { invalidParams } from "../../jsonrpc/errors.ts";
+import { type Immutable, optional } from "../../base/objects.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
+import type { PermissionRequest } from "../../model/ask.ts";
+import type {
+  AuthMethod,
+  AvailableCommand,
+  Implementation,
+  McpServer,
+  SessionConfigOption,
+} from "../../model/content.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-edition.ts";
 import type { ClientEdition } from "../client-edition.ts";
@@ -26,7 +34,12 @@ export const v2ClientEdition: ClientEdition = {
     },
   }),
   setup(result, sessionId) {
-    const setup = result as wire.NewSessionResponse;
+    // validated by the method's row
+    const setup = result as {
+      sessionId?: string;
+      configOptions?: readonly SessionConfigOption[];
+      availableCommands?: readonly AvailableCommand[];
+    };
     return {
       sessionId: setup.sessionId ?? sessionId ?? "",
       configOptions: setup.configOptions ?? [],
@@ -38,10 +51,10 @@ export const v2ClientEdition: ClientEdition = {
     method: "session/set_config_option",
     params: { sessionId, configId, type: typeof value === "boolean" ? "boolean" : "id", value },
   }),
-  optionsAfter: (_, result) => (result as wire.SetSessionConfigOptionResponse).configOptions,
-  session: () => new V2ClientSession(),
+  optionsAfter: (_, result) => (result as { configOptions: readonly SessionConfigOption[] }).configOptions,
+  session: (unstable) => new V2ClientSession(unstable),
   permission(params) {
-    const { sessionId, ...ask } = params as wire.RequestPermissionRequest;
+    const { sessionId, ...ask } = params as PermissionRequest & { sessionId: string }; // as above
     return { sessionId, ask };
   },
   elicitation(params) {
@@ -63,7 +76,7 @@ function checkForm({
   if (mode !== "form" || requestedSchema?.type === "object") return;
   const path = "/requestedSchema/type";
   const message = `elicitation/create: params${path} must be "object", got another word`;
-  throw invalidParams(message, path);
+  throw RequestError.invalidParams(message, path);
 }
 
 function agent(result: object): AgentIntroduction {
@@ -71,7 +84,7 @@ function agent(result: object): AgentIntroduction {
   const session = can.session ?? undefined;
   const has = session !== undefined;
   return {
-    info,
+    info: info as Implementation, // validated by the method's row
     capabilities: {
       image: session?.prompt?.image != null,
       audio: session?.prompt?.audio != null,
@@ -90,20 +103,27 @@ function agent(result: object): AgentIntroduction {
       systemPrompt: session?.systemPrompt != null,
       systemPromptOverride: session?.systemPrompt?.mode?.override != null,
       logout: authMethods.length > 0,
+      ...metaOf(can),
     },
-    authMethods,
+    authMethods: authMethods as readonly AuthMethod[], // as above
     _meta: can._meta ?? undefined,
   };
 }
 
-function activationToWire(activation: Activation): wire.NewSessionRequest {
+function activationToWire(activation: Activation): Immutable<wire.NewSessionRequest> {
   const { cwd, additionalDirectories, mcpServers, systemPrompt, _meta: meta } = activation;
   return {
     cwd,
-    mcpServers: [...mcpServers],
+    mcpServers: mcpServers.map(serverToWire),
     ...optional({ additionalDirectories: nonEmpty(additionalDirectories), systemPrompt }),
     ...withMeta(meta),
   };
+}
+
+/** Version 2 has no servers over SSE. To its agents they are servers of an unknown type. */
+function serverToWire(server: McpServer): Immutable<wire.McpServer> {
+  if (server.type !== "sse") return server;
+  return server as Immutable<Extract<wire.McpServer, { type: wire.UnknownTag }>>;
 }
 
 /** Older drafts sent commands without their type and prompts without the id of their message. */

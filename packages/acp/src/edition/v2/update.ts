@@ -1,6 +1,7 @@
 // Translates updates and questions between the model and v2's wire. They are alike but for the listed differences
 // (scripts/generate/model-differences.ts); where they come apart, this file no longer compiles.
 
+import type { Immutable } from "../../base/objects.ts";
 import type { PermissionRequest } from "../../model/ask.ts";
 import { gitPatch } from "../../model/git-patch.ts";
 import type {
@@ -10,36 +11,52 @@ import type {
   ToolCallUpdate,
   UnknownUpdate,
 } from "../../model/update.ts";
+import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v2/methods.gen.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 
-type UnknownOnWire = Extract<wire.SessionUpdate, { sessionUpdate: wire.UnknownTag }>;
+type Known = Exclude<SessionUpdate, UnknownUpdate>;
+type UnknownOnWire = Extract<wire.SessionUpdate, { sessionUpdate: `_${string}` | wire.UnknownTag }>;
+type KnownOnWire = Exclude<wire.SessionUpdate, UnknownOnWire>;
 
-/** Nothing for an update of an unknown kind. */
-export function knownFromWire(update: wire.SessionUpdate): Exclude<SessionUpdate, UnknownUpdate> | undefined {
-  return isKnown(update) ? update : undefined;
+/** Nothing for an update of an unknown kind, or of an unstable feature that is not enabled. */
+export function knownFromWire(update: wire.SessionUpdate, unstable: UnstableFeatures): Known | undefined {
+  if (!isKnown(update, unstable)) return undefined;
+  update satisfies { sessionUpdate: Known["sessionUpdate"] };
+  // as: the validator has removed the nulls that the model does not have
+  return update as Known;
 }
 
-function isKnown(update: wire.SessionUpdate): update is Exclude<wire.SessionUpdate, UnknownOnWire> {
-  return stableUpdateTags.has(update.sessionUpdate) || unstableUpdateTags.has(update.sessionUpdate);
+function isKnown(update: wire.SessionUpdate, unstable: UnstableFeatures): update is KnownOnWire {
+  const { sessionUpdate: tag } = update;
+  return stableUpdateTags.has(tag) || lists(unstable, unstableUpdateTags.get(tag));
 }
 
-/** Nothing for an unknown update of another version: its name may mean something else here. */
-export function updateToWire(update: SessionUpdate): wire.SessionUpdate | undefined {
+/**
+ * Nothing for an unknown update of another version: its name may mean something else here. A name that begins with an
+ * underscore is an app's own, and means the same everywhere.
+ */
+export function updateToWire(update: SessionUpdate): Immutable<wire.SessionUpdate> | undefined {
   if (update.sessionUpdate === "tool_call_update") return toolToWire(update);
   if (update.sessionUpdate === "tool_call_content_chunk") {
     return hasTexts(update.content) ? { ...update, content: contentToWire(update.content) } : update;
   }
-  return "unknown" in update ? undefined : update;
+  if (!("unknown" in update)) return update;
+  // as: an object whose tag is this name
+  return update.sessionUpdate.startsWith("_") ? (update.raw as UnknownOnWire) : undefined;
 }
 
-export function askToWire(ask: PermissionRequest): Omit<wire.RequestPermissionRequest, "sessionId"> {
+export function askToWire(
+  ask: PermissionRequest,
+): Immutable<Omit<wire.RequestPermissionRequest, "sessionId">> {
   const { subject } = ask;
   if (subject?.type !== "tool_call") return ask;
   return { ...ask, subject: { ...subject, toolCall: toolToWire(subject.toolCall) } };
 }
 
-function toolToWire<Tool extends ToolCallUpdate>(update: Tool): Tool & wire.ToolCallUpdate {
+function toolToWire<Tool extends ToolCallUpdate>(
+  update: Tool,
+): Omit<Tool, "content"> & Immutable<wire.ToolCallUpdate> {
   const { content } = update;
   if (content == null || !content.some(hasTexts)) return update;
   return { ...update, content: content.map(contentToWire) };
@@ -50,7 +67,7 @@ function hasTexts(item: ToolCallContent): item is { type: "diff" } & Diff {
 }
 
 /** A diff of the model may have the texts of a file; v2 has changes and a patch. */
-function contentToWire(item: ToolCallContent): wire.ToolCallContent {
+function contentToWire(item: ToolCallContent): Immutable<wire.ToolCallContent> {
   if (!hasTexts(item)) return item;
   const { path, oldText, newText, ...rest } = item;
   if (rest.patch != null || path === undefined || newText === undefined) return rest;

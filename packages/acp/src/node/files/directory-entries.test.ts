@@ -31,11 +31,11 @@ for (const [way, access] of descents) {
     symlinkSync(".env", at("real/notes"));
     symlinkSync("real", at("alias"));
     symlinkSync(outside, at("out"));
-    assert.equal(await files.locate(at("alias/notes")), at("real/.env"));
-    assert.equal(await files.locate(at("alias/new/deep/file")), at("real/new/deep/file"));
-    assert.equal(await files.locate(at("real/new")), at("real/new"));
-    assert.equal((await refusal(files.locate(at("out/secret")))).code, -32061);
-    assert.equal((await refusal(files.locate(join(outside, "secret")))).code, -32061);
+    assert.equal(await files.realPath(at("alias/notes")), at("real/.env"));
+    assert.equal(await files.realPath(at("alias/new/deep/file")), at("real/new/deep/file"));
+    assert.equal(await files.realPath(at("real/new")), at("real/new"));
+    assert.equal((await refusal(files.realPath(at("out/secret")))).code, -32061);
+    assert.equal((await refusal(files.realPath(join(outside, "secret")))).code, -32061);
   });
 
   test(

@@ -20,7 +20,7 @@ export interface RemoveOptions {
   readonly signal?: AbortSignal;
 }
 
-export function locate({ roots, access }: Workspace, target: FilePath): string {
+export function realPath({ roots, access }: Workspace, target: FilePath): string {
   const location = roots.locate(target.names);
   if (location === undefined) throw roots.outside(target.text);
   // missing names have no links, so resolve the deepest existing directory

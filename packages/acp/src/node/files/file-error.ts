@@ -1,23 +1,23 @@
 // Errors of file operations for the peer, which contain the caller's path but never the target of a link.
 
+import type { RequestErrorKind } from "../../jsonrpc/error-kinds.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 
-const codes = {
-  invalid_path: errorCodes.invalidParams,
-  invalid_argument: errorCodes.invalidParams,
-  not_a_file: errorCodes.invalidParams,
-  not_a_directory: errorCodes.invalidParams,
-  not_found: errorCodes.notFound,
-  permission_denied: errorCodes.permissionDenied,
-  outside_workspace: errorCodes.outsideWorkspace,
-  not_text: errorCodes.notText,
-  limit_exceeded: errorCodes.limitExceeded,
-  conflict: errorCodes.conflict,
-  unavailable: errorCodes.unavailable,
-} as const;
+const kinds = {
+  invalid_path: "invalid_params",
+  invalid_argument: "invalid_params",
+  not_a_file: "invalid_params",
+  not_a_directory: "invalid_params",
+  not_found: "not_found",
+  permission_denied: "permission_denied",
+  outside_workspace: "outside_workspace",
+  not_text: "not_text",
+  limit_exceeded: "limit_exceeded",
+  conflict: "conflict",
+  unavailable: "unavailable",
+} as const satisfies Readonly<Record<string, RequestErrorKind>>;
 
-export type FileErrorReason = keyof typeof codes;
+export type FileErrorReason = keyof typeof kinds;
 
 /** The `data` of every RequestError that files reject with. */
 export interface FileErrorData {
@@ -28,7 +28,7 @@ export interface FileErrorData {
 
 export function fileError(reason: FileErrorReason, message: string, path?: string): RequestError {
   const data: FileErrorData = path === undefined ? { reason } : { reason, file: shortened(path) };
-  return new RequestError(codes[reason], message, data);
+  return new RequestError(kinds[reason], message, { data });
 }
 
 const reasonOf: Readonly<Record<string, FileErrorReason>> = {

@@ -1,28 +1,21 @@
 // Reads and writes local files below a set of roots, and never outside; the caller checks permissions.
 
 import { constants } from "node:buffer";
-import type { Files } from "../../model/services.ts";
+import type { Files, ReadTextOptions } from "../../model/services.ts";
 import { canUseDescriptors, descriptorAccess } from "./descriptor-access.ts";
 import type { DirectoryAccess } from "./directory-access.ts";
 import {
   type DirectoryEntry,
   entriesOf,
-  locate,
   moveEntry,
   type RemoveOptions,
+  realPath,
   removeEntry,
 } from "./directory-entries.ts";
 import { type FileAction, fileError, fileErrorFrom, quoted, throwIfAborted } from "./file-error.ts";
 import { type FilePath, parseFilePath } from "./file-path.ts";
 import { portableAccess } from "./portable-access.ts";
-import {
-  type FileFacts,
-  factsOf,
-  type LocalReadOptions,
-  readBytes,
-  readTextFile,
-  type TextFile,
-} from "./read-file.ts";
+import { type FileFacts, factsOf, readBytes, readTextFile, type TextFile } from "./read-file.ts";
 import { Roots } from "./roots.ts";
 import { SeenVersions, type Workspace } from "./workspace.ts";
 import { type LocalWriteOptions, type WrittenFile, writeBytesFile, writeTextFile } from "./write-file.ts";
@@ -30,10 +23,10 @@ import { type LocalWriteOptions, type WrittenFile, writeBytesFile, writeTextFile
 export interface LocalFilesOptions {
   /** Absolute paths of existing directories: the working directory and the additional ones of a session. */
   readonly roots: readonly string[];
-  /** A larger file is refused with -32063. Default 10 MiB. */
+  /** A larger file is refused with RequestError "limit_exceeded". Default 10 MiB. */
   readonly maxReadBytes?: number;
   /**
-   * Refuses, with -32066, to overwrite a file that has changed since it was last read or written through this object.
+   * Refuses, with RequestError "conflict", to overwrite a file that has changed since it was last read or written through this object.
    * Files that were not read before are not checked. Default true.
    */
   readonly expectUnchanged?: boolean;
@@ -42,10 +35,10 @@ export interface LocalFilesOptions {
 /** Local files. Methods reject with RequestError, whose `data` is FileErrorData, or with ConnectionError "aborted". */
 export interface LocalFiles extends Files {
   /** Like `readText`, with the version to pass to `write`. */
-  read(path: string, options?: LocalReadOptions): Promise<TextFile>;
-  readText(path: string, options?: LocalReadOptions): Promise<string>;
+  read(path: string, options?: ReadTextOptions): Promise<TextFile>;
+  readText(path: string, options?: ReadTextOptions): Promise<string>;
   /** Reads any regular file, such as an image. */
-  readBytes(path: string, options?: Pick<LocalReadOptions, "signal" | "followLinks">): Promise<Uint8Array>;
+  readBytes(path: string, options?: Pick<ReadTextOptions, "signal" | "followLinks">): Promise<Uint8Array>;
   /** Follows links that stay inside the roots. */
   stat(path: string): Promise<FileFacts>;
   writeText(path: string, content: string, options?: LocalWriteOptions): Promise<void>;
@@ -54,15 +47,17 @@ export interface LocalFiles extends Files {
   /** Like `write`, for binary data or other encodings; written unchanged. */
   writeBytes(path: string, bytes: Uint8Array, options?: LocalWriteOptions): Promise<WrittenFile>;
   /** Resolves the links of a path, which need not exist yet. */
-  locate(path: string): Promise<string>;
+  realPath(path: string): Promise<string>;
   /** Lists a directory by name. Links are listed as links. */
   list(path: string): Promise<readonly DirectoryEntry[]>;
   /** Removes a file, a link itself or an empty directory; with `recursive` any directory. Never a root. */
   remove(path: string, options?: RemoveOptions): Promise<void>;
   /** Moves a file, a link itself or a directory to a path that does not exist; creates missing directories. */
   move(from: string, to: string): Promise<void>;
-  /** Waits for running operations, then closes the roots. Afterwards everything rejects with -32067. */
+  /** Waits for running operations, then closes the roots. Afterwards everything rejects with RequestError "unavailable". */
   close(): Promise<void>;
+  /** Closes them. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 const defaultMaxReadBytes = 10 * 1024 * 1024;
@@ -94,17 +89,17 @@ class RootedFiles implements LocalFiles {
     this.#workspace = { access, roots: new Roots(options.roots, access), maxReadBytes, seen };
   }
 
-  async readText(path: string, options: LocalReadOptions = {}): Promise<string> {
+  async readText(path: string, options: ReadTextOptions = {}): Promise<string> {
     return (await this.read(path, options)).text;
   }
 
-  read(path: string, options: LocalReadOptions = {}): Promise<TextFile> {
+  read(path: string, options: ReadTextOptions = {}): Promise<TextFile> {
     return this.#at("read", path, options.signal, (target) => readTextFile(this.#workspace, target, options));
   }
 
   readBytes(
     path: string,
-    options: Pick<LocalReadOptions, "signal" | "followLinks"> = {},
+    options: Pick<ReadTextOptions, "signal" | "followLinks"> = {},
   ): Promise<Uint8Array> {
     return this.#at("read", path, options.signal, async (target) => {
       return (await readBytes(this.#workspace, target, options)).bytes;
@@ -115,8 +110,8 @@ class RootedFiles implements LocalFiles {
     return this.#at("stat", path, undefined, async (target) => factsOf(this.#workspace, target));
   }
 
-  locate(path: string): Promise<string> {
-    return this.#at("stat", path, undefined, async (target) => locate(this.#workspace, target));
+  realPath(path: string): Promise<string> {
+    return this.#at("stat", path, undefined, async (target) => realPath(this.#workspace, target));
   }
 
   list(path: string): Promise<readonly DirectoryEntry[]> {
@@ -155,6 +150,10 @@ class RootedFiles implements LocalFiles {
     this.#closed ??= Promise.withResolvers<void>();
     this.#closeWhenIdle();
     return this.#closed.promise;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #at<Result>(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isProtectedPath } from "../../node.ts";
+import { isProtectedPath } from "../../internal-node.ts";
 
 const own = "/h/.config/parley";
 const isProtected = (path: string, access: "read" | "write") => isProtectedPath(path, access, [own]);

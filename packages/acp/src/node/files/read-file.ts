@@ -9,11 +9,6 @@ import type { FilePath } from "./file-path.ts";
 import { type ResolvedPath, Walk } from "./walk.ts";
 import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
 
-export interface LocalReadOptions extends ReadTextOptions {
-  /** Whether to follow symbolic links; false refuses them with -32066, for a path from `locate`. Default true. */
-  readonly followLinks?: boolean;
-}
-
 export interface TextFile {
   /** The requested lines. */
   readonly text: string;
@@ -36,7 +31,7 @@ export interface FileFacts {
 export async function readTextFile(
   workspace: Workspace,
   target: FilePath,
-  options: LocalReadOptions,
+  options: ReadTextOptions,
 ): Promise<TextFile> {
   checkLineRange(options, target.text);
   const { bytes, links, canonical } = await readBytes(workspace, target, options);
@@ -49,7 +44,7 @@ export async function readTextFile(
 export async function readBytes(
   { roots, access, maxReadBytes }: Workspace,
   target: FilePath,
-  { signal, followLinks }: Pick<LocalReadOptions, "signal" | "followLinks">,
+  { signal, followLinks }: Pick<ReadTextOptions, "signal" | "followLinks">,
 ): Promise<{ readonly bytes: Buffer; readonly links: number; readonly canonical: string }> {
   refuseDirectoryName(target);
   const resolved = new Walk(roots, access, target).toEnd({ followLinks });

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { descents, refusal, scratch, secret } from "../../../test/support/scratch-workspace.ts";
-import { localFiles, localFilesWith } from "./local-files.ts";
+import { type LocalFiles, localFiles, localFilesWith } from "./local-files.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs POSIX files" : false, timeout: 60_000 };
 
@@ -412,4 +412,17 @@ test("a root stays the directory it was when its path comes to mean another one"
   renameSync(`${root}.old`, root);
   assert.equal(await files.readText(join(root, "new")), "also inside");
   writeFileSync(join(root, "new"), "");
+});
+
+test("files that are disposed of are closed", async (t) => {
+  const [[, access] = assert.fail()] = descents;
+  const { root, put } = scratch(t, access);
+  const path = put("a.txt", "a");
+  let left: LocalFiles;
+  {
+    await using files = localFiles({ roots: [root] });
+    left = files;
+    assert.equal(await files.readText(path), "a");
+  }
+  assert.equal((await refusal(left.readText(path))).reason, "unavailable");
 });

@@ -13,7 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { agent, client, type Files, memoryPair, RequestError } from "../../index.ts";
+import { agent, client, type Files, RequestError } from "../../index.ts";
+import { memoryPair } from "../../transport.ts";
 import { localFiles } from "./local-files.ts";
 
 interface Served {

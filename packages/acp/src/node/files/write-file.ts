@@ -19,12 +19,10 @@ import { refuseDirectoryName, requireRegularFile, type Workspace } from "./works
 
 export interface LocalWriteOptions extends WriteTextOptions {
   /**
-   * The expected state, else -32066: a version from `read` or `write`, "absent" for no file, "any" for no check.
+   * The expected state, else "conflict": a version from `read` or `write`, "absent" for no file, "any" for no check.
    * Default: as `expectUnchanged` says.
    */
   readonly expected?: string;
-  /** Whether to follow symbolic links; false refuses them with -32066, for a path from `locate`. Default true. */
-  readonly followLinks?: boolean;
 }
 
 export interface WrittenFile {

@@ -4,6 +4,7 @@ import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type { Entry } from "../../model/entry.ts";
+import { upgradeEntry } from "../../model/entry-format.ts";
 import { unknownSession } from "../../model/store-rules.ts";
 import type { Database, Row } from "./database.ts";
 import { type EntryText, entryFromText, type LongText } from "./entry-text.ts";
@@ -147,7 +148,7 @@ function entryOf(db: Database, session: SessionRow, row: Row, expected: number):
     if (row["seq"] !== expected) throw new SyntaxError("it is missing");
     const entry = decodeRow(db, row);
     if (entry.seq !== expected) throw new SyntaxError(`it calls itself ${entry.seq}`);
-    return entry;
+    return upgradeEntry(entry);
   } catch (error) {
     const isDamage =
       error instanceof SyntaxError || (error instanceof StoreError && error.kind === "damaged");

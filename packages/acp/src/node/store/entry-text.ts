@@ -2,6 +2,7 @@
 
 import type { ContentBlock } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
+import { entryFormat } from "../../model/entry-format.ts";
 
 /** Strings and texts above this many characters are stored separately. */
 const longText = 65_536;
@@ -41,7 +42,7 @@ export function entryFromText(body: string, longTexts: readonly LongText[]): Ent
     longTexts.length === 0 ? body : (longTexts.find(({ path }) => path.length === 0)?.text ?? body);
   const entry: unknown = JSON.parse(whole);
   for (const { path, text } of longTexts) if (path.length > 0) put(entry, path, text);
-  if (typeof entry !== "object" || entry === null || !("seq" in entry) || !("kind" in entry)) {
+  if (typeof entry !== "object" || entry === null || !("seq" in entry)) {
     throw new SyntaxError("it is not an entry");
   }
   // as: our own text, checked by its checksum and its form
@@ -86,6 +87,8 @@ export interface SpokenText {
 
 /** The text of the user or the agent in an entry; thoughts, tools and plans are not searched. */
 export function spokenText(entry: Entry): SpokenText | undefined {
+  // written by a later version: only that one knows where its text is
+  if (entry.format > entryFormat) return undefined;
   if (entry.kind === "prompt") return spoken(entry.prompt, entry.messageId, false);
   if (entry.kind !== "update") return undefined;
   const { update } = entry;

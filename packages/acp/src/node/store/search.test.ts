@@ -8,6 +8,7 @@ import type { SqliteStore } from "./store-options.ts";
 
 function chunkAt(seq: number, text: string, messageId = "answer"): Entry {
   return {
+    format: 1,
     seq,
     time: 1_000 + seq,
     kind: "update",
@@ -56,6 +57,7 @@ test("a message that came in chunks is found by words that chunks broke, also wh
     await store.append("a", [promptAt(1, "hello"), chunkAt(2, "The refac"), chunkAt(3, "toring of the mod")]);
     assert.deepEqual(await found(store, "refactoring"), ["a:2"]);
     const thought: Entry = {
+      format: 1,
       seq: 4,
       time: 1,
       kind: "update",

@@ -119,7 +119,7 @@ const image = (letter: string): string => letter.repeat(100_000);
 
 function imageAt(seq: number, ...letters: string[]): Entry {
   const prompt = letters.map((letter) => ({ type: "image" as const, mimeType: "i/p", data: image(letter) }));
-  return { seq, time: 1, kind: "prompt", messageId: `m${seq}`, prompt };
+  return { format: 1, seq, time: 1, kind: "prompt", messageId: `m${seq}`, prompt };
 }
 
 test("equal long texts are kept once, and go with their last user", patience, async () => {
@@ -180,5 +180,32 @@ test("a deleted session leaves no trace in the files", patience, async () => {
 test("loading the store's module does not load SQLite", patience, () => {
   const loaded = readFileSync(new URL("./sqlite-store.ts", import.meta.url), "utf8");
   const imports = [...loaded.matchAll(/^import (?!type).*from "(.*)";$/gm)].map((match) => match[1]);
-  assert.deepEqual(imports, ["./entry-text.ts"]);
+  assert.deepEqual(imports, ["node:path", "../../jsonrpc/errors.ts", "./entry-text.ts"]);
+});
+
+test("a store is a path or options, and is closed when it is disposed of", patience, async () => {
+  const path = freshPath();
+  {
+    await using store = sqliteStore(path);
+    await store.create(recordOf("a"));
+  }
+  const again = sqliteStore({ path });
+  // the other has let go of it
+  await again.claim("a");
+  await again[Symbol.asyncDispose]();
+  await assert.rejects(again.get("a"), /closed/);
+});
+
+test("a path that is empty, relative or no path throws at once", () => {
+  for (const path of ["", "sessions.db", "./sessions.db", ":memory:", "/tmp/a\0b", undefined, 7]) {
+    const refused = {
+      name: "TypeError",
+      message: /^sqliteStore: expected the absolute path of a file, got /,
+    };
+    assert.throws(() => sqliteStore(path as string), refused);
+    assert.throws(() => sqliteStore({ path: path as string }), refused);
+  }
+  assert.throws(() => sqliteStore(":memory:"), /use memoryStore\(\) for a store in memory$/);
+  // @ts-expect-error -- the file is named path
+  assert.throws(() => sqliteStore({ file: freshPath() }), TypeError);
 });

@@ -1,21 +1,27 @@
 // Stores sessions in a SQLite file that many processes can share.
 
+import { isAbsolute } from "node:path";
+import { argumentText } from "../../jsonrpc/errors.ts";
 import type { Entry } from "../../model/entry.ts";
 import { textOfEntry } from "./entry-text.ts";
 import type { OpenStore } from "./open-store.ts";
 import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
 
 /**
- * Creates a store in the file at `path`. SQLite is loaded on first use; before Node 24 it prints an
+ * Creates a store in the file at `path`, which is absolute. SQLite is loaded on first use; before Node 24 it prints an
  * ExperimentalWarning. Arguments are copied before a call returns; a rejected call has stored
  * nothing.
  *
  * @example
- * const store = sqliteStore({ path: join(dataDirectory, "sessions.db") });
- * await store.create({ sessionId, cwd, additionalDirectories: [], createdAt: now, updatedAt: now, config: {} });
- * await store.append(sessionId, [{ seq: 1, time: now, kind: "prompt", messageId, prompt }]);
+ * import { agent } from "@parley/acp";
+ * import { sqliteStore } from "@parley/acp/node";
+ *
+ * const store = sqliteStore("/var/lib/my-agent/sessions.db");
+ * agent({ name: "my-agent", version: "1.0.0", prompt: () => undefined, session: { store } });
  */
-export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
+export function sqliteStore(given: string | SqliteStoreOptions): SqliteStore {
+  const options = typeof given === "string" ? { path: given } : given;
+  checkPath(options?.path);
   const held = new Set<string>();
   let opening: Promise<OpenStore> | undefined;
   let current: OpenStore | undefined;
@@ -45,6 +51,11 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     } finally {
       await store?.close();
     }
+  }
+
+  function closeOnce(): Promise<void> {
+    closing ??= close();
+    return closing;
   }
 
   return {
@@ -100,11 +111,16 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     async verify() {
       return (await open()).verify();
     },
-    close() {
-      closing ??= close();
-      return closing;
-    },
+    close: closeOnce,
+    [Symbol.asyncDispose]: closeOnce,
   };
+}
+
+/** A relative path would mean another file after each change of directory. */
+function checkPath(path: unknown): void {
+  if (typeof path === "string" && isAbsolute(path) && !path.includes("\0")) return;
+  const hint = path === ":memory:" ? "; use memoryStore() for a store in memory" : "";
+  throw new TypeError(`sqliteStore: expected the absolute path of a file, got ${argumentText(path)}${hint}`);
 }
 
 function copyOf<T>(value: T): T {

@@ -112,9 +112,7 @@ function fileError(error: NodeJS.ErrnoException, path: string): Error {
 }
 
 export function unavailable(message: string, reason: string, cause?: unknown): RequestError {
-  const error = new RequestError(-32067, message, { reason });
-  if (cause !== undefined) error.cause = cause;
-  return error;
+  return new RequestError("unavailable", message, { data: { reason }, cause });
 }
 
 function isFileError(error: unknown): error is NodeJS.ErrnoException {

@@ -4,7 +4,7 @@ import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { SessionStore } from "../../model/store.ts";
 
 export interface SqliteStoreOptions {
-  /** The database file. It and its directories are created if missing, for this user only. */
+  /** The absolute path of the database file. It and its directories are created if missing, for this user only. */
   readonly path: string;
   /**
    * "normal" (default): acknowledged writes survive a crash of the process; a power cut may lose the commits since the
@@ -14,7 +14,7 @@ export interface SqliteStoreOptions {
   readonly durability?: "full" | "normal";
   /** Whether to create a missing file. Default true. */
   readonly create?: boolean;
-  /** The largest size of the file; then writes reject with RequestError -32067. Default: no limit. */
+  /** The largest size of the file; then writes reject with RequestError "unavailable". Default: no limit. */
   readonly maxBytes?: number;
   /** How long a write blocks this process while another one writes. Default 5,000. */
   readonly busyTimeoutMs?: number;
@@ -43,7 +43,7 @@ export interface StoreProblem {
   readonly problem: string;
 }
 
-export interface SqliteStore extends SessionStore {
+export interface SqliteStore extends SessionStore, AsyncDisposable {
   /** Opens the file now instead of with the first call. After a failure the next call tries again. */
   open(): Promise<void>;
   /**

@@ -1,7 +1,8 @@
 // Checks the command of a terminal, which runs without a shell, and describes it while it runs.
 
 import { isAbsolute } from "node:path";
-import type { CreateTerminalOptions, ExitStatus } from "../../model/services.ts";
+import type { ExitStatus } from "../../model/content.ts";
+import type { CreateTerminalOptions } from "../../model/services.ts";
 import type { ProcessGroup } from "../process-group.ts";
 import { invalidParam } from "./terminal-errors.ts";
 
@@ -12,7 +13,7 @@ export interface CommandSpec {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Throws -32602 for a command that no system can start. */
+/** Throws RequestError "invalid_params" for a command that no system can start. */
 export function commandSpec(
   options: CreateTerminalOptions,
   base: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
@@ -29,7 +30,7 @@ export function commandSpec(
   return { command, args, cwd, env: { ...environment(base.env), ...options.env } };
 }
 
-/** Throws -32602 for anything but a whole number of bytes. */
+/** Throws RequestError "invalid_params" for anything but a whole number of bytes. */
 export function checkedByteLimit(limit: number): number {
   if (Number.isSafeInteger(limit) && limit >= 0) return limit;
   throw invalidParam(

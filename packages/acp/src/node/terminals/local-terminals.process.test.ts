@@ -396,3 +396,19 @@ describe("the end of a terminal", () => {
     await refused;
   });
 });
+
+test("terminals that are disposed of end their commands, one by one or all at once", posix, async () => {
+  const pids: number[] = [];
+  {
+    await using terminals = localTerminals({ cwd: "/" });
+    const sleeps = { command: "sleep", args: ["1000"] };
+    {
+      await using terminal = await terminals.create(sleeps);
+      pids.push(terminal.pid);
+      assert.ok(runs(terminal.pid));
+    }
+    await gone(pids[0] ?? 0);
+    pids.push((await terminals.create(sleeps)).pid);
+  }
+  await gone(pids[1] ?? 0);
+});

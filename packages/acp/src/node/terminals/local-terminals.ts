@@ -2,7 +2,9 @@
 
 import { isAbsolute } from "node:path";
 import { ByteTail } from "../../base/byte-tail.ts";
-import type { CreateTerminalOptions, ExitStatus, Terminals } from "../../model/services.ts";
+import { checkOptions } from "../../base/known-options.ts";
+import type { ExitStatus } from "../../model/content.ts";
+import type { CreateTerminalOptions, Terminals } from "../../model/services.ts";
 import { type CommandSpec, checkedByteLimit, commandSpec } from "./command.ts";
 import { startPiped } from "./piped-command.ts";
 import { type PtySpawn, startPty } from "./pty-command.ts";
@@ -30,16 +32,30 @@ export interface LocalTerminalsOptions {
 
 export interface LocalTerminals extends Terminals {
   create(options: CreateTerminalOptions): Promise<LocalTerminal>;
-  /** Throws -32002 for an unknown or released id. */
+  /** Throws RequestError "not_found" for an unknown or released id. */
   get(terminalId: string): LocalTerminal;
   /** Ends and releases all terminals; resolves when nothing of them runs. */
   close(): Promise<void>;
+  /** Closes them. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
+
+const knownOptions = {
+  cwd: true,
+  env: true,
+  maxTerminals: true,
+  maxOutputByteLimit: true,
+  killMs: true,
+  pty: true,
+  onOutput: true,
+  onExit: true,
+} as const;
 
 const mebibyte = 1024 * 1024;
 
 /** Runs commands on this machine. Call `close` when done. */
 export function localTerminals(options: LocalTerminalsOptions): LocalTerminals {
+  checkOptions("localTerminals", options, knownOptions);
   if (!isAbsolute(options.cwd)) throw new TypeError(`cwd must be an absolute path, got "${options.cwd}"`);
   return new TerminalTable(options);
 }
@@ -86,6 +102,10 @@ class TerminalTable implements LocalTerminals {
       }
     })();
     return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #start(spec: CommandSpec, limit: number): Promise<Terminal> {

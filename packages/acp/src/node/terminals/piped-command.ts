@@ -10,7 +10,8 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { isContinuation } from "../../base/byte-tail.ts";
-import type { ExitStatus } from "../../model/services.ts";
+import { optional } from "../../base/objects.ts";
+import type { ExitStatus } from "../../model/content.ts";
 import { hasPid, ProcessGroup } from "../process-group.ts";
 import { groupMark } from "../watchdog.ts";
 import type { ByteSink, CommandSpec, RunningCommand } from "./command.ts";
@@ -26,7 +27,9 @@ export async function startPiped(spec: CommandSpec, sink: ByteSink): Promise<Run
   const child = await startChild({ ...spec, env: { ...spec.env, [mark]: "1" } }, fifo);
   const output = fifo === undefined ? readTwo(child, sink) : readFifo(fifo.readFd, sink);
   const exit = Promise.withResolvers<ExitStatus>();
-  child.once("exit", (code, signal) => exit.resolve(signal === null ? { exitCode: code } : { signal }));
+  child.once("exit", (code, signal) =>
+    exit.resolve(signal === null ? optional({ exitCode: code ?? undefined }) : { signal }),
+  );
   child.on("error", () => {
     // it could not be signalled; ProcessGroup checks whether it exits
   });

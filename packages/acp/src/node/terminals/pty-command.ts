@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import { accessSync, constants, statSync } from "node:fs";
 import { constants as systemConstants } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import type { ExitStatus } from "../../model/services.ts";
+import type { ExitStatus } from "../../model/content.ts";
 import { type OwnedChild, ProcessGroup } from "../process-group.ts";
 import { groupMark } from "../watchdog.ts";
 import type { ByteSink, CommandSpec, RunningCommand } from "./command.ts";

@@ -3,43 +3,38 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { optional } from "../../base/objects.ts";
+import type { RequestErrorKind } from "../../jsonrpc/error-kinds.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 
 /** `path` is a JSON pointer to the wrong parameter. */
 export function invalidParam(path: string, message: string): RequestError {
-  const data = { reason: "invalid_params", path };
-  return new RequestError(errorCodes.invalidParams, `terminal/create: ${message}`, data);
+  return RequestError.invalidParams(`terminal/create: ${message}`, path);
 }
 
 export function unknownTerminal(): RequestError {
   const message = "there is no such terminal: it was released, or never created here";
-  return new RequestError(errorCodes.notFound, message, { reason: "terminal_not_found" });
+  return new RequestError("not_found", message, { data: { reason: "terminal_not_found" } });
 }
 
 export function tooManyTerminals(most: number): RequestError {
   const message = `terminal/create: the limit of ${most} terminals is reached; release one that has ended`;
-  return new RequestError(errorCodes.limitExceeded, message, { reason: "limit_exceeded" });
+  return new RequestError("limit_exceeded", message, { data: { reason: "limit_exceeded" } });
 }
 
 export function terminalsClosed(): RequestError {
   const message = "terminal/create: the session's terminals have been closed";
-  return new RequestError(errorCodes.unavailable, message, { reason: "unavailable" });
+  return new RequestError("unavailable", message, { data: { reason: "unavailable" } });
 }
 
 /** Explains why a command did not start. */
 export function startFailure(command: string, cwd: string, cause: NodeJS.ErrnoException): RequestError {
-  const { code, reason, message, path } = explain(command, cwd, cause);
-  const error = new RequestError(code, `could not start ${JSON.stringify(command)}: ${message}`, {
-    reason,
-    ...optional({ path }),
-  });
-  error.cause = cause;
-  return error;
+  const { kind, reason, message, path } = explain(command, cwd, cause);
+  const data = { reason, ...optional({ path }) };
+  return new RequestError(kind, `could not start ${JSON.stringify(command)}: ${message}`, { data, cause });
 }
 
 interface Explanation {
-  readonly code: number;
+  readonly kind: RequestErrorKind;
   readonly reason: string;
   readonly message: string;
   readonly path?: string;
@@ -48,11 +43,11 @@ interface Explanation {
 function explain(command: string, cwd: string, cause: NodeJS.ErrnoException): Explanation {
   if (!canEnter(cwd)) {
     const message = `its working directory ${cwd} does not exist or cannot be entered; give another cwd`;
-    return { code: errorCodes.notFound, reason: "cwd_not_found", path: "/cwd", message };
+    return { kind: "not_found", reason: "cwd_not_found", path: "/cwd", message };
   }
   if (cause.code === "ENOENT") {
     return {
-      code: errorCodes.notFound,
+      kind: "not_found",
       reason: "command_not_found",
       path: "/command",
       message: whyMissing(command, cwd),
@@ -61,14 +56,14 @@ function explain(command: string, cwd: string, cause: NodeJS.ErrnoException): Ex
   if (cause.code === "EACCES" || cause.code === "EPERM") {
     const message =
       "it is not executable; chmod +x it, or start it through its interpreter (sh, node, python)";
-    return { code: errorCodes.invalidParams, reason: "not_executable", path: "/command", message };
+    return { kind: "invalid_params", reason: "not_executable", path: "/command", message };
   }
   if (cause.code === "E2BIG") {
     const message = "its arguments and environment are too long; pass large input in a file";
-    return { code: errorCodes.invalidParams, reason: "too_long", path: "/args", message };
+    return { kind: "invalid_params", reason: "too_long", path: "/args", message };
   }
   // usually out of processes, descriptors or memory
-  return { code: errorCodes.unavailable, reason: "unavailable", message: cause.code ?? "the system refused" };
+  return { kind: "unavailable", reason: "unavailable", message: cause.code ?? "the system refused" };
 }
 
 function whyMissing(command: string, cwd: string): string {

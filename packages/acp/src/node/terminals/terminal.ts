@@ -4,7 +4,8 @@ import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../../base/byte-tail.ts";
 import { withTimeout } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
-import type { ExitStatus, TerminalHandle, TerminalOutput } from "../../model/services.ts";
+import type { ExitStatus } from "../../model/content.ts";
+import type { TerminalHandle, TerminalOutput } from "../../model/services.ts";
 import type { PtyControl, RunningCommand } from "./command.ts";
 import { unknownTerminal } from "./terminal-errors.ts";
 
@@ -14,6 +15,8 @@ export interface LocalTerminal extends TerminalHandle {
   readonly pid: number;
   /** Input and screen size; undefined without a pseudo-terminal. */
   readonly pty: PtyControl | undefined;
+  /** Releases it. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface TerminalOwner {
@@ -95,6 +98,10 @@ export class Terminal implements LocalTerminal {
       this.#owner.released(this.terminalId, this.#releasing);
     }
     return this.#releasing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
   }
 
   #check(): void {

@@ -14,14 +14,8 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import {
-  type AgentSession,
-  type Entry,
-  type EntryBody,
-  memoryStore,
-  type SessionStore,
-  type SessionUpdate,
-} from "../../index.ts";
+import type { AgentSession, Entry, SessionUpdate } from "../../index.ts";
+import { type EntryBody, memoryStore, type SessionStore } from "../../store.ts";
 
 async function entriesOf(store: SessionStore, sessionId: string): Promise<Entry[]> {
   const entries: Entry[] = [];
@@ -30,7 +24,7 @@ async function entriesOf(store: SessionStore, sessionId: string): Promise<Entry[
 }
 
 const ends = (entries: readonly Entry[]) =>
-  entries.flatMap((entry) => (entry.kind === "outcome" ? [entry.outcome.stopReason] : []));
+  entries.flatMap((entry) => (entry.kind === "result" ? [entry.result.stopReason] : []));
 
 inEveryVersion(
   "a turn whose client dies is cancelled once, and its history says so and goes on",
@@ -84,7 +78,7 @@ inEveryVersion(
       async prompt(turn) {
         const background = turn.session.runInBackground({ title: "B" }, (tool) => aborted(tool.signal));
         background.catch(() => seen.push("background"));
-        const work = turn.session.work(() => void seen.push("never"));
+        const work = turn.session.runTurn(() => void seen.push("never"));
         void work.then(({ stopReason }) => seen.push(`work ${stopReason}`));
         await aborted(turn.signal);
       },
@@ -171,7 +165,7 @@ inEveryVersion("a client that dies while history is being sent leaves nothing be
     ...good,
     async *entries(sessionId, fromSeq) {
       for await (const entry of good.entries(sessionId, fromSeq)) {
-        if (isSlow && entry.kind === "outcome") await gate.promise;
+        if (isSlow && entry.kind === "result") await gate.promise;
         yield entry;
       }
     },
@@ -218,7 +212,7 @@ inEveryVersion(
     await store.claim(sessionId);
     await store.append(
       sessionId,
-      bodies.map((body, i) => ({ seq: before.length + 1 + i, time: 1, ...body })),
+      bodies.map((body, i) => ({ format: 1, seq: before.length + 1 + i, time: 1, ...body })),
     );
     await store.release(sessionId);
     for (let times = 0; times < 2; times++) {
@@ -233,7 +227,7 @@ inEveryVersion(
       const added = (await entriesOf(store, sessionId)).slice(before.length + bodies.length);
       assert.deepEqual(
         added.map((entry) => (entry.kind === "update" ? entry.update.sessionUpdate : entry.kind)),
-        ["tool_call_update", "terminal_update", "answer", "outcome"],
+        ["tool_call_update", "terminal_update", "answer", "result"],
       );
     }
   },

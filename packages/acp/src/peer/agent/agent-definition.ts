@@ -3,7 +3,6 @@
 import { milliseconds } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import type {
-  Activation,
   AgentCapabilities,
   AgentIntroduction,
   ClientCapabilities,
@@ -12,21 +11,30 @@ import { allEditions, type Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
-import type { UnstableMethods } from "../../wire/decode.ts";
+import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
 import type { Extensions } from "../base/extensions.ts";
-import type { AgentSession, Turn, TurnEnd } from "./turn/turn.ts";
+import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
-/** How a session came to life on this connection. */
-export type SessionOrigin = "new" | "load" | "resume" | "fork";
+/** How a session was opened. Everything else about it is on the session. */
+export interface OpenInfo {
+  /** A new session; one that was stored, with its history shown again or not; or a copy of one. */
+  readonly origin: "new" | "load" | "resume" | "fork";
+  /** `_meta` of the request. */
+  readonly _meta?: Meta;
+}
 
-export interface AgentDefinition {
+/**
+ * What an agent does and offers. `Data` is the type of `session.data`: what `session.open` returns. `End` is what `prompt`
+ * returns; it is inferred, so that the compiler checks the stop reasons of async handlers too.
+ */
+export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptEnd> {
   readonly name: string;
   readonly version: string;
   readonly title?: string;
+  readonly session?: SessionHandlers<Data>;
   /** Answers one prompt. Called once per turn, never twice at once per session. Returns nothing for "end_turn". */
-  prompt(turn: Turn): Promise<TurnEnd> | TurnEnd;
-  readonly session?: SessionHandlers;
+  prompt(turn: Turn<Data>): Promise<End> | End;
   readonly auth?: AuthHandlers;
   /** Kinds of content that prompts may have beside text and links. Default none. */
   readonly promptCapabilities?: {
@@ -44,7 +52,8 @@ export interface AgentDefinition {
   readonly extensions?: Extensions;
   /** The editions of the protocol to speak, newest first. Default: all. */
   readonly editions?: Editions;
-  readonly unstable?: UnstableMethods;
+  /** The unstable features to enable. Default: none. */
+  readonly unstable?: UnstableFeatures;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log;
   readonly connection?: AgentConnectionOptions;
@@ -52,14 +61,25 @@ export interface AgentDefinition {
   readonly _meta?: Meta;
 }
 
+/** A function without data need not return undefined. One with data must return it. */
+// biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without a return statement
+type Opened<Data> = undefined extends Data ? Data | void : Data;
+
 /** What an agent does when sessions open, change and close, and where they live. */
-export interface SessionHandlers {
-  /** A session has been opened; a good place to set its options and commands. Throw `authRequired()` to refuse. */
-  open?(session: AgentSession, origin: SessionOrigin, activation: Activation): Promise<void> | void;
+export interface SessionHandlers<Data> {
+  /**
+   * A session has been opened: set its options and commands here. The result becomes `session.data`. Throw a
+   * RequestError to refuse.
+   */
+  open?(session: AgentSession<undefined>, info: OpenInfo): Promise<Opened<Data>> | Opened<Data>;
   /** A session has been closed, or its connection has ended. */
-  close?(session: AgentSession): Promise<void> | void;
+  close?(session: AgentSession<Data>): Promise<void> | void;
   /** The client chose a value that the option offers. Throw RequestError to refuse. */
-  setConfigOption?(session: AgentSession, configId: string, value: string | boolean): Promise<void> | void;
+  setConfigOption?(
+    session: AgentSession<Data>,
+    configId: string,
+    value: string | boolean,
+  ): Promise<void> | void;
   /** Where sessions live. Default: memory, for as long as the agent object lives. */
   readonly store?: SessionStore;
   /**
@@ -88,12 +108,6 @@ export interface AgentConnectionOptions
    * for an exit and for the user's answers has no limit. Default 60,000.
    */
   readonly clientTimeoutMs?: number;
-}
-
-/** For scripted agents: the client cancels a call or a terminal that was announced by a plain update. */
-export interface AgentHooks {
-  cancelTool?(toolCallId: string): void;
-  cancelTerminal?(terminalId: string): void;
 }
 
 const agentKeys: Keys<AgentDefinition> = {
@@ -188,14 +202,10 @@ function features(definition: AgentDefinition): AgentCapabilities {
     list: true,
     close: true,
     delete: true,
-    fork: lists(unstable, "session/fork"),
+    fork: lists(unstable, "fork"),
     additionalDirectories: true,
-    systemPrompt: lists(unstable, "session/new"),
-    systemPromptOverride: lists(unstable, "session/new"),
+    systemPrompt: lists(unstable, "system_prompt"),
+    systemPromptOverride: lists(unstable, "system_prompt"),
     logout: definition.auth?.logout !== undefined,
   };
-}
-
-export function lists(unstable: UnstableMethods, method: string): boolean {
-  return unstable === "*" || unstable.includes(method);
 }

@@ -16,7 +16,8 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentSession, memoryStore } from "../../index.ts";
+import type { AgentSession, OpenInfo } from "../../index.ts";
+import { memoryStore } from "../../store.ts";
 
 const prompt: Prompted = (turn) => void turn.say(`you said ${turn.text}`);
 const where = { cwd: "/project", mcpServers: [] };
@@ -251,7 +252,7 @@ test("N111 a prompt without an id is not run, and nothing is answered", async ()
 });
 
 test("N117 an unknown mode, model, option or value is -32602, and nothing changes", async () => {
-  const option = (configId: string) => ({
+  const option = (configId: "mode" | "model") => ({
     configId,
     name: configId,
     category: configId,
@@ -288,7 +289,7 @@ test("N117 an unknown mode, model, option or value is -32602, and nothing change
 });
 
 test("A82 a version 1 client gets modes and legacy models beside the options, in step", async () => {
-  const select = (category: string) => ({
+  const select = (category: "mode" | "model") => ({
     configId: `the-${category}`,
     name: category,
     category,
@@ -374,7 +375,7 @@ test("A23 A42 A44 each activation names its own roots and servers; none is left 
     const { call } = await started(version, {
       prompt,
       session: {
-        open: (session: AgentSession, origin: string) =>
+        open: (session: AgentSession, { origin }: OpenInfo) =>
           void seen.push([origin, session.roots, session.mcpServers.length]),
       },
     });
@@ -496,7 +497,7 @@ test("A118 a system prompt that the agent cannot take is -32602, and none is kno
   for (const version of [1, 2]) {
     const got: unknown[] = [];
     const open = (session: AgentSession) => void got.push(session.systemPrompt);
-    const { call } = await started(version, { prompt, unstable: ["session/new"], session: { open } });
+    const { call } = await started(version, { prompt, unstable: ["system_prompt"], session: { open } });
     const with_ = (systemPrompt: unknown) => call("session/new", { ...where, systemPrompt });
     const content = [text("be brief")];
     await with_({ mode: "override", content });

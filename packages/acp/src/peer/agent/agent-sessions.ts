@@ -3,19 +3,18 @@
 import { withTimeout } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
-import { invalidParams, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionRecord } from "../../model/store.ts";
-import { methodNotFound } from "../base/bound-wire.ts";
-import { sessionNotFound } from "../base/extensions.ts";
 import { newId } from "../base/new-id.ts";
-import type { AgentDefinition, AgentHooks, SessionOrigin } from "./agent-definition.ts";
+import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
 import { checkedActivation, checkOptionValue, logIn } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
 import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
 import { defaultMaxUnstored, SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
+import type { AgentSession } from "./turn/turn.ts";
 
 /** How long the end of a connection waits for sessions that are being opened. */
 const openGraceMs = 5_000;
@@ -36,11 +35,9 @@ export class AgentSessions {
   readonly #replays = new Map<string, Promise<boolean>>();
   /** Sessions that are being opened. */
   readonly #opening = new Set<Promise<ServedSession>>();
-  readonly #hooks: AgentHooks;
   #isEnding = false;
 
-  constructor(definition: AgentDefinition, sender: SessionSender, store: GuardedStore, hooks: AgentHooks) {
-    this.#hooks = hooks;
+  constructor(definition: AgentDefinition, sender: SessionSender, store: GuardedStore) {
     this.#definition = definition;
     this.#sender = sender;
     this.#store = store;
@@ -52,7 +49,7 @@ export class AgentSessions {
 
   get(sessionId: string): ServedSession {
     const session = this.#live.get(sessionId);
-    if (session === undefined) throw sessionNotFound(sessionId);
+    if (session === undefined) throw RequestError.sessionNotFound(sessionId);
     return session;
   }
 
@@ -62,7 +59,7 @@ export class AgentSessions {
         await logIn(this.#definition, op.methodId);
         return { kind: "none" };
       case "logout":
-        if (this.#definition.auth?.logout === undefined) throw methodNotFound("logout");
+        if (this.#definition.auth?.logout === undefined) throw RequestError.methodNotFound("logout");
         await this.#definition.auth.logout();
         return { kind: "none" };
       case "new":
@@ -183,10 +180,10 @@ export class AgentSessions {
     request: IncomingRequest,
   ): Promise<ServedSession> {
     const record = await this.#store.get(sessionId);
-    if (record === undefined) throw sessionNotFound(sessionId);
+    if (record === undefined) throw RequestError.sessionNotFound(sessionId);
     if (record.cwd !== activation.cwd) {
       const message = `the session belongs to another working directory: ${JSON.stringify(record.cwd)}`;
-      throw invalidParams(message, "/cwd");
+      throw RequestError.invalidParams(message, "/cwd");
     }
     const live = this.#live.get(sessionId);
     if (live === undefined) await this.#store.claim(sessionId);
@@ -200,7 +197,7 @@ export class AgentSessions {
 
   async #fork(sessionId: string, activation: Activation): Promise<ServedSession> {
     const from = await this.#store.get(sessionId);
-    if (from === undefined) throw sessionNotFound(sessionId);
+    if (from === undefined) throw RequestError.sessionNotFound(sessionId);
     await this.#live.get(sessionId)?.updates.log.flush();
     const now = Date.now();
     const { cwd, additionalDirectories } = activation;
@@ -217,13 +214,20 @@ export class AgentSessions {
   }
 
   /** Sets a session up that this process has claimed. One that fails is released, and deleted if it is new. */
-  async #begin(record: SessionRecord, activation: Activation, origin: SessionOrigin): Promise<ServedSession> {
+  async #begin(
+    record: SessionRecord,
+    activation: Activation,
+    origin: OpenInfo["origin"],
+  ): Promise<ServedSession> {
     const { sessionId, settledSeq } = record;
     const entries = (fromSeq: number) => this.#store.entries(sessionId, fromSeq);
     try {
       const end = origin === "new" ? noHistory : await historyEnd(entries, settledSeq);
       const session = this.#install(record, activation, end);
-      await this.#definition.session?.open?.(session, origin, activation);
+      const { _meta } = activation;
+      // nothing is kept with it before `open` has returned
+      const opening = session as AgentSession<undefined>;
+      session.data = await this.#definition.session?.open?.(opening, { origin, ...optional({ _meta }) });
       restoreOptions(session, record.config);
       return session;
     } catch (error) {
@@ -306,17 +310,9 @@ export class AgentSessions {
     op: Extract<SessionOp, { op: "cancel_tool" | "cancel_terminal" }>,
   ): Promise<AgentOpResult> {
     const session = this.get(op.sessionId);
-    const { cancelTool, cancelTerminal } = this.#hooks;
-    const isTool = op.op === "cancel_tool";
     // answered when it is accepted; the end is an update (A108)
-    const isDone = isTool
-      ? session.updates.work.cancel("tool_call", op.toolCallId)
-      : session.updates.work.cancel("terminal", op.terminalId);
-    if (isDone) return { kind: "none" };
-    if (isTool && cancelTool !== undefined) cancelTool(op.toolCallId);
-    else if (!isTool && cancelTerminal !== undefined) cancelTerminal(op.terminalId);
-    else
-      throw new RequestError(rpcCodes.invalidParams, "it cannot be cancelled", { reason: "not_cancellable" });
+    if (op.op === "cancel_tool") session.updates.work.cancel("tool_call", op.toolCallId);
+    else session.updates.work.cancel("terminal", op.terminalId);
     return { kind: "none" };
   }
 }

@@ -13,13 +13,14 @@ import type {
 import { chooseVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
-import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
-import { Failure, type UnstableMethods } from "../../wire/decode.ts";
-import { BoundWire, extensionName, methodNotFound, refuseBatch, sessionOf } from "../base/bound-wire.ts";
+import { featureMode, type UnstableFeatures } from "../../validation/unstable-features.ts";
+import { Failure } from "../../wire/decode.ts";
+import { BoundWire, extensionName, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
 import type { SessionSender } from "./session/session-sender.ts";
@@ -42,7 +43,7 @@ export interface AgentWireOptions
   extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "drainMs"> {
   /** Newest first. */
   readonly versions: readonly ProtocolVersion[];
-  readonly unstable: UnstableMethods;
+  readonly unstable: UnstableFeatures;
   /** The host passes on what another agent says, so it goes out as it came. Default false. */
   readonly forwards?: boolean;
 }
@@ -155,7 +156,7 @@ export class AgentWire implements SessionSender {
     const isFinal = this.#isUsed || this.#negotiated?.edition.reinitializes === false;
     if (isFinal || this.#state === "initializing") {
       const message = "initialize: the connection has been initialized already";
-      throw new RequestError(rpcCodes.invalidRequest, message, { reason: "already_initialized" });
+      throw new RequestError("invalid_request", message, { data: { reason: "already_initialized" } });
     }
     const version = chooseVersion(params, this.#options.versions);
     this.#state = "initializing";
@@ -170,7 +171,7 @@ export class AgentWire implements SessionSender {
     const spoken = ownValues === undefined || forwards ? any : wire;
     const bound = new BoundWire(spoken, "agent", unstable, this.log);
     const row = bound.receivedRequest("initialize");
-    if (row === undefined) throw methodNotFound("initialize");
+    if (row === undefined) throw RequestError.methodNotFound("initialize");
     const client = edition.client(bound.requestParams(row, edition.initializeParams(params)) as object);
     this.#connection.idPolicy = wire.idPolicy;
     this.#negotiated = { wire: bound, edition, client };
@@ -178,11 +179,11 @@ export class AgentWire implements SessionSender {
   }
 
   /** Loads the rules after the answer: no session can send anything before. */
-  async #loadRules(unstable: UnstableMethods): Promise<void> {
+  async #loadRules(unstable: UnstableFeatures): Promise<void> {
     this.#state = "loading_rules";
     try {
       const { modelRules } = await import("../../model/model-rules.ts");
-      this.rules ??= modelRules(unstable === "*" || unstable.includes("session/update"));
+      this.rules ??= modelRules(featureMode(unstable));
     } catch (error) {
       this.log("error", "updates are not checked: the rules could not be loaded", { error });
     }
@@ -198,16 +199,16 @@ export class AgentWire implements SessionSender {
     if (method.startsWith("_")) return this.#host.extensionRequested(method, params, request);
     if (this.#negotiated === undefined) {
       const message = `${method.slice(0, 100)}: initialize must come first`;
-      throw new RequestError(rpcCodes.invalidRequest, message, { reason: "not_initialized" });
+      throw new RequestError("invalid_request", message, { data: { reason: "not_initialized" } });
     }
     const { wire, edition } = this.#negotiated;
     const row = wire.receivedRequest(method);
-    if (row === undefined) throw methodNotFound(method);
+    if (row === undefined) throw RequestError.methodNotFound(method);
     const decoded = wire.requestParams(row, params);
     this.#host.allow(method);
     // an object, since every row of the table is one
     const op = edition.decode(method, decoded as object, this.#host.optionsOf);
-    if (op === undefined) throw methodNotFound(method);
+    if (op === undefined) throw RequestError.methodNotFound(method);
     this.#isUsed = true;
     if (op.op === "prompt") {
       return this.#host.prompt(op, request).then((result) => {

@@ -10,7 +10,7 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { authRequired } from "../../index.ts";
+import { RequestError } from "../../index.ts";
 
 const prompt = () => undefined;
 const agentMethod = { type: "agent" as const, methodId: "key", name: "Key" };
@@ -31,7 +31,7 @@ function guarded() {
       prompt,
       session: {
         open: () => {
-          if (!inside) throw authRequired([agentMethod]);
+          if (!inside) throw RequestError.authRequired([agentMethod]);
         },
       },
       auth: {

@@ -15,13 +15,12 @@ import {
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
 import type { AgentSession, DisplayTerminal, SessionUpdate, Turn } from "../../index.ts";
-import type { AgentHooks } from "./agent-definition.ts";
 
 const v2 = { editions: ["v2"], version: 2 } as const;
 
 /** A version 2 client by hand, with one session. */
-async function byHand(definition: { prompt: Prompted; [more: string]: unknown }, hooks: AgentHooks = {}) {
-  const talk = withScriptedClient(definition, {}, hooks);
+async function byHand(definition: { prompt: Prompted; [more: string]: unknown }) {
+  const talk = withScriptedClient(definition);
   await talk.call("initialize", initialize(2));
   const { sessionId } = (await talk.call("session/new", { cwd: "/project" })) as { sessionId: string };
   const prompt = (words: string) => talk.call("session/prompt", { sessionId, prompt: [text(words)] });
@@ -97,25 +96,51 @@ test("A108 A109 terminal/cancel reaches the owner of the process, and its exit t
   await rejects(call("terminal/cancel", { sessionId, terminalId }), -32602);
 });
 
-test("A108 calls and terminals that a scripted agent reports by hand are cancelled by its hooks", async () => {
-  const cancelled: string[] = [];
-  const gate = Promise.withResolvers<void>();
-  const cancel = { capabilities: { cancel: {} } };
-  const { call, sessionId, prompt } = await byHand(
+test("A108 a cancel of one call withdraws its question, and the call does not run", async () => {
+  const withdrawn: boolean[] = [];
+  const seen: unknown[] = [];
+  const talk = withScriptedClient(
     {
-      async prompt(turn: Turn) {
-        await turn.update({ sessionUpdate: "tool_call_update", toolCallId: "t", title: "T", ...cancel });
-        await turn.update({ sessionUpdate: "terminal_update", terminalId: "x", ...cancel });
-        await gate.promise;
+      async prompt(turn) {
+        const start = { title: "T", toolCallId: "t", cancellable: true, permission: true } as const;
+        await turn
+          .tool(start, () => seen.push("ran"))
+          .catch((error: { code: number }) => seen.push(error.code, turn.signal.aborted));
       },
     },
-    { cancelTool: (id) => void cancelled.push(id), cancelTerminal: (id) => void cancelled.push(id) },
+    {
+      "session/request_permission"(_params, request) {
+        request.signal.addEventListener("abort", () => withdrawn.push(true));
+        return new Promise(() => undefined);
+      },
+    },
   );
+  await talk.call("initialize", initialize(2));
+  const { sessionId } = (await talk.call("session/new", { cwd: "/project" })) as { sessionId: string };
+  await talk.call("session/prompt", { sessionId, prompt: [text("go")] });
+  await quiet();
+  await talk.call("tool_call/cancel", { sessionId, toolCallId: "t" });
+  await quiet();
+  await quiet();
+  assert.deepEqual([withdrawn, seen], [[true], [-32800, false]]);
+  const updates = talk.peer.got.map(({ params }) => params["update"] as Record<string, unknown> | undefined);
+  assert.equal(updates.findLast((update) => update?.["status"] !== undefined)?.["status"], "cancelled");
+});
+
+test("A108 calls and terminals that an agent reported by updates of its own cannot be cancelled", async () => {
+  const gate = Promise.withResolvers<void>();
+  const cancel = { capabilities: { cancel: {} } };
+  const { call, sessionId, prompt } = await byHand({
+    async prompt(turn: Turn) {
+      await turn.update({ sessionUpdate: "tool_call_update", toolCallId: "t", title: "T", ...cancel });
+      await turn.update({ sessionUpdate: "terminal_update", terminalId: "x", ...cancel });
+      await gate.promise;
+    },
+  });
   await prompt("go");
   await quiet();
-  await call("tool_call/cancel", { sessionId, toolCallId: "t" });
-  await call("terminal/cancel", { sessionId, terminalId: "x" });
-  assert.deepEqual(cancelled, ["t", "x"]);
+  await rejects(call("tool_call/cancel", { sessionId, toolCallId: "t" }), -32602);
+  await rejects(call("terminal/cancel", { sessionId, terminalId: "x" }), -32602);
   gate.resolve();
 });
 
@@ -195,14 +220,14 @@ test("A66 a list with what was never announced, or without what still runs, is r
   const { prompt, log } = await byHand({
     prompt({ session }: Turn) {
       const work = [{ type: "tool_call" as const, toolCallId: "b" }];
-      assert.throws(() => session.setBackground(work), TypeError);
-      assert.throws(() => session.setBackground([{ type: "terminal", terminalId: "t" }]), TypeError);
-      assert.throws(() => session.setBackground([{ type: "subagent", sessionId: "s" }]), TypeError);
+      assert.throws(() => session.setBackgroundWork(work), TypeError);
+      assert.throws(() => session.setBackgroundWork([{ type: "terminal", terminalId: "t" }]), TypeError);
+      assert.throws(() => session.setBackgroundWork([{ type: "subagent", sessionId: "s" }]), TypeError);
       void session.update({ sessionUpdate: "tool_call_update", toolCallId: "b", title: "B" });
-      session.setBackground(work);
-      assert.throws(() => session.setBackground([]), TypeError);
+      session.setBackgroundWork(work);
+      assert.throws(() => session.setBackgroundWork([]), TypeError);
       void session.update({ sessionUpdate: "tool_call_update", toolCallId: "b", status: "completed" });
-      session.setBackground([]);
+      session.setBackgroundWork([]);
     },
   });
   await prompt("x");
@@ -270,7 +295,7 @@ inEveryVersion(
       },
     });
     const outcomes = [
-      there?.work(async (turn) => {
+      there?.runTurn(async (turn) => {
         order.push("mine");
         assert.deepEqual(turn.prompt, []);
         await turn.tool({ title: "T" }, () => undefined);
@@ -282,20 +307,20 @@ inEveryVersion(
     assert.deepEqual(order, ["mine", "yours"]);
     assert.deepEqual(statuses(updates), ["pending", "in_progress", "completed"]);
     if (pair.version === 2) assert.deepEqual(states(updates), ["running", "idle", "running", "idle"]);
-    const failed = await there?.work(() => {
+    const failed = await there?.runTurn(() => {
       throw new Error("secret");
     });
     assert.equal(failed?.error?.code, -32603);
-    const cancelled = there?.work((turn) => aborted(turn.signal));
+    const cancelled = there?.runTurn((turn) => aborted(turn.signal));
     await quiet();
     session.cancel();
     assert.deepEqual(await cancelled, { stopReason: "cancelled" });
     await session.close();
-    assert.deepEqual(await there?.work(() => undefined), { stopReason: "cancelled" });
+    assert.deepEqual(await there?.runTurn(() => undefined), { stopReason: "cancelled" });
   },
 );
 
-test("work of the agent's own waits behind a turn with steering, and is no message of it", async () => {
+test("work of the agent's own waits behind a turn with an inbox, and is no message of it", async () => {
   const inboxes: number[] = [];
   const gate = Promise.withResolvers<void>();
   let there: AgentSession | undefined;
@@ -313,7 +338,7 @@ test("work of the agent's own waits behind a turn with steering, and is no messa
   });
   const first = session.prompt("1");
   await first.accepted;
-  const mine = there?.work(() => "refusal");
+  const mine = there?.runTurn(() => "refusal");
   await quiet();
   gate.resolve();
   await first.result;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { inEveryVersion } from "../../../test/support/peer-probe.ts";
-import { agent, client, type Files, memoryPair, type SessionUpdate } from "../../index.ts";
+import { agent, client, type Files, type SessionUpdate } from "../../index.ts";
+import { memoryPair } from "../../transport.ts";
 
 inEveryVersion(
   "a listener that comes with a load sees the whole history, however long (A24, G6)",

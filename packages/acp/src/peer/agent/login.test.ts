@@ -12,7 +12,7 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { agent, authRequired } from "../../index.ts";
+import { agent, RequestError } from "../../index.ts";
 
 const key = { type: "agent" as const, methodId: "key", name: "Key" };
 const tty = { type: "terminal" as const, methodId: "tty", name: "Terminal" };
@@ -112,7 +112,7 @@ inEveryVersion(
 inEveryVersion("a turn that finds out that the login expired says so", async (pair) => {
   const { session } = await openSession(pair, {
     prompt() {
-      throw authRequired();
+      throw RequestError.authRequired();
     },
   });
   await failsWith(session.prompt("x").result, -32000, { reason: "auth_required" });
@@ -124,7 +124,7 @@ inEveryVersion("A112 what `open` throws names the methods too", async (pair) => 
     ...definition,
     session: {
       open: () => {
-        throw authRequired();
+        throw RequestError.authRequired();
       },
     },
   });

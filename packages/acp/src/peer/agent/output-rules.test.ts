@@ -11,14 +11,9 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import {
-  type AgentSession,
-  type AvailableCommand,
-  memoryStore,
-  type SessionConfigOption,
-  type SessionUpdate,
-  type Turn,
-} from "../../index.ts";
+import type { AgentSession, OutgoingUpdate, SessionConfigOption, Turn } from "../../index.ts";
+import type { AvailableCommand } from "../../model.ts";
+import { memoryStore } from "../../store.ts";
 
 /** Runs the body in a turn of an agent whose client offers everything. */
 async function inTurn(
@@ -122,9 +117,9 @@ inEveryVersion("A85 commands have names that are unique and one word", async (pa
   const named = (...names: string[]) =>
     names.map((name): AvailableCommand => ({ type: "command", name, description: "d" }));
   const { session } = await inTurn(pair, (turn) => {
-    turn.commands(named("go"));
+    turn.session.setAvailableCommands(named("go"));
     for (const names of [["a b"], ["a\tb"], ["\u00a0"], [""], ["go", "go"]]) {
-      assert.throws(() => turn.commands(named(...names)), TypeError, names.join());
+      assert.throws(() => turn.session.setAvailableCommands(named(...names)), TypeError, names.join());
       const update = {
         sessionUpdate: "available_commands_update" as const,
         availableCommands: named(...names),
@@ -142,12 +137,12 @@ inEveryVersion(
     const allow = { optionId: "a", name: "A", kind: "allow_once" as const };
     await inTurn(pair, async (turn) => {
       const ask = { title: "?", options: [allow] };
-      assert.deepEqual(await turn.requestPermission(ask), { allowed: true, optionId: "a" });
-      assert.equal((await turn.requestPermission("no options: the usual ones")).allowed, true);
+      assert.deepEqual(await turn.requestPermission(ask), allow);
+      assert.ok(await turn.requestPermission("no options: the usual ones"));
       await assert.rejects(turn.requestPermission({ ...ask, options: [allow, allow] }), /optionId "a" twice/);
       const command = (cwd: string) => ({ type: "command" as const, command: "ls", cwd });
       await assert.rejects(turn.requestPermission({ ...ask, subject: command("here") }), TypeError);
-      assert.equal((await turn.requestPermission({ ...ask, subject: command("/project") })).allowed, true);
+      assert.ok(await turn.requestPermission({ ...ask, subject: command("/project") }));
     });
   },
 );
@@ -231,9 +226,9 @@ inEveryVersion(
 inEveryVersion(
   "A105 a compaction begins, grows and ends once, with a summary or an error where it belongs",
   async (pair) => {
-    const say = (status: string, more: object = {}): SessionUpdate =>
-      ({ sessionUpdate: "compaction_update", compactionId: "c", status, ...more }) as SessionUpdate;
-    const grow: SessionUpdate = {
+    const say = (status: string, more: object = {}): OutgoingUpdate =>
+      ({ sessionUpdate: "compaction_update", compactionId: "c", status, ...more }) as OutgoingUpdate;
+    const grow: OutgoingUpdate = {
       sessionUpdate: "compaction_summary_chunk",
       compactionId: "c",
       content: text("so far"),
@@ -260,8 +255,8 @@ inEveryVersion("A107 terminals have absolute places and ids that are never used 
     const ids = [turn.terminal({ command: "a" }), turn.terminal({ command: "b" })];
     assert.notEqual(ids[0]?.terminalId, ids[1]?.terminalId);
     assert.throws(() => turn.terminal({ cwd: "here" }), /absolute/);
-    const update = (more: object): SessionUpdate =>
-      ({ sessionUpdate: "terminal_update", terminalId: "mine", ...more }) as SessionUpdate;
+    const update = (more: object): OutgoingUpdate =>
+      ({ sessionUpdate: "terminal_update", terminalId: "mine", ...more }) as OutgoingUpdate;
     void turn.update(update({ command: "a" }));
     void turn.update(update({ exitStatus: { exitCode: 0 } }));
     void turn.update({ sessionUpdate: "terminal_output_chunk", terminalId: "mine", data: "bGF0ZQ==" });
@@ -348,12 +343,13 @@ test("A87 A88 version 1's terminals are attached before they are released, and a
     const [shown, late, killed] = [await create("shown"), await create("late"), await create("killed")];
     assert.ok(shown && late && killed);
     await turn.tool({ title: "T" }, async (tool) => {
-      await tool.terminal(shown);
+      await tool.add({ type: "terminal", terminalId: shown.terminalId });
       await shown.release();
       // it has been attached: saying so again changes nothing
       await tool.add("more");
       await late.release();
-      assert.throws(() => tool.terminal(late), /before it is released/);
+      const content = { type: "terminal", terminalId: late.terminalId } as const;
+      assert.throws(() => tool.add(content), /before it is released/);
       await killed.kill();
     });
   });

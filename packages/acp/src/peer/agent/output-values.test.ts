@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inEveryVersion, openSession, type Pair, text } from "../../../test/support/peer-probe.ts";
-import type { SessionUpdate, Turn } from "../../index.ts";
+import type { OutgoingUpdate, Turn } from "../../index.ts";
 
 /** What throws, by its message, when the body says it in a turn. */
 async function refusals(
@@ -30,7 +30,7 @@ async function refusals(
   return got;
 }
 
-const update = (value: object) => (turn: Turn) => turn.update(value as SessionUpdate);
+const update = (value: object) => (turn: Turn) => turn.update(value as OutgoingUpdate);
 const diff = (more: object) => ({
   sessionUpdate: "tool_call_update",
   toolCallId: "d",
@@ -56,11 +56,12 @@ inEveryVersion(
         /\/severity must be info, warning, error or .*got "fatal"/,
       ],
       [
-        (turn) => turn.commands([{ name: "go", description: "d" } as never]),
+        (turn) =>
+          turn.session.setAvailableCommands([{ type: "made_up", name: "go", description: "d" } as never]),
         /\/availableCommands\/0\/type must be/,
       ],
       [
-        (turn) => turn.commands([{ type: "command", description: "d" } as never]),
+        (turn) => turn.session.setAvailableCommands([{ type: "command", description: "d" } as never]),
         /\/availableCommands\/0\/name must be string, got nothing/,
       ],
       [
@@ -71,7 +72,7 @@ inEveryVersion(
       [update(diff({ path: "/a.ts" })), /\/content\/0\/newText must be string, got nothing/],
       [update(diff({ oldText: "x" })), /\/content\/0\/path must be string, got nothing/],
       [update(diff({ path: "/a.ts", newText: 7 })), /\/content\/0\/newText must be string, got number/],
-      [update(diff({ path: "/a.ts", newText: "x", oldText: 7 })), /\/oldText must be string or null/],
+      [update(diff({ path: "/a.ts", newText: "x", oldText: 7 })), /\/oldText must be string, got number/],
       [
         update({ sessionUpdate: "terminal_output_chunk", terminalId: 7, data: "" }),
         /\/terminalId must be string, got number/,
@@ -89,8 +90,11 @@ inEveryVersion(
         /\/messageId must be string, got nothing/,
       ],
       [update({ sessionUpdate: "plan_update" }), /\/plan must be/],
-      [(turn) => turn.title(7 as never), /\/title must be string/],
-      [(turn) => turn.session.setBackground([{ type: "made_up" } as never]), /\/background\/0\/type must be/],
+      [(turn) => turn.session.setTitle(7 as never), /\/title must be string/],
+      [
+        (turn) => turn.session.setBackgroundWork([{ type: "made_up" } as never]),
+        /\/background\/0\/type must be/,
+      ],
     ];
     const got = await refusals(
       pair,
@@ -117,7 +121,8 @@ inEveryVersion("X8 words of one's own, and what stands beside the schema, are ta
       content: { type: "diff", changes: [], path: "/a", newText: "x" },
     }),
     update({ sessionUpdate: "notice", severity: "_mine", title: "T", _meta: { mine: 1 } }),
-    (turn: Turn) => turn.commands([{ type: "_mine", name: "go", description: "d" } as never]),
+    (turn: Turn) =>
+      turn.session.setAvailableCommands([{ type: "_mine", name: "go", description: "d" } as never]),
   ];
   assert.deepEqual(
     await refusals(pair, right),
@@ -205,7 +210,7 @@ test("G7 whatever is wrong with an update is refused in version 1 as it is in ve
   ]);
   const verdicts = (version: 1 | 2) =>
     refusals({ editions: [`v${version}`], version }, [
-      ...tried.map((value) => (turn: Turn) => turn.update(structuredClone(value) as SessionUpdate)),
+      ...tried.map((value) => (turn: Turn) => turn.update(structuredClone(value) as OutgoingUpdate)),
       (turn) => turn.say("the end"),
     ]);
   const [v1, v2] = [await verdicts(1), await verdicts(2)];

@@ -1,28 +1,29 @@
 // Checks what a client opens a session with, sets an option to and logs in by.
 
 import type { Activation } from "../../edition/agent-edition.ts";
-import { invalidParams } from "../../jsonrpc/errors.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
-import { type AgentDefinition, lists } from "./agent-definition.ts";
+import { lists } from "../../validation/unstable-features.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
 
 /** Throws -32602 for what the agent cannot use. No root and no server is left out silently. */
 export function checkedActivation(
   given: Activation,
   { mcpCapabilities: mcp = {}, unstable = [] }: Pick<AgentDefinition, "mcpCapabilities" | "unstable">,
 ): Activation {
-  const activation = withSystemPrompt(given, lists(unstable, "session/new"));
+  const activation = withSystemPrompt(given, lists(unstable, "system_prompt"));
   const { cwd, additionalDirectories, mcpServers } = activation;
-  if (!isAbsolutePath(cwd)) throw invalidParams("cwd must be an absolute path", "/cwd");
+  if (!isAbsolutePath(cwd)) throw RequestError.invalidParams("cwd must be an absolute path", "/cwd");
   for (const [i, directory] of additionalDirectories.entries()) {
     if (!isAbsolutePath(directory))
-      throw invalidParams("a directory must be an absolute path", `/additionalDirectories/${i}`);
+      throw RequestError.invalidParams("a directory must be an absolute path", `/additionalDirectories/${i}`);
   }
   for (const [i, server] of mcpServers.entries()) {
-    const type = String(server.type);
+    const { type } = server;
     const offered = type === "stdio" || (type === "http" && mcp.http) || (type === "sse" && mcp.sse);
     if (!offered) {
       const message = `this agent uses no MCP servers of type ${type.slice(0, 50)}`;
-      throw invalidParams(message, `/mcpServers/${i}/type`);
+      throw RequestError.invalidParams(message, `/mcpServers/${i}/type`);
     }
   }
   return activation;
@@ -34,16 +35,16 @@ function withSystemPrompt({ systemPrompt, ...activation }: Activation, isListed:
   const { mode, content } = systemPrompt as { mode?: unknown; content?: unknown };
   // the field is checked by the schema only where its own method is listed too
   if (!Array.isArray(content))
-    throw invalidParams("a system prompt needs a mode and content", "/systemPrompt");
+    throw RequestError.invalidParams("a system prompt needs a mode and content", "/systemPrompt");
   if (mode !== "append" && mode !== "override")
-    throw invalidParams(
+    throw RequestError.invalidParams(
       `a system prompt is appended or overrides, got ${String(mode).slice(0, 50)}`,
       "/systemPrompt/mode",
     );
   for (const [i, block] of content.entries()) {
     const type = (block as { type?: unknown } | null)?.type;
     if (type !== "text")
-      throw invalidParams(
+      throw RequestError.invalidParams(
         `a system prompt is text, got ${String(type).slice(0, 50)}`,
         `/systemPrompt/content/${i}/type`,
       );
@@ -65,7 +66,7 @@ export function checkOptionValue(
   path = "/value",
 ): SessionConfigOption {
   const option = options.find((each) => each.configId === configId);
-  const wrong = (message: string, where: string) => invalidParams(message.slice(0, 500), where);
+  const wrong = (message: string, where: string) => RequestError.invalidParams(message.slice(0, 500), where);
   if (option === undefined) {
     const ids = options.map((each) => each.configId).join(", ");
     throw wrong(`the session has no option ${quoted(configId)}; it has: ${ids || "none"}`, "/configId");
@@ -96,7 +97,7 @@ export async function logIn(definition: AgentDefinition, methodId: string): Prom
   if (method === undefined || method.type === "terminal" || login === undefined) {
     const known = methods.filter(({ type }) => type !== "terminal").map((each) => String(each.methodId));
     const message = `there is no such method to log in with; there are: ${known.join(", ") || "none"}`;
-    throw invalidParams(message, "/methodId");
+    throw RequestError.invalidParams(message, "/methodId");
   }
   await login.call(definition.auth, methodId);
 }

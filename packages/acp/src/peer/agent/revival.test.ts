@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { conversation, inEveryVersion, type Pair, place, quiet } from "../../../test/support/peer-probe.ts";
-import { type Entry, memoryStore, type SessionStore, type Turn } from "../../index.ts";
+import type { Entry, Turn } from "../../index.ts";
+import { memoryStore, type SessionStore } from "../../store.ts";
 
 const pair: Pair = { editions: ["v2"], version: 2 };
 
@@ -12,8 +13,7 @@ const definition = {
   async prompt(turn: Turn) {
     await turn.say("a");
     await turn.tool({ title: "T", toolCallId: turn.text }, async (tool) => {
-      const terminal = turn.terminal({ command: "ls" });
-      await tool.terminal(terminal);
+      const terminal = tool.terminal({ command: "ls" });
       await terminal.write("x");
       terminal.exit({ exitCode: 0 });
       await tool.requestPermission();
@@ -83,7 +83,7 @@ async function revived(
     all.map(({ seq }) => seq),
     all.map((_, i) => i + 1),
   );
-  return { ends: all.slice(end).map(({ time: _time, seq: _seq, ...body }) => body), read };
+  return { ends: all.slice(end).map(({ format: _format, time: _time, seq: _seq, ...body }) => body), read };
 }
 
 test("a session whose process was not killed is gone on with without reading its history", async () => {

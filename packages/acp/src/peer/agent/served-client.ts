@@ -11,76 +11,94 @@ import type {
 } from "../../edition/agent-edition.ts";
 import { allEditions, type Edition, editionOf, versionsOf } from "../../edition/negotiate.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
-import { type ConnectionError, invalidParams, RequestError } from "../../jsonrpc/errors.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
-import type { Implementation, Meta, SessionConfigOption } from "../../model/content.ts";
-import { methodNotFound } from "../base/bound-wire.ts";
-import { authRequired, type ExtensionContext } from "../base/extensions.ts";
+import type { Implementation, SessionConfigOption } from "../../model/content.ts";
+import type { ExtensionContext } from "../base/extensions.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
-import { type AgentDefinition, type AgentHooks, authMethodsFor, introduction } from "./agent-definition.ts";
+import type { AgentConnection } from "./agent.ts";
+import { type AgentDefinition, authMethodsFor, introduction } from "./agent-definition.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { type AgentHost, AgentWire } from "./agent-wire.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
+import { sentAtOnce } from "./session/session-updates.ts";
 import { receivedPrompt } from "./turn/received-prompt.ts";
 
 interface ServedClientParts {
   readonly store: GuardedStore;
-  readonly hooks: AgentHooks;
   /** Instead of the definition's. */
   readonly log: Log | undefined;
 }
 
-export class ServedClient implements AgentHost {
-  /** Resolves when the connection has closed and its sessions with it; never rejects. */
+/** What is known of a client before its handshake. */
+const noCapabilities: ClientCapabilities = {
+  readTextFile: false,
+  writeTextFile: false,
+  terminal: false,
+  terminalAuth: false,
+  elicitationForm: false,
+  elicitationUrl: false,
+  booleanOptions: false,
+  notices: false,
+  compaction: false,
+};
+
+export class ServedClient implements AgentHost, AgentConnection {
   readonly closed: Promise<ConnectionError>;
   readonly #definition: AgentDefinition;
   readonly #wire: AgentWire;
   readonly #sessions: AgentSessions;
   #client: Introduction<ClientCapabilities> | undefined;
 
-  /** @internal Made by agent().connect(). */
   constructor(
     transport: Transport,
     definition: AgentDefinition,
-    { store, hooks, log = definition.log }: ServedClientParts,
+    { store, log = definition.log }: ServedClientParts,
   ) {
     const { editions = allEditions, unstable = [], connection } = definition;
     const options = { ...connection, versions: versionsOf(editions), unstable, ...optional({ log }) };
     this.#definition = definition;
     this.#wire = new AgentWire(transport, options, this);
-    this.#sessions = new AgentSessions(definition, this.#wire, store, hooks);
+    this.#sessions = new AgentSessions(definition, this.#wire, store);
     this.closed = this.#wire.closed.then(async (reason) => {
       await this.#sessions.closeAll();
       return reason;
     });
   }
 
-  get capabilities(): ClientCapabilities {
-    return this.#wire.client.capabilities;
+  get clientCapabilities(): ClientCapabilities {
+    return this.#client?.capabilities ?? noCapabilities;
   }
 
   get clientInfo(): Implementation | undefined {
     return this.#client?.info;
   }
 
-  get clientMeta(): Meta | undefined {
-    return this.#client?._meta;
-  }
-
-  /** The edition that was agreed on; undefined before. */
   get edition(): Edition | undefined {
     const { version } = this.#wire;
     return version === undefined ? undefined : editionOf(version);
   }
 
-  close(reason?: string): Promise<void> {
-    return this.#wire.close(reason);
+  async close(reason?: string): Promise<void> {
+    await this.#wire.close(reason);
+    await this.closed;
   }
 
-  /** Sends a notification outside the protocol; its name begins with `_`. */
-  notify(method: `_${string}`, params?: unknown): Promise<void> | undefined {
-    return this.#wire.notifyExtension(method, params);
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  request(
+    method: `_${string}`,
+    params?: unknown,
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<unknown> {
+    return this.#wire.requestExtension(method, params, options);
+  }
+
+  notify(method: `_${string}`, params?: unknown): Promise<void> {
+    return this.#wire.notifyExtension(method, params) ?? sentAtOnce;
   }
 
   // ---- AgentHost: what the client sends
@@ -117,7 +135,7 @@ export class ServedClient implements AgentHost {
       embeddedContext = false,
     } = this.#definition.promptCapabilities ?? {};
     const wrong = unsupportedContent(op.prompt, { image, audio, embeddedContext });
-    if (wrong !== undefined) throw invalidParams(`session/prompt: ${wrong}`, "/prompt");
+    if (wrong !== undefined) throw RequestError.invalidParams(`session/prompt: ${wrong}`, "/prompt");
     return new Promise((resolve, reject) => {
       const prompt = receivedPrompt(op, prompts, resolve, reject);
       // cancelled while the version was loading
@@ -132,7 +150,7 @@ export class ServedClient implements AgentHost {
 
   extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown {
     const { requests = {} } = this.#definition.extensions ?? {};
-    if (!Object.hasOwn(requests, method)) throw methodNotFound(method);
+    if (!Object.hasOwn(requests, method)) throw RequestError.methodNotFound(method);
     return requests[method as `_${string}`]?.(params, this.#extensionContext(request.signal));
   }
 
@@ -144,12 +162,11 @@ export class ServedClient implements AgentHost {
 
   /** Names the ways to log in that this client was shown, unless they are too many for an error. */
   #loginNeeded(): RequestError {
-    const methods = this.#wire.edition.authMethods(authMethodsFor(this.#definition, this.capabilities));
-    const { code, message } = authRequired();
+    const methods = this.#wire.edition.authMethods(authMethodsFor(this.#definition, this.clientCapabilities));
+    const { kind, message, data } = RequestError.authRequired();
     const isSmall = methods.length > 0 && JSON.stringify(methods).length < 900;
-    return new RequestError(code, message, {
-      reason: "auth_required",
-      ...(isSmall ? { authMethods: methods } : {}),
+    return new RequestError(kind, message, {
+      data: isSmall ? { ...(data as object), authMethods: methods } : data, // an object that we made
     });
   }
 

@@ -2,7 +2,7 @@
 
 import { withTimeout } from "../../base/deadline.ts";
 import type { Activation, ClientCapabilities } from "../../edition/agent-edition.ts";
-import { RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type {
   AvailableCommand,
   BackgroundWork,
@@ -10,20 +10,29 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../../model/content.ts";
-import type { PromptResult, SessionUpdate } from "../../model/update.ts";
+import type { Entry } from "../../model/entry.ts";
+import {
+  completeCommands,
+  completeUpdate,
+  type OutgoingCommand,
+  type OutgoingUpdate,
+} from "../../model/outgoing.ts";
+import type { PromptResult } from "../../model/update.ts";
+import { lists } from "../../validation/unstable-features.ts";
 import { newId } from "../base/new-id.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
-import { type AgentDefinition, lists } from "./agent-definition.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
-import { SessionUpdates } from "./session/session-updates.ts";
-import { DisplayTerminal, type DisplayTerminalOptions } from "./turn/display-terminal.ts";
+import { SessionUpdates, sentAtOnce } from "./session/session-updates.ts";
 import { Questions } from "./turn/questions.ts";
 import type { ReceivedPrompt } from "./turn/received-prompt.ts";
 import { abandonTurn, newTurn, type QueuedTurn, runTurn } from "./turn/run-turn.ts";
+import { checkTool, RunningToolCall, type ToolHost } from "./turn/running-tool-call.ts";
 import type { RunningTurn } from "./turn/running-turn.ts";
-import { checkTool, ToolCall, type ToolCallStart } from "./turn/tool-call.ts";
-import type { AgentSession, Turn, TurnEnd } from "./turn/turn.ts";
+import { ShownTerminal } from "./turn/shown-terminal.ts";
+import type { DisplayTerminal, DisplayTerminalOptions, RunTool, ToolCallStart } from "./turn/tool-call.ts";
+import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
 /** How long closing a session waits for its turn, and for its store. */
 const closeGraceMs = 5_000;
@@ -86,7 +95,7 @@ export class ServedSession implements AgentSession {
   }
 
   get turn(): Turn | undefined {
-    return this.#turn;
+    return this.#turn?.hasEnded ? undefined : this.#turn;
   }
 
   configOption(configId: string): string | boolean | undefined {
@@ -106,8 +115,7 @@ export class ServedSession implements AgentSession {
   }
 
   setConfigOptions(options: readonly SessionConfigOption[]): void {
-    const configOptions = options as SessionConfigOption[]; // only read
-    this.updates.check({ sessionUpdate: "config_option_update", configOptions });
+    this.updates.check({ sessionUpdate: "config_option_update", configOptions: options });
     this.#options = options;
     const values = options.map(({ configId }) => [configId, this.configOption(configId)] as const);
     this.updates.log.patch({ config: Object.fromEntries(values.filter(isSet)) });
@@ -115,15 +123,12 @@ export class ServedSession implements AgentSession {
       void this.updates.update({ sessionUpdate: "config_option_update", configOptions: [...options] });
   }
 
-  setAvailableCommands(commands: readonly AvailableCommand[]): void {
-    const availableCommands = commands as AvailableCommand[]; // only read
+  setAvailableCommands(commands: readonly OutgoingCommand[]): void {
+    const availableCommands = completeCommands(commands);
     this.updates.check({ sessionUpdate: "available_commands_update", availableCommands });
-    this.#commands = commands;
+    this.#commands = availableCommands;
     if (this.#isAnnounced)
-      void this.updates.update({
-        sessionUpdate: "available_commands_update",
-        availableCommands: [...commands],
-      });
+      void this.updates.update({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
   setTitle(title: string): void {
@@ -131,30 +136,39 @@ export class ServedSession implements AgentSession {
     this.updates.log.patch({ title });
   }
 
-  update(update: SessionUpdate): Promise<void> | undefined {
-    return this.updates.update(update);
+  update(update: OutgoingUpdate): Promise<void> {
+    this.#checkOpen("session.update");
+    return this.updates.update(completeUpdate(update)) ?? sentAtOnce;
   }
 
-  setBackground(work: readonly BackgroundWork[]): void {
+  history(): AsyncIterable<Entry> {
+    return this.updates.log.history();
+  }
+
+  setBackgroundWork(work: readonly BackgroundWork[]): void {
     this.updates.setBackground(work);
   }
 
-  runInBackground<Result>(
-    start: ToolCallStart,
-    run: (tool: ToolCall) => Promise<Result> | Result,
-  ): Promise<Result> {
-    checkTool("session.background", start, run);
-    const { updates } = this;
+  runInBackground<Result>(start: ToolCallStart, run: RunTool<Result>): Promise<Result> {
+    this.#checkOpen("session.runInBackground");
+    checkTool("session.runInBackground", start, run);
+    const { updates, cwd } = this;
     const { signal } = this.#closing;
-    const questions = new Questions(updates, signal, { isForeground: false });
-    const host = { updates, questions, signal, update: (update: SessionUpdate) => this.update(update) };
-    const tool = new ToolCall(host, { cancellable: true, ...start });
+    const host: ToolHost = {
+      updates,
+      questions: new Questions(updates, signal, { isForeground: false }),
+      signal,
+      cwd,
+      checkOpen: (method) => this.#checkOpen(method),
+      send: (update) => updates.update(update) ?? sentAtOnce,
+    };
+    const tool = new RunningToolCall(host, { cancellable: true, ...start });
     const { toolCallId } = tool;
-    this.setBackground([...updates.work.runningBackground, { type: "tool_call", toolCallId }]);
+    this.setBackgroundWork([...updates.work.runningBackground, { type: "tool_call", toolCallId }]);
     const running = tool.run(run).finally(() => {
       this.#background.delete(running);
       const isOther = (item: BackgroundWork) => item.type !== "tool_call" || item.toolCallId !== toolCallId;
-      if (!updates.isClosed) this.setBackground(updates.work.runningBackground.filter(isOther));
+      if (!updates.isClosed) this.setBackgroundWork(updates.work.runningBackground.filter(isOther));
     });
     this.#background.add(running);
     running.catch(() => undefined);
@@ -162,10 +176,11 @@ export class ServedSession implements AgentSession {
   }
 
   terminal(options: DisplayTerminalOptions = {}): DisplayTerminal {
-    return new DisplayTerminal(this.updates, { ...options, cwd: options.cwd ?? this.cwd });
+    this.#checkOpen("session.terminal");
+    return new ShownTerminal(this.updates, { ...options, cwd: options.cwd ?? this.cwd });
   }
 
-  work(run: (turn: Turn) => Promise<TurnEnd> | TurnEnd): Promise<PromptResult> {
+  runTurn(run: (turn: Turn) => Promise<PromptEnd> | PromptEnd): Promise<PromptResult> {
     return new Promise((resolve) => {
       const withdrawn = () => resolve({ stopReason: "cancelled" });
       if (this.updates.isClosed) return withdrawn();
@@ -181,6 +196,13 @@ export class ServedSession implements AgentSession {
         withdrawn,
       });
     });
+  }
+
+  #checkOpen(method: string): void {
+    if (this.updates.isClosed)
+      throw new Error(
+        `the session is closed: ${method}() does nothing any more; the client has to load it again`,
+      );
   }
 
   /** Another connection serves the session from now on. What waits to be sent goes there. */
@@ -205,7 +227,7 @@ export class ServedSession implements AgentSession {
     if (isBusy && concurrentPrompts === "reject") {
       const data = { reason: "turn_in_progress" };
       return prompt.refused(
-        new RequestError(-32064, "a turn is running: wait for its end or cancel it", data),
+        new RequestError("turn_in_progress", "a turn is running: wait for its end or cancel it", { data }),
       );
     }
     this.#queue.add(prompt);
@@ -256,13 +278,12 @@ export class ServedSession implements AgentSession {
     try {
       return await runTurn(turn, queued, {
         handler: (given) => this.#definition.prompt(given),
-        // unstable in both versions
-        reportsUsage: lists(unstable, this.updates.sender.edition.prompts.usageMethod),
+        reportsUsage: lists(unstable, "usage"),
       });
     } catch (error) {
       this.updates.sender.log("error", "a turn could not be ended", { sessionId: this.sessionId, error });
       queued.refused(
-        new RequestError(rpcCodes.internalError, "internal error", { reason: "internal_error" }),
+        new RequestError("internal_error", "internal error", { data: { reason: "internal_error" } }),
       );
       return [];
     } finally {

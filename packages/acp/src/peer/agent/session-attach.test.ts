@@ -29,7 +29,7 @@ async function recordingSender(version: ProtocolVersion) {
   const sent: string[] = [];
   const sender: SessionSender = {
     edition,
-    client: { info: undefined, capabilities: features, _meta: undefined },
+    client: { info: undefined, capabilities: features },
     openUrls: new Set(),
     log: () => undefined,
     rules: undefined,

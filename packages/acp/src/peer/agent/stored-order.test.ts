@@ -10,13 +10,8 @@ import {
   said,
   text,
 } from "../../../test/support/peer-probe.ts";
-import {
-  type AgentSession,
-  memoryStore,
-  type SessionStore,
-  type SessionUpdate,
-  type Turn,
-} from "../../index.ts";
+import type { AgentSession, OutgoingUpdate, SessionUpdate, Turn } from "../../index.ts";
+import { memoryStore, type SessionStore } from "../../store.ts";
 
 /** A store whose `append` waits while its gate is closed, or fails while it is broken. */
 function slowStore() {
@@ -64,7 +59,7 @@ function story(updates: readonly SessionUpdate[]): string[] {
   return lines;
 }
 
-const aside = (word: string, messageId = word): SessionUpdate => ({
+const aside = (word: string, messageId = word): OutgoingUpdate => ({
   sessionUpdate: "agent_message_chunk",
   messageId,
   content: text(word),
@@ -106,7 +101,7 @@ inEveryVersion(
   },
 );
 
-test("what is said while a steering prompt is being stored follows it, live and in a replay (v2)", async () => {
+test("what is said while a prompt that joins the turn is being stored follows it, live and in a replay (v2)", async () => {
   const { store, shut, open } = slowStore();
   const pair: Pair = { editions: ["v2"], version: 2 };
   const talk = await openSession(pair, {
@@ -245,7 +240,7 @@ inEveryVersion(
     assert.equal((await first.result).stopReason, "end_turn");
     const kinds: string[] = [];
     for await (const entry of store.entries(talk.session.sessionId)) kinds.push(entry.kind);
-    assert.deepEqual(kinds, ["prompt", "update", "outcome"]);
+    assert.deepEqual(kinds, ["prompt", "update", "result"]);
   },
 );
 

@@ -9,7 +9,7 @@ circular["self"] = circular;
 
 /** What a callback may try that is refused, and what the call is called. */
 const refused: Readonly<Record<string, (tool: ToolCall) => unknown>> = {
-  "a diff of a relative path": (tool) => tool.diff("rel.txt", "a", "b"),
+  "a diff of a relative path": (tool) => tool.diff({ path: "rel.txt", oldText: "b", newText: "a" }),
   "content that is none": (tool) => tool.update({ content: "text" as never }),
   "an end with locations that are none": (tool) => tool.finish("completed", { locations: "no" as never }),
   "an end that nobody awaits": (tool) => void tool.finish("completed", { title: 1 as never }).catch(() => 0),
@@ -23,7 +23,7 @@ const refused: Readonly<Record<string, (tool: ToolCall) => unknown>> = {
   },
   "an output that no JSON can say": (tool) => tool.finish("completed", { rawOutput: circular }),
   "a relative diff that it goes on after": async (tool) => {
-    assert.throws(() => tool.diff("rel.txt", "a"), TypeError);
+    assert.throws(() => tool.diff({ path: "rel.txt", newText: "a" }), TypeError);
     await tool.add("and on");
   },
 };
@@ -55,7 +55,7 @@ inEveryVersion(
       async prompt(turn) {
         const running = turn.tool({ title: "T" }, async (tool) => {
           await tool.add("before");
-          await tool.diff("rel.txt", "a", "b");
+          await tool.diff({ path: "rel.txt", oldText: "b", newText: "a" });
         });
         await running.catch((error: unknown) => reasons.push(error));
       },
@@ -86,6 +86,41 @@ inEveryVersion("an announced call whose start is refused ends with its turn", as
   await agent.close();
 });
 
+inEveryVersion("a terminal that a call made is shown in it, and ends with it at the latest", async (pair) => {
+  const { agent, session, updates } = await openSession(pair, {
+    async prompt(turn) {
+      await turn.tool({ title: "T" }, async (tool) => {
+        const done = tool.terminal({ command: "ls" });
+        await done.write("a");
+        done.exit({ exitCode: 3 });
+        await tool.terminal({ command: "sleep", cwd: "/tmp" }).write("b");
+      });
+      await turn.say("and on");
+    },
+  });
+  await session.prompt("go").result;
+  const call = updates.filter((update) => update.sessionUpdate === "tool_call_update");
+  const shown = call.flatMap(({ content }) => (content == null ? [] : [content.length])).at(-1);
+  assert.deepEqual([shown, final(updates)], [2, ["completed"]]);
+  if (pair.version === 2) {
+    const terminals = updates.filter((update) => update.sessionUpdate === "terminal_update");
+    assert.deepEqual(
+      terminals.map(({ command, cwd, exitStatus }) => [command, cwd, exitStatus]),
+      [
+        ["ls", "/project", undefined],
+        [undefined, undefined, { exitCode: 3 }],
+        ["sleep", "/tmp", undefined],
+        [undefined, undefined, {}],
+      ],
+    );
+    assert.ok(
+      updates.findLastIndex(({ sessionUpdate }) => sessionUpdate === "terminal_update") <
+        updates.indexOf(call.at(-1) as SessionUpdate),
+    );
+  } else assert.match(JSON.stringify(call), /"a".*"b"/);
+  await agent.close();
+});
+
 inEveryVersion("background calls that end at once, or begin while another ends, all end", async (pair) => {
   let opened: AgentSession | undefined;
   const gate = Promise.withResolvers<void>();
@@ -102,7 +137,7 @@ inEveryVersion("background calls that end at once, or begin while another ends, 
   const first = ["a", "b"].map((title) => opened?.runInBackground({ title }, () => gate.promise));
   const refusing = opened.runInBackground({ title: "c" }, async (tool) => {
     await gate.promise;
-    await tool.diff("rel.txt", "a");
+    await tool.diff({ path: "rel.txt", newText: "a" });
   });
   // begins in the very moment in which the others end
   const later = gate.promise.then(() => opened?.runInBackground({ title: "d" }, () => undefined));

@@ -13,7 +13,8 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentDefinition, memoryStore, RequestError, type SessionStore } from "../../index.ts";
+import { type AgentDefinition, RequestError } from "../../index.ts";
+import { memoryStore, type SessionStore } from "../../store.ts";
 
 type Json = Record<string, unknown>;
 
@@ -116,7 +117,7 @@ test("A55 a prompt that is refused shows no message", async () => {
 });
 
 test("A54 after the insertion a failure is the end of the work, never an error answer", async () => {
-  const failures: unknown[] = [new Error("secret"), new RequestError(-32099, "no model")];
+  const failures: unknown[] = [new Error("secret"), new RequestError("other", "no model", { code: -32099 })];
   const { prompt, updates } = await started(2, {
     prompt() {
       throw failures.shift();
@@ -209,7 +210,7 @@ test("A63 A64 N134 questions of a cancelled turn are withdrawn, and late answers
     const allowed: boolean[] = [];
     const withdrawn: boolean[] = [];
     const { call, peer } = withScriptedClient(
-      { prompt: async (turn) => void allowed.push((await turn.requestPermission("?")).allowed) },
+      { prompt: async (turn) => void allowed.push((await turn.requestPermission("?")) !== undefined) },
       {
         "session/request_permission": (_params, request) => {
           request.signal.addEventListener("abort", () => withdrawn.push(true));
@@ -345,9 +346,9 @@ test("A106 a diff lists its changes by absolute paths, and its patch says the sa
   const { prompt, updates } = await started(2, {
     async prompt(turn) {
       await turn.tool({ title: "Edit" }, async (tool) => {
-        await tool.diff("/project/a b.txt", "new\n", "old\n");
-        await tool.diff("/project/c", "made\n");
-        assert.throws(() => tool.diff("relative", "x"), TypeError);
+        await tool.diff({ path: "/project/a b.txt", oldText: "old\n", newText: "new\n" });
+        await tool.diff({ path: "/project/c", newText: "made\n" });
+        assert.throws(() => tool.diff({ path: "relative", newText: "x" }), TypeError);
       });
     },
   });

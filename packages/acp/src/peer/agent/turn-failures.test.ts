@@ -45,7 +45,7 @@ cycle.self = cycle;
 for (const version of [1, 2] as const) {
   for (const [what, prompt] of Object.entries({
     "throws an error with data that is no JSON": () => {
-      throw new RequestError(-32000, "no", cycle);
+      throw new RequestError("auth_required", "no", { data: cycle });
     },
     "returns custom data that is no JSON": () => ({ stopReason: "end_turn", _meta: { a: 1n } }),
   } satisfies Record<string, AgentDefinition["prompt"]>)) {

@@ -13,7 +13,7 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentDefinition, RequestError, type SessionUpdate } from "../../index.ts";
+import { type AgentDefinition, RequestError, type SessionUpdate, type StopReason } from "../../index.ts";
 
 const kinds = (updates: readonly SessionUpdate[]) => updates.map(({ sessionUpdate }) => sessionUpdate);
 
@@ -47,10 +47,9 @@ inEveryVersion(
     const { session, updates, agent } = await openSession(pair, {
       async prompt(turn) {
         turn.usage({ used: 10, size: 100, cost: { amount: 1, currency: "USD" } });
-        turn.title("A title");
-        turn.commands([{ type: "command", name: "go", description: "goes" }]);
+        turn.session.setTitle("A title");
+        turn.session.setAvailableCommands([{ type: "command", name: "go", description: "goes" }]);
         turn.notice("warning", "careful", "really");
-        turn.setTokens({ totalTokens: 3, inputTokens: 1, outputTokens: 2 });
         // after the answer: an update outside every turn (N121)
         void quiet().then(() =>
           turn.session.update({
@@ -167,9 +166,8 @@ inEveryVersion("a diff has what each version needs, and a terminal shows what wa
   const { session, updates } = await openSession(pair, {
     async prompt(turn) {
       await turn.tool({ title: "Edit" }, async (tool) => {
-        await tool.diff("/project/a", "new\n", "old\n");
-        const terminal = turn.terminal({ command: "ls" });
-        await tool.terminal(terminal);
+        await tool.diff({ path: "/project/a", oldText: "old\n", newText: "new\n" });
+        const terminal = tool.terminal({ command: "ls" });
         await terminal.write("out");
         terminal.exit({ exitCode: 0 });
       });
@@ -199,7 +197,7 @@ inEveryVersion(
   async (pair) => {
     const { session, updates } = await openSession(pair, {
       prompt() {
-        throw new RequestError(-32099, "no model", { why: "no key" });
+        throw new RequestError("other", "no model", { code: -32099, data: { why: "no key" } });
       },
     });
     const { result: outcome } = session.prompt("x");
@@ -235,7 +233,7 @@ inEveryVersion("a handler's end that is none is an internal error, never silence
 
 inEveryVersion("stop reasons arrive as they were given", async (pair) => {
   const reasons = ["max_tokens", "max_turn_requests", "refusal"];
-  const { session } = await openSession(pair, { prompt: (turn) => turn.text });
+  const { session } = await openSession(pair, { prompt: (turn) => turn.text as StopReason });
   for (const reason of reasons) assert.equal((await session.prompt(reason).result).stopReason, reason);
 });
 
@@ -281,7 +279,7 @@ inEveryVersion(
 );
 
 inEveryVersion(
-  "an agent with steering finds later prompts in its inbox, and they share the outcome",
+  "an agent with an inbox finds later prompts there, and they share the outcome",
   async (pair) => {
     // a v1 client of ours would keep the second one to itself, so the wire is written by hand
     if (pair.version === 1) return steeredByHand();

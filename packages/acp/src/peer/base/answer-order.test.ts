@@ -10,7 +10,7 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { memoryStore, type SessionStore } from "../../index.ts";
+import { memoryStore, type SessionStore } from "../../store.ts";
 
 type Json = Record<string, unknown>;
 
@@ -201,7 +201,7 @@ test("A70 a tool call is in progress while it runs, and pending while it waits f
       {
         prompt: (turn) =>
           turn.tool({ title: "T" }, async (tool) => {
-            if (!(await tool.requestPermission()).allowed) throw new Error("not allowed");
+            if (!(await tool.requestPermission())) throw new Error("not allowed");
           }),
       },
       {

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type BatchCall, memoryPair } from "@parley/acp";
+import type { BatchCall } from "@parley/acp/jsonrpc";
+import { memoryPair } from "@parley/acp/transport";
 import * as v1 from "@parley/acp/v1";
 import * as v2 from "@parley/acp/v2";
 import { type BarePeer, barePeer, quiet } from "../../../test/support/connection-probe.ts";

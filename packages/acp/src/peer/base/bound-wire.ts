@@ -2,8 +2,9 @@
 
 import type { Connection } from "../../jsonrpc/connection.ts";
 import type { BatchCall, Log } from "../../jsonrpc/connection-options.ts";
-import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import {
   type BoundMethod,
   bindMethod,
@@ -13,7 +14,6 @@ import {
   encodeParams,
   encodeResult,
   Failure,
-  type UnstableMethods,
 } from "../../wire/decode.ts";
 import type { MethodRow, WireVersion } from "../../wire/method-row.ts";
 
@@ -31,12 +31,14 @@ export class BoundWire {
   readonly #receivedNotifications: ReadonlyMap<string, BoundMethod>;
   readonly #sentRequests: ReadonlyMap<string, SentRequest>;
   readonly #sentNotifications: ReadonlyMap<string, BoundMethod>;
+  readonly #methods: readonly MethodRow[];
 
-  constructor(version: WireVersion, role: Role, unstable: UnstableMethods, log: Log) {
+  constructor(version: WireVersion, role: Role, unstable: UnstableFeatures, log: Log) {
     const other = role === "agent" ? "client" : "agent";
     this.#log = log;
     this.#receivedRequests = bindRows(version, role, "request", unstable);
     this.#receivedNotifications = bindRows(version, role, "notification", unstable);
+    this.#methods = version.methods;
     const sent = bindRows(version, other, "request", unstable);
     this.#sentRequests = new Map(
       Array.from(sent, ([method, bound]) => [
@@ -77,7 +79,7 @@ export class BoundWire {
     const encoded = encodeResult(method, value);
     if (!(encoded instanceof Failure)) return encoded;
     this.#log("error", "a handler returned an invalid result", failureDetails(method.row.method, encoded));
-    throw new RequestError(rpcCodes.internalError, "internal error", { reason: "invalid_result" });
+    throw new RequestError("internal_error", "internal error", { data: { reason: "invalid_result" } });
   }
 
   /** Throws at once when the params are not valid. The promise is of the decoded result. */
@@ -87,7 +89,7 @@ export class BoundWire {
     params: unknown,
     options: RequestOptions<Result>,
   ): Promise<Result> {
-    const { bound, receive } = sendable(this.#sentRequests, method);
+    const { bound, receive } = this.#sendable(this.#sentRequests, method);
     const valid = checked(bound, encodeParams(bound, params));
     const { signal, cancelGraceMs, timeoutMs, receive: after } = options;
     return connection.request(method, valid, {
@@ -102,20 +104,23 @@ export class BoundWire {
 
   /** Validates a request that the caller sends, and returns the decoder of its result. */
   prepare(method: string, params: unknown): { params: unknown; receive: (result: unknown) => unknown } {
-    const { bound, receive } = sendable(this.#sentRequests, method);
+    const { bound, receive } = this.#sendable(this.#sentRequests, method);
     return { params: checked(bound, encodeParams(bound, params)), receive };
   }
 
   /** Throws at once when the params are not valid. */
   notification(method: string, params: unknown): unknown {
-    const bound = sendable(this.#sentNotifications, method);
+    const bound = this.#sendable(this.#sentNotifications, method);
     return checked(bound, encodeParams(bound, params));
   }
-}
 
-export function methodNotFound(method: string): RequestError {
-  const data = { reason: "method_not_found", method: shortened(method) };
-  return new RequestError(rpcCodes.methodNotFound, "method not found", data);
+  #sendable<Row>(methods: ReadonlyMap<string, Row>, method: string): Row {
+    const row = methods.get(method);
+    if (row !== undefined) return row;
+    const { unstable } = this.#methods.find((each) => each.method === method) ?? {};
+    const hint = unstable === undefined ? "" : `; it needs unstable: ["${unstable}"]`;
+    throw new TypeError(`${method}: not a method that this side sends${hint}`);
+  }
 }
 
 export function sessionOf(params: unknown): string | undefined {
@@ -127,21 +132,12 @@ function bindRows(
   version: WireVersion,
   receiver: Role,
   kind: MethodRow["kind"],
-  unstable: UnstableMethods,
+  unstable: UnstableFeatures,
 ): Map<string, BoundMethod> {
-  const own = version.ownValues === "underscored";
   const bound = version.methods
     .filter((row) => row.kind === kind && (row.receiver === receiver || row.receiver === "both"))
-    .map((row) => bindMethod(row, unstable, own));
+    .map((row) => bindMethod(row, unstable, version));
   return new Map(bound.filter((method) => method.enabled).map((method) => [method.row.method, method]));
-}
-
-function sendable<Row>(methods: ReadonlyMap<string, Row>, method: string): Row {
-  const row = methods.get(method);
-  if (row !== undefined) return row;
-  throw new TypeError(
-    `${method}: not a method that this side sends; an unstable one must be listed in options.unstable`,
-  );
 }
 
 function checked(method: BoundMethod, value: unknown): unknown {
@@ -156,10 +152,11 @@ function receivedResult(method: BoundMethod, value: unknown): unknown {
 }
 
 function invalidParams(method: string, failure: Failure): RequestError {
-  const code = failure.limit ? rpcCodes.limitExceeded : rpcCodes.invalidParams;
-  const reason = failure.limit ? "limit_exceeded" : "invalid_params";
+  const kind = failure.limit ? "limit_exceeded" : "invalid_params";
   failure.path = shortened(failure.path);
-  return new RequestError(code, describeFailure(method, "params", failure), { reason, path: failure.path });
+  return new RequestError(kind, describeFailure(method, "params", failure), {
+    data: { reason: kind, path: failure.path },
+  });
 }
 
 /** Details for the log, without the value, which may be a secret. */

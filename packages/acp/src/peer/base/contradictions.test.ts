@@ -14,7 +14,8 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { agent, memoryPair, type SessionUpdate } from "../../index.ts";
+import { agent, type OutgoingUpdate, type SessionUpdate, type StopReason } from "../../index.ts";
+import { memoryPair } from "../../transport.ts";
 import { applyEntry, createView, type SessionView } from "../../view.ts";
 
 const versions = [1, 2] as const;
@@ -59,7 +60,7 @@ test("E5 work that ends without a reason has ended; an error has its error objec
     [{ stopReason: null }, { stopReason: "end_turn" }],
     [
       { stopReason: "error", error: { code: -32603, message: "boom" } },
-      { stopReason: "error", error: { code: -32603, message: "boom" } },
+      { stopReason: "error", error: { kind: "internal_error", code: -32603, message: "boom" } },
     ],
   ] as const;
   for (const [idle, outcome] of ends) {
@@ -178,7 +179,7 @@ test("E11 E12 E13 metadata is patched by key; paused calls, sizes of terminals a
   peer.update("s1", { ...call, _meta: { a: null, c: 3 } });
   peer.update("s1", { sessionUpdate: "terminal_update", terminalId: "x", size: { cols: 80, rows: 24 } });
   await quiet();
-  const { status, open, name, meta } = view.toolCalls.get("t") ?? {};
+  const { status, open, name, _meta: meta } = view.toolCalls.get("t") ?? {};
   assert.deepEqual([status, open, name, meta], ["paused", true, "edit_file", { b: 2, c: 3 }]);
   assert.deepEqual(view.terminals.get("x")?.size, { cols: 80, rows: 24 });
 });
@@ -338,7 +339,7 @@ test("X6 X7 keys of tracing, and keys that nobody knows, go through `_meta` unto
     const { agent: connected } = await conversation(
       { editions: [`v${version}`], version },
       {
-        session: { open: (_session, _origin, activation) => void seen.push(activation._meta) },
+        session: { open: (_session, { _meta }) => void seen.push(_meta) },
         prompt(turn) {
           seen.push(turn._meta);
           return { stopReason: "end_turn", _meta: meta };
@@ -365,9 +366,9 @@ test("X8 values of one's own begin with an underscore, or are refused where they
           const entry = { content: "c", priority: "low" as const };
           for (const own of ["weird", "_acme/weird", 7, ""]) {
             for (const say of [
-              () => turn.update({ ...call, status: own } as SessionUpdate),
-              () => turn.update({ ...call, kind: own } as SessionUpdate),
-              () => turn.update({ ...call, content: [{ type: own }] } as SessionUpdate),
+              () => turn.update({ ...call, status: own } as OutgoingUpdate),
+              () => turn.update({ ...call, kind: own } as OutgoingUpdate),
+              () => turn.update({ ...call, content: [{ type: own }] } as OutgoingUpdate),
               () => turn.say({ type: own } as never),
               () => turn.think(own === 7 ? (own as never) : ({ type: own } as never)),
               () => turn.plan([{ ...entry, status: own as "pending" }]),
@@ -380,7 +381,7 @@ test("X8 values of one's own begin with an underscore, or are refused where they
               }
             }
           }
-          return turn.text;
+          return turn.text as StopReason;
         },
       },
     );
@@ -408,14 +409,14 @@ test("X8 values of one's own begin with an underscore, or are refused by the sch
             { sessionUpdate: own },
           ]) {
             try {
-              await turn.update(update as SessionUpdate);
+              await turn.update(update as OutgoingUpdate);
             } catch (error) {
               assert.ok(error instanceof TypeError && /"_"/.test(error.message), String(error));
               refused.push(own);
             }
           }
         }
-        return turn.text;
+        return turn.text as StopReason;
       },
     },
   );

@@ -1,9 +1,10 @@
 // Checks the parts that definitions of agents and clients share.
 
-import { editDistance } from "../../base/nearest-word.ts";
+import { editDistance, nearestWord } from "../../base/nearest-word.ts";
 import { isObject } from "../../base/objects.ts";
 import { allEditions } from "../../edition/negotiate.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
+import { unstableFeatures } from "../../validation/unstable-features.ts";
 
 /** Every key of a definition. A missing or an unknown one does not compile. */
 export type Keys<Definition> = Readonly<Record<keyof Definition, true>>;
@@ -53,6 +54,7 @@ export function checkDefinition(
   for (const field of ["requests", "notifications"])
     checkMethods(`${role}: extensions.${field}`, extensions[field]);
   checkEditions(role, definition["editions"]);
+  checkUnstable(`${role}: unstable`, definition["unstable"]);
   // both sides introduce themselves (A6, C3)
   for (const field of ["name", "version"]) {
     const value = definition[field];
@@ -71,6 +73,19 @@ function checkEditions(role: string, editions: unknown): void {
   const wrong: unknown = editions.find((each) => !allEditions.some((edition) => edition === each));
   if (wrong !== undefined)
     throw new TypeError(`${role}: there is no edition ${argumentText(wrong)}; there are ${known}`);
+}
+
+/** Throws a TypeError for what is no list of features. `where` names the option in the message. */
+export function checkUnstable(where: string, unstable: unknown): void {
+  if (unstable === undefined || unstable === "*") return;
+  const known = unstableFeatures.map((feature) => JSON.stringify(feature)).join(", ");
+  if (!Array.isArray(unstable))
+    throw new TypeError(`${where} must be "*" or a list of ${known}; got ${argumentText(unstable)}`);
+  const wrong: unknown = unstable.find((each) => !unstableFeatures.some((feature) => feature === each));
+  if (wrong === undefined) return;
+  const nearest = nearestWord(String(wrong), unstableFeatures);
+  const instead = nearest === undefined ? `there are ${known}` : `did you mean ${JSON.stringify(nearest)}?`;
+  throw new TypeError(`${where}: there is no feature ${argumentText(wrong)}; ${instead}`);
 }
 
 function refuseMisspelt(where: string, given: object, known: Readonly<Record<string, true>>): void {

@@ -12,7 +12,8 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { agent, type ConnectionError, client, memoryPair } from "../../index.ts";
+import { agent, type ConnectionError, client } from "../../index.ts";
+import { memoryPair } from "../../transport.ts";
 
 const prompt = () => undefined;
 
@@ -24,7 +25,7 @@ inEveryVersion("A1 A6 C3 X5 both sides introduce themselves", async (pair) => {
       title: "Probe",
       _meta: { "example.com/x": 1 },
       prompt: (turn) => {
-        seen = [turn.client.info?.name, turn.client._meta];
+        seen = [turn.client.info?.name, turn.client.capabilities._meta];
       },
     },
     { _meta: { "example.com/y": 2 } },
@@ -247,7 +248,7 @@ test("F an agent that dies in the handshake fails the connect with the reason, a
 
 test("requests of an agent that fails its handshake are answered, and nothing waits for them", async () => {
   const [left, right] = memoryPair();
-  const { Connection } = await import("../../index.ts");
+  const { Connection } = await import("../../jsonrpc.ts");
   const peer = new Connection(left, {
     handlers: {
       request: () => ({ protocolVersion: 7 }),
@@ -263,14 +264,7 @@ test("requests of an agent that fails its handshake are answered, and nothing wa
 });
 
 test("C5 G7 capabilities that are no capabilities are off", async () => {
-  const { call } = withScriptedClient({
-    prompt,
-    session: {
-      open: (session) => {
-        session.data = session;
-      },
-    },
-  });
+  const { call } = withScriptedClient({ prompt });
   const result = await call("initialize", {
     protocolVersion: 1,
     clientCapabilities: { fs: 7, terminal: "yes" },

@@ -13,17 +13,20 @@ export interface BoundVersion<Edition> {
 export async function loadAgentVersion(version: ProtocolVersion): Promise<BoundVersion<AgentEdition>> {
   if (version === 1) {
     const { v1AgentEdition, methods } = await import("../../edition/v1/agent.ts");
-    return { edition: v1AgentEdition, wire: { methods, idPolicy: "any" } };
+    return { edition: v1AgentEdition, wire: { methods, idPolicy: "any", nulls: "removed" } };
   }
   const { v2AgentEdition, methods } = await import("../../edition/v2/agent.ts");
-  return { edition: v2AgentEdition, wire: { methods, idPolicy: "strict", ownValues: "underscored" } };
+  return {
+    edition: v2AgentEdition,
+    wire: { methods, idPolicy: "strict", nulls: "removed", ownValues: "underscored" },
+  };
 }
 
 export async function loadClientVersion(version: ProtocolVersion): Promise<BoundVersion<ClientEdition>> {
   if (version === 1) {
     const { v1ClientEdition, methods } = await import("../../edition/v1/client.ts");
-    return { edition: v1ClientEdition, wire: { methods, idPolicy: "any" } };
+    return { edition: v1ClientEdition, wire: { methods, idPolicy: "any", nulls: "removed" } };
   }
   const { v2ClientEdition, methods } = await import("../../edition/v2/client.ts");
-  return { edition: v2ClientEdition, wire: { methods, idPolicy: "strict" } };
+  return { edition: v2ClientEdition, wire: { methods, idPolicy: "strict", nulls: "removed" } };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { inEveryVersion } from "../../../test/support/peer-probe.ts";
-import { agent, client, type ElicitationRequest, memoryPair } from "../../index.ts";
+import { agent, client, type ElicitationRequest } from "../../index.ts";
+import { memoryPair } from "../../transport.ts";
 
 inEveryVersion(
   "custom data crosses both ways with a session, a prompt and its outcome (X2, X7)",
@@ -10,7 +11,7 @@ inEveryVersion(
     agent({
       name: "a",
       version: "1",
-      session: { open: (_session, _origin, { _meta: meta }) => void seen.push(meta) },
+      session: { open: (_session, { _meta }) => void seen.push(_meta) },
       prompt(turn) {
         seen.push(turn._meta);
         return { stopReason: "end_turn", _meta: { "example.com/cost": 3 } };

@@ -10,12 +10,10 @@ import {
   type Agent,
   type AgentSession,
   agent,
+  type ClientConnection,
   type ClientSession,
-  type ConnectedAgent,
   client,
   type Entry,
-  type EntryBody,
-  memoryPair,
   type Prompt,
   RequestError,
   type SessionConfigOption,
@@ -24,6 +22,8 @@ import {
   type Turn,
 } from "../../index.ts";
 import type { ProtocolVersion } from "../../internal.ts";
+import type { EntryBody } from "../../store.ts";
+import { memoryPair } from "../../transport.ts";
 import { applyEntry, createView, type SessionView, snapshot } from "../../view.ts";
 
 /** What the agent does in a turn, one after the other. */
@@ -43,7 +43,7 @@ type Command =
 
 interface Scenario {
   readonly version: ProtocolVersion;
-  readonly steering: boolean;
+  readonly inbox: boolean;
   readonly commands: readonly Command[];
 }
 
@@ -73,7 +73,7 @@ const death = fc.constantFrom<Command[]>({ do: "agent dies" }, { do: "client die
 const scenario: fc.Arbitrary<Scenario> = fc
   .record({
     version: fc.constantFrom<ProtocolVersion[]>(1, 2),
-    steering: fc.boolean(),
+    inbox: fc.boolean(),
     commands: fc.array(command, { maxLength: 20 }),
     // one conversation in four ends early
     end: fc.option(fc.tuple(death, fc.nat(20)), { freq: 4 }),
@@ -157,7 +157,7 @@ class World {
   #agentSession: AgentSession | undefined;
   #lastTurn: Turn | undefined;
   #session: ClientSession | undefined;
-  connected: ConnectedAgent | undefined;
+  connected: ClientConnection | undefined;
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
@@ -168,10 +168,10 @@ class World {
       name: "model",
       version: "1",
       editions: [`v${scenario.version}`],
-      concurrentPrompts: scenario.steering ? "inbox" : "queue",
+      concurrentPrompts: scenario.inbox ? "inbox" : "queue",
       log,
       session: {
-        open: (session, origin) => {
+        open: (session, { origin }) => {
           if (origin === "new") this.#watch(session);
           session.setConfigOptions(option("start"));
         },
@@ -187,7 +187,7 @@ class World {
     return this.#session;
   }
 
-  async connect(transports: readonly [Transport, Transport] = this.#transports): Promise<ConnectedAgent> {
+  async connect(transports: readonly [Transport, Transport] = this.#transports): Promise<ClientConnection> {
     this.#agent.connect(transports[0]);
     return client({
       name: "model",
@@ -250,13 +250,24 @@ class World {
       case "answer":
         return this.#late.shift()?.("allow_once");
       case "update outside":
-        return void this.#agentSession?.update({
-          sessionUpdate: "agent_message_chunk",
-          messageId: `outside-${this.#words}`,
-          content: { type: "text", text: this.#word("text") },
-        });
-      case "late word":
-        return void this.#lastTurn?.say(this.#word("text", this.#lastTurn !== undefined));
+        try {
+          void this.#agentSession?.update({
+            sessionUpdate: "agent_message_chunk",
+            messageId: `outside-${this.#words}`,
+            content: { type: "text", text: this.#word("text") },
+          });
+        } catch (error) {
+          assert.match(String(error), /the session is closed/);
+          assert.ok(this.dead !== undefined);
+        }
+        return;
+      case "late word": {
+        const turn = this.#lastTurn;
+        if (turn === undefined) return;
+        if (turn.session.turn === turn) return void turn.say(this.#word("text"));
+        assert.throws(() => turn.say("late"), /the turn has ended/);
+        return;
+      }
       case "wait":
         for (let tick = 0; tick < command.ticks; tick += 1) await Promise.resolve();
         return;
@@ -296,7 +307,7 @@ class World {
     if (entry.kind === "prompt" && entry.prompt[0]?.type === "text") {
       this.#numbers.set(entry.messageId, (JSON.parse(entry.prompt[0].text) as { number: number }).number);
     }
-    if (entry.kind === "outcome") this.#ended.add(this.#numbers.get(entry.messageId));
+    if (entry.kind === "result") this.#ended.add(this.#numbers.get(entry.messageId));
   }
 
   #cancelled(sent: Sent): void {
@@ -359,7 +370,7 @@ class World {
       case "title": {
         const title = this.#word("text", false);
         this.emitted.text.push(`title ${title}`);
-        return turn.title(title);
+        return turn.session.setTitle(title);
       }
       case "usage":
         this.emitted.text.push(`usage ${++this.#words}`);
@@ -374,11 +385,13 @@ class World {
           if (turn.signal.aborted) resolve();
         });
       case "throw":
-        throw new RequestError(4242, "the turn failed");
+        throw new RequestError("other", "the turn failed", { code: 4242 });
       case "tool":
         return turn.tool({ title: "tool" }, (tool) => tool.add("done"));
       case "tool with diff":
-        return turn.tool({ title: "diff" }, (tool) => tool.diff("/project/a.txt", "new\n", "old\n"));
+        return turn.tool({ title: "diff" }, (tool) =>
+          tool.diff({ path: "/project/a.txt", oldText: "old\n", newText: "new\n" }),
+        );
       case "failing tool":
         return turn
           .tool({ title: "fails" }, () => {
@@ -387,9 +400,10 @@ class World {
           .catch(() => undefined);
       default: {
         this.asked += 1;
-        const { allowed } = await turn.requestPermission({ title: act, options: [] });
+        const allowed = await turn.requestPermission(act);
         this.answered += 1;
-        if (allowed && (act === "ask no" || act === "ask never")) assert.fail(`${act} was allowed`);
+        if (allowed !== undefined && (act === "ask no" || act === "ask never"))
+          assert.fail(`${act} was allowed`);
       }
     }
   }
@@ -404,7 +418,7 @@ function viewOf(entries: readonly EntryBody[]): SessionView {
   const view = createView();
   entries.forEach((body, at) => {
     // as: an entry is its body with a place and a time
-    applyEntry(view, { seq: at + 1, time: 0, ...body } as Entry);
+    applyEntry(view, { format: 1, seq: at + 1, time: 0, ...body } as Entry);
   });
   return view;
 }
@@ -427,7 +441,7 @@ function shown(view: SessionView, isOrdered: boolean): object {
 }
 
 function strip(item: Record<string, unknown>): object {
-  const { seq, version, time, key, echoed, outcome, endedAt, messageId, meta, ...rest } = item;
+  const { seq, version, time, key, echoed, result, endedAt, messageId, _meta, ...rest } = item;
   return rest;
 }
 
@@ -442,12 +456,12 @@ async function check(given: Scenario): Promise<void> {
     assert.equal(settled.length, 1, `a prompt has ${settled.length} ends`);
     const end = String(settled[0]).replace("joined ", "");
     if (cancelled) assert.notEqual(end, "end_turn", "a cancelled prompt ended as if it had not been");
-    if (world.dead !== undefined || acts.includes("throw") || given.steering) continue;
+    if (world.dead !== undefined || acts.includes("throw") || given.inbox) continue;
     if (endangered && end === "cancelled") continue;
     assert.equal(end, cancelled ? "cancelled" : "end_turn", `${JSON.stringify(acts)}`);
-    if (!given.steering) assert.ok(!String(settled[0]).startsWith("joined"), "nobody joined anything");
+    if (!given.inbox) assert.ok(!String(settled[0]).startsWith("joined"), "nobody joined anything");
   }
-  const ends = world.entries.flatMap((entry) => (entry.kind === "outcome" ? [entry.messageId] : []));
+  const ends = world.entries.flatMap((entry) => (entry.kind === "result" ? [entry.messageId] : []));
   assert.equal(new Set(ends).size, ends.length, "a prompt has two outcomes in its history");
 
   // nothing is lost, repeated or out of order
@@ -487,7 +501,7 @@ async function check(given: Scenario): Promise<void> {
     const history: EntryBody[] = [];
     loaded.onEntry((entry) => history.push(entry));
     const isOutside = ({ do: what }: Command) => what === "update outside" || what === "late word";
-    const isOrdered = !given.steering && !given.commands.some(isOutside);
+    const isOrdered = !given.inbox && !given.commands.some(isOutside);
     assert.deepEqual(shown(viewOf(history), isOrdered), shown(viewOf(world.entries), isOrdered));
     await again.close();
   }

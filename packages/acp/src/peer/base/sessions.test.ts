@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   conversation,
-  failsWith,
   inEveryVersion,
   initialize,
   openSession,
@@ -14,7 +13,8 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type AgentSession, memoryStore, type SessionConfigOption, type SessionUpdate } from "../../index.ts";
+import type { AgentSession, SessionConfigOption, SessionUpdate } from "../../index.ts";
+import { memoryStore } from "../../store.ts";
 
 const echo = (turn: { text: string; say(text: string): unknown }) => void turn.say(`you said ${turn.text}`);
 
@@ -46,8 +46,8 @@ inEveryVersion("A16 every session has an id of its own, and its place", async (p
   const { agent } = await conversation(pair, {
     prompt: echo,
     session: {
-      open: (session, origin, activation) => {
-        places.push([origin, session.cwd, session.roots, activation._meta]);
+      open: (session, { origin, _meta }) => {
+        places.push([origin, session.cwd, session.roots, _meta]);
       },
     },
   });
@@ -112,7 +112,7 @@ inEveryVersion(
 
     const origins: string[] = [];
     const { agent } = await conversation(pair, {
-      session: { store, open: (_session, origin) => void origins.push(origin) },
+      session: { store, open: (_session, { origin }) => void origins.push(origin) },
       prompt: echo,
     });
     const session = await agent.loadSession(sessionId, place);
@@ -220,7 +220,7 @@ inEveryVersion(
     // the one that is open has not suffered
     assert.equal((await session.prompt("x").result).stopReason, "end_turn");
     await session.close();
-    await failsWith(session.prompt("x").result, -32002);
+    assert.throws(() => session.prompt("x"), { name: "ConnectionError", kind: "closed" });
     await session.close();
     await agent.deleteSession(sessionId);
     await agent.deleteSession(sessionId);
@@ -229,12 +229,23 @@ inEveryVersion(
   },
 );
 
+test("N105 a prompt for a session that was closed is refused by name", async () => {
+  for (const version of [1, 2] as const) {
+    const { call } = withScriptedClient({ prompt: echo });
+    await call("initialize", initialize(version));
+    const opened = await call("session/new", { cwd: "/project", mcpServers: [] });
+    const { sessionId } = opened as { sessionId: string };
+    await call("session/close", { sessionId });
+    await rejects(call("session/prompt", { sessionId, prompt: [text("x")] }), -32002, { sessionId });
+  }
+});
+
 inEveryVersion("a session that is open on one connection is not opened on another", async (pair) => {
   const store = memoryStore();
   const first = await openSession(pair, { session: { store }, prompt: echo });
   // the same agent serves both
-  const { agent } = await import("../../index.ts");
-  const { memoryPair, client } = await import("../../index.ts");
+  const { agent, client } = await import("../../index.ts");
+  const { memoryPair } = await import("../../transport.ts");
   const shared = agent({ name: "a", version: "1", editions: pair.editions, prompt: echo });
   const connect = async () => {
     const [left, right] = memoryPair();
@@ -306,16 +317,20 @@ inEveryVersion(
   "A33 A34 A37 closing ends the work, answers the prompts, and then there is silence",
   async (pair) => {
     let closed: AgentSession | undefined;
+    let refused = 0;
     const { session, updates, wire } = await openSession(pair, {
       async prompt(turn) {
         await new Promise<void>((resolve) => turn.signal.addEventListener("abort", () => resolve()));
-        setImmediate(() =>
+        const late = () =>
           turn.session.update({
             sessionUpdate: "agent_message_chunk",
             messageId: "x",
             content: text("too late"),
-          }),
-        );
+          });
+        setImmediate(() => {
+          assert.throws(late, /^Error: the session is closed: session\.update\(\) does nothing any more/);
+          refused += 1;
+        });
       },
       session: {
         close: (each) => {
@@ -334,7 +349,7 @@ inEveryVersion(
     await quiet();
     await quiet();
     assert.equal(wire.length, count);
-    assert.equal(said(updates), "");
+    assert.deepEqual([said(updates), refused], ["", 1]);
   },
 );
 
@@ -354,7 +369,7 @@ test("a prompt that an agent forgets when it closes the session ends as cancelle
 });
 
 inEveryVersion("a fork goes on where the other is, and the two go their own ways", async (pair) => {
-  const unstable = ["session/fork"];
+  const unstable = ["fork"] as const;
   const { session, agent } = await openSession(
     pair,
     {
@@ -386,7 +401,7 @@ inEveryVersion("a fork goes on where the other is, and the two go their own ways
 });
 
 inEveryVersion("A118 C65 a system prompt reaches the agent where both listed it", async (pair) => {
-  const unstable = ["session/new"];
+  const unstable = ["system_prompt"] as const;
   const got: unknown[] = [];
   const { agent } = await conversation(
     pair,
@@ -400,7 +415,11 @@ inEveryVersion("A118 C65 a system prompt reaches the agent where both listed it"
   await assert.rejects(stable.newSession({ ...place, systemPrompt }), TypeError);
 });
 
-function select(configId: string, currentValue: string, values: readonly string[]): SessionConfigOption {
+function select(
+  configId: "mode" | "model",
+  currentValue: string,
+  values: readonly string[],
+): SessionConfigOption {
   return {
     configId,
     name: configId,
@@ -455,7 +474,7 @@ inEveryVersion(
     assert.deepEqual(values(session), ["code", "big", true]);
     const last = updates.findLast(({ sessionUpdate }) => sessionUpdate === "config_option_update");
     assert.deepEqual(
-      values({ configOptions: (last as { configOptions: SessionConfigOption[] }).configOptions }),
+      values({ configOptions: (last as { configOptions: readonly SessionConfigOption[] }).configOptions }),
       ["code", "big", true],
     );
     await session.close();

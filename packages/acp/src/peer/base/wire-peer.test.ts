@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConnectionError, memoryPair, RequestError } from "@parley/acp";
+import { ConnectionError, RequestError } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 import * as v1 from "@parley/acp/v1";
 import * as v2 from "@parley/acp/v2";
 import { type BarePeer, barePeer, call, outcomeOf, quiet } from "../../../test/support/connection-probe.ts";
@@ -188,7 +189,7 @@ for (const [version, wire] of Object.entries(versions)) {
       ran++;
       return { sessionId: "t" };
     };
-    for (const unstable of [undefined, [], ["session/archive"]]) {
+    for (const unstable of [undefined, [], ["archive"]] as const) {
       const listed = unstable === undefined ? {} : { unstable };
       const { client } = bareClient(wire, { ...listed, requests: { "session/fork": handler } });
       client.send(call(1, "session/fork", fork));
@@ -198,7 +199,7 @@ for (const [version, wire] of Object.entries(versions)) {
       const near = bareAgent(wire, listed);
       assert.throws(() => near.client.request("session/fork", fork), {
         name: "TypeError",
-        message: /^session\/fork: .* must be listed in options\.unstable$/,
+        message: /^session\/fork: .* it needs unstable: \["fork"\]$/,
       });
       assert.throws(() => near.client.batch([{ method: "session/fork", params: fork }]), TypeError);
       await quiet();
@@ -220,7 +221,7 @@ for (const [version, wire] of Object.entries(versions)) {
     await client.close();
   });
 
-  for (const unstable of [["session/fork"], "*"] as const) {
+  for (const unstable of [["fork"], "*"] as const) {
     test(`${version}: unstable ${JSON.stringify(unstable)} makes session/fork a method like any other`, async () => {
       const [a, b] = memoryPair();
       const agent = wire.agentPeer(a, {

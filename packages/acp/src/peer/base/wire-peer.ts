@@ -3,13 +3,15 @@
 import { guardedLog, isPromiseLike } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import type { BatchCall, ConnectionCounters, ConnectionOptions } from "../../jsonrpc/connection-options.ts";
-import type { ConnectionError } from "../../jsonrpc/errors.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
-import { type BoundMethod, Failure, type UnstableMethods } from "../../wire/decode.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
+import { type BoundMethod, Failure } from "../../wire/decode.ts";
 import type { WireVersion } from "../../wire/method-row.ts";
-import { BoundWire, extensionName, methodNotFound, type Role, refuseBatch, sessionOf } from "./bound-wire.ts";
+import { BoundWire, extensionName, type Role, refuseBatch, sessionOf } from "./bound-wire.ts";
+import { checkUnstable } from "./definition-rules.ts";
 
 export type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
 export type NotificationMap<Map> = { [Method in keyof Map]: { params: unknown } };
@@ -26,7 +28,7 @@ type Returns<Result> = Record<never, never> extends Result ? Result | Nothing : 
  */
 export type WireRequest = Pick<IncomingRequest, "id" | "method" | "signal" | "cancelled" | "afterReply">;
 
-/** The requests of the peer; an unhandled one is answered -32601. Names of extensions begin with `_`. */
+/** The requests of the peer; an unhandled one is answered with "method_not_found". Names of extensions begin with `_`. */
 export type RequestHandlers<Requests extends RequestMap<Requests>> = {
   readonly [Method in keyof Requests]?: (
     params: Requests[Method]["params"],
@@ -41,8 +43,8 @@ export type NotificationHandlers<Notifications extends NotificationMap<Notificat
 
 interface WirePeerSettings
   extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "noise" | "drainMs"> {
-  /** Unstable methods to switch on, by name; naming a stable method switches on its unstable fields. Default none. */
-  readonly unstable?: UnstableMethods;
+  /** The unstable features to enable. Default: none. */
+  readonly unstable?: UnstableFeatures;
 }
 
 export interface WirePeerOptions<
@@ -75,6 +77,7 @@ export class WirePeer<
     },
   ) {
     const { role, unstable = [], requests = {}, notifications = {}, log } = options;
+    checkUnstable("unstable", options.unstable);
     this.#wire = new BoundWire(version, role, unstable, guardedLog(log));
     this.#connection = new Connection(transport, {
       ...options,
@@ -151,7 +154,7 @@ function requestDispatcher(wire: BoundWire, handlers: object): ConnectionOptions
     const handler = handlerOf.get(method);
     const bound = wire.receivedRequest(method);
     if (handler === undefined || (bound === undefined && !method.startsWith("_")))
-      throw methodNotFound(method);
+      throw RequestError.methodNotFound(method);
     if (bound === undefined) return handler(params, request);
     const result = handler(wire.requestParams(bound, params), request);
     if (!isPromiseLike(result)) return wire.result(bound, result);

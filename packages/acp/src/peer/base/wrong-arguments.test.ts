@@ -9,7 +9,8 @@ import {
   type Prompted,
   place,
 } from "../../../test/support/peer-probe.ts";
-import { agent, client, memoryPair, RequestError } from "../../index.ts";
+import { agent, client, RequestError } from "../../index.ts";
+import { memoryPair } from "../../transport.ts";
 
 const who = { name: "n", version: "1" };
 const prompt: Prompted = () => undefined;
@@ -137,14 +138,19 @@ test("connect() says what a transport is, and where one is hidden", async () => 
   const needs = /^connect: expected a transport \(start, send, close\), got /;
   for (const given of [undefined, null, "ls", 5, {}])
     await assert.rejects(app.connect(given as never), wrong(needs));
-  await assert.rejects(app.connect({ transport } as never), wrong(/in its field transport: give that$/));
+  await assert.rejects(
+    app.connect({ transport } as never),
+    wrong(/got an object; make one, for example spawnTransport\("my-agent"\)$/),
+  );
   assert.throws(() => agent({ ...who, prompt }).connect(undefined as never), wrong(needs));
 });
 
 inEveryVersion("open() and prompt() say what they need, and nothing is sent", async (pair) => {
   const { agent: connected, session, wire } = await openSession(pair, { prompt });
   const before = wire.length;
-  const needsPlace = wrong(/^expected an object with `cwd` .*\{ cwd: "\/absolute\/path" \}, got nothing$/);
+  const needsPlace = wrong(
+    /^(?:new|load)Session: expected an object with `cwd` .*\{ cwd: "\/absolute\/path" \}, got nothing$/,
+  );
   await assert.rejects(connected.newSession(undefined as never), needsPlace);
   await assert.rejects(connected.loadSession("s", undefined as never), needsPlace);
   for (const [given, got] of [
@@ -171,7 +177,10 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
       const said = { say: 42, think: null } as never as Record<"say" | "think", string>;
       const ask = (turn.requestPermission as (given?: unknown) => Promise<unknown>).bind(turn);
       const elicit = (turn.elicit as (given?: unknown) => Promise<unknown>).bind(turn);
-      await assert.rejects(ask(), wrong(/^ask: expected a title, or an object .*, got nothing$/));
+      await assert.rejects(
+        ask(),
+        wrong(/^requestPermission: expected a title, or an object .*, got nothing$/),
+      );
       await assert.rejects(elicit(), wrong(/^elicit: expected an object whose mode is .*, got nothing$/));
       await assert.rejects(elicit({}), wrong(/^elicit: expected .*, got mode: nothing$/));
       assert.throws(() => turn.say(said.say), wrong(/^turn\.say: expected text or a content block, got 42$/));
@@ -188,10 +197,18 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
       );
       assert.throws(
         () => turn.session.runInBackground({ title: "T" }, undefined as never),
-        wrong(/^session\.background: expected a function that does the work, got nothing$/),
+        wrong(/^session\.runInBackground: expected a function that does the work, got nothing$/),
       );
       await turn.tool({ title: "T" }, (tool) => {
         assert.throws(() => tool.add(42 as never), wrong(/^tool\.add: expected text or content .*, got 42$/));
+        const diff = (...given: unknown[]) =>
+          (tool.diff as (...all: unknown[]) => unknown).apply(tool, given);
+        const needsChange = /^tool\.diff: expected \{ path, oldText, newText \}, got /;
+        for (const given of [["/a", "new", "old"], [], [null], [{ path: "/a" }], [{ newText: "x" }]])
+          assert.throws(() => diff(...given), wrong(needsChange));
+        assert.throws(() => diff({ path: "/a", newText: "x", oldText: 7 }), wrong(needsChange));
+        const makes = wrong(/^tool\.terminal: it makes a new terminal; show another with tool\.add\(/);
+        assert.throws(() => tool.terminal(turn.terminal() as never), makes);
       });
     },
   });
@@ -219,7 +236,7 @@ inEveryVersion("an error that is an answer names the method, here and never on t
       extensions: {
         requests: {
           "_acme/refused": () => {
-            throw new RequestError(-32_001, "no", { why: "so" });
+            throw new RequestError("other", "no", { code: -32_001, data: { why: "so" } });
           },
         },
       },
@@ -234,6 +251,6 @@ inEveryVersion("an error that is an answer names the method, here and never on t
   await assert.rejects(connected.request("_acme/back"), { code: -32_001, method: "_acme/back" });
   const errors = wire.flatMap(({ message }) => (message["error"] === undefined ? [] : [message["error"]]));
   assert.deepEqual(errors.slice(1), Array(2).fill({ code: -32_001, message: "no", data: { why: "so" } }));
-  assert.equal("method" in new RequestError(-32_001, "no"), false);
+  assert.equal("method" in new RequestError("other", "no", { code: -32_001 }), false);
   await connected.close();
 });

@@ -3,39 +3,31 @@
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
-import type {
-  ElicitationRequest,
-  ElicitationResponse,
-  PermissionOutcome,
-  PermissionRequest,
-} from "../../model/ask.ts";
+import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from "../../model/ask.ts";
 import type { Meta } from "../../model/content.ts";
 import type { Files, Terminals } from "../../model/services.ts";
-import type { UnstableMethods } from "../../wire/decode.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
-import type { ClientSession } from "./client-session.ts";
-import type { UnreadLimits } from "./unread-updates.ts";
-
-/** The context of a question. */
-export interface RequestContext {
-  /** Undefined when the question belongs to no session. */
-  readonly session: ClientSession | undefined;
-  /** Our request that the form or address belongs to, where it belongs to no session. */
-  readonly requestId?: number | string;
-  /** Aborts when the user cancels, the agent withdraws the question, or the connection ends. */
-  readonly signal: AbortSignal;
-}
+import { type ClientPolicy, checkPolicy } from "./policy/client-policy.ts";
+import type { PermissionAnswer } from "./policy/permission-answer.ts";
+import type { ClientSession, RequestContext } from "./session/client-session.ts";
+import type { UnreadLimits } from "./session/unread-updates.ts";
 
 export interface ClientDefinition {
   readonly name: string;
   readonly version: string;
   readonly title?: string;
-  /** Asks the user. Answer with the id of an option; undefined means no. Default: always no. */
+  /** Asks the user. Answer with the `optionId` of an option; undefined means no. Default: always no. */
   requestPermission?(
     request: PermissionRequest,
     context: RequestContext,
-  ): Promise<PermissionOutcome | string | undefined> | PermissionOutcome | string | undefined;
+  ): PermissionAnswer | Promise<PermissionAnswer>;
+  /**
+   * Decides permission requests, file accesses and commands before `requestPermission`, `files` and `terminals` are called.
+   * Default: `requestPermission` answers all requests, and files and terminals are used without a question.
+   */
+  readonly policy?: ClientPolicy;
   /** Shows a form, or an address to visit. Without it the client offers neither. */
   elicit?(
     request: ElicitationRequest,
@@ -55,7 +47,8 @@ export interface ClientDefinition {
   readonly extensions?: Extensions;
   /** The editions of the protocol to speak, newest first. Default: all. */
   readonly editions?: Editions;
-  readonly unstable?: UnstableMethods;
+  /** The unstable features to enable. Default: none. */
+  readonly unstable?: UnstableFeatures;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log;
   readonly connection?: ClientConnectionOptions;
@@ -88,6 +81,7 @@ export interface RelayHooks {
 const clientKeys: Keys<ClientDefinition> = {
   ...sharedKeys,
   requestPermission: true,
+  policy: true,
   elicit: true,
   elicitationCompleted: true,
   files: true,
@@ -113,6 +107,7 @@ const groupKeys: GroupKeys<ClientDefinition, "auth" | "extensions" | "connection
 /** Throws a TypeError for a definition that could not be served. */
 export function checkClientDefinition(definition: ClientDefinition): void {
   checkDefinition("client", definition, clientKeys, groupKeys);
+  checkPolicy(definition.policy);
 }
 
 export function offeredFeatures(

@@ -2,25 +2,22 @@
 
 import { optional } from "../../base/objects.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
-import type { ConnectionCounters, Log } from "../../jsonrpc/connection-options.ts";
-import { type ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { ElicitationResponse, PermissionOutcome, PermissionRequest } from "../../model/ask.ts";
-import { errorCodes } from "../../model/error-codes.ts";
+import type { ElicitationResponse, PermissionRequest } from "../../model/ask.ts";
 import { type BoundMethod, Failure } from "../../wire/decode.ts";
-import { type BoundWire, methodNotFound } from "../base/bound-wire.ts";
+import type { BoundWire } from "../base/bound-wire.ts";
 import { newId } from "../base/new-id.ts";
+import type { ClientCounters } from "./client-connection.ts";
 import { type ClientDefinition, offeredFeatures, type RelayHooks } from "./client-definition.ts";
 import type { ClientWire } from "./client-wire.ts";
 import type { ConnectedSession } from "./connected-session.ts";
+import { LargeAnswers } from "./large-answers.ts";
 import { OrphanUpdates } from "./orphan-updates.ts";
-import { LargeAnswers, SessionServices } from "./session-services.ts";
-
-/** Counts of ignored input. */
-export interface AgentCounters extends Readonly<ConnectionCounters> {
-  /** Updates of unknown sessions. */
-  readonly orphanUpdates: number;
-}
+import { Permissions } from "./policy/permissions.ts";
+import type { ClientSession } from "./session/client-session.ts";
+import { SessionServices } from "./session-services.ts";
 
 interface ClientDispatchParts {
   readonly definition: ClientDefinition;
@@ -35,6 +32,7 @@ export class ClientDispatch {
   readonly #log: Log;
   readonly #wire: ClientWire;
   readonly #large: LargeAnswers;
+  readonly #permissions: Permissions;
   readonly #definition: ClientDefinition;
   readonly #hooks: RelayHooks | undefined;
   readonly #bound: BoundWire;
@@ -58,6 +56,7 @@ export class ClientDispatch {
     this.#orphans = new OrphanUpdates(this.#log);
     this.#wire = wire;
     this.#large = new LargeAnswers(() => wire.room);
+    this.#permissions = new Permissions(definition, this.#log);
     this.#definition = definition;
     this.#bound = bound;
     this.#edition = edition;
@@ -68,7 +67,7 @@ export class ClientDispatch {
     });
   }
 
-  get counters(): AgentCounters {
+  get counters(): ClientCounters {
     return { ...this.#wire.counters, orphanUpdates: this.#orphans.dropped };
   }
 
@@ -79,6 +78,11 @@ export class ClientDispatch {
   install(session: ConnectedSession): void {
     this.#sessions.set(session.sessionId, session);
     for (const { update, chars } of this.#orphans.adopt(session.sessionId)) session.receive(update, chars);
+  }
+
+  /** The user cancelled the work of a session. */
+  cancelled(session: ClientSession): void {
+    this.#permissions.cancel(session);
   }
 
   /** Ends a session that was closed or deleted, and closes what it was served. */
@@ -135,7 +139,7 @@ export class ClientDispatch {
   requested(method: string, params: unknown, request: IncomingRequest): unknown {
     if (method.startsWith("_")) return this.#extensionRequested(method, params, request);
     const row = this.#bound.receivedRequest(method);
-    if (row === undefined) throw methodNotFound(method);
+    if (row === undefined) throw RequestError.methodNotFound(method);
     const decoded = this.#bound.requestParams(row, params) as object; // every row of the table is an object
     return this.#answer(method, decoded, request).then((result) => this.#bound.result(row, result));
   }
@@ -144,13 +148,20 @@ export class ClientDispatch {
     if (method === "session/request_permission") return this.#permission(params, request);
     if (method === "elicitation/create") return this.#elicitation(params, request);
     const service = this.#edition.service(method, params);
-    if (service === undefined) throw methodNotFound(method);
+    if (service === undefined) throw RequestError.methodNotFound(method);
     // services that were not offered do not exist (N126)
-    if (!this.#offers(service.op)) throw methodNotFound(method);
+    if (!this.#offers(service.op)) throw RequestError.methodNotFound(method);
     const session = this.#sessions.get(service.sessionId);
     if (session === undefined) throw noSession();
-    const run = () => this.#servicesOf(session).run(service.op, request.signal);
-    return service.op.op === "read" || service.op.op === "output" ? this.#large.give(request, run) : run();
+    const services = this.#servicesOf(session);
+    const { op } = service;
+    const { permit } = this.#permissions;
+    const run =
+      permit === undefined
+        ? () => services.run(op, request.signal)
+        : // before its turn among the large answers: the user may take long to answer
+          await services.permitted(op, request.signal, permit);
+    return op.op === "read" || op.op === "output" ? this.#large.give(request, run) : run();
   }
 
   #offers({ op }: ServiceOp): boolean {
@@ -179,35 +190,18 @@ export class ClientDispatch {
     );
     refuseDuplicates(ask);
     const session = this.#sessions.get(sessionId);
-    const askId = newId();
-    session?.record({ kind: "ask", askId, permission: ask });
-    const cancelled: PermissionOutcome = { outcome: "cancelled" };
-    const handle = async (signal: AbortSignal): Promise<PermissionOutcome> => {
-      if (ask.options.length === 0 || this.#definition.requestPermission === undefined) return cancelled;
-      return permissionAnswer(
-        ask,
-        await this.#definition.requestPermission(ask, { session, signal }),
-        this.#log,
-      );
-    };
-    let answer: PermissionOutcome = cancelled;
-    try {
-      if (session !== undefined) answer = await session.questions.answer(request.signal, cancelled, handle);
-    } finally {
-      // also when the handler fails: the question is over
-      session?.record({ kind: "answer", askId, permission: answer });
-    }
-    return { outcome: answer };
+    if (session === undefined) return { outcome: { outcome: "cancelled" } };
+    return { outcome: await this.#permissions.answer(session, ask, request.signal) };
   }
 
   async #elicitation(params: object, request: IncomingRequest): Promise<object> {
     const known = this.#edition.elicitation(params);
     const { elicit } = this.#definition;
     const elicitationModes: readonly string[] = this.#hooks?.elicitationModes ?? ["form", "url"];
-    if (elicit === undefined) throw methodNotFound("elicitation/create");
+    if (elicit === undefined) throw RequestError.methodNotFound("elicitation/create");
     if (known === undefined || !elicitationModes.includes(known.ask.mode)) {
       const message = `this client offers these modes of elicitation: ${elicitationModes.join(", ")}`;
-      throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path: "/mode" });
+      throw RequestError.invalidParams(message, "/mode");
     }
     const { ask, sessionId, requestId } = known;
     const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
@@ -235,7 +229,7 @@ export class ClientDispatch {
     const { requests = {} } = this.#definition.extensions ?? {};
     const context = this.#wire.extensionContext(request.signal);
     if (Object.hasOwn(requests, method)) return requests[method as `_${string}`]?.(params, context);
-    if (this.#hooks === undefined) throw methodNotFound(method);
+    if (this.#hooks === undefined) throw RequestError.methodNotFound(method);
     return this.#hooks.otherRequest(method, params, context);
   }
 
@@ -257,29 +251,13 @@ function refuseDuplicates({ options }: PermissionRequest): void {
     else {
       const path = `/options/${at}/optionId`;
       const message = `session/request_permission: params${path} must be unique, got the id of another option`;
-      throw new RequestError(rpcCodes.invalidParams, message, { reason: "invalid_params", path });
+      throw RequestError.invalidParams(message, path);
     }
   }
 }
 
-function permissionAnswer(
-  ask: PermissionRequest,
-  given: PermissionOutcome | string | undefined,
-  log: Log,
-): PermissionOutcome {
-  if (given === undefined) return { outcome: "cancelled" };
-  const answer: PermissionOutcome =
-    typeof given === "string" ? { outcome: "selected", optionId: given } : given;
-  if (answer.outcome !== "selected") return { outcome: "cancelled" };
-  if (ask.options.some(({ optionId }) => optionId === answer.optionId)) return answer;
-  log("error", "the permission handler chose an option that was not offered", {
-    offered: ask.options.length,
-  });
-  return { outcome: "cancelled" };
-}
-
 function noSession(): RequestError {
-  return new RequestError(errorCodes.notFound, "this client has no such session", {
-    reason: "session_not_found",
+  return new RequestError("session_not_found", "this client has no such session", {
+    data: { reason: "session_not_found" },
   });
 }

@@ -15,8 +15,9 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type ContentBlock, client, type Entry, type McpServer, RequestError } from "../../index.ts";
+import { type ContentBlock, client, type Entry, RequestError } from "../../index.ts";
 import type { ProtocolVersion } from "../../internal.ts";
+import type { McpServer } from "../../model.ts";
 import { applyEntry, createView } from "../../view.ts";
 
 const versions = [1, 2] as const;
@@ -177,7 +178,7 @@ test("C65 a system prompt is declared, overrides where that is declared, and is 
                 capabilities: { session: { systemPrompt } },
               },
       },
-      { unstable: ["session/new"] },
+      { unstable: ["system_prompt"] },
     );
     const open = (mode: "append" | "override", ...content: object[]) =>
       agent.newSession({ ...place, systemPrompt: { mode, content: content as never } });
@@ -478,15 +479,15 @@ test("C58 E12 a tool call or a terminal is cancelled by itself only where the ag
 
 test("C59 E9 a session that the agent does not know any more is closed; any other error is told", async () => {
   for (const version of versions) {
-    let code = -32002;
+    let kind: "not_found" | "internal_error" = "not_found";
     const { agent } = await withScriptedAgent(version, {
       "session/close": () => {
-        throw new RequestError(code, "no");
+        throw new RequestError(kind, "no");
       },
     });
     const session = await agent.newSession(place);
     await session.close();
-    code = -32603;
+    kind = "internal_error";
     const other = await agent.newSession(place);
     await rejects(other.close(), -32603);
   }

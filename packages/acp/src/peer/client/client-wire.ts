@@ -3,9 +3,11 @@
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Connection } from "../../jsonrpc/connection.ts";
 import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
-import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
+import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import { type BoundWire, extensionName } from "../base/bound-wire.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
+
+const sent = Promise.resolve();
 
 export class ClientWire {
   readonly #connection: Connection;
@@ -34,7 +36,8 @@ export class ClientWire {
   async request<Result = object>(
     method: string,
     params: unknown,
-    options: Omit<RequestOptions<Result>, "receive"> & { readonly receive?: (result: object) => Result } = {},
+    options: Omit<RequestOptions<Result>, "receive"> &
+      SentHook & { readonly receive?: (result: object) => Result } = {},
   ): Promise<Result> {
     const { params: valid, receive: decode } = this.#bound.prepare(method, params);
     const { receive, ...rest } = options;
@@ -58,12 +61,16 @@ export class ClientWire {
     return this.#connection.notify(method, this.#bound.notification(method, params));
   }
 
-  extension(method: `_${string}`, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
+  extension(
+    method: `_${string}`,
+    params: unknown,
+    options: RequestOptions<unknown> & SentHook = {},
+  ): Promise<unknown> {
     return this.#connection.request(extensionName(method), params, options);
   }
 
-  notifyExtension(method: `_${string}`, params: unknown): Promise<void> | undefined {
-    return this.#connection.notify(extensionName(method), params);
+  notifyExtension(method: `_${string}`, params: unknown): Promise<void> {
+    return this.#connection.notify(extensionName(method), params) ?? sent;
   }
 
   /** For handlers of extension requests and notifications. */

@@ -9,11 +9,15 @@ import {
   versionsOf,
 } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
-import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
+import { memoryPair } from "../../transport/memory.ts";
+import { wrapTransport } from "../../transport/wrap-transport.ts";
 import { BoundWire, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadClientVersion } from "../base/load-version.ts";
+import { abortable } from "./abortable.ts";
+import type { ClientConnection } from "./client-connection.ts";
 import {
   type ClientDefinition,
   checkClientDefinition,
@@ -22,12 +26,26 @@ import {
 } from "./client-definition.ts";
 import { ClientDispatch } from "./client-dispatch.ts";
 import { ClientWire } from "./client-wire.ts";
-import { ConnectedAgent } from "./connected-agent.ts";
+import { LiveClientConnection } from "./live-client-connection.ts";
 
 export interface Client {
   readonly definition: ClientDefinition;
-  /** Connects to an agent and negotiates the version. Rejects with the reason when that fails. */
-  connect(transport: Transport): Promise<ConnectedAgent>;
+  /**
+   * Connects to an agent and agrees on an edition of the protocol. Rejects with the reason when that fails. An agent of
+   * this process is connected in memory; closing either side closes the other. `signal` ends the attempt, and does
+   * nothing once this has resolved.
+   */
+  connect(target: Transport | ConnectableAgent, options?: ConnectOptions): Promise<ClientConnection>;
+}
+
+/** An agent in this process, as `agent()` makes it. */
+export interface ConnectableAgent {
+  connect(transport: Transport): { close(reason?: string): Promise<void> };
+}
+
+export interface ConnectOptions {
+  /** Closes the transport when it aborts before the agent has answered, and rejects with ConnectionError "aborted". */
+  readonly signal?: AbortSignal;
 }
 
 /** Creates a client from its handlers for questions, files and terminals. */
@@ -35,9 +53,31 @@ export function client(definition: ClientDefinition): Client {
   checkClientDefinition(definition);
   return {
     definition,
-    connect: (transport) =>
-      connectWith(transport, definition, (connection) => handshake(connection, definition)),
+    async connect(target, { signal } = {}) {
+      const transport = isAgent(target) ? inMemory(target) : target;
+      return connectWith(transport, definition, (connection) =>
+        abortable(signal, "connect", () => handshake(connection, definition)),
+      );
+    },
   };
+}
+
+function isAgent(target: Transport | ConnectableAgent): target is ConnectableAgent {
+  // only the compiler knows that it is one of the two
+  const { connect: connects, start } = (target ?? {}) as Partial<ConnectableAgent & Transport>;
+  return typeof connects === "function" && start === undefined;
+}
+
+/** A transport to an agent of this process. It is closed when the agent's side has closed, too. */
+function inMemory(agent: ConnectableAgent): Transport {
+  const [ours, theirs] = memoryPair();
+  const served = agent.connect(theirs);
+  return wrapTransport(ours, {
+    async close(reason) {
+      await ours.close(reason);
+      await served.close("the client has disconnected");
+    },
+  });
 }
 
 /** Connects with a custom handshake, which resolves with the agent's answer to `initialize`. */
@@ -46,7 +86,7 @@ export async function connectWith(
   definition: ClientDefinition,
   shakeHands: (connection: Connection) => Promise<unknown>,
   hooks?: RelayHooks,
-): Promise<ConnectedAgent> {
+): Promise<LiveClientConnection> {
   const held = new HeldInput();
   let dispatch: ClientDispatch | undefined;
   const connection = new Connection(transport, {
@@ -87,9 +127,9 @@ export async function connectWith(
     const incoming = new ClientDispatch(wire, connection.closed, { definition, bound, edition, hooks });
     dispatch = incoming;
     held.release();
-    return new ConnectedAgent({ wire, dispatch: incoming, edition, introduction }, definition);
+    return new LiveClientConnection({ wire, dispatch: incoming, edition, introduction }, definition);
   } catch (error) {
-    held.drop(new RequestError(rpcCodes.cancelled, "cancelled: the handshake failed"));
+    held.drop(new RequestError("cancelled", "cancelled: the handshake failed"));
     await connection.close("the handshake failed");
     throw error;
   }
@@ -119,7 +159,7 @@ export async function offerInTurn(
         error,
       );
     }
-    const choked = error instanceof RequestError && error.code !== rpcCodes.methodNotFound;
+    const choked = error instanceof RequestError && error.kind !== "method_not_found";
     if (!choked || rest.length === 0) throw error;
     return offerInTurn(connection, rest, timeoutMs);
   }

@@ -3,30 +3,29 @@
 import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
-import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
-import type { ClientSession, Prompt } from "./client-session.ts";
-import { OpenQuestions } from "./open-questions.ts";
-import { PromptHandle } from "./prompt-handle.ts";
-import { SessionEvents } from "./session-events.ts";
+import type { ClientSession, Prompt, PromptOptions, SessionListener } from "./session/client-session.ts";
+import { frozen } from "./session/frozen.ts";
+import { OpenQuestions } from "./session/open-questions.ts";
+import { PromptHandle } from "./session/prompt-handle.ts";
+import { SessionEvents } from "./session/session-events.ts";
+import { ToolCallTracker } from "./session/tool-call-tracker.ts";
+import type { UnreadLimits } from "./session/unread-updates.ts";
 import type { SessionRequests } from "./session-requests.ts";
-import { ToolCallTracker } from "./tool-call-tracker.ts";
-import type { UnreadLimits } from "./unread-updates.ts";
-
-/** For Parley's own packages: callers that never iterate the prompt set `keepUpdates` to false. */
-export interface InternalPromptOptions {
-  readonly _meta?: Meta;
-  readonly keepUpdates?: boolean;
-}
 
 export interface OpenSessionSettings {
   readonly log: Log;
   readonly unread: UnreadLimits;
   /** Whether updates are frozen before listeners see them. */
   readonly isStrict: boolean;
+  /** Whether all that is known of open tool calls is kept. */
+  readonly keepsToolCalls: boolean;
+  /** Called when the user has cancelled the work of the session. */
+  cancelled(session: ClientSession): void;
   /** Called when the session has been closed. */
   closed(sessionId: string): void;
 }
@@ -46,14 +45,14 @@ interface OpenPrompt {
 export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly sessionId: string;
   readonly roots: readonly string[];
-  readonly toolCalls: ToolCallTracker = new ToolCallTracker();
+  readonly toolCalls: ToolCallTracker;
   readonly questions: OpenQuestions = new OpenQuestions();
   _meta: Meta | undefined;
   data: unknown;
   readonly #requests: SessionRequests;
   readonly #edition: ClientSessionEdition;
   readonly #settings: OpenSessionSettings;
-  readonly #events: SessionEvents;
+  readonly events: SessionEvents;
   /** Oldest first, also those that wait. */
   #prompts: readonly OpenPrompt[] = [];
   readonly #queue = new PromptQueue<OpenPrompt>((prompt) => this.#send(prompt));
@@ -65,6 +64,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   #chars = 0;
   #connectionError: ConnectionError | undefined;
   #isClosed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(
     setup: SessionSetup,
@@ -80,7 +80,8 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this.#commands = availableCommands;
     this.#requests = requests;
     this.#settings = settings;
-    this.#events = new SessionEvents((level, message, details) =>
+    this.toolCalls = new ToolCallTracker({ keepsDetails: settings.keepsToolCalls });
+    this.events = new SessionEvents((level, message, details) =>
       settings.log(level, message, { sessionId, ...details }),
     );
     this.#edition = edition;
@@ -104,51 +105,59 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.#state;
   }
 
-  onUpdate(listener: (update: SessionUpdate) => void): () => void {
-    return this.#events.onUpdate(listener);
+  onUpdate(listener: SessionListener<SessionUpdate>): () => void {
+    return this.events.onUpdate(listener);
   }
 
-  onEntry(listener: (entry: Entry) => void): () => void {
-    return this.#events.onEntry(listener);
+  onEntry(listener: SessionListener<Entry>): () => void {
+    return this.events.onEntry(listener);
   }
 
-  prompt(content: string | readonly ContentBlock[], options: InternalPromptOptions = {}): Prompt {
+  prompt(content: string | readonly ContentBlock[], { signal, _meta }: PromptOptions = {}): Prompt {
+    this.#checkOpen("prompt");
     const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
     // before anything is shown as sent
     this.#requests.checkPrompt(blocks);
     const { unread } = this.#settings;
     const prompt: OpenPrompt = {
       number: ++this.#promptNumber,
-      handle: new PromptHandle(() => this.#cancelPrompt(prompt), unread, options.keepUpdates),
+      handle: new PromptHandle(() => this.#cancelPrompt(prompt), unread),
       content: blocks,
-      meta: options._meta,
+      meta: _meta,
       withdrawal: new AbortController(),
       ended: Promise.withResolvers(),
       isSent: false,
       messageId: undefined,
     };
     this.#prompts = [...this.#prompts, prompt];
+    if (signal !== undefined) prompt.handle.cancelOn(signal);
+    if (signal?.aborted) return prompt.handle;
     if (this.#connectionError === undefined) this.#queue.add(prompt);
     else this.failed(prompt.number, this.#connectionError);
     return prompt.handle;
   }
 
   cancel(): void {
+    // the agent has ended the work of a closed session
+    if (this.#isClosed) return;
     this.#withdrawWaiting();
     this.#cancelWork();
   }
 
   async cancelToolCall(toolCallId: string): Promise<void> {
+    this.#checkOpen("cancelToolCall");
     this.toolCalls.checkToolCall(toolCallId);
     await this.#requests.cancelToolCall(this.sessionId, toolCallId);
   }
 
   async cancelTerminal(terminalId: string): Promise<void> {
+    this.#checkOpen("cancelTerminal");
     this.toolCalls.checkTerminal(terminalId);
     await this.#requests.cancelTerminal(this.sessionId, terminalId);
   }
 
   async setConfigOption(configId: string, value: string | boolean): Promise<void> {
+    this.#checkOpen("setConfigOption");
     const option = this.#options.find((each) => each.configId === configId);
     if (option === undefined) {
       const known = this.#options.map((each) => each.configId).join(", ");
@@ -171,13 +180,24 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     });
   }
 
-  async setMode(mode: string): Promise<void> {
+  async setMode(modeId: string): Promise<void> {
+    this.#checkOpen("setMode");
     const option = this.#options.find((each) => each.category === "mode");
     if (option === undefined) throw new TypeError("setMode: the session has no modes");
-    await this.setConfigOption(option.configId, mode);
+    await this.setConfigOption(option.configId, modeId);
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close().catch((error: unknown) => {
+      // it is still open at the agent
+      this.#closing = undefined;
+      throw error;
+    });
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#isClosed) return;
     this.#withdrawWaiting();
     if (!(await this.#requests.close(this.sessionId))) this.cancel();
     this.#settings.closed(this.sessionId);
@@ -212,7 +232,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   record(body: EntryBody): void {
-    this.#events.record(body, this.#chars);
+    this.events.record(body, this.#chars);
   }
 
   connectionEnded(reason: ConnectionError): void {
@@ -231,6 +251,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   /** Closed or deleted: what the agent left open was cancelled with it. */
   ended(): void {
     this.#isClosed = true;
+    this.questions.abort();
     for (const { number } of this.#prompts) this.outcome(number, { stopReason: "cancelled" });
   }
 
@@ -242,9 +263,9 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     // most updates are text, which changes nothing else
     if (sessionUpdate !== "agent_message_chunk" && sessionUpdate !== "agent_thought_chunk")
       this.#apply(update);
-    this.#events.update(update);
+    this.events.update(update);
     for (const prompt of this.#prompts) if (prompt.isSent) prompt.handle.push(update, this.#chars);
-    this.#events.recordUpdate(update, this.#chars);
+    this.events.recordUpdate(update, this.#chars);
     // updates that we add ourselves cost nothing of what the agent sent
     this.#chars = 0;
   }
@@ -279,6 +300,12 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   // ----
 
+  #checkOpen(method: string): void {
+    if (!this.#isClosed && this.#closing === undefined) return;
+    const advice = "load or resume it, or open a new one";
+    throw new ConnectionError("closed", `${method}: the session has been closed; ${advice}`);
+  }
+
   /** Reports the options and commands of an answer to listeners as updates. */
   #announce({ configOptions, availableCommands }: SessionSetup): void {
     if (configOptions.length > 0)
@@ -293,7 +320,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
       if (this.#state === "idle") this.#acceptQuestions();
     } else if (update.sessionUpdate === "config_option_update") this.#options = update.configOptions;
     else if (update.sessionUpdate === "available_commands_update") this.#commands = update.availableCommands;
-    this.toolCalls.note(update);
+    this.toolCalls.note(update, this.#chars);
   }
 
   #replayed(): void {
@@ -303,8 +330,8 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   /** The queue waits for the end of a prompt where the agent takes one at a time. */
   #send(prompt: OpenPrompt): Promise<undefined> | undefined {
-    // it fails when the end of the connection is reported, which a closed session does not see
-    if (!this.#requests.isOpen && !this.#isClosed) return prompt.ended.promise;
+    // it fails when the end of the connection is reported
+    if (!this.#requests.isOpen) return prompt.ended.promise;
     prompt.isSent = true;
     const { number, withdrawal, ended } = prompt;
     // the message is shown before anything that the agent answers
@@ -343,6 +370,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     if (this.#prompts.length > 0 || this.#state !== "idle") this.questions.refuse();
     if (this.#prompts.length > 0) this.#edition.cancelled();
     this.questions.abort();
+    this.#settings.cancelled(this);
     this.#requests.cancel(this.sessionId);
     // what the agent reports of them later replaces it (C26, C27)
     for (const toolCallId of this.toolCalls.openCalls())
@@ -355,7 +383,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   #recordOutcome({ messageId }: OpenPrompt, outcome: PromptResult): void {
     // a prompt that was withdrawn has never been part of the conversation
-    if (messageId !== undefined) this.record({ kind: "outcome", messageId, outcome });
+    if (messageId !== undefined) this.record({ kind: "result", messageId, result: outcome });
   }
 
   #remove(prompt: OpenPrompt): void {
@@ -368,14 +396,4 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   #find(number: number): OpenPrompt | undefined {
     return this.#prompts.find((prompt) => prompt.number === number);
   }
-}
-
-/** The same value, frozen all the way down. */
-export function frozen<Value>(value: Value): Value {
-  // views on binary data cannot be frozen
-  if (typeof value !== "object" || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value))
-    return value;
-  Object.freeze(value);
-  for (const item of Object.values(value)) frozen(item);
-  return value;
 }

@@ -33,7 +33,7 @@ for (const version of [1, 2] as const) {
     const { connected, session } = await connectedSession(version);
     await session.close();
     await connected.close();
-    await assert.rejects(session.prompt("x").result, { name: "ConnectionError" });
+    assert.throws(() => session.prompt("x"), { name: "ConnectionError", kind: "closed" });
   });
 }
 

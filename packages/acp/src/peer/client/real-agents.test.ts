@@ -11,8 +11,9 @@ import {
   type ScriptedPeer,
   withScriptedAgent,
 } from "../../../test/support/peer-probe.ts";
-import { type ClientDefinition, type ClientSession, client, memoryPair } from "../../index.ts";
+import { type ClientDefinition, type ClientSession, client } from "../../index.ts";
 import type { ProtocolVersion } from "../../internal.ts";
+import { memoryPair } from "../../transport.ts";
 import { applyEntry, createView, type SessionView } from "../../view.ts";
 
 interface Shown {

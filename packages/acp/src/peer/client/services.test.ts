@@ -16,19 +16,19 @@ import {
 import { initializeParams, versionsOf } from "../../edition/negotiate.ts";
 import {
   agent,
+  type ClientConnection,
   type ClientDefinition,
-  type ConnectedAgent,
-  Connection,
   client,
   type Editions,
   type ElicitationRequest,
   type Files,
-  memoryPair,
   type PermissionRequest,
   RequestError,
   type Terminals,
   type Transport,
 } from "../../index.ts";
+import { Connection } from "../../jsonrpc.ts";
+import { memoryPair } from "../../transport.ts";
 import { connectWith } from "./client.ts";
 import { offeredFeatures } from "./client-definition.ts";
 
@@ -37,7 +37,7 @@ function formsOnly(
   transport: Transport,
   editions: Editions,
   elicit: NonNullable<ClientDefinition["elicit"]>,
-): Promise<ConnectedAgent> {
+): Promise<ClientConnection> {
   const info = { name: "forms", version: "1" };
   const definition: ClientDefinition = { ...info, editions, elicit };
   const elicitationModes = ["form"] as const;
@@ -58,7 +58,7 @@ inEveryVersion("a permission carries the tool call, and the user's choice comes 
     {
       async prompt(turn) {
         await turn.tool({ title: "Write", kind: "edit" }, async (tool) => {
-          await tool.diff("/project/a", "new\n");
+          await tool.diff({ path: "/project/a", newText: "new\n" });
           got.push(await tool.requestPermission());
         });
         got.push(await turn.requestPermission("Go on?"));
@@ -78,11 +78,8 @@ inEveryVersion("a permission carries the tool call, and the user's choice comes 
     },
   );
   await session.prompt("x").result;
-  assert.deepEqual(got, [
-    { allowed: true, optionId: "allow_once" },
-    { allowed: true, optionId: "allow_once" },
-    { allowed: false, optionId: "x" },
-  ]);
+  const allow = { optionId: "allow_once", name: "Allow", kind: "allow_once" };
+  assert.deepEqual(got, [allow, allow, undefined]);
   assert.deepEqual(
     asks.map(({ title }) => title),
     ["Write", "Go on?", "Which?"],
@@ -115,7 +112,7 @@ inEveryVersion("a client without a permission handler, or with a strange answer,
   await session.prompt("x").result;
   assert.deepEqual(
     got,
-    Array.from({ length: 8 }, () => ({ allowed: false })),
+    Array.from({ length: 8 }, () => undefined),
   );
 });
 
@@ -132,8 +129,7 @@ test("A89 A90 N128 N129 N130 an agent takes nothing but an offered yes for a yes
     const { call } = withScriptedClient(
       {
         async prompt(turn) {
-          for (let i = 0; i < 5; i++)
-            got.push(await turn.requestPermission("?").catch(() => ({ allowed: false })));
+          for (let i = 0; i < 5; i++) got.push(await turn.requestPermission("?").catch(() => undefined));
         },
       },
       { "session/request_permission": () => answers.shift() },
@@ -144,7 +140,7 @@ test("A89 A90 N128 N129 N130 an agent takes nothing but an offered yes for a yes
     while (got.length < 5) await quiet();
     assert.deepEqual(
       got,
-      Array.from({ length: 5 }, () => ({ allowed: false })),
+      Array.from({ length: 5 }, () => undefined),
     );
   }
 });
@@ -273,7 +269,7 @@ const files: Files = {
   canWrite: true,
   readText: async (path, { line, limit } = {}) => {
     const whole = disk.get(path);
-    if (whole === undefined) throw new RequestError(-32002, "no such file");
+    if (whole === undefined) throw new RequestError("not_found", "no such file");
     return whole
       .split("\n")
       .slice((line ?? 1) - 1, limit === undefined ? undefined : (line ?? 1) - 1 + limit)
@@ -316,7 +312,9 @@ inEveryVersion(
           got.push(await theirs.readText("/project/f", { line: 2, limit: 1 }));
           await theirs.readText("/project/none").catch((error: RequestError) => got.push(error.code));
           const terminal = await shells.create({ command: "ls", args: ["-l"], env: { A: "1" } });
-          await turn.tool({ title: "Run" }, (tool) => tool.terminal(terminal));
+          await turn.tool({ title: "Run" }, (tool) =>
+            tool.add({ type: "terminal", terminalId: terminal.terminalId }),
+          );
           got.push((await terminal.output()).output);
           exit();
           got.push(await terminal.waitForExit());

@@ -5,7 +5,6 @@ import type { AgentCapabilities } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
 import type { ClientWire } from "./client-wire.ts";
 
@@ -82,7 +81,8 @@ export class SessionRequests {
     if (!this.#features.close) return false;
     await this.#wire.request("session/close", { sessionId }).catch((error: unknown) => {
       // a session that the agent does not know is closed (C59)
-      if (!(error instanceof RequestError && error.code === errorCodes.notFound)) throw error;
+      const isUnknown = error instanceof RequestError && /^(?:session_)?not_found$/.test(error.kind);
+      if (!isUnknown) throw error;
     });
     return true;
   }

@@ -1,16 +1,15 @@
 // Serves the files and terminals of one session to a v1 agent.
 
-import { optional } from "../../base/objects.ts";
 import type { ServiceOp } from "../../edition/client-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 import type { Files, TerminalHandle, Terminals } from "../../model/services.ts";
-import type { ClientSession } from "./client-session.ts";
+import type { AskedSession, Permit } from "./policy/permissions.ts";
+import type { ClientSession } from "./session/client-session.ts";
 
 export class SessionServices {
   readonly #files: Files | undefined;
   readonly #terminals: Terminals | undefined;
+  readonly #session: AskedSession;
   readonly #open = new Map<string, TerminalHandle>();
   #closed = false;
 
@@ -20,8 +19,9 @@ export class SessionServices {
   constructor(
     files: Files | ((session: ClientSession) => Files) | undefined,
     terminals: Terminals | ((session: ClientSession) => Terminals) | undefined,
-    session: ClientSession,
+    session: AskedSession,
   ) {
+    this.#session = session;
     this.#files = typeof files === "function" ? files(session) : files;
     this.#terminals = typeof terminals === "function" ? terminals(session) : terminals;
     this.#owned = [
@@ -30,23 +30,48 @@ export class SessionServices {
     ];
   }
 
+  /** Asks for permission, and gives what to run then. Rejects with -32060. */
+  async permitted(op: ServiceOp, signal: AbortSignal, permit: Permit): Promise<() => Promise<object>> {
+    const session = this.#session;
+    let confirm: () => void = () => undefined;
+    let exact: ServiceOp = op;
+    // what is done is exactly what was decided on
+    if (op.op === "read" || op.op === "write") {
+      const files = offered(this.#files, "files");
+      const path = (await files.realPath?.(op.path)) ?? op.path;
+      const effect =
+        op.op === "read" ? ({ type: "read", path } as const) : { type: op.op, path, content: op.content };
+      confirm = await permit(session, effect, signal);
+      exact = { ...op, path, ...(files.realPath && { followLinks: false }) };
+    } else if (op.op === "create_terminal") {
+      const { command, args, env, cwd = session.cwd } = op;
+      confirm = await permit(session, { type: "execute", command, args, cwd, env }, signal);
+      exact = { ...op, cwd };
+    }
+    return () => {
+      confirm();
+      return this.run(exact, signal);
+    };
+  }
+
   async run(op: ServiceOp, signal: AbortSignal): Promise<object> {
     switch (op.op) {
       case "read": {
-        const { path, line, limit } = op;
-        const options = { ...optional({ line, limit }), signal };
-        return { content: await offered(this.#files, "files").readText(path, options) };
+        const { op: _, path, ...options } = op;
+        return { content: await offered(this.#files, "files").readText(path, { ...options, signal }) };
       }
-      case "write":
-        await offered(this.#files, "files").writeText(op.path, op.content, { signal });
+      case "write": {
+        const { op: _, path, content, ...options } = op;
+        await offered(this.#files, "files").writeText(path, content, { ...options, signal });
         return {};
+      }
       case "create_terminal": {
         const { op: _, ...options } = op;
         const terminal = await offered(this.#terminals, "terminals").create({ ...options, signal });
         if (this.#closed) {
           // the session ended while the command was being started
           await terminal.release();
-          throw new RequestError(errorCodes.unavailable, "the session has ended", { reason: "unavailable" });
+          throw new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
         }
         this.#open.set(terminal.terminalId, terminal);
         return { terminalId: terminal.terminalId };
@@ -80,59 +105,14 @@ export class SessionServices {
     const terminal = this.#open.get(terminalId);
     if (terminal !== undefined) return terminal;
     const data = { reason: "terminal_not_found" };
-    throw new RequestError(
-      errorCodes.notFound,
-      "this session has no such terminal, or it has been released",
+    throw new RequestError("not_found", "this session has no such terminal, or it has been released", {
       data,
-    );
+    });
   }
 }
 
 function offered<Service>(service: Service | undefined, what: string): Service {
   if (service !== undefined) return service;
   const data = { reason: "capability_missing" };
-  throw new RequestError(errorCodes.methodNotFound, `this client offers no ${what}`, data);
-}
-
-/** Read at the same time; each may be as large as a message. */
-const atOnce = 8;
-
-/** Limits how many files and outputs are read at once, and sends each answer when the agent has read the one before. */
-export class LargeAnswers {
-  readonly #room: () => Promise<void> | undefined;
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
-  #lastReply: Promise<void> = Promise.resolve();
-
-  /** `room` resolves when the peer has read what was sent; undefined when it keeps up. */
-  constructor(room: () => Promise<void> | undefined) {
-    this.#room = room;
-  }
-
-  async give<Result>(request: IncomingRequest, read: () => Promise<Result>): Promise<Result> {
-    if (this.#running === atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#running++;
-    try {
-      const result = await read();
-      await this.#turn(request);
-      return result;
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
-      else next();
-    }
-  }
-
-  /** While the peer is slow, answers are sent one by one. */
-  async #turn(request: IncomingRequest): Promise<void> {
-    if (this.#room() === undefined) return;
-    const before = this.#lastReply;
-    const reply = Promise.withResolvers<void>();
-    this.#lastReply = reply.promise;
-    await before;
-    await this.#room();
-    // a batch is answered when all of its answers are there: none of them may wait for another
-    if (request.batch !== undefined) reply.resolve();
-    else request.afterReply(reply.resolve);
-  }
+  throw new RequestError("method_not_found", `this client offers no ${what}`, { data });
 }

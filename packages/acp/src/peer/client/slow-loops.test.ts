@@ -121,22 +121,6 @@ test("a loop that begins too late fails, one that begins in time misses nothing 
   }
 });
 
-test("a second loop over a prompt sees what comes from then on", async () => {
-  const { peer, prompt, end } = await streaming();
-  for await (const _ of prompt) break;
-  peer.update("s1", plan(1));
-  await quiet();
-  const seen: SessionUpdate[] = [];
-  const loop = stuckLoop(prompt, Promise.resolve(), seen);
-  peer.update("s1", chunk("later"));
-  end();
-  await loop;
-  assert.deepEqual(
-    seen.map(({ sessionUpdate }) => sessionUpdate),
-    ["agent_message_chunk", "state_update"],
-  );
-});
-
 test("a limit that is none is refused when the client connects", async () => {
   await assert.rejects(
     streaming({ connection: { maxUnreadUpdates: 0 } }),

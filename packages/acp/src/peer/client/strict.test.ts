@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agent, client, memoryPair, type SessionUpdate } from "../../index.ts";
+import { agent, client, type SessionUpdate } from "../../index.ts";
+import { memoryPair } from "../../transport.ts";
 
 for (const version of [1, 2] as const) {
   test(`strict: true freezes updates, so that no listener can change what the next one sees (v${version})`, async () => {

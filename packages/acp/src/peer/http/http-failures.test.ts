@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { type ConnectionError, client, type FrameLimits, httpTransport, RequestError } from "@parley/acp";
+import { type ConnectionError, client, httpTransport, RequestError } from "@parley/acp";
+import type { FrameLimits } from "@parley/acp/transport";
 import { connectionId, Loopback, type SeenRequest } from "../../../test/support/http-loopback.ts";
 import { connected as openConnected } from "../../../test/support/http-probe.ts";
 

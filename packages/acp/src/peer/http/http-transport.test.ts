@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Connection, httpTransport } from "@parley/acp";
+import { httpTransport } from "@parley/acp";
+import { Connection } from "@parley/acp/jsonrpc";
 import { connectionId, type Loopback, type SeenRequest } from "../../../test/support/http-loopback.ts";
 import { connected } from "../../../test/support/http-probe.ts";
 

@@ -2,7 +2,7 @@
 
 import { backgroundDeadline } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
-import { errorCodes } from "../../model/error-codes.ts";
+import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import type { HttpConnection, HttpRouting } from "../../transport/http/http-client.ts";
 import type { HttpFailure } from "../../transport/http/http-failure.ts";
 
@@ -181,27 +181,27 @@ function answerTo(id: unknown, { status, message, retryAfterMs }: HttpFailure): 
     status,
     ...optional({ retryAfter: retryAfterMs && Math.ceil(retryAfterMs / 1_000) }),
   };
-  return { jsonrpc: "2.0", id, error: { code: codeOf(status), message, data } };
+  return { jsonrpc: "2.0", id, error: { code: errorCodes[kindOf(status)], message, data } };
 }
 
-function codeOf(status: number | undefined): number {
+function kindOf(status: number | undefined): keyof typeof errorCodes {
   switch (status) {
     case 403:
-      return errorCodes.permissionDenied;
+      return "permission_denied";
     case 404:
-      return errorCodes.notFound;
+      return "not_found";
     case 409:
-      return errorCodes.conflict;
+      return "conflict";
     case 413:
-      return errorCodes.limitExceeded;
+      return "limit_exceeded";
     case 429:
-      return errorCodes.rateLimited;
+      return "rate_limited";
     case 502:
     case 503:
     case 504:
-      return errorCodes.unavailable;
+      return "unavailable";
     default:
-      return errorCodes.internalError;
+      return "internal_error";
   }
 }
 

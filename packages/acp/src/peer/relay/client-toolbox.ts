@@ -1,16 +1,16 @@
 // Offers a version 1 client's files and terminals to a version 2 agent, as an MCP server per session.
 
 import { type AskClient, clientFiles, clientTerminals } from "../agent/turn/turn-client.ts";
-import type { ConnectedAgent } from "../client/connected-agent.ts";
+import type { ClientConnection } from "../client/client-connection.ts";
 import type { ClientToolServices, ClientTools } from "./relay-options.ts";
 import type { RelayContext } from "./relayed-session.ts";
 
 export class ClientToolbox {
   readonly #relay: RelayContext;
-  readonly #agent: ConnectedAgent;
+  readonly #agent: ClientConnection;
   readonly #kept = new Map<string, ClientTools>();
 
-  constructor(relay: RelayContext, agent: ConnectedAgent) {
+  constructor(relay: RelayContext, agent: ClientConnection) {
     this.#relay = relay;
     this.#agent = agent;
   }

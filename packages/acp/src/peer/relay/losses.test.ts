@@ -171,8 +171,7 @@ test("a question about nothing is shown as a tool call that ends with the answer
 test("X19 a terminal of the agent's reaches version 1 as text, never as a terminal that the client would look for", async () => {
   const { updates } = await turnThroughRelay(async (turn) => {
     await turn.tool({ title: "npm test", kind: "execute" }, async (tool) => {
-      const terminal = turn.terminal({ command: "npm test" });
-      await tool.terminal(terminal);
+      const terminal = tool.terminal({ command: "npm test" });
       await terminal.write("3 passed\n");
       terminal.exit({ exitCode: 0 });
     });
@@ -286,7 +285,7 @@ for (const { what, ask, lost } of questions) {
         const answer = turn.requestPermission({ ...ask, options: [yes, ...ask.options] });
         answers.push(
           await answer.then(
-            ({ optionId }) => optionId,
+            (option) => option?.optionId,
             (error: unknown) => error,
           ),
         );

@@ -2,7 +2,7 @@
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
-import { rpcCodes } from "../../jsonrpc/errors.ts";
+import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import type { EndReason, Sink } from "../../jsonrpc/transport.ts";
 import type { Splice } from "./splice.ts";
 
@@ -37,7 +37,7 @@ class Passage {
       message: (value, text) => this.#fromClient(agent.send(value as object, text)), // an object or an array
       idle: () => undefined,
       reject: () => {
-        const error = { code: rpcCodes.parseError, message: "this is not JSON" };
+        const error = { code: errorCodes.parse_error, message: "this is not JSON" };
         client.send({ jsonrpc: "2.0", id: null, error });
       },
       drain: () => agent.resume(),

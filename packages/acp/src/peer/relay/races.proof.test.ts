@@ -8,7 +8,7 @@ import { propertyRuns } from "../../../test/support/soak.ts";
 import type { Sink } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import type { Turn } from "../agent/turn/turn.ts";
-import type { Prompt } from "../client/client-session.ts";
+import type { Prompt } from "../client/session/client-session.ts";
 import { relay } from "./relay.ts";
 
 const deadline = { timeout: 30_000 };
@@ -17,7 +17,7 @@ const options = [
   {
     configId: "mode",
     name: "Mode",
-    category: "mode",
+    category: "mode" as const,
     type: "select" as const,
     currentValue: "ask",
     options: [
@@ -30,9 +30,8 @@ const options = [
 async function work(turn: Turn): Promise<void> {
   await turn.say("first ");
   await turn.tool({ title: "Edit", kind: "edit" }, async (tool) => {
-    await tool.diff("/project/a.ts", "b\n", "a\n");
-    const { allowed } = await tool.requestPermission();
-    if (allowed) await tool.add("done");
+    await tool.diff({ path: "/project/a.ts", oldText: "a\n", newText: "b\n" });
+    if (await tool.requestPermission()) await tool.add("done");
   });
   await turn.say("last");
 }

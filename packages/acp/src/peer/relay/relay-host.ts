@@ -13,11 +13,12 @@ import type {
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestId } from "../../jsonrpc/message-id.ts";
+import type { SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
-import type { ClientSession } from "../client/client-session.ts";
-import type { ConnectedAgent, SentHook, SessionOptions } from "../client/connected-agent.ts";
+import type { SessionOptions } from "../client/client-connection.ts";
+import type { LiveClientConnection } from "../client/live-client-connection.ts";
+import type { ClientSession } from "../client/session/client-session.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
 
@@ -26,13 +27,13 @@ const none: AgentOpResult = { kind: "none" };
 export class RelayHost implements AgentHost {
   readonly #relay: RelayContext;
   readonly #origins: RequestOrigins;
-  readonly #agent: ConnectedAgent;
+  readonly #agent: LiveClientConnection;
   readonly #sessions = new Map<string, RelayedSession>();
   /** Sessions that are being loaded or resumed: two requests at once get one replay. */
   readonly #activating = new Map<string, RelayedSession>();
   readonly #toolbox: ClientToolbox;
 
-  constructor(relay: RelayContext, agent: ConnectedAgent, origins: RequestOrigins) {
+  constructor(relay: RelayContext, agent: LiveClientConnection, origins: RequestOrigins) {
     this.#relay = relay;
     this.#agent = agent;
     this.#origins = origins;
@@ -48,7 +49,7 @@ export class RelayHost implements AgentHost {
       authMethods: authMethods.filter(
         (method) => method.type !== "terminal" || client.capabilities.terminalAuth,
       ),
-      _meta: undefined,
+      _meta: features._meta,
     };
   }
 
@@ -110,8 +111,7 @@ export class RelayHost implements AgentHost {
           await run((sent) => agent.login(op.methodId, { sent }));
         return none;
       case "logout":
-        if (!agent.capabilities.logout)
-          throw new RequestError(errorCodes.internalError, "this agent has no logout");
+        if (!agent.capabilities.logout) throw new RequestError("internal_error", "this agent has no logout");
         await run((sent) => agent.logout({ sent }));
         return none;
       case "new":
@@ -241,7 +241,7 @@ export class RelayHost implements AgentHost {
     const session = this.#sessions.get(sessionId);
     if (session !== undefined) return session;
     const message = "there is no such session on this connection; load or resume it";
-    throw new RequestError(errorCodes.notFound, message, { reason: "session_not_found" });
+    throw new RequestError("session_not_found", message, { data: { reason: "session_not_found" } });
   }
 
   #listed(cwd: string | undefined) {
@@ -261,7 +261,7 @@ function rootsOf({ cwd, additionalDirectories }: Activation): readonly string[] 
 }
 
 function unsupported(what: string): RequestError {
-  return new RequestError(errorCodes.invalidParams, `this agent cannot ${what}`, { reason: "unsupported" });
+  return new RequestError("invalid_params", `this agent cannot ${what}`, { data: { reason: "unsupported" } });
 }
 
 /** Maps the ids of our requests to those of the client that they are sent for: the agent may ask about one without a session. */

@@ -2,9 +2,9 @@
 
 import type { Edition } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
-import type { McpServer } from "../../model/content.ts";
+import type { OutgoingMcpServer } from "../../model/outgoing.ts";
 import type { Files, Terminals } from "../../model/services.ts";
-import type { UnstableMethods } from "../../wire/decode.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 
 export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> {
   /** The edition that the client is offered. Default: the one that it asks for, if the relay knows it. */
@@ -13,13 +13,13 @@ export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> 
    * What to do with something that the other version cannot express. "lossy" (default) sends the nearest thing, and
    * notes the loss in the log and under `parley.dev/lost` in `_meta`: of the update, and of the message that ends the
    * turn (the answer to the prompt on version 1, the idle state on version 2). "strict" drops such updates, refuses
-   * such requests with -32602, and logs both.
+   * such requests with RequestError "invalid_params", and logs both.
    */
   readonly losses?: "lossy" | "strict";
   /** How long the agent may take to answer `initialize`. Default 60,000 ms. */
   readonly handshakeTimeoutMs?: number;
-  /** Default "*": a relay passes on what is not stable, too. */
-  readonly unstable?: UnstableMethods;
+  /** The unstable features to pass on. Default "*": all of them. */
+  readonly unstable?: UnstableFeatures;
   /**
    * Reads a file, to complete a patch to the two texts that version 1 shows. The agent chooses the path: read only
    * files below the roots of its session.
@@ -41,6 +41,6 @@ export interface ClientToolServices {
 
 export interface ClientTools {
   /** Given to the agent beside the client's own servers. */
-  readonly server: McpServer;
+  readonly server: OutgoingMcpServer;
   close(): Promise<void>;
 }

@@ -14,11 +14,10 @@ import {
 } from "../../edition/negotiate.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import { defaultConnectionLimits, type Log } from "../../jsonrpc/connection-options.ts";
-import { ConnectionError, RequestError, rpcCodes } from "../../jsonrpc/errors.ts";
+import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import { exactId, idProblem, idToJson, isExact, type RequestId } from "../../jsonrpc/message-id.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";
-import { errorCodes } from "../../model/error-codes.ts";
-import { methodNotFound } from "../base/bound-wire.ts";
+import { checkUnstable } from "../base/definition-rules.ts";
 import { offerInTurn } from "../client/client.ts";
 import { type InitializeParams, offers, takesEither } from "./introduction.ts";
 import { passThrough } from "./pass-through.ts";
@@ -49,6 +48,7 @@ export interface Relay {
 
 /** Relays between a client and an agent. It owns both transports. */
 export function relay(client: Transport, agent: Transport, options: RelayOptions = {}): Relay {
+  checkUnstable("relay: unstable", options.unstable);
   return new RunningRelay(client, agent, options);
 }
 
@@ -102,7 +102,7 @@ class RunningRelay implements Relay {
     return {
       message: (value, text) => this.#first(value, text),
       idle: () => undefined,
-      reject: () => this.#refuse(null, new RequestError(rpcCodes.parseError, "this is not JSON")),
+      reject: () => this.#refuse(null, new RequestError("parse_error", "this is not JSON")),
       drain: () => undefined,
       end: (reason) => void this.#end(reason.message ?? "the client has disconnected"),
     };
@@ -115,7 +115,7 @@ class RunningRelay implements Relay {
     const id = typeof parsed === "number" && !isExact(parsed) ? exactId(text, parsed) : parsed;
     const problem = idProblem(id, "any", defaultConnectionLimits.maxIdLength);
     if (problem !== undefined) {
-      return this.#refuse(null, new RequestError(rpcCodes.invalidRequest, problem, { path: "/id" }));
+      return this.#refuse(null, new RequestError("invalid_request", problem, { data: { path: "/id" } }));
     }
     const asked = { id, params } as Initialize; // what is wrong in the params is found by chooseVersion
     if (method !== "initialize") return this.#refuse(asked.id, mustComeFirst());
@@ -155,7 +155,7 @@ class RunningRelay implements Relay {
       const message = `the agent answered with version ${String(spoken)} of the protocol, the relay speaks 1 and 2`;
       this.#refuse(
         asked.id,
-        new RequestError(errorCodes.unavailable, message, { reason: "version_mismatch" }),
+        new RequestError("unavailable", message, { data: { reason: "version_mismatch" } }),
       );
       return this.#end(message);
     }
@@ -181,7 +181,7 @@ class RunningRelay implements Relay {
       ...optional({ log: this.#options.log }),
       handlers: {
         request: (method) => {
-          throw methodNotFound(method);
+          throw RequestError.methodNotFound(method);
         },
         notification: () => undefined,
       },
@@ -200,8 +200,8 @@ class RunningRelay implements Relay {
     } catch (error) {
       if (error instanceof RequestError) throw error;
       const message = error instanceof Error ? error.message : String(error);
-      throw new RequestError(errorCodes.unavailable, `the agent cannot be reached: ${message}`, {
-        reason: "agent_gone",
+      throw new RequestError("unavailable", `the agent cannot be reached: ${message}`, {
+        data: { reason: "agent_gone" },
       });
     } finally {
       // others use the two transports from here on
@@ -226,7 +226,7 @@ class RunningRelay implements Relay {
 
   #refuse(id: Initialize["id"], error: unknown): void {
     const { code, message, data } =
-      error instanceof RequestError ? error : new RequestError(rpcCodes.internalError, "internal error");
+      error instanceof RequestError ? error : new RequestError("internal_error", "internal error");
     this.#client.send({
       jsonrpc: "2.0",
       id: idToJson(id),
@@ -237,5 +237,5 @@ class RunningRelay implements Relay {
 
 function mustComeFirst(): RequestError {
   const message = "initialize must come first, in a message of its own";
-  return new RequestError(rpcCodes.invalidRequest, message, { reason: "not_initialized" });
+  return new RequestError("invalid_request", message, { data: { reason: "not_initialized" } });
 }

@@ -3,12 +3,11 @@
 import { optional } from "../../base/objects.ts";
 import type { AgentSessionEdition, PromptOp, SessionSetup } from "../../edition/agent-edition.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
-import type { ClientSession, Prompt } from "../client/client-session.ts";
 import type { ConnectedSession } from "../client/connected-session.ts";
+import type { ClientSession, Prompt } from "../client/session/client-session.ts";
 import { type ReadText, withDiffTexts } from "./diff-texts.ts";
 import { Losses, withLost } from "./losses.ts";
 import type { RelayOptions } from "./relay-options.ts";
@@ -178,10 +177,12 @@ export class RelayedSession {
   #send(op: PromptOp, signal: AbortSignal): Prompt {
     let prompt: Prompt;
     try {
-      prompt = this.live.prompt(op.prompt, { keepUpdates: false, ...optional({ _meta: op._meta }) });
+      prompt = this.live.prompt(op.prompt, optional({ _meta: op._meta }));
     } catch (error) {
       throw refusal(error, "/prompt");
     }
+    // updates are forwarded as they come, so none are kept
+    prompt.then(undefined, () => undefined);
     this.#unnamed.add(prompt);
     const named = (): void => void this.#unnamed.delete(prompt);
     prompt.accepted.then((messageId) => this.#own.add(messageId)).then(named, named);
@@ -263,7 +264,7 @@ async function accepted(prompt: Prompt): Promise<string> {
     return await prompt.accepted;
   } catch (error) {
     if (error instanceof ConnectionError && error.kind === "aborted") {
-      throw new RequestError(errorCodes.cancelled, "cancelled before it was accepted");
+      throw new RequestError("cancelled", "cancelled before it was accepted");
     }
     throw agentGone(error);
   }
@@ -271,7 +272,7 @@ async function accepted(prompt: Prompt): Promise<string> {
 
 async function outcomeOf(prompt: Prompt): Promise<PromptResult> {
   try {
-    return await prompt.result;
+    return await prompt;
   } catch (error) {
     throw agentGone(error);
   }
@@ -281,8 +282,8 @@ async function outcomeOf(prompt: Prompt): Promise<PromptResult> {
 export function agentGone(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new RequestError(errorCodes.unavailable, `the agent has disconnected: ${message}`, {
-    reason: "agent_gone",
+  return new RequestError("unavailable", `the agent has disconnected: ${message}`, {
+    data: { reason: "agent_gone" },
   });
 }
 
@@ -290,5 +291,5 @@ export function agentGone(error: unknown): RequestError {
 export function refusal(error: unknown, path?: string): unknown {
   if (!(error instanceof TypeError)) return error;
   const data = { reason: "unsupported", ...optional({ path }) };
-  return new RequestError(errorCodes.invalidParams, error.message, data);
+  return new RequestError("invalid_params", error.message, { data });
 }

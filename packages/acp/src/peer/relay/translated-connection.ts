@@ -11,11 +11,11 @@ import type {
   PermissionOutcome,
   PermissionRequest,
 } from "../../model/ask.ts";
-import { errorCodes } from "../../model/error-codes.ts";
 import { AgentWire } from "../agent/agent-wire.ts";
 import { connectWith } from "../client/client.ts";
-import type { ClientDefinition, RelayHooks, RequestContext } from "../client/client-definition.ts";
-import type { ConnectedAgent } from "../client/connected-agent.ts";
+import type { ClientDefinition, RelayHooks } from "../client/client-definition.ts";
+import type { LiveClientConnection } from "../client/live-client-connection.ts";
+import type { RequestContext } from "../client/session/client-session.ts";
 import { askWithDiffTexts } from "./diff-texts.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
 import { withLost } from "./losses.ts";
@@ -52,7 +52,7 @@ export class TranslatedConnection implements RelayContext {
   #slow = 0;
   readonly #origins = new RequestOrigins();
   readonly #over = Promise.withResolvers<string>();
-  #agent: ConnectedAgent | undefined;
+  #agent: LiveClientConnection | undefined;
   #closing: Promise<void> | undefined;
   /** Resolves with the reason when both sides are closed, once it has begun. */
   readonly over: Promise<string> = this.#over.promise;
@@ -199,7 +199,7 @@ export class TranslatedConnection implements RelayContext {
     const { method, params } = wire.edition.permission(live.sessionId, shown, note);
     if (losses.note(live.sessionId, lost)) return { shown, method, params: withLost(params as object, lost) }; // of a request
     const message = `a client of version ${wire.version} cannot be asked this; lost would be: ${lost.join("; ")}`;
-    throw new RequestError(errorCodes.invalidParams, message, { reason: "unsupported" });
+    throw new RequestError("invalid_params", message, { data: { reason: "unsupported" } });
   }
 
   async #elicit(ask: ElicitationRequest, context: RequestContext): Promise<ElicitationResponse> {

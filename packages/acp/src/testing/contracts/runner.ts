@@ -18,7 +18,7 @@ export interface ContractAssert {
   deepEqual(actual: unknown, expected: unknown, message?: string): void;
   rejects(
     promise: Promise<unknown> | (() => Promise<unknown>),
-    error: RegExp | { readonly code: number },
+    error: RegExp | { readonly kind: string },
     message?: string,
   ): Promise<void>;
 }

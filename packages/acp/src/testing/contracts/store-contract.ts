@@ -57,7 +57,7 @@ function records(promise: Register, assert: ContractAssert): void {
 
   promise("an id can be created once", async (store) => {
     await store.create(recordOf("a", { title: "first" }));
-    await assert.rejects(store.create(recordOf("a", { title: "second" })), { code: -32066 });
+    await assert.rejects(store.create(recordOf("a", { title: "second" })), { kind: "conflict" });
     assert.equal((await store.get("a"))?.title, "first");
   });
 
@@ -69,7 +69,7 @@ function records(promise: Register, assert: ContractAssert): void {
       await store.get("a"),
       recordOf("a", { title: "new", updatedAt: 2_000, data: 1, config: { y: true } }),
     );
-    await assert.rejects(store.patch("b", { title: "x" }), { code: -32002 });
+    await assert.rejects(store.patch("b", { title: "x" }), { kind: "session_not_found" });
   });
 
   promise("what the caller changes later does not change what is stored", async (store) => {
@@ -119,7 +119,7 @@ function entries(promise: Register, assert: ContractAssert): void {
       [promptAt(3), promptAt(3)],
       [promptAt(Number.NaN)],
     ]) {
-      await assert.rejects(store.append("a", wrong), { code: -32603 });
+      await assert.rejects(store.append("a", wrong), { kind: "internal_error" });
     }
     await store.append("a", [promptAt(3)]);
     assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
@@ -135,7 +135,7 @@ function entries(promise: Register, assert: ContractAssert): void {
     await store.append("a", promptsFrom(2, 3));
     assert.deepEqual(await collect(store, "a"), promptsFrom(1, 4));
     await store.release("a");
-    await assert.rejects(store.append("a", [promptAt(5)]), { code: -32066 });
+    await assert.rejects(store.append("a", [promptAt(5)]), { kind: "conflict" });
     assert.deepEqual(await collect(store, "a"), promptsFrom(1, 4));
   });
 
@@ -190,6 +190,21 @@ function entries(promise: Register, assert: ContractAssert): void {
     assert.deepEqual(await collect(store, "a"), all);
   });
 
+  promise("an entry comes back with every field, also of a kind that nobody knows yet", async (store) => {
+    await store.create(recordOf("a"));
+    const later = { _later: { list: [1, null, "x"], deep: { on: true } } };
+    const all = [
+      { ...promptAt(1), ...later },
+      { format: 1, seq: 2, time: 3, kind: "_later", update: null, prompt: 7, ...later },
+      { ...promptAt(3), prompt: [{ type: "_later", ...later }] },
+    ] as never as Entry[]; // what a later version of the library writes
+    await store.append("a", all);
+    assert.deepEqual(await collect(store, "a"), all);
+    assert.deepEqual(await collect(store, "a", 2), all.slice(1));
+    await store.fork("a", recordOf("b"));
+    assert.deepEqual(await collect(store, "b"), all);
+  });
+
   promise("a reader may stop early and see what came until it began", async (store) => {
     await store.create(recordOf("a"));
     await store.append("a", promptsFrom(1, 600));
@@ -215,8 +230,8 @@ function entries(promise: Register, assert: ContractAssert): void {
   });
 
   promise("entries of an unknown session are an error, not an empty list", async (store) => {
-    await assert.rejects(collect(store, "nobody"), { code: -32002 });
-    await assert.rejects(store.append("nobody", [promptAt(1)]), { code: -32002 });
+    await assert.rejects(collect(store, "nobody"), { kind: "session_not_found" });
+    await assert.rejects(store.append("nobody", [promptAt(1)]), { kind: "session_not_found" });
   });
 
   promise("a deleted session is gone, its id is free, and readers of it are told", async (store) => {
@@ -287,9 +302,9 @@ function lists(promise: Register, assert: ContractAssert): void {
     const { nextCursor = "" } = await store.list({ limit: 1 });
     const changed = nextCursor.slice(0, -1) + (nextCursor.endsWith("A") ? "B" : "A");
     for (const cursor of ["", "2", "%%%", "e30", `${nextCursor}x`, nextCursor.slice(2), changed, "\ud800"]) {
-      await assert.rejects(store.list({ cursor }), { code: -32602 }, JSON.stringify(cursor));
+      await assert.rejects(store.list({ cursor }), { kind: "invalid_params" }, JSON.stringify(cursor));
     }
-    await assert.rejects(store.list({ cursor: nextCursor, cwd: "/project" }), { code: -32602 });
+    await assert.rejects(store.list({ cursor: nextCursor, cwd: "/project" }), { kind: "invalid_params" });
     assert.equal((await store.list({ cursor: nextCursor })).sessions.length, 2);
   });
 }
@@ -312,8 +327,8 @@ function forks(promise: Register, assert: ContractAssert): void {
 
   promise("a fork needs a source and an id of its own", async (store) => {
     await store.create(recordOf("a"));
-    await assert.rejects(store.fork("nobody", recordOf("b")), { code: -32002 });
-    await assert.rejects(store.fork("a", recordOf("a")), { code: -32066 });
+    await assert.rejects(store.fork("nobody", recordOf("b")), { kind: "session_not_found" });
+    await assert.rejects(store.fork("a", recordOf("a")), { kind: "conflict" });
     assert.deepEqual(await idsOf(store), ["a"]);
   });
 
@@ -359,7 +374,7 @@ function claims(promise: Register, assert: ContractAssert): void {
     await store.append("b", [promptAt(2)]);
     await store.release("a");
     await store.release("a");
-    await assert.rejects(store.append("a", [promptAt(2)]), { code: -32066 });
+    await assert.rejects(store.append("a", [promptAt(2)]), { kind: "conflict" });
     await store.claim("a");
     await store.claim("a");
     await store.append("a", [promptAt(2)]);
@@ -379,7 +394,7 @@ function claims(promise: Register, assert: ContractAssert): void {
   });
 
   promise("an unknown session cannot be claimed, and releasing it is fine", async (store) => {
-    await assert.rejects(store.claim("nobody"), { code: -32002 });
+    await assert.rejects(store.claim("nobody"), { kind: "session_not_found" });
     await store.release("nobody");
   });
 }

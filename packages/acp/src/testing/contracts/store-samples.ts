@@ -16,7 +16,14 @@ export function recordOf(sessionId: string, more: Partial<SessionRecord> = {}): 
 }
 
 export function promptAt(seq: number, text = `prompt ${seq}`): Entry {
-  return { seq, time: 1_000 + seq, kind: "prompt", messageId: `m${seq}`, prompt: [{ type: "text", text }] };
+  return {
+    format: 1,
+    seq,
+    time: 1_000 + seq,
+    kind: "prompt",
+    messageId: `m${seq}`,
+    prompt: [{ type: "text", text }],
+  };
 }
 
 export function promptsFrom(first: number, count: number): Entry[] {

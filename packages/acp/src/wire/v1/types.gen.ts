@@ -203,13 +203,14 @@ export interface KillTerminalRequest {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type CreateElicitationRequest = {
   message: string;
   _meta?: Meta | null;
 } & (
   | ({ mode: "form" } & ElicitationFormMode)
   | ({ mode: "url" } & ElicitationUrlMode)
-  | ({ mode: UnknownTag; [key: string]: unknown } & (
+  | ({ mode: `_${string}` | UnknownTag; [key: string]: unknown } & (
   | ElicitationSessionScope
   | ElicitationRequestScope))
 );
@@ -234,13 +235,14 @@ export interface ElicitationSchema {
 
 export type ElicitationSchemaType = "object";
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ElicitationPropertySchema =
   | ({ type: "string" } & StringPropertySchema)
   | ({ type: "number" } & NumberPropertySchema)
   | ({ type: "integer" } & IntegerPropertySchema)
   | ({ type: "boolean" } & BooleanPropertySchema)
   | ({ type: "array" } & MultiSelectPropertySchema)
-  | { type: UnknownTag; [key: string]: unknown };
+  | { type: `_${string}` | UnknownTag; [key: string]: unknown };
 
 export type StringFormat = "email" | "uri" | "date" | "date-time";
 
@@ -289,9 +291,10 @@ export interface BooleanPropertySchema {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type MultiSelectItems =
   | ({ type: "string" } & StringMultiSelectItems)
-  | { type: UnknownTag; [key: string]: unknown }
+  | { type: `_${string}` | UnknownTag; [key: string]: unknown }
   | ({ type?: never } & TitledMultiSelectItems);
 
 export interface StringMultiSelectItems {
@@ -331,7 +334,7 @@ export type ElicitationUrlMode = {
   | ElicitationRequestScope
 );
 
-/** Unstable. */
+/** @experimental */
 export interface MessageMcpRequest {
   serverId: McpServerAcpId;
   requestId: McpRequestId;
@@ -340,10 +343,10 @@ export interface MessageMcpRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export type McpServerAcpId = string;
 
-/** Unstable. */
+/** @experimental */
 export type McpRequestId = string;
 
 export interface InitializeResponse {
@@ -362,7 +365,7 @@ export interface AgentCapabilities {
   mcpCapabilities?: McpCapabilities;
   sessionCapabilities?: SessionCapabilities;
   auth?: AgentAuthCapabilities;
-  /** Unstable. */
+  /** @experimental */
   providers?: ProvidersCapabilities | null;
   _meta?: Meta | null;
 }
@@ -377,7 +380,7 @@ export interface PromptCapabilities {
 export interface McpCapabilities {
   http?: boolean;
   sse?: boolean;
-  /** Unstable. */
+  /** @experimental */
   acp?: boolean;
   _meta?: Meta | null;
 }
@@ -386,15 +389,15 @@ export interface SessionCapabilities {
   list?: SessionListCapabilities | null;
   delete?: SessionDeleteCapabilities | null;
   additionalDirectories?: SessionAdditionalDirectoriesCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   systemPrompt?: SessionSystemPromptCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   fork?: SessionForkCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   archive?: SessionArchiveCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   status?: SessionStatusCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   title?: SessionTitleCapabilities | null;
   resume?: SessionResumeCapabilities | null;
   close?: SessionCloseCapabilities | null;
@@ -413,39 +416,39 @@ export interface SessionAdditionalDirectoriesCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionSystemPromptCapabilities {
   mode?: SessionSystemPromptModeCapabilities | null;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionSystemPromptModeCapabilities {
   override?: SessionSystemPromptOverrideCapabilities | null;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionSystemPromptOverrideCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionForkCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionArchiveCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionStatusCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionTitleCapabilities {
   _meta?: Meta | null;
 }
@@ -459,13 +462,13 @@ export interface SessionCloseCapabilities {
 }
 
 export interface AgentAuthCapabilities {
-  /** Unstable. */
+  /** @experimental */
   status?: AuthStatusCapabilities | null;
   logout?: LogoutCapabilities | null;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface AuthStatusCapabilities {
   _meta?: Meta | null;
 }
@@ -474,7 +477,7 @@ export interface LogoutCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ProvidersCapabilities {
   _meta?: Meta | null;
 }
@@ -512,13 +515,13 @@ export interface AuthenticateResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ListProvidersResponse {
   providers: ProviderInfo[];
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ProviderInfo {
   providerId: ProviderId;
   supported: LlmProtocol[];
@@ -527,25 +530,29 @@ export interface ProviderInfo {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export type ProviderId = string;
 
-/** Unstable. */
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
 export type LlmProtocol = "anthropic" | "openai" | "azure" | "vertex" | "bedrock" | (string & {});
 
-/** Unstable. */
+/** @experimental */
 export interface ProviderCurrentConfig {
   apiType: LlmProtocol;
   baseUrl: string;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SetProviderResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface DisableProviderResponse {
   _meta?: Meta | null;
 }
@@ -554,17 +561,21 @@ export interface LogoutResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface AuthStatusResponse {
   state: AuthState;
   accounts?: AuthAccount[];
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
 export type AuthState = "authenticated" | "unauthenticated" | "not_required" | "unknown" | (string & {});
 
-/** Unstable. */
+/** @experimental */
 export interface AuthAccount {
   label: string;
   active?: boolean | null;
@@ -609,6 +620,7 @@ export type SessionConfigOption = {
 
 export type SessionConfigId = string;
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type SessionConfigOptionCategory = "mode" | "model" | "model_config" | "thought_level" | (string & {});
 
 export type SessionConfigValueId = string;
@@ -658,7 +670,7 @@ export interface SessionInfo {
   additionalDirectories?: string[];
   title?: string | null;
   updatedAt?: string | null;
-  /** Unstable. */
+  /** @experimental */
   archived?: boolean | null;
   _meta?: Meta | null;
 }
@@ -667,7 +679,7 @@ export interface DeleteSessionResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ForkSessionResponse {
   sessionId: SessionId;
   modes?: SessionModeState | null;
@@ -675,26 +687,30 @@ export interface ForkSessionResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ArchiveSessionResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface UnarchiveSessionResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionStatusResponse {
   status: SessionStatus;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
 export type SessionStatus = "open" | "saved" | (string & {});
 
-/** Unstable. */
+/** @experimental */
 export interface SetSessionTitleResponse {
   title: string;
   _meta?: Meta | null;
@@ -721,14 +737,14 @@ export interface SetSessionConfigOptionResponse {
 
 export interface PromptResponse {
   stopReason: StopReason;
-  /** Unstable. */
+  /** @experimental */
   usage?: Usage | null;
   _meta?: Meta | null;
 }
 
 export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
 
-/** Unstable. */
+/** @experimental */
 export interface Usage {
   totalTokens: number;
   inputTokens: number;
@@ -811,43 +827,43 @@ export interface Plan {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export type PlanUpdateContent =
   | ({ type: "items" } & PlanItems)
   | ({ type: "file" } & PlanFile)
   | ({ type: "markdown" } & PlanMarkdown);
 
-/** Unstable. */
+/** @experimental */
 export type PlanId = string;
 
-/** Unstable. */
+/** @experimental */
 export interface PlanItems {
   planId: PlanId;
   entries: PlanEntry[];
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface PlanFile {
   planId: PlanId;
   uri: string;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface PlanMarkdown {
   planId: PlanId;
   content: string;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface PlanUpdate {
   plan: PlanUpdateContent;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface PlanRemoved {
   planId: PlanId;
   _meta?: Meta | null;
@@ -904,6 +920,7 @@ export interface UsageUpdate {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type NoticeSeverity = "info" | "warning" | "error" | (string & {});
 
 export interface Notice {
@@ -915,6 +932,7 @@ export interface Notice {
 
 export type CompactionId = string;
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type CompactionStatus = "in_progress" | "completed" | "failed" | "cancelled" | (string & {});
 
 export interface CompactionUpdate {
@@ -931,36 +949,44 @@ export interface CompactionSummaryChunk {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SubagentSessionCapabilities {
   cancel?: SessionCancelCapabilities | null;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionCancelCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
 export type StateUpdate =
   | ({ state: "running" } & RunningStateUpdate)
   | ({ state: "idle" } & IdleStateUpdate)
   | ({ state: "requires_action" } & RequiresActionStateUpdate)
   | ({ state: "unknown" } & UnknownStateUpdate)
-  | { state: UnknownTag; [key: string]: unknown };
+  | { state: `_${string}` | UnknownTag; [key: string]: unknown };
 
-/** Unstable. */
+/** @experimental */
 export interface RunningStateUpdate {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ErrorStopReason {
   error?: Error | null;
 }
 
-/** Unstable. */
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
 export type IdleStateUpdate = {
   usage?: Usage | null;
   _meta?: Meta | null;
@@ -971,21 +997,21 @@ export type IdleStateUpdate = {
   | { stopReason: "refusal" }
   | { stopReason: "cancelled" }
   | ({ stopReason: "error" } & ErrorStopReason)
-  | { stopReason: UnknownTag; [key: string]: unknown }
+  | { stopReason: `_${string}` | UnknownTag; [key: string]: unknown }
   | { stopReason?: null }
 );
 
-/** Unstable. */
+/** @experimental */
 export interface RequiresActionStateUpdate {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface UnknownStateUpdate {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SubagentUpdate {
   sessionId: SessionId;
   title?: string | null;
@@ -997,7 +1023,7 @@ export interface SubagentUpdate {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionMessage {
   messageId: MessageId;
   senderSessionId?: SessionId | null;
@@ -1008,7 +1034,7 @@ export interface SessionMessage {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionMessageChunk {
   messageId: MessageId;
   content: ContentBlock;
@@ -1020,7 +1046,7 @@ export interface CompleteElicitationNotification {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface AuthStatusUpdateNotification {
   state: AuthState;
   accounts?: AuthAccount[];
@@ -1038,9 +1064,9 @@ export interface ClientCapabilities {
   fs?: FileSystemCapabilities;
   terminal?: boolean;
   session?: ClientSessionCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   subagents?: SubagentCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   plan?: PlanCapabilities | null;
   auth?: AuthCapabilities;
   elicitation?: ElicitationCapabilities | null;
@@ -1073,12 +1099,12 @@ export interface BooleanConfigOptionCapabilities {
 
 export interface NoticeCapabilities {}
 
-/** Unstable. */
+/** @experimental */
 export interface SubagentCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface PlanCapabilities {
   _meta?: Meta | null;
 }
@@ -1107,12 +1133,12 @@ export interface AuthenticateRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ListProvidersRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SetProviderRequest {
   providerId: ProviderId;
   apiType: LlmProtocol;
@@ -1121,7 +1147,7 @@ export interface SetProviderRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface DisableProviderRequest {
   providerId: ProviderId;
   _meta?: Meta | null;
@@ -1131,7 +1157,7 @@ export interface LogoutRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface AuthStatusRequest {
   _meta?: Meta | null;
 }
@@ -1140,7 +1166,7 @@ export interface NewSessionRequest {
   cwd: string;
   additionalDirectories?: string[];
   mcpServers: McpServer[];
-  /** Unstable. */
+  /** @experimental */
   systemPrompt?: SystemPrompt | null;
   _meta?: Meta | null;
 }
@@ -1171,7 +1197,7 @@ export interface McpServerSse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface McpServerAcp {
   name: string;
   serverId: McpServerAcpId;
@@ -1186,14 +1212,18 @@ export interface McpServerStdio {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SystemPrompt {
   mode: SystemPromptMode;
   content: ContentBlock[];
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
 export type SystemPromptMode = "append" | "override" | (string & {});
 
 export interface LoadSessionRequest {
@@ -1201,7 +1231,7 @@ export interface LoadSessionRequest {
   cwd: string;
   additionalDirectories?: string[];
   sessionId: SessionId;
-  /** Unstable. */
+  /** @experimental */
   systemPrompt?: SystemPrompt | null;
   _meta?: Meta | null;
 }
@@ -1209,12 +1239,16 @@ export interface LoadSessionRequest {
 export interface ListSessionsRequest {
   cwd?: string | null;
   cursor?: string | null;
-  /** Unstable. */
+  /** @experimental */
   archived?: SessionArchiveFilter | null;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
 export type SessionArchiveFilter = "exclude" | "include" | "only" | (string & {});
 
 export interface DeleteSessionRequest {
@@ -1222,7 +1256,7 @@ export interface DeleteSessionRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ForkSessionRequest {
   sessionId: SessionId;
   cwd: string;
@@ -1232,25 +1266,25 @@ export interface ForkSessionRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ArchiveSessionRequest {
   sessionId: SessionId;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface UnarchiveSessionRequest {
   sessionId: SessionId;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionStatusRequest {
   sessionId: SessionId;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SetSessionTitleRequest {
   sessionId: SessionId;
   title: string;
@@ -1262,7 +1296,7 @@ export interface ResumeSessionRequest {
   cwd: string;
   additionalDirectories?: string[];
   mcpServers?: McpServer[];
-  /** Unstable. */
+  /** @experimental */
   systemPrompt?: SystemPrompt | null;
   _meta?: Meta | null;
 }
@@ -1352,13 +1386,14 @@ export interface KillTerminalResponse {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type CreateElicitationResponse = {
   _meta?: Meta | null;
 } & (
   | ({ action: "accept" } & ElicitationAcceptAction)
   | { action: "decline" }
   | { action: "cancel" }
-  | { action: UnknownTag; [key: string]: unknown }
+  | { action: `_${string}` | UnknownTag; [key: string]: unknown }
 );
 
 export type ElicitationContentValue = string | number | boolean | string[];
@@ -1367,7 +1402,7 @@ export interface ElicitationAcceptAction {
   content?: { [key: string]: ElicitationContentValue } | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export type MessageMcpResponse =
   | {
   result: unknown;
@@ -1378,7 +1413,7 @@ export type MessageMcpResponse =
   _meta?: Meta | null;
 };
 
-/** Unstable. */
+/** @experimental */
 export interface McpError {
   code: number;
   message: string;
@@ -1390,7 +1425,7 @@ export interface CancelNotification {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface MessageMcpNotification {
   serverId: McpServerAcpId;
   requestId: McpRequestId;
@@ -1404,7 +1439,7 @@ export interface CancelRequestNotification {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface InitializeProxyRequest {
   protocolVersion: ProtocolVersion;
   clientCapabilities?: ClientCapabilities;
@@ -1412,14 +1447,14 @@ export interface InitializeProxyRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ProxySuccessorRequest {
   method: string;
   params?: unknown;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface InitializeProxyResponse {
   protocolVersion: ProtocolVersion;
   agentCapabilities?: AgentCapabilities;
@@ -1428,10 +1463,10 @@ export interface InitializeProxyResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export type ProxySuccessorResponse = unknown;
 
-/** Unstable. */
+/** @experimental */
 export interface ProxySuccessorNotification {
   method: string;
   params?: unknown;

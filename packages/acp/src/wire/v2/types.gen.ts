@@ -18,10 +18,11 @@ export interface RequestPermissionRequest {
 
 export type SessionId = string;
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type RequestPermissionSubject =
   | ({ type: "tool_call" } & ToolCallPermissionSubject)
   | ({ type: "command" } & CommandPermissionSubject)
-  | { type: UnknownTag; [key: string]: unknown };
+  | { type: `_${string}` | UnknownTag; [key: string]: unknown };
 
 export interface ToolCallUpdate {
   toolCallId: ToolCallId;
@@ -39,23 +40,27 @@ export interface ToolCallUpdate {
 
 export type ToolCallId = string;
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ToolKind = "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other" | (string & {});
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ToolCallStatus = "pending" | "in_progress" | "paused" | "completed" | "failed" | "cancelled" | (string & {});
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ToolCallContent =
   | ({ type: "content" } & Content)
   | ({ type: "diff" } & Diff)
   | ({ type: "terminal" } & Terminal)
-  | { type: UnknownTag; [key: string]: unknown };
+  | { type: `_${string}` | UnknownTag; [key: string]: unknown };
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ContentBlock =
   | ({ type: "text" } & TextContent)
   | ({ type: "image" } & ImageContent)
   | ({ type: "audio" } & AudioContent)
   | ({ type: "resource_link" } & ResourceLink)
   | ({ type: "resource" } & EmbeddedResource)
-  | { type: UnknownTag; [key: string]: unknown };
+  | { type: `_${string}` | UnknownTag; [key: string]: unknown };
 
 export interface Annotations {
   audience?: Role[] | null;
@@ -64,6 +69,7 @@ export interface Annotations {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type Role = "assistant" | "user" | (string & {});
 
 export interface TextContent {
@@ -97,6 +103,7 @@ export interface Icon {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type IconTheme = "light" | "dark" | (string & {});
 
 export interface ResourceLink {
@@ -140,6 +147,7 @@ export interface Content {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type DiffChange = {
   fileType?: DiffFileType | null;
   mimeType?: MediaType | null;
@@ -150,9 +158,10 @@ export type DiffChange = {
   | ({ operation: "modify" } & DiffPathChange)
   | ({ operation: "move" } & DiffPathPairChange)
   | ({ operation: "copy" } & DiffPathPairChange)
-  | { operation: UnknownTag; [key: string]: unknown }
+  | { operation: `_${string}` | UnknownTag; [key: string]: unknown }
 );
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type DiffFileType = "text" | "binary" | "directory" | "symlink" | (string & {});
 
 export type AbsolutePath = string;
@@ -172,6 +181,7 @@ export interface DiffPatch {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type DiffPatchFormat = "git_patch" | (string & {});
 
 export interface Diff {
@@ -224,15 +234,17 @@ export interface PermissionOption {
 
 export type PermissionOptionId = string;
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type PermissionOptionKind = "allow_once" | "allow_always" | "reject_once" | "reject_always" | (string & {});
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type CreateElicitationRequest = {
   message: string;
   _meta?: Meta | null;
 } & (
   | ({ mode: "form" } & ElicitationFormMode)
   | ({ mode: "url" } & ElicitationUrlMode)
-  | ({ mode: UnknownTag; [key: string]: unknown } & (
+  | ({ mode: `_${string}` | UnknownTag; [key: string]: unknown } & (
   | ElicitationSessionScope
   | ElicitationRequestScope))
 );
@@ -257,14 +269,16 @@ export interface ElicitationSchema {
 
 export type ElicitationSchemaType = "object";
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ElicitationPropertySchema =
   | ({ type: "string" } & StringPropertySchema)
   | ({ type: "number" } & NumberPropertySchema)
   | ({ type: "integer" } & IntegerPropertySchema)
   | ({ type: "boolean" } & BooleanPropertySchema)
   | ({ type: "array" } & MultiSelectPropertySchema)
-  | { type: UnknownTag; [key: string]: unknown };
+  | { type: `_${string}` | UnknownTag; [key: string]: unknown };
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type StringFormat = "email" | "uri" | "date" | "date-time" | (string & {});
 
 export interface EnumOption {
@@ -312,9 +326,10 @@ export interface BooleanPropertySchema {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type MultiSelectItems =
   | ({ type: "string" } & StringMultiSelectItems)
-  | { type: UnknownTag; [key: string]: unknown }
+  | { type: `_${string}` | UnknownTag; [key: string]: unknown }
   | ({ type?: never } & TitledMultiSelectItems);
 
 export interface StringMultiSelectItems {
@@ -354,7 +369,7 @@ export type ElicitationUrlMode = {
   | ElicitationRequestScope
 );
 
-/** Unstable. */
+/** @experimental */
 export interface MessageMcpRequest {
   serverId: McpServerAcpId;
   requestId: McpRequestId;
@@ -363,10 +378,10 @@ export interface MessageMcpRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export type McpServerAcpId = string;
 
-/** Unstable. */
+/** @experimental */
 export type McpRequestId = string;
 
 export interface InitializeResponse {
@@ -389,7 +404,7 @@ export interface Implementation {
 export interface AgentCapabilities {
   session?: SessionCapabilities | null;
   auth?: AgentAuthCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   providers?: ProvidersCapabilities | null;
   _meta?: Meta | null;
 }
@@ -399,15 +414,15 @@ export interface SessionCapabilities {
   mcp?: McpCapabilities | null;
   delete?: SessionDeleteCapabilities | null;
   additionalDirectories?: SessionAdditionalDirectoriesCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   systemPrompt?: SessionSystemPromptCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   fork?: SessionForkCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   archive?: SessionArchiveCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   status?: SessionStatusCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   title?: SessionTitleCapabilities | null;
   _meta?: Meta | null;
 }
@@ -434,7 +449,7 @@ export interface PromptEmbeddedContextCapabilities {
 export interface McpCapabilities {
   stdio?: McpStdioCapabilities | null;
   http?: McpHttpCapabilities | null;
-  /** Unstable. */
+  /** @experimental */
   acp?: McpAcpCapabilities | null;
   _meta?: Meta | null;
 }
@@ -447,7 +462,7 @@ export interface McpHttpCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface McpAcpCapabilities {
   _meta?: Meta | null;
 }
@@ -460,63 +475,64 @@ export interface SessionAdditionalDirectoriesCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionSystemPromptCapabilities {
   mode?: SessionSystemPromptModeCapabilities | null;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionSystemPromptModeCapabilities {
   override?: SessionSystemPromptOverrideCapabilities | null;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionSystemPromptOverrideCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionForkCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionArchiveCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionStatusCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionTitleCapabilities {
   _meta?: Meta | null;
 }
 
 export interface AgentAuthCapabilities {
-  /** Unstable. */
+  /** @experimental */
   status?: AuthStatusCapabilities | null;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface AuthStatusCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ProvidersCapabilities {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type AuthMethod =
   | ({ type: "terminal" } & AuthMethodTerminal)
   | ({ type: "agent" } & AuthMethodAgent)
-  | ({ type: UnknownTag; [key: string]: unknown } & {
+  | ({ type: `_${string}` | UnknownTag; [key: string]: unknown } & {
   methodId: AuthMethodId;
   name: string;
 });
@@ -549,13 +565,13 @@ export interface LoginAuthResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ListProvidersResponse {
   providers: ProviderInfo[];
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ProviderInfo {
   providerId: ProviderId;
   supported: LlmProtocol[];
@@ -564,25 +580,29 @@ export interface ProviderInfo {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export type ProviderId = string;
 
-/** Unstable. */
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
 export type LlmProtocol = "anthropic" | "openai" | "azure" | "vertex" | "bedrock" | (string & {});
 
-/** Unstable. */
+/** @experimental */
 export interface ProviderCurrentConfig {
   apiType: LlmProtocol;
   baseUrl: string;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SetProviderResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface DisableProviderResponse {
   _meta?: Meta | null;
 }
@@ -591,17 +611,21 @@ export interface LogoutAuthResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface AuthStatusResponse {
   state: AuthState;
   accounts?: AuthAccount[];
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
 export type AuthState = "authenticated" | "unauthenticated" | "not_required" | "unknown" | (string & {});
 
-/** Unstable. */
+/** @experimental */
 export interface AuthAccount {
   label: string;
   active?: boolean | null;
@@ -618,6 +642,7 @@ export interface NewSessionResponse {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type SessionConfigOption = {
   configId: SessionConfigId;
   name: string;
@@ -627,11 +652,12 @@ export type SessionConfigOption = {
 } & (
   | ({ type: "select" } & SessionConfigSelect)
   | ({ type: "boolean" } & SessionConfigBoolean)
-  | { type: UnknownTag; [key: string]: unknown }
+  | { type: `_${string}` | UnknownTag; [key: string]: unknown }
 );
 
 export type SessionConfigId = string;
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type SessionConfigOptionCategory = "mode" | "model" | "model_config" | "thought_level" | (string & {});
 
 export type SessionConfigValueId = string;
@@ -663,16 +689,18 @@ export interface SessionConfigBoolean {
   currentValue: boolean;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type AvailableCommand =
   | ({ type: "command" } & Command)
-  | ({ type: UnknownTag; [key: string]: unknown } & {
+  | ({ type: `_${string}` | UnknownTag; [key: string]: unknown } & {
   name: string;
   description: string;
 });
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type AvailableCommandInput =
   | ({ type: "text" } & TextCommandInput)
-  | { type: UnknownTag; [key: string]: unknown };
+  | { type: `_${string}` | UnknownTag; [key: string]: unknown };
 
 export interface TextCommandInput {
   hint: string;
@@ -698,7 +726,7 @@ export interface SessionInfo {
   additionalDirectories?: string[];
   title?: string | null;
   updatedAt?: string | null;
-  /** Unstable. */
+  /** @experimental */
   archived?: boolean | null;
   _meta?: Meta | null;
 }
@@ -709,7 +737,7 @@ export interface DeleteSessionResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ForkSessionResponse {
   sessionId: SessionId;
   configOptions?: SessionConfigOption[];
@@ -717,38 +745,44 @@ export interface ForkSessionResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ArchiveSessionResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface UnarchiveSessionResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionStatusResponse {
   status: SessionStatus;
   state?: StateUpdate | null;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
 export type SessionStatus = "open" | "saved" | (string & {});
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type StateUpdate =
   | ({ state: "running" } & RunningStateUpdate)
   | ({ state: "idle" } & IdleStateUpdate)
   | ({ state: "requires_action" } & RequiresActionStateUpdate)
   | ({ state: "unknown" } & UnknownStateUpdate)
-  | { state: UnknownTag; [key: string]: unknown };
+  | { state: `_${string}` | UnknownTag; [key: string]: unknown };
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type BackgroundWork =
   | ({ type: "terminal" } & BackgroundTerminal)
   | ({ type: "tool_call" } & BackgroundToolCall)
   | ({ type: "subagent" } & BackgroundSubagent)
-  | { type: UnknownTag; [key: string]: unknown };
+  | { type: `_${string}` | UnknownTag; [key: string]: unknown };
 
 export interface BackgroundTerminal {
   terminalId: TerminalId;
@@ -760,7 +794,7 @@ export interface BackgroundToolCall {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface BackgroundSubagent {
   sessionId: SessionId;
   _meta?: Meta | null;
@@ -796,7 +830,7 @@ export interface ErrorStopReason {
   error?: Error | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface Usage {
   totalTokens: number;
   inputTokens: number;
@@ -807,8 +841,9 @@ export interface Usage {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type IdleStateUpdate = {
-  /** Unstable. */
+  /** @experimental */
   usage?: Usage | null;
   background?: BackgroundWork[] | null;
   _meta?: Meta | null;
@@ -819,7 +854,7 @@ export type IdleStateUpdate = {
   | { stopReason: "refusal" }
   | { stopReason: "cancelled" }
   | ({ stopReason: "error" } & ErrorStopReason)
-  | { stopReason: UnknownTag; [key: string]: unknown }
+  | { stopReason: `_${string}` | UnknownTag; [key: string]: unknown }
   | { stopReason?: null }
 );
 
@@ -828,13 +863,13 @@ export interface RequiresActionStateUpdate {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface UnknownStateUpdate {
   background?: BackgroundWork[] | null;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SetSessionTitleResponse {
   title: string;
   _meta?: Meta | null;
@@ -876,6 +911,7 @@ export interface UpdateSessionNotification {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type SessionUpdate =
   | ({ sessionUpdate: "user_message_chunk" } & ContentChunk)
   | ({ sessionUpdate: "agent_message_chunk" } & ContentChunk)
@@ -900,7 +936,7 @@ export type SessionUpdate =
   | ({ sessionUpdate: "subagent_update" } & SubagentUpdate)
   | ({ sessionUpdate: "session_message" } & SessionMessage)
   | ({ sessionUpdate: "session_message_chunk" } & SessionMessageChunk)
-  | { sessionUpdate: UnknownTag; [key: string]: unknown };
+  | { sessionUpdate: `_${string}` | UnknownTag; [key: string]: unknown };
 
 export interface ContentChunk {
   messageId: MessageId;
@@ -975,11 +1011,12 @@ export interface TerminalOutputChunk {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type PlanUpdateContent =
   | ({ type: "items" } & PlanItems)
   | ({ type: "file" } & PlanFile)
   | ({ type: "markdown" } & PlanMarkdown)
-  | ({ type: UnknownTag; [key: string]: unknown } & {
+  | ({ type: `_${string}` | UnknownTag; [key: string]: unknown } & {
   planId: PlanId;
 });
 
@@ -992,8 +1029,10 @@ export interface PlanEntry {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type PlanEntryPriority = "high" | "medium" | "low" | (string & {});
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type PlanEntryStatus = "pending" | "in_progress" | "completed" | "cancelled" | (string & {});
 
 export interface PlanItems {
@@ -1002,14 +1041,14 @@ export interface PlanItems {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface PlanFile {
   planId: PlanId;
   uri: string;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface PlanMarkdown {
   planId: PlanId;
   content: string;
@@ -1021,7 +1060,7 @@ export interface PlanUpdate {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface PlanRemoved {
   planId: PlanId;
   _meta?: Meta | null;
@@ -1056,6 +1095,7 @@ export interface UsageUpdate {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type NoticeSeverity = "info" | "warning" | "error" | (string & {});
 
 export interface Notice {
@@ -1067,6 +1107,7 @@ export interface Notice {
 
 export type CompactionId = string;
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type CompactionStatus = "in_progress" | "completed" | "failed" | "cancelled" | (string & {});
 
 export interface CompactionUpdate {
@@ -1083,18 +1124,18 @@ export interface CompactionSummaryChunk {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SubagentSessionCapabilities {
   cancel?: SessionCancelCapabilities | null;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionCancelCapabilities {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SubagentUpdate {
   sessionId: SessionId;
   title?: string | null;
@@ -1106,7 +1147,7 @@ export interface SubagentUpdate {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionMessage {
   messageId: MessageId;
   senderSessionId?: SessionId | null;
@@ -1117,7 +1158,7 @@ export interface SessionMessage {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionMessageChunk {
   messageId: MessageId;
   content: ContentBlock;
@@ -1129,7 +1170,7 @@ export interface CompleteElicitationNotification {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface AuthStatusUpdateNotification {
   state: AuthState;
   accounts?: AuthAccount[];
@@ -1177,12 +1218,12 @@ export interface LoginAuthRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ListProvidersRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SetProviderRequest {
   providerId: ProviderId;
   apiType: LlmProtocol;
@@ -1191,7 +1232,7 @@ export interface SetProviderRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface DisableProviderRequest {
   providerId: ProviderId;
   _meta?: Meta | null;
@@ -1201,7 +1242,7 @@ export interface LogoutAuthRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface AuthStatusRequest {
   _meta?: Meta | null;
 }
@@ -1210,16 +1251,17 @@ export interface NewSessionRequest {
   cwd: string;
   additionalDirectories?: string[];
   mcpServers?: McpServer[];
-  /** Unstable. */
+  /** @experimental */
   systemPrompt?: SystemPrompt | null;
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type McpServer =
   | ({ type: "http" } & McpServerHttp)
   | ({ type: "acp" } & McpServerAcp)
   | ({ type: "stdio" } & McpServerStdio)
-  | { type: UnknownTag; [key: string]: unknown };
+  | { type: `_${string}` | UnknownTag; [key: string]: unknown };
 
 export interface HttpHeader {
   name: string;
@@ -1234,7 +1276,7 @@ export interface McpServerHttp {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface McpServerAcp {
   name: string;
   serverId: McpServerAcpId;
@@ -1249,25 +1291,33 @@ export interface McpServerStdio {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SystemPrompt {
   mode: SystemPromptMode;
   content: ContentBlock[];
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
 export type SystemPromptMode = "append" | "override" | (string & {});
 
 export interface ListSessionsRequest {
   cwd?: string | null;
   cursor?: SessionListCursor | null;
-  /** Unstable. */
+  /** @experimental */
   archived?: SessionArchiveFilter | null;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/**
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ *
+ * @experimental
+ */
 export type SessionArchiveFilter = "exclude" | "include" | "only" | (string & {});
 
 export interface DeleteSessionRequest {
@@ -1275,7 +1325,7 @@ export interface DeleteSessionRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ForkSessionRequest {
   sessionId: SessionId;
   cwd: string;
@@ -1285,25 +1335,25 @@ export interface ForkSessionRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ArchiveSessionRequest {
   sessionId: SessionId;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface UnarchiveSessionRequest {
   sessionId: SessionId;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SessionStatusRequest {
   sessionId: SessionId;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface SetSessionTitleRequest {
   sessionId: SessionId;
   title: string;
@@ -1316,14 +1366,15 @@ export interface ResumeSessionRequest {
   additionalDirectories?: string[];
   mcpServers?: McpServer[];
   replayFrom?: ReplayFrom | null;
-  /** Unstable. */
+  /** @experimental */
   systemPrompt?: SystemPrompt | null;
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ReplayFrom =
   | ({ type: "start" } & ReplayFromStart)
-  | { type: UnknownTag; [key: string]: unknown };
+  | { type: `_${string}` | UnknownTag; [key: string]: unknown };
 
 export interface ReplayFromStart {
   _meta?: Meta | null;
@@ -1346,6 +1397,7 @@ export interface CancelTerminalRequest {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type SetSessionConfigOptionRequest = {
   sessionId: SessionId;
   configId: SessionConfigId;
@@ -1357,7 +1409,7 @@ export type SetSessionConfigOptionRequest = {
   | ({ type: "boolean" } & {
   value: boolean;
 })
-  | ({ type: UnknownTag; [key: string]: unknown } & {
+  | ({ type: `_${string}` | UnknownTag; [key: string]: unknown } & {
   value: unknown;
 })
 );
@@ -1373,10 +1425,11 @@ export interface RequestPermissionResponse {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type RequestPermissionOutcome =
   | ({ outcome: "cancelled" } & CancelledPermissionOutcome)
   | ({ outcome: "selected" } & SelectedPermissionOutcome)
-  | { outcome: UnknownTag; [key: string]: unknown };
+  | { outcome: `_${string}` | UnknownTag; [key: string]: unknown };
 
 export interface CancelledPermissionOutcome {
   _meta?: Meta | null;
@@ -1387,13 +1440,14 @@ export interface SelectedPermissionOutcome {
   _meta?: Meta | null;
 }
 
+/** Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type CreateElicitationResponse = {
   _meta?: Meta | null;
 } & (
   | ({ action: "accept" } & ElicitationAcceptAction)
   | { action: "decline" }
   | { action: "cancel" }
-  | { action: UnknownTag; [key: string]: unknown }
+  | { action: `_${string}` | UnknownTag; [key: string]: unknown }
 );
 
 export type ElicitationContentValue = unknown;
@@ -1402,7 +1456,7 @@ export interface ElicitationAcceptAction {
   content?: { [key: string]: ElicitationContentValue } | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export type MessageMcpResponse =
   | {
   result: unknown;
@@ -1413,7 +1467,7 @@ export type MessageMcpResponse =
   _meta?: Meta | null;
 };
 
-/** Unstable. */
+/** @experimental */
 export interface McpError {
   code: number;
   message: string;
@@ -1425,7 +1479,7 @@ export interface CancelSessionNotification {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface MessageMcpNotification {
   serverId: McpServerAcpId;
   requestId: McpRequestId;
@@ -1439,7 +1493,7 @@ export interface CancelRequestNotification {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface InitializeProxyRequest {
   protocolVersion: ProtocolVersion;
   info: Implementation;
@@ -1447,14 +1501,14 @@ export interface InitializeProxyRequest {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface ProxySuccessorRequest {
   method: string;
   params?: unknown;
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export interface InitializeProxyResponse {
   protocolVersion: ProtocolVersion;
   info: Implementation;
@@ -1463,10 +1517,10 @@ export interface InitializeProxyResponse {
   _meta?: Meta | null;
 }
 
-/** Unstable. */
+/** @experimental */
 export type ProxySuccessorResponse = unknown;
 
-/** Unstable. */
+/** @experimental */
 export interface ProxySuccessorNotification {
   method: string;
   params?: unknown;

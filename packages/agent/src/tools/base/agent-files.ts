@@ -1,7 +1,8 @@
 // Reads and writes session files: through the client where possible, for unsaved text, else on disk; only inside the roots.
 
-import { errorCodes, type Files, type ReadTextOptions, RequestError } from "@parley/acp";
+import { type Files, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { ReadTextOptions } from "@parley/acp/model";
 import type { DirectoryEntry, FileFacts, LocalFiles } from "@parley/acp/node";
 import { ToolError } from "./tool.ts";
 
@@ -55,7 +56,7 @@ export class AgentFiles {
     const readable = this.#readable(path);
     if (readable !== undefined) return readable.readText(path, options);
     if (this.#client?.canRead !== true) return this.#local.readText(path, options);
-    await this.#local.locate(path);
+    await this.#local.realPath(path);
     // Uses the given name, since an editor knows its buffers by the names that the user opened.
     // Editors differ in what they do with a byte order mark; tools never see it.
     return withoutMark(await this.#client.readText(path, options));
@@ -106,7 +107,7 @@ export class AgentFiles {
   /** Whether the error of a read means that the file does not exist. Checks the disk as well, since clients use many codes for a missing file. */
   async isAbsent(path: string, error: unknown): Promise<boolean> {
     if (isNotFound(error)) return true;
-    if (!(error instanceof RequestError) || error.code === errorCodes.outsideWorkspace) return false;
+    if (!(error instanceof RequestError) || error.kind === "outside_workspace") return false;
     return this.#local.stat(path).then(() => false, isNotFound);
   }
 
@@ -130,7 +131,7 @@ export class AgentFiles {
 
   /** Resolves all links; the path need not exist. */
   locate(path: string): Promise<string> {
-    return this.#at(path).locate(path);
+    return this.#at(path).realPath(path);
   }
 
   list(path: string): Promise<readonly DirectoryEntry[]> {
@@ -163,5 +164,5 @@ export class AgentFiles {
 }
 
 function isNotFound(error: unknown): boolean {
-  return error instanceof RequestError && error.code === errorCodes.notFound;
+  return error instanceof RequestError && error.kind === "not_found";
 }

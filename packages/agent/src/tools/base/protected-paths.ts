@@ -2,7 +2,7 @@
 
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isProtectedPath } from "@parley/acp/node";
+import { isProtectedPath } from "@parley/acp/internal/node";
 
 /** Whether access to an absolute path needs a question in every mode. Secrets are protected from reads too. */
 export function isProtected(path: string, access: "read" | "write"): boolean {

@@ -1,7 +1,8 @@
 // Builds the tool call content that users see.
 
 import { extname } from "node:path";
-import { gitPatch, type ToolCallContent, textDiff } from "@parley/acp";
+import { gitPatch, textDiff } from "@parley/acp/internal";
+import type { ToolCallContent } from "@parley/acp/model";
 
 export function shownText(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text } };
@@ -16,7 +17,7 @@ export function shownVerbatim(text: string, path?: string): ToolCallContent {
 }
 
 export function shownDiff(path: string, newText: string, oldText: string | undefined): ToolCallContent {
-  return { type: "diff", ...textDiff(path, newText, oldText) };
+  return { type: "diff", ...textDiff({ path: path, oldText: oldText, newText: newText }) };
 }
 
 export function shownRemoval(path: string, oldText: string): ToolCallContent {

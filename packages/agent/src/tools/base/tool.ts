@@ -1,16 +1,7 @@
 // Defines the tool interface and the context that tools run in.
 
-import type {
-  CreateTerminalOptions,
-  DisplayTerminal,
-  DisplayTerminalOptions,
-  PlanEntry,
-  TerminalHandle,
-  ToolCall,
-  ToolCallContent,
-  ToolCallStart,
-  ToolKind,
-} from "@parley/acp";
+import type { TerminalHandle, ToolCall, ToolCallStart } from "@parley/acp";
+import type { CreateTerminalOptions, PlanEntry, ToolCallContent, ToolKind } from "@parley/acp/model";
 import type { MediaPart, TextPart, ToolDescription } from "../../model/model.ts";
 import type { AgentFiles } from "./agent-files.ts";
 import type { OutputFolder } from "./output-folder.ts";
@@ -136,13 +127,8 @@ export type Mode = "ask" | "code" | "architect" | "chat";
 export interface RunContext extends ToolContext {
   /** The call as the client sees it: for live output, terminals and questions. */
   readonly call: ToolCall;
-  /** Opens a terminal that the client only displays, for this turn. */
-  terminal(options?: DisplayTerminalOptions): DisplayTerminal;
-  /** Starts a call that outlives this one, with its own terminals. */
-  background(
-    start: ToolCallStart,
-    run: (call: ToolCall, terminal: RunContext["terminal"]) => Promise<void>,
-  ): void;
+  /** Starts a call that outlives this one. */
+  background(start: ToolCallStart, run: (call: ToolCall) => Promise<void>): void;
   /** Replaces the plan shown to the user. */
   plan(entries: readonly PlanEntry[]): Promise<void>;
   /** Asks the user. Without options the answer is free text; undefined without an answer. */

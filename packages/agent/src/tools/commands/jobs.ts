@@ -65,10 +65,10 @@ export class SessionJobs implements Jobs {
       kind: "execute" as const,
       rawInput: { id, ...command },
     };
-    background(start, async (call, terminal) => {
+    background(start, async (call) => {
       try {
         const signal = AbortSignal.any([call.signal, stop.signal]);
-        const context = { call, terminal, outputs, signal, terminals: this.#terminals };
+        const context = { call, outputs, signal, terminals: this.#terminals };
         job.result = await runHere(context, command, (handle) => {
           job.terminal = handle;
           started.resolve();

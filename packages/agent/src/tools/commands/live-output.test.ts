@@ -2,14 +2,17 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { LiveOutput } from "./live-output.ts";
 
-function live(t: { after(work: () => void): void }, slow?: () => Promise<void> | undefined) {
+/** What was written has been sent. */
+const sent = () => new Promise((resolve) => setImmediate(resolve));
+
+function live(t: { after(work: () => void): void }, slow = () => Promise.resolve()) {
   mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000_000 });
   t.after(() => mock.timers.reset());
   const shown: string[] = [];
   const output = new LiveOutput({
     write(bytes) {
       shown.push(Buffer.from(bytes).toString());
-      return slow?.();
+      return slow();
     },
   });
   return { output, shown, push: (text: string) => output.push(Buffer.from(text)) };
@@ -20,6 +23,7 @@ test("output is shown at once, then at most ten times a second, and all of it in
   for (let i = 0; i < 1_000; i += 1) {
     push(`${i}\n`);
     mock.timers.tick(10);
+    await sent();
   }
   await output.end();
   assert.equal(shown.join(""), Array.from({ length: 1_000 }, (_, i) => `${i}\n`).join(""));
@@ -33,6 +37,7 @@ test("a flood is shown in part, within a budget, with a note about the rest", as
   for (let i = 0; i < 1_000; i += 1) {
     push(line.repeat(600));
     mock.timers.tick(20);
+    await sent();
   }
   push("the end\n");
   await output.end();

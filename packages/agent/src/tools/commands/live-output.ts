@@ -18,7 +18,7 @@ export class LiveOutput {
   #budget = burstBytes;
   #shownAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
-  /** Set while the client is slow: nothing is sent until it resolves. */
+  /** Set while an update is being sent: nothing else is sent until it resolves. */
   #waiting: Promise<void> | undefined;
 
   constructor(display: Pick<DisplayTerminal, "write">) {
@@ -54,18 +54,16 @@ export class LiveOutput {
 
   #showAndWait(): void {
     this.#timer = undefined;
-    const slow = this.#show();
-    if (slow === undefined) return;
     const done = (): void => {
       this.#waiting = undefined;
       if (this.#pendingBytes > 0) this.#soon();
     };
     // on failure the client is gone, and the turn ends by itself
-    this.#waiting = slow.then(done, done);
+    this.#waiting = this.#show().then(done, done);
   }
 
-  #show(): Promise<void> | undefined {
-    if (this.#pending === undefined || this.#pendingBytes === 0) return undefined;
+  async #show(): Promise<void> {
+    if (this.#pending === undefined || this.#pendingBytes === 0) return;
     const now = Date.now();
     const refill = ((now - this.#shownAt) / 1000) * bytesPerSecond;
     this.#budget = Math.min(burstBytes, this.#budget + refill);
@@ -78,7 +76,7 @@ export class LiveOutput {
     this.#leftOut = 0;
     this.#budget -= shown.length;
     const note = leftOut > 0 ? `\r\n[${leftOut} bytes not shown]\r\n` : "";
-    return this.#display.write(note === "" ? shown : Buffer.concat([Buffer.from(note), shown]));
+    await this.#display.write(note === "" ? shown : Buffer.concat([Buffer.from(note), shown]));
   }
 }
 

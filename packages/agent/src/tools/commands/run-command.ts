@@ -1,8 +1,9 @@
 // Runs one shell command in the client's terminal or on this machine, and builds the result for the model.
 
 import { existsSync } from "node:fs";
-import type { ExitStatus, TerminalHandle } from "@parley/acp";
+import type { TerminalHandle } from "@parley/acp";
 import { withTimeout } from "@parley/acp/internal";
+import type { ExitStatus } from "@parley/acp/model";
 import { abortable } from "../base/abortable.ts";
 import { textPart } from "../base/define-tool.ts";
 import type { JobCommand, RunContext, ToolResult } from "../base/tool.ts";
@@ -19,7 +20,7 @@ const cancelMs = 100;
 /** How long to wait for the exit of a killed command. */
 const killedMs = 2_000;
 
-export type CommandContext = Pick<RunContext, "call" | "terminal" | "terminals" | "outputs" | "signal">;
+export type CommandContext = Pick<RunContext, "call" | "terminals" | "outputs" | "signal">;
 
 export async function runCommand(context: CommandContext, command: JobCommand): Promise<ToolResult> {
   context.signal.throwIfAborted();
@@ -30,7 +31,7 @@ export async function runCommand(context: CommandContext, command: JobCommand): 
 async function runAtClient(context: CommandContext, command: JobCommand): Promise<ToolResult> {
   const terminal = await context.terminals.create(createOptions(context, command, clientOutputBytes));
   return untilReleased(context, terminal, async () => {
-    await context.call.terminal(terminal);
+    await context.call.add({ type: "terminal", terminalId: terminal.terminalId });
     const ending = await endOf(terminal, command, context.signal);
     const { output, truncated } = await terminal.output();
     const whole = new CommandOutput(context.outputs);
@@ -47,7 +48,7 @@ export async function runHere(
   onStart?: (terminal: TerminalHandle) => void,
 ): Promise<ToolResult> {
   let terminal: TerminalHandle | undefined;
-  const display = context.terminal({
+  const display = context.call.terminal({
     command: command.command,
     cwd: command.cwd,
     // the command then ends by itself, and the result says how
@@ -57,7 +58,6 @@ export async function runHere(
   const whole = new CommandOutput(context.outputs);
   let status: ExitStatus = {};
   try {
-    await context.call.terminal(display);
     const started = await context.terminals.create(createOptions(context, command, tailBytes), (bytes) => {
       whole.push(bytes);
       live.push(bytes);

@@ -119,11 +119,10 @@ export const switchModeTool = defineTool({
         if (modes.current !== "architect") {
           throw new ToolError(`the mode is ${modes.current}, not architect: you may go on without asking`);
         }
-        const { allowed, optionId } = await call.requestPermission(
-          choices.map(({ optionId: id, name, kind }) => ({ optionId: id, name, kind })),
-        );
-        const mode = choices.find((choice) => choice.optionId === optionId)?.mode;
-        if (!allowed || mode === undefined) {
+        const options = choices.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
+        const chosen = await call.requestPermission({ options });
+        const mode = choices.find(({ optionId }) => optionId === chosen?.optionId)?.mode;
+        if (mode === undefined) {
           const modelText = "the user wants to keep planning: ask what to change, or improve the plan";
           return { content: [textPart(modelText)], rawOutput: { mode: "architect" } };
         }

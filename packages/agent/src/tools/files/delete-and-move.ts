@@ -1,7 +1,7 @@
 // The `delete` and `move` tools: delete, move or rename a file, link or directory.
 
 import { basename, dirname } from "node:path";
-import type { ToolCallContent } from "@parley/acp";
+import type { ToolCallContent } from "@parley/acp/model";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { isBinary } from "../base/media-type.ts";
 import { shownRemoval, shownText } from "../base/shown-content.ts";

@@ -1,7 +1,7 @@
 // Tracks the tool calls, terminals and compactions of a session: what may be sent about them, what the client may
 // cancel, and what may be listed as background work.
 
-import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { BackgroundWork } from "../../../model/content.ts";
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 import { checkCommands, checkOptions } from "./output-rules.ts";
@@ -11,7 +11,7 @@ export type PartKind = "tool_call" | "terminal";
 interface Part {
   name?: string;
   isCancellable: boolean;
-  /** Called by a cancel. Without it the hook of a scripted agent is. */
+  /** Called by a cancel. Absent for what the agent reported by an update of its own. */
   cancel?: () => void;
 }
 
@@ -67,8 +67,8 @@ export class AnnouncedWork {
       case "state_update":
         // the library reports it: what runs, what waits and what ended follow from turns (A57-A62, A67)
         throw new TypeError(
-          "a state cannot be sent: it follows from turns; use session.work() for work without a prompt, " +
-            "session.background() for work beside the conversation",
+          "a state cannot be sent: it follows from turns; use session.runTurn() for work without a prompt, " +
+            "session.runInBackground() for work beside the conversation",
         );
       default:
     }
@@ -117,16 +117,15 @@ export class AnnouncedWork {
     this.#part(kind, id).cancel = cancel;
   }
 
-  /** Cancels it; false when the definition must. Throws -32602 where it is unknown, over or not cancellable. */
-  cancel(kind: PartKind, id: string): boolean {
+  /** Cancels it. Throws -32602 where it is unknown, over or not cancellable. */
+  cancel(kind: PartKind, id: string): void {
     const part = this.#open[kind].get(id);
     const field = kind === "tool_call" ? "toolCallId" : "terminalId";
     const refuse = (message: string) =>
-      new RequestError(rpcCodes.invalidParams, message, { reason: "not_cancellable", path: `/${field}` });
+      new RequestError("invalid_params", message, { data: { reason: "not_cancellable", path: `/${field}` } });
     if (part === undefined) throw refuse("it is unknown, or has ended");
-    if (!part.isCancellable) throw refuse("it cannot be cancelled");
-    part.cancel?.();
-    return part.cancel !== undefined;
+    if (!part.isCancellable || part.cancel === undefined) throw refuse("it cannot be cancelled");
+    part.cancel();
   }
 
   /** Throws unless what is listed has been announced, and what is no longer listed has ended. */

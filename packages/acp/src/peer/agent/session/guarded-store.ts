@@ -3,6 +3,7 @@
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { Entry } from "../../../model/entry.ts";
+import { upgradeEntries, upgradeEntry } from "../../../model/entry-format.ts";
 import type { SessionStore } from "../../../model/store.ts";
 
 export type GuardedStore = Required<SessionStore>;
@@ -35,15 +36,16 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     append: (sessionId, entries, options) => guarded(() => store.append(sessionId, entries, options)),
     async *entries(sessionId, fromSeq): AsyncGenerator<Entry> {
       try {
-        yield* store.entries(sessionId, fromSeq);
+        for await (const entry of store.entries(sessionId, fromSeq)) yield upgradeEntry(entry);
       } catch (error) {
         throw clientError(error);
       }
     },
     async *pages(sessionId, fromSeq): AsyncGenerator<readonly Entry[]> {
       try {
-        if (store.pages !== undefined) yield* store.pages(sessionId, fromSeq);
-        else for await (const entry of store.entries(sessionId, fromSeq)) yield [entry];
+        if (store.pages === undefined) {
+          for await (const entry of store.entries(sessionId, fromSeq)) yield [upgradeEntry(entry)];
+        } else for await (const page of store.pages(sessionId, fromSeq)) yield upgradeEntries(page);
       } catch (error) {
         throw clientError(error);
       }
@@ -59,7 +61,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     async claim(sessionId) {
       if (open.has(sessionId)) {
         const message = "the session is open on another connection: close it there first";
-        throw new RequestError(-32066, message, { reason: "session_held" });
+        throw new RequestError("conflict", message, { data: { reason: "session_held" } });
       }
       open.add(sessionId);
       await guarded(() => store.claim(sessionId)).catch((error: unknown) => {
@@ -71,7 +73,8 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
       open.delete(sessionId);
       await guarded(() => store.release(sessionId));
     },
-    close: () => guarded(() => store.close()),
+    // called by the app, which learns the cause
+    close: () => store.close(),
   };
 }
 
@@ -80,7 +83,7 @@ function damaged(error: unknown): RequestError | undefined {
   const { kind, sessionId } = (error ?? {}) as { readonly kind?: unknown; readonly sessionId?: unknown };
   if (kind !== "damaged" || typeof sessionId !== "string") return undefined;
   const message = `the session ${JSON.stringify(sessionId)} is damaged and cannot be read: delete it, or take it from a backup`;
-  return new RequestError(-32067, message, { reason: "session_damaged", sessionId });
+  return new RequestError("unavailable", message, { data: { reason: "session_damaged", sessionId } });
 }
 
 /** The whole store cannot be used until it is repaired. A client does not learn its path. */
@@ -88,11 +91,11 @@ function unusable(error: unknown): RequestError | undefined {
   const { kind, path } = (error ?? {}) as { readonly kind?: unknown; readonly path?: unknown };
   if (typeof kind !== "string" || typeof path !== "string") return undefined;
   const message = "the agent's session store cannot be used: the agent's log says why, and what to do";
-  return new RequestError(-32067, message, { reason: "store_unusable" });
+  return new RequestError("unavailable", message, { data: { reason: "store_unusable" } });
 }
 
 export function unavailable(): RequestError {
-  return new RequestError(-32067, "the session cannot be stored right now: try again", {
-    reason: "unavailable",
+  return new RequestError("unavailable", "the session cannot be stored right now: try again", {
+    data: { reason: "unavailable" },
   });
 }

@@ -43,11 +43,11 @@ class OpenThings {
     switch (entry.kind) {
       case "prompt": {
         const { messageId } = entry;
-        const end: EntryBody = { kind: "outcome", messageId, outcome: { stopReason: "_interrupted" } };
+        const end: EntryBody = { kind: "result", messageId, result: { stopReason: "_interrupted" } };
         this.#prompts.set(messageId, end);
         return;
       }
-      case "outcome":
+      case "result":
         this.#prompts.delete(entry.messageId);
         return;
       case "ask": {

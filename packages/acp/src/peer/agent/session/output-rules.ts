@@ -4,6 +4,7 @@ import type { PermissionRequest } from "../../../model/ask.ts";
 import type { AvailableCommand, SessionConfigOption } from "../../../model/content.ts";
 import type { StopReason } from "../../../model/update.ts";
 import type { Failure } from "../../../validation/failure.ts";
+import type { UnknownTag } from "../../../validation/unknown-tag.ts";
 
 /** Every stop reason. A missing or an unknown one does not compile. */
 const reasons: Readonly<Record<KnownReason, true>> = {
@@ -14,7 +15,7 @@ const reasons: Readonly<Record<KnownReason, true>> = {
   cancelled: true,
   error: true,
 };
-type KnownReason = StopReason extends infer Word ? (string extends Word ? never : Word & string) : never;
+type KnownReason = Exclude<StopReason, `_${string}` | UnknownTag>;
 
 /** Ids are unique; a choice has values, none of them twice, and the current one among them. */
 export function checkOptions(options: readonly SessionConfigOption[]): void {

@@ -2,6 +2,7 @@
 
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { Entry, EntryBody } from "../../../model/entry.ts";
+import { entryFormat } from "../../../model/entry-format.ts";
 import { jsonCopy } from "../../../model/json-copy.ts";
 import type { SessionPatch, SessionStore } from "../../../model/store.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
@@ -25,7 +26,7 @@ export interface SessionLogOptions {
 }
 
 /** An entry gets its number when it is written, so that one that is taken back leaves no gap. */
-type Waiting = { seq: number; readonly time: number } & EntryBody;
+type Waiting = { readonly format: typeof entryFormat; seq: number; readonly time: number } & EntryBody;
 
 interface OpenText {
   readonly sessionUpdate: "agent_message_chunk" | "agent_thought_chunk";
@@ -72,7 +73,7 @@ export class SessionLog {
     if (this.#state !== "closed") this.#state = isFull ? "full" : "open";
     if (!isFull) return;
     const message = `more than ${maxUnstored} characters wait for the session's store: try again later`;
-    throw new RequestError(-32067, message, { reason: "unavailable" });
+    throw new RequestError("unavailable", message, { data: { reason: "unavailable" } });
   }
 
   update(update: SessionUpdate): void {
@@ -100,7 +101,7 @@ export class SessionLog {
     if (update.sessionUpdate === "state_update" || update.sessionUpdate === "notice") return;
     if (this.#open !== undefined) this.#closeText();
     // a literal: a spread of the body costs as much as the copy
-    this.#add({ seq: 0, time: Date.now(), kind: "update", update: jsonCopy(update) });
+    this.#add({ format: entryFormat, seq: 0, time: Date.now(), kind: "update", update: jsonCopy(update) });
   }
 
   /** Writes what waits, and takes no more: another process may have the session. */
@@ -115,7 +116,7 @@ export class SessionLog {
     if (this.#state === "closed") return;
     this.#follow(body);
     this.#closeText();
-    this.#add({ seq: 0, time: Date.now(), ...jsonCopy(body) });
+    this.#add({ format: entryFormat, seq: 0, time: Date.now(), ...jsonCopy(body) });
   }
 
   #follow(body: EntryBody): void {
@@ -162,6 +163,19 @@ export class SessionLog {
 
   get #unstoredEntries(): number {
     return this.#inFlight.entries.length + this.#pending.entries.length;
+  }
+
+  /** Reads every entry so far, also those that are not stored yet. */
+  history(): AsyncIterable<Entry> {
+    return this.#entriesBefore(this.mark());
+  }
+
+  async *#entriesBefore(end: number): AsyncGenerator<Entry> {
+    await this.flush();
+    for await (const entry of this.#store.entries(this.#sessionId)) {
+      if (entry.seq >= end) return;
+      yield entry;
+    }
   }
 
   /** Resolves when everything so far is stored; rejects when it could not be. */
@@ -215,7 +229,7 @@ export class SessionLog {
     this.#open = undefined;
     const { sessionUpdate, messageId, text } = open;
     const update: SessionUpdate = { sessionUpdate, messageId, content: { type: "text", text } };
-    this.#push({ seq: 0, time: Date.now(), kind: "update", update });
+    this.#push({ format: entryFormat, seq: 0, time: Date.now(), kind: "update", update });
   }
 
   #push(waiting: Waiting): void {

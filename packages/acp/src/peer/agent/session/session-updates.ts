@@ -13,6 +13,9 @@ import type { SessionSender } from "./session-sender.ts";
 
 export type SessionState = Extract<StateUpdate, { state: "idle" | "running" | "requires_action" }>;
 
+/** The promise of everything that needs no waiting: one for all, since most updates are sent at once. */
+export const sentAtOnce: Promise<void> = Promise.resolve();
+
 export class SessionUpdates {
   readonly sessionId: string;
   readonly log: SessionLog;
@@ -23,6 +26,8 @@ export class SessionUpdates {
   isClosed = false;
   #idPrefix: string | undefined;
   #ids = 0;
+  /** Most sessions have nothing to warn of: they need no set. */
+  #warnings: Set<string> | undefined;
 
   constructor(sessionId: string, sender: SessionSender, log: SessionLog) {
     this.sessionId = sessionId;
@@ -99,6 +104,14 @@ export class SessionUpdates {
     if (failure !== undefined) throw new TypeError(describeWrong("permission", failure));
   }
 
+  /** Warns of a mistake in the agent's code, once per session. */
+  warnOnce(message: string): void {
+    this.#warnings ??= new Set();
+    if (this.#warnings.has(message)) return;
+    this.#warnings.add(message);
+    this.sender.log("warn", message, { sessionId: this.sessionId });
+  }
+
   storeFailed(error: unknown): void {
     this.sender.log("error", "the session's store failed", { sessionId: this.sessionId, error });
   }
@@ -110,8 +123,7 @@ export class SessionUpdates {
   }
 
   setBackground(work: readonly BackgroundWork[]): void {
-    const background = work as BackgroundWork[]; // only read
-    this.checkSchema({ sessionUpdate: "state_update", state: "running", background });
+    this.checkSchema({ sessionUpdate: "state_update", state: "running", background: work });
     this.work.setBackground(work);
     void this.output.show(this.#stateNow());
   }

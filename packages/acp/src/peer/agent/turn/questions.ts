@@ -2,24 +2,15 @@
 
 import { isObject } from "../../../base/objects.ts";
 import { elicitationAnswerFromWire, permissionAnswerFromWire } from "../../../edition/wire-fields.ts";
-import { argumentText, ConnectionError, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
-import type {
-  ElicitationRequest,
-  ElicitationResponse,
-  PermissionOutcome,
-  PermissionRequest,
-} from "../../../model/ask.ts";
+import { argumentText, ConnectionError, RequestError } from "../../../jsonrpc/errors.ts";
+import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../../../model/ask.ts";
 import type { PermissionOption } from "../../../model/content.ts";
 import { checkElicitationUrl, checkForm, checkPermission } from "../session/output-rules.ts";
 import type { SessionSender } from "../session/session-sender.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
+import type { Turn } from "./turn.ts";
 
-/** The user's decision. */
-export interface Permission {
-  readonly allowed: boolean;
-  /** The chosen option; absent when the question was cancelled. */
-  readonly optionId?: string;
-}
+type PermissionQuestion = Exclude<Parameters<Turn["requestPermission"]>[0], string>;
 
 type UrlElicitation = Extract<ElicitationRequest, { mode: "url" }>;
 
@@ -43,18 +34,28 @@ export class Questions {
     this.#isForeground = isForeground;
   }
 
+  /** Somebody waits for an answer. */
+  get isOpen(): boolean {
+    return this.#open > 0;
+  }
+
   /** Stops waiting for answers when the turn is over. */
   close(): void {
     this.#turnEnded.abort();
   }
 
-  async permission(given: PermissionRequest): Promise<Permission> {
+  /** The option that allows it; undefined when it is not allowed. The signal withdraws this question alone. */
+  async permission(
+    given: PermissionQuestion,
+    withdrawn?: AbortSignal,
+  ): Promise<PermissionOption | undefined> {
     if (!isObject(given))
       throw new TypeError(
-        `ask: expected a title, or an object with title and options, got ${argumentText(given)}`,
+        `requestPermission: expected a title, or an object with a title, got ${argumentText(given)}`,
       );
-    const options = given.options?.length === 0 ? [...usualOptions] : given.options;
-    const permission: PermissionRequest = { ...given, options };
+    const { options: wanted, onAnswer, ...question } = given;
+    const options = [...(wanted === undefined || wanted.length === 0 ? usualOptions : wanted)];
+    const permission = { ...question, options };
     this.#updates.checkAsk(permission);
     checkPermission(permission);
     const { sender, sessionId, log } = this.#updates;
@@ -65,21 +66,19 @@ export class Questions {
     let answer: PermissionOutcome = { outcome: "cancelled" };
     try {
       const { method, params } = edition.permission(sessionId, permission);
-      const result = await this.#ask(sender, method, params);
+      const result = await this.#ask(sender, method, params, withdrawn);
       if (result !== undefined) answer = permissionAnswerFromWire(result);
     } finally {
       log.append({ kind: "answer", askId, permission: answer });
       const over = edition.permissionOver(permission, answer);
       if (over !== undefined) void sender.sendUpdate(sessionId, over);
     }
-    if (answer.outcome !== "selected") return { allowed: false };
+    if (answer.outcome !== "selected") return undefined;
     // an option that was never offered is no permission (A90)
     const chosen = options.find(({ optionId }) => optionId === answer.optionId);
-    if (chosen === undefined) return { allowed: false };
-    return {
-      allowed: chosen.kind === "allow_once" || chosen.kind === "allow_always",
-      optionId: chosen.optionId,
-    };
+    if (chosen === undefined) return undefined;
+    onAnswer?.(chosen);
+    return chosen.kind === "allow_once" || chosen.kind === "allow_always" ? chosen : undefined;
   }
 
   async elicit(elicitation: ElicitationRequest): Promise<ElicitationResponse> {
@@ -95,7 +94,7 @@ export class Questions {
     const offered = elicitation.mode === "form" ? elicitationForm : elicitationUrl;
     if (!offered) {
       const message = `the client offers no ${elicitation.mode} elicitation`;
-      throw new RequestError(rpcCodes.methodNotFound, message, { reason: "capability_missing" });
+      throw new RequestError("method_not_found", message, { data: { reason: "capability_missing" } });
     }
     if (elicitation.mode === "form") checkForm(elicitation.requestedSchema);
     if (elicitation.mode === "url") beginUrl(elicitation, openUrls);
@@ -133,16 +132,21 @@ export class Questions {
   }
 
   /** The answer; undefined when the turn was cancelled or the client withdrew. */
-  async #ask(sender: SessionSender, method: string, params: unknown): Promise<object | undefined> {
+  async #ask(
+    sender: SessionSender,
+    method: string,
+    params: unknown,
+    own?: AbortSignal,
+  ): Promise<object | undefined> {
     if (this.#open++ === 0 && this.#isForeground) this.#updates.setState({ state: "requires_action" });
+    const signal = AbortSignal.any([this.#signal, this.#turnEnded.signal, ...(own ? [own] : [])]);
     try {
-      const signal = AbortSignal.any([this.#signal, this.#turnEnded.signal]);
       // withdrawn at once; a late answer is ignored (A64)
       const result = await sender.request(method, params, { signal, cancelGraceMs: 0 });
       return signal.aborted ? undefined : (result as object); // validated by the method's row
     } catch (error) {
-      const withdrawn = error instanceof RequestError && error.code === rpcCodes.cancelled;
-      if (this.#isOver || withdrawn || error instanceof ConnectionError) return undefined;
+      const withdrawn = error instanceof RequestError && error.kind === "cancelled";
+      if (signal.aborted || withdrawn || error instanceof ConnectionError) return undefined;
       throw error;
     } finally {
       if (--this.#open === 0 && this.#isForeground && !this.#isOver) {

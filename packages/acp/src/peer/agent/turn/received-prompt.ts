@@ -2,10 +2,11 @@
 
 import { optional } from "../../../base/objects.ts";
 import type { PromptOp, PromptPolicy } from "../../../edition/agent-edition.ts";
-import { RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
+import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../../../model/content.ts";
 import type { PromptResult } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
+import type { Inbox, InboxMessage } from "./turn.ts";
 
 export interface ReceivedPrompt {
   readonly prompt: readonly ContentBlock[];
@@ -46,25 +47,18 @@ export function receivedPrompt(
     refused: reject,
     withdrawn: () => {
       if (policy.answersAtInsertion)
-        reject(new RequestError(rpcCodes.cancelled, "cancelled before it was accepted"));
+        reject(new RequestError("cancelled", "cancelled before it was accepted"));
       else ended({ stopReason: "cancelled" });
     },
   };
 }
 
-export interface InboxMessage {
-  readonly messageId: string;
-  readonly prompt: readonly ContentBlock[];
-}
-
-/** The prompts that arrive while a turn runs. Those that are taken join the turn; the others become turns of their own. */
-export class Inbox {
+export class PromptInbox implements Inbox {
   readonly #taken: (prompt: ReceivedPrompt) => void;
   #waiting: ReceivedPrompt[] = [];
   #wake: (() => void) | undefined;
   #closed = false;
 
-  /** @internal */
   constructor(taken: (prompt: ReceivedPrompt) => void) {
     this.#taken = taken;
   }
@@ -73,14 +67,12 @@ export class Inbox {
     return this.#waiting.length;
   }
 
-  /** Takes the next message; undefined when none is waiting. */
   take(): InboxMessage | undefined {
     const prompt = this.#waiting.shift();
     if (prompt !== undefined) this.#taken(prompt);
     return prompt;
   }
 
-  /** Messages as they come, until the turn ends or is cancelled. */
   async *[Symbol.asyncIterator](): AsyncGenerator<InboxMessage> {
     for (;;) {
       for (let message = this.take(); message !== undefined; message = this.take()) yield message;
@@ -91,7 +83,7 @@ export class Inbox {
     }
   }
 
-  /** @internal False when the turn takes no more. */
+  /** False when the turn takes no more. */
   deliver(prompt: ReceivedPrompt): boolean {
     if (this.#closed) return false;
     this.#waiting.push(prompt);
@@ -99,14 +91,14 @@ export class Inbox {
     return true;
   }
 
-  /** @internal False when it is not waiting here. */
+  /** False when it is not waiting here. */
   withdraw(prompt: ReceivedPrompt): boolean {
     const at = this.#waiting.indexOf(prompt);
     if (at >= 0) this.#waiting.splice(at, 1);
     return at >= 0;
   }
 
-  /** @internal Takes no more, and returns the prompts that were not taken. */
+  /** Takes no more, and returns the prompts that were not taken. */
   close(): ReceivedPrompt[] {
     this.#closed = true;
     const left = this.#waiting;

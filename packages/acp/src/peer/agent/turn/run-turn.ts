@@ -2,8 +2,10 @@
 
 import { optional } from "../../../base/objects.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
-import { invalidParams, RequestError, rpcCodes } from "../../../jsonrpc/errors.ts";
-import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
+import { isErrorKind } from "../../../jsonrpc/error-kinds.ts";
+import { RequestError } from "../../../jsonrpc/errors.ts";
+import { promptError, wireError } from "../../../model/prompt-error.ts";
+import type { PromptError, PromptResult, SessionUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import { unavailable } from "../session/guarded-store.ts";
 import { checkStopReason } from "../session/output-rules.ts";
@@ -11,9 +13,9 @@ import type { Release } from "../session/session-output.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
 import type { ReceivedPrompt } from "./received-prompt.ts";
 import { RunningTurn } from "./running-turn.ts";
-import type { AgentSession, Turn, TurnEnd } from "./turn.ts";
+import type { AgentSession, PromptEnd, Turn } from "./turn.ts";
 
-type Handler = (turn: Turn) => Promise<TurnEnd> | TurnEnd;
+type Handler = (turn: Turn) => Promise<PromptEnd> | PromptEnd;
 
 /** A prompt that waits for its turn, or work without one: `run` takes the place of the prompt handler. */
 export interface QueuedTurn extends ReceivedPrompt {
@@ -55,23 +57,29 @@ export async function runTurn(
   if (queued.run !== undefined) updates.setState({ state: "running" });
   else if (!(await insert(updates, queued, true))) return turn.inbox.close();
   let outcome: PromptResult;
+  let hasReturned = false;
   try {
     // cancelled while its message was being stored
     turn.signal.throwIfAborted();
-    outcome = outcomeOf(await (queued.run ?? handler)(turn), turn);
+    const end = await (queued.run ?? handler)(turn);
+    hasReturned = true;
+    outcome = outcomeOf(end, turn);
   } catch (error) {
     outcome = failureOf(error, turn, log);
   }
+  turn.hasEnded = true;
   // it was abandoned: its handler took too long
   if (turn.isOver) return [];
   const left = turn.inbox.close();
   try {
-    const usage = await turn.finish();
-    outcome = { ...optional({ usage }), ...outcome };
+    await turn.finish({ hasReturned });
   } catch (error) {
     outcome = failureOf(error, turn, log);
   }
-  if (!reportsUsage) outcome = withoutUsage(outcome);
+  if (outcome.usage !== undefined && !reportsUsage) {
+    updates.warnOnce('the usage of a turn is not sent: enable it with unstable: ["usage"]');
+    outcome = withoutUsage(outcome);
+  }
   await end(turn, queued, outcome);
   return left;
 }
@@ -80,7 +88,8 @@ export async function runTurn(
 export async function abandonTurn(turn: RunningTurn, queued: QueuedTurn): Promise<void> {
   if (turn.isOver) return;
   turn.isOver = true;
-  await turn.finish();
+  turn.hasEnded = true;
+  await turn.finish({ hasReturned: false });
   await end(turn, queued, { stopReason: "cancelled" });
 }
 
@@ -93,7 +102,7 @@ async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTur
   } catch (error) {
     // it could be decoded, but not be encoded for the client
     const message = `session/prompt: ${error instanceof Error ? error.message : "it cannot be shown"}`;
-    prompt.refused(invalidParams(message, "/prompt"));
+    prompt.refused(RequestError.invalidParams(message, "/prompt"));
     return false;
   }
   // queued behind the message: a state that is sent meanwhile must not be idle
@@ -159,23 +168,30 @@ async function end(turn: RunningTurn, queued: QueuedTurn, given: PromptResult): 
 function appendOutcome(turn: RunningTurn, queued: QueuedTurn, outcome: PromptResult): void {
   // work without a prompt has no message that an outcome could belong to
   for (const { messageId } of queued.run === undefined ? [queued, ...turn.joined] : turn.joined)
-    turn.updates.log.append({ kind: "outcome", messageId, outcome });
+    turn.updates.log.append({ kind: "result", messageId, result: outcome });
 }
 
 function showIdle(updates: SessionUpdates, { stopReason, error, usage, _meta: meta }: PromptResult): void {
   // an agent may have stop reasons and error codes of its own
-  const idle = { state: "idle", stopReason, ...optional({ error, usage, _meta: meta }) };
+  const said = { error: error && wireError(error), usage, _meta: meta };
+  const idle = { state: "idle", stopReason, ...optional(said) };
   updates.setState(idle as Extract<SessionUpdate, { state: "idle" }>);
 }
 
-function outcomeOf(end: TurnEnd, turn: Turn): PromptResult {
-  // a cancelled turn is cancelled, whatever its handler returns (A47)
-  if (turn.signal.aborted) return { stopReason: "cancelled" };
+function outcomeOf(end: PromptEnd, turn: Turn): PromptResult {
+  // a cancelled turn is cancelled, whatever its handler returns (A47); its tokens were spent all the same
+  if (turn.signal.aborted)
+    return {
+      stopReason: "cancelled",
+      ...optional({ usage: typeof end === "object" ? end.usage : undefined }),
+    };
   const outcome = typeof end === "string" ? { stopReason: end } : (end ?? { stopReason: "end_turn" });
   if (typeof outcome.stopReason !== "string")
-    throw new TypeError("a prompt handler must return nothing, a stop reason or an outcome");
+    throw new TypeError("a prompt handler must return nothing, a stop reason or { stopReason }");
   checkStopReason(outcome.stopReason);
-  return outcome;
+  // data of a scenario or a JavaScript handler may lack the kind
+  const { error } = outcome;
+  return error === undefined || isErrorKind(error.kind) ? outcome : { ...outcome, error: promptError(error) };
 }
 
 function failureOf(error: unknown, turn: Turn, log: Log): PromptResult {
@@ -184,11 +200,14 @@ function failureOf(error: unknown, turn: Turn, log: Log): PromptResult {
   const correlationId = newId();
   log("error", "a prompt handler failed", { correlationId, error });
   const data = { reason: "internal_error", correlationId };
-  return { stopReason: "error", error: { code: rpcCodes.internalError, message: "internal error", data } };
+  return {
+    stopReason: "error",
+    error: errorOf(new RequestError("internal_error", "internal error", { data })),
+  };
 }
 
-function errorOf({ code, message, data }: RequestError): NonNullable<PromptResult["error"]> {
-  return { code, message, ...optional({ data }) };
+function errorOf({ kind, code, message, data }: RequestError): PromptError {
+  return { kind, code, message, ...optional({ data }) };
 }
 
 function withoutUsage({ usage: _, ...outcome }: PromptResult): PromptResult {

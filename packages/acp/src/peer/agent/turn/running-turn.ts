@@ -2,16 +2,18 @@
 
 import { isObject, optional } from "../../../base/objects.ts";
 import { argumentText } from "../../../jsonrpc/errors.ts";
-import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from "../../../model/ask.ts";
-import type { AvailableCommand, ContentBlock, Cost, Meta, PlanEntry, Usage } from "../../../model/content.ts";
+import type { ElicitationRequest, ElicitationResponse } from "../../../model/ask.ts";
+import type { ContentBlock, Cost, Meta, PermissionOption, PlanEntry } from "../../../model/content.ts";
+import { completeUpdate, type OutgoingUpdate } from "../../../model/outgoing.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
-import type { SessionUpdates } from "../session/session-updates.ts";
-import { DisplayTerminal, type DisplayTerminalOptions } from "./display-terminal.ts";
-import { type Permission, Questions } from "./questions.ts";
-import { Inbox, type ReceivedPrompt } from "./received-prompt.ts";
-import { checkTool, ToolCall, type ToolCallStart, type ToolHost } from "./tool-call.ts";
+import { type SessionUpdates, sentAtOnce } from "../session/session-updates.ts";
+import { Questions } from "./questions.ts";
+import { PromptInbox, type ReceivedPrompt } from "./received-prompt.ts";
+import { checkTool, RunningToolCall, type ToolHost } from "./running-tool-call.ts";
+import { ShownTerminal } from "./shown-terminal.ts";
+import type { DisplayTerminal, DisplayTerminalOptions, RunTool, ToolCallStart } from "./tool-call.ts";
 import type { AgentSession, Turn } from "./turn.ts";
-import { TurnClient } from "./turn-client.ts";
+import { ServedTurnClient } from "./turn-client.ts";
 
 export class RunningTurn implements Turn, ToolHost {
   readonly session: AgentSession;
@@ -19,20 +21,21 @@ export class RunningTurn implements Turn, ToolHost {
   readonly prompt: readonly ContentBlock[];
   readonly messageId: string;
   readonly _meta: Meta | undefined;
-  readonly client: TurnClient;
-  readonly inbox: Inbox;
+  readonly client: ServedTurnClient;
+  readonly inbox: PromptInbox;
   readonly questions: Questions;
   readonly announced = new Set<string>();
   /** Prompts that were taken from the inbox. */
   readonly joined: ReceivedPrompt[] = [];
+  /** Its handler has returned or thrown, or was given up: it says nothing more. */
+  hasEnded = false;
   /** Its end has been reported. */
   isOver = false;
   hasReportedEnd = false;
   readonly #controller = new AbortController();
-  readonly #tools = new Set<ToolCall>();
-  readonly #terminals = new Set<DisplayTerminal>();
+  readonly #tools = new Set<RunningToolCall>();
+  readonly #terminals = new Set<ShownTerminal>();
   #message: { kind: string; id: string } | undefined;
-  #usage: Usage | undefined;
 
   constructor(
     session: AgentSession,
@@ -45,8 +48,8 @@ export class RunningTurn implements Turn, ToolHost {
     this.prompt = prompt;
     this.messageId = messageId;
     this._meta = _meta;
-    this.inbox = new Inbox(options.taken);
-    this.client = new TurnClient(updates, this.signal, options.clientTimeoutMs);
+    this.inbox = new PromptInbox(options.taken);
+    this.client = new ServedTurnClient(updates, this.signal, options.clientTimeoutMs);
     this.questions = new Questions(updates, this.signal);
   }
 
@@ -54,28 +57,36 @@ export class RunningTurn implements Turn, ToolHost {
     return this.#controller.signal;
   }
 
+  get cwd(): string {
+    return this.session.cwd;
+  }
+
   get text(): string {
     return this.prompt.map((block) => (block.type === "text" ? block.text : "")).join("");
   }
 
-  say(content: string | ContentBlock): Promise<void> | undefined {
+  say(content: string | ContentBlock): Promise<void> {
+    if (this.hasEnded) throw turnEnded("turn.say");
     return this.#chunk("agent_message_chunk", content);
   }
 
-  think(content: string | ContentBlock): Promise<void> | undefined {
+  think(content: string | ContentBlock): Promise<void> {
+    if (this.hasEnded) throw turnEnded("turn.think");
     return this.#chunk("agent_thought_chunk", content);
   }
 
-  plan(entries: readonly PlanEntry[], planId = "main"): Promise<void> | undefined {
+  plan(entries: readonly PlanEntry[], planId = "main"): Promise<void> {
+    this.checkOpen("turn.plan");
     if (!Array.isArray(entries))
       throw new TypeError(`turn.plan: expected a list of all entries, got ${argumentText(entries)}`);
-    return this.updates.update({
+    return this.#show({
       sessionUpdate: "plan_update",
       plan: { type: "items", planId, entries: [...entries] },
     });
   }
 
-  tool<Result>(start: ToolCallStart, run: (tool: ToolCall) => Promise<Result> | Result): Promise<Result> {
+  tool<Result>(start: ToolCallStart, run: RunTool<Result>): Promise<Result> {
+    this.checkOpen("turn.tool");
     const running = this.#tool(start, run);
     // its status says how it ended: a call that nobody awaits must not end the process
     running.catch(() => undefined);
@@ -83,19 +94,16 @@ export class RunningTurn implements Turn, ToolHost {
   }
 
   announce(start: Pick<ToolCallStart, "title" | "kind" | "name">): string {
+    this.checkOpen("turn.announce");
     const toolCallId = this.updates.newId();
-    void this.update({ sessionUpdate: "tool_call_update", toolCallId, ...start, status: "pending" });
+    void this.send({ sessionUpdate: "tool_call_update", toolCallId, ...start, status: "pending" });
     this.announced.add(toolCallId);
     return toolCallId;
   }
 
-  async #tool<Result>(
-    start: ToolCallStart,
-    run: (tool: ToolCall) => Promise<Result> | Result,
-  ): Promise<Result> {
+  async #tool<Result>(start: ToolCallStart, run: RunTool<Result>): Promise<Result> {
     checkTool("turn.tool", start, run);
-    this.#message = undefined;
-    const tool = new ToolCall(this, start);
+    const tool = new RunningToolCall(this, start);
     this.#tools.add(tool);
     try {
       return await tool.run(run);
@@ -105,25 +113,27 @@ export class RunningTurn implements Turn, ToolHost {
   }
 
   terminal(options: DisplayTerminalOptions = {}): DisplayTerminal {
-    const terminal = new DisplayTerminal(this.updates, { ...options, cwd: options.cwd ?? this.session.cwd });
+    this.checkOpen("turn.terminal");
+    const terminal = new ShownTerminal(this.updates, { ...options, cwd: options.cwd ?? this.cwd });
     this.#terminals.add(terminal);
     return terminal;
   }
 
-  requestPermission(ask: string | PermissionRequest): Promise<Permission> {
-    return this.questions.permission(typeof ask === "string" ? { title: ask, options: [] } : ask);
+  requestPermission(
+    question: Parameters<Turn["requestPermission"]>[0],
+  ): Promise<PermissionOption | undefined> {
+    this.checkOpen("turn.requestPermission");
+    return this.questions.permission(typeof question === "string" ? { title: question } : question);
   }
 
-  elicit(ask: ElicitationRequest): Promise<ElicitationResponse> {
-    return this.questions.elicit(ask);
+  elicit(request: ElicitationRequest): Promise<ElicitationResponse> {
+    this.checkOpen("turn.elicit");
+    return this.questions.elicit(request);
   }
 
-  notice(
-    severity: "info" | "warning" | "error",
-    title: string,
-    description?: string,
-  ): Promise<void> | undefined {
-    return this.updates.update({
+  notice(severity: "info" | "warning" | "error", title: string, description?: string): Promise<void> {
+    this.checkOpen("turn.notice");
+    return this.#show({
       sessionUpdate: "notice",
       severity,
       title,
@@ -131,29 +141,24 @@ export class RunningTurn implements Turn, ToolHost {
     });
   }
 
-  usage(usage: {
-    readonly used: number;
-    readonly size: number;
-    readonly cost?: Cost;
-  }): Promise<void> | undefined {
-    return this.updates.update({ sessionUpdate: "usage_update", ...usage });
+  usage(usage: { readonly used: number; readonly size: number; readonly cost?: Cost }): Promise<void> {
+    this.checkOpen("turn.usage");
+    return this.#show({ sessionUpdate: "usage_update", ...usage });
   }
 
-  setTokens(usage: Usage): void {
-    this.#usage = usage;
+  update(update: OutgoingUpdate): Promise<void> {
+    this.checkOpen("turn.update");
+    return this.send(completeUpdate(update));
   }
 
-  title(title: string): void {
-    this.session.setTitle(title);
-  }
-
-  commands(commands: readonly AvailableCommand[]): void {
-    this.session.setAvailableCommands(commands);
-  }
-
-  update(update: SessionUpdate): Promise<void> | undefined {
+  /** Sends an update that ends the message before it. */
+  send(update: SessionUpdate): Promise<void> {
     this.#message = undefined;
-    return this.updates.update(update);
+    return this.#show(update);
+  }
+
+  checkOpen(method: string): void {
+    if (this.hasEnded) throw turnEnded(method);
   }
 
   cancel(): void {
@@ -162,29 +167,45 @@ export class RunningTurn implements Turn, ToolHost {
     }
   }
 
-  /** Ends whatever is still open, and returns the tokens that were reported. */
-  async finish(): Promise<Usage | undefined> {
+  /** Ends whatever is still open. A handler that returned should have awaited it. */
+  async finish({ hasReturned }: { readonly hasReturned: boolean }): Promise<void> {
+    const isCancelled = this.signal.aborted;
+    const tools = [...this.#tools].filter((tool) => !tool.hasEnded);
+    const isLeft = hasReturned && !isCancelled;
+    if (isLeft && tools.length > 0) this.updates.warnOnce(leftTool);
+    else if (isLeft && this.questions.isOpen) this.updates.warnOnce(leftQuestion);
     this.questions.close();
-    const status = this.signal.aborted ? "cancelled" : "failed";
+    const status = isCancelled ? "cancelled" : "failed";
     for (const toolCallId of this.announced)
       await this.updates.updateStored({ sessionUpdate: "tool_call_update", toolCallId, status });
-    for (const tool of this.#tools) await tool.finish(status);
-    for (const terminal of this.#terminals) terminal.close();
+    for (const tool of tools) await tool.leave(isLeft ? leftTool : undefined);
+    for (const terminal of this.#terminals) terminal.exit({});
     this.client.close();
-    return this.#usage;
   }
 
-  #chunk(
-    kind: "agent_message_chunk" | "agent_thought_chunk",
-    content: string | ContentBlock,
-  ): Promise<void> | undefined {
+  #show(update: SessionUpdate): Promise<void> {
+    return this.updates.update(update) ?? sentAtOnce;
+  }
+
+  #chunk(kind: "agent_message_chunk" | "agent_thought_chunk", content: string | ContentBlock): Promise<void> {
     if (this.#message?.kind !== kind) this.#message = { kind, id: this.updates.newId() };
-    return this.updates.update({
+    return this.#show({
       sessionUpdate: kind,
       messageId: this.#message.id,
       content: typeof content === "string" ? { type: "text", text: content } : checkedBlock(kind, content),
     });
   }
+}
+
+const leftTool = "the turn ended while this tool call was open: await turn.tool()";
+const leftQuestion =
+  "the turn ended while a question was open: await turn.requestPermission() and turn.elicit()";
+
+function turnEnded(method: string): Error {
+  const awaited = method.startsWith("tool.") ? "turn.tool" : method;
+  return new Error(
+    `the turn has ended: ${method}() does nothing any more; await ${awaited}() before the prompt handler returns, or use session.update() or session.runTurn()`,
+  );
 }
 
 function checkedBlock(kind: string, content: ContentBlock): ContentBlock {

@@ -1,11 +1,10 @@
-// The client as a turn sees it: its name, its features, its files and terminals.
+// Implements the client of a turn: its files and terminals are used by requests that end with the turn.
 
 import { optional } from "../../../base/objects.ts";
 import type { ClientCapabilities } from "../../../edition/agent-edition.ts";
-import type { Implementation, Meta } from "../../../model/content.ts";
+import type { ExitStatus, Implementation } from "../../../model/content.ts";
 import type {
   CreateTerminalOptions,
-  ExitStatus,
   Files,
   ReadTextOptions,
   TerminalHandle,
@@ -14,31 +13,27 @@ import type {
   WriteTextOptions,
 } from "../../../model/services.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
+import type { TurnClient } from "./turn.ts";
 
 const defaultTimeoutMs = 60_000;
 
-export class TurnClient {
+export class ServedTurnClient implements TurnClient {
   readonly info: Implementation | undefined;
   readonly capabilities: ClientCapabilities;
-  /** `_meta` of the client's capabilities. */
-  readonly _meta: Meta | undefined;
-  /** Undefined where the client offers none, or speaks version 2. */
   readonly files: Files | undefined;
   readonly terminals: Terminals | undefined;
   readonly #updates: SessionUpdates;
   readonly #signal: AbortSignal;
   readonly #open = new Set<TerminalHandle>();
 
-  /** @internal */
   constructor(updates: SessionUpdates, turnSignal: AbortSignal, clientTimeoutMs = defaultTimeoutMs) {
     const { sessionId, sender } = updates;
-    const { info, _meta: meta, capabilities: features } = sender.client;
+    const { info, capabilities } = sender.client;
     this.#updates = updates;
     this.#signal = turnSignal;
     this.info = info;
-    this._meta = meta;
-    this.capabilities = features;
-    const { readTextFile: readFiles, writeTextFile: writeFiles, terminal: terminals } = features;
+    this.capabilities = capabilities;
+    const { readTextFile: readFiles, writeTextFile: writeFiles, terminal: terminals } = capabilities;
     // requests are given up with the turn, except those that end a terminal
     const ask: AskClient = (method, params, signal) => {
       const ends = method === "terminal/kill" || method === "terminal/release";
@@ -61,7 +56,7 @@ export class TurnClient {
       : undefined;
   }
 
-  /** @internal Releases the terminals that the turn did not release. */
+  /** Releases the terminals that the turn did not release. */
   close(): void {
     for (const terminal of this.#open) terminal.release().catch(() => undefined);
   }
@@ -76,8 +71,11 @@ export class TurnClient {
     this.#updates.work.released(terminal.terminalId);
   }
 
-  /** A request outside the protocol; its name begins with `_`. */
-  request(method: `_${string}`, params?: unknown, signal?: AbortSignal): Promise<unknown> {
+  request(
+    method: `_${string}`,
+    params?: unknown,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<unknown> {
     return this.#updates.sender.requestExtension(method, params, { signal: either(this.#signal, signal) });
   }
 }
@@ -167,6 +165,7 @@ function terminalHandle(
       }
       return released;
     },
+    [Symbol.asyncDispose]: () => terminal.release(),
   };
   return terminal;
 }

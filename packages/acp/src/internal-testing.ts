@@ -1,0 +1,4 @@
+// Checks and compares scenarios, for Parley's own packages only, without compatibility between versions.
+
+export { checkAgentScenario, checkClientScenario } from "./testing/check-scenario.ts";
+export { comparable } from "./testing/client-record.ts";

@@ -1,0 +1,15 @@
+// JSON-RPC 2.0 without ACP: one connection, in every JavaScript runtime.
+
+export { Connection } from "./jsonrpc/connection.ts";
+export type {
+  BatchCall,
+  ConnectionCounters,
+  ConnectionLimits,
+  ConnectionOptions,
+  Handlers,
+  LogLevel,
+} from "./jsonrpc/connection-options.ts";
+export type { ErrorDetails, RequestErrorOptions } from "./jsonrpc/errors.ts";
+export type { IncomingRequest } from "./jsonrpc/incoming-request.ts";
+export type { RequestId } from "./jsonrpc/message-id.ts";
+export type { RequestOptions } from "./jsonrpc/pending-requests.ts";

@@ -1,0 +1,100 @@
+// The types of what an app sends where they differ from what it receives, and the functions that complete it.
+
+import { isObject } from "../base/objects.ts";
+import type {
+  AvailableCommand,
+  AvailableCommandInput,
+  AvailableCommandsUpdate,
+  Command,
+  McpServer,
+  McpServerStdio,
+  PlanItems,
+  PlanUpdate,
+  PlanUpdateContent,
+  SessionUpdate,
+  TextCommandInput,
+  UnknownUpdate,
+} from "./types.gen.ts";
+
+/** The input of a command to offer. */
+export type OutgoingCommandInput =
+  | (TextCommandInput & { readonly type?: "text" })
+  | Exclude<AvailableCommandInput, { readonly type: "text" }>;
+
+/** A command to offer. Without a `type` it is a plain one. */
+export type OutgoingCommand =
+  | (Omit<Command, "input"> & { readonly type?: "command"; readonly input?: OutgoingCommandInput })
+  | Exclude<AvailableCommand, { readonly type: "command" }>;
+
+/** An MCP server for the agent to use. Without a `type` it is a command that talks over stdio. */
+export type OutgoingMcpServer =
+  | (McpServerStdio & { readonly type?: "stdio" })
+  | Exclude<McpServer, { readonly type: "stdio" }>;
+
+/** A plan to show. Without a `type` it is a list of entries. */
+export type OutgoingPlan =
+  | (PlanItems & { readonly type?: "items" })
+  | Exclude<PlanUpdateContent, { readonly type: "items" }>;
+
+/** An update of your own kind. Only clients of version 2 get it. */
+export interface CustomUpdate {
+  readonly sessionUpdate: `_${string}`;
+  readonly [key: string]: unknown;
+}
+
+/**
+ * An update that an agent sends: one of the protocol's kinds, or one of your own whose name begins with `_`. The state
+ * of a session is not among them, because the library reports it.
+ */
+export type OutgoingUpdate =
+  | Exclude<
+      SessionUpdate,
+      UnknownUpdate | { readonly sessionUpdate: "state_update" | "available_commands_update" | "plan_update" }
+    >
+  | (Omit<AvailableCommandsUpdate, "availableCommands"> & {
+      readonly sessionUpdate: "available_commands_update";
+      readonly availableCommands: readonly OutgoingCommand[];
+    })
+  | (Omit<PlanUpdate, "plan"> & { readonly sessionUpdate: "plan_update"; readonly plan: OutgoingPlan })
+  | CustomUpdate;
+
+/** The update with the types that were left out. What is not valid is left to the validators. */
+export function completeUpdate(update: OutgoingUpdate): SessionUpdate {
+  const given: { readonly sessionUpdate?: unknown } | null | undefined = update; // callers may have no types
+  const kind = given?.sessionUpdate;
+  // as, in each case: by now it has what the model demands, or is refused later
+  if (typeof kind === "string" && kind.startsWith("_")) return customUpdate(update as CustomUpdate);
+  if (kind === "available_commands_update") {
+    const { availableCommands } = update as { availableCommands: readonly OutgoingCommand[] };
+    return { ...update, availableCommands: completeCommands(availableCommands) } as SessionUpdate;
+  }
+  if (kind === "plan_update") {
+    return { ...update, plan: withType((update as { plan: unknown }).plan, "items") } as SessionUpdate;
+  }
+  return update as SessionUpdate;
+}
+
+/** The form in which a client receives it. */
+function customUpdate(raw: CustomUpdate): UnknownUpdate {
+  return { sessionUpdate: raw.sessionUpdate, unknown: true, raw };
+}
+
+export function completeCommands(commands: readonly OutgoingCommand[]): readonly AvailableCommand[] {
+  const complete = (command: OutgoingCommand): unknown => {
+    const typed = withType(command, "command");
+    if (!isObject(typed) || typed["type"] !== "command" || typed["input"] === undefined) return typed;
+    return { ...typed, input: withType(typed["input"], "text") };
+  };
+  // as: by now they have their types, or are refused later
+  return (Array.isArray(commands) ? commands.map(complete) : commands) as readonly AvailableCommand[];
+}
+
+export function completeServers(servers: readonly OutgoingMcpServer[]): readonly McpServer[] {
+  const complete = (server: OutgoingMcpServer): unknown => withType(server, "stdio");
+  // as above
+  return (Array.isArray(servers) ? servers.map(complete) : servers) as readonly McpServer[];
+}
+
+function withType(value: unknown, type: string): unknown {
+  return isObject(value) && value["type"] === undefined ? { ...value, type } : value;
+}

@@ -1,0 +1,322 @@
+// Runs and reports one tool call. Its status always ends, also when it throws or is cancelled.
+
+import { isObject, optional } from "../../../base/objects.ts";
+import { argumentText, RequestError } from "../../../jsonrpc/errors.ts";
+import type { PermissionOption } from "../../../model/content.ts";
+import { textDiff } from "../../../model/git-patch.ts";
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
+import { finalStatuses } from "../session/announced-work.ts";
+import type { SessionUpdates } from "../session/session-updates.ts";
+import type { Questions } from "./questions.ts";
+import { ShownTerminal } from "./shown-terminal.ts";
+import type {
+  DisplayTerminal,
+  DisplayTerminalOptions,
+  PermissionOptions,
+  RunTool,
+  ToolCall,
+  ToolCallStart,
+} from "./tool-call.ts";
+
+/** Where a tool call runs: in a turn, or beside the conversation. */
+export interface ToolHost {
+  readonly updates: SessionUpdates;
+  readonly questions: Questions;
+  /** Aborts with the host. */
+  readonly signal: AbortSignal;
+  readonly cwd: string;
+  /** Throws when the turn or the session is over. */
+  checkOpen(method: string): void;
+  send(update: SessionUpdate): Promise<void>;
+  /** The ids of calls that were announced and not run yet. */
+  readonly announced?: Set<string>;
+}
+
+export class RunningToolCall implements ToolCall {
+  readonly toolCallId: string;
+  readonly #host: ToolHost;
+  readonly #isCancellable: boolean;
+  readonly #permission: true | PermissionOptions | undefined;
+  #title: string;
+  #content: ToolCallContent[];
+  #terminals: ShownTerminal[] | undefined;
+  #own: AbortController | undefined;
+  #signal: AbortSignal | undefined;
+  #asks = 0;
+  #started = false;
+  /** A diff is shown before the work began: it may be what the user is asked about. */
+  #proposes = false;
+  #denial: RequestError | undefined;
+  hasEnded = false;
+
+  constructor(host: ToolHost, start: ToolCallStart) {
+    const { title, kind, name, locations, rawInput, content = [], cancellable = false } = start;
+    const { updates } = host;
+    this.#host = host;
+    this.#isCancellable = cancellable;
+    this.#permission = start.permission;
+    this.#title = title;
+    this.#content = [...content];
+    this.toolCallId = start.toolCallId ?? updates.newId();
+    if (!host.announced?.has(this.toolCallId) && updates.work.isOpen("tool_call", this.toolCallId)) {
+      const got = JSON.stringify(this.toolCallId);
+      throw new TypeError(`a tool call with the id ${got} is running: leave toolCallId out, or take another`);
+    }
+    // a slow client is waited for by what the tool says next
+    void this.#send({
+      title,
+      status: "pending",
+      ...optional({ kind, name, locations: locations && [...locations], rawInput }),
+      ...(content.length === 0 ? {} : { content: [...content] }),
+      ...(cancellable ? { capabilities: { cancel: {} } } : {}),
+    });
+    // one whose start was refused still ends with the turn
+    host.announced?.delete(this.toolCallId);
+    if (cancellable) updates.work.onCancel("tool_call", this.toolCallId, () => this.#cancelAlone());
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#isCancellable) return this.#host.signal;
+    this.#own ??= new AbortController();
+    this.#signal ??= AbortSignal.any([this.#host.signal, this.#own.signal]);
+    return this.#signal;
+  }
+
+  start(): void {
+    this.#host.checkOpen("tool.start");
+    this.#begin();
+  }
+
+  update(patch: Omit<ToolCallUpdate, "toolCallId">): Promise<void> {
+    this.#host.checkOpen("tool.update");
+    return this.#send(patch);
+  }
+
+  add(content: string | ToolCallContent): Promise<void> {
+    this.#host.checkOpen("tool.add");
+    if (typeof content !== "string" && !isObject(content))
+      throw new TypeError(`tool.add: expected text or content of a tool call, got ${argumentText(content)}`);
+    this.#begin();
+    return this.#append(typeof content === "string" ? textItem(content) : content);
+  }
+
+  diff(change: {
+    readonly path: string;
+    readonly oldText?: string | undefined;
+    readonly newText: string;
+  }): Promise<void> {
+    this.#host.checkOpen("tool.diff");
+    const item: ToolCallContent = { type: "diff", ...textDiff(checkedChange(change)) };
+    this.#proposes ||= !this.#started;
+    return this.#append(item);
+  }
+
+  terminal(options: DisplayTerminalOptions = {}): DisplayTerminal {
+    this.#host.checkOpen("tool.terminal");
+    const given: object = options;
+    if (!isObject(given) || "terminalId" in given)
+      throw new TypeError(
+        'tool.terminal: it makes a new terminal; show another with tool.add({ type: "terminal", terminalId })',
+      );
+    const { updates, cwd } = this.#host;
+    const terminal = new ShownTerminal(updates, { ...options, cwd: options.cwd ?? cwd });
+    this.#terminals ??= [];
+    this.#terminals.push(terminal);
+    void this.add({ type: "terminal", terminalId: terminal.terminalId });
+    return terminal;
+  }
+
+  requestPermission(options: PermissionOptions = {}): Promise<PermissionOption | undefined> {
+    this.#host.checkOpen("tool.requestPermission");
+    if (!isObject(options))
+      throw new TypeError(
+        `tool.requestPermission: expected an object such as { description }, got ${argumentText(options)}`,
+      );
+    return this.#ask(options);
+  }
+
+  finish(
+    status: "completed" | "failed" | "cancelled",
+    patch: Omit<ToolCallUpdate, "toolCallId" | "status"> = {},
+  ): Promise<void> {
+    this.#host.checkOpen("tool.finish");
+    return this.#end(status, patch);
+  }
+
+  /** Runs the call to its end, whatever the function does. */
+  async run<Result>(run: RunTool<Result>): Promise<Result> {
+    try {
+      // stored before it starts: a call that is forgotten would be run again
+      await this.#host.updates.log.flush();
+      this.#checkRunnable();
+      if (this.#permission !== undefined) await this.#demand(this.#permission);
+      const running = run(this);
+      // it runs, unless it waits for a permission
+      if (this.#asks === 0 && !this.#proposes) this.#begin();
+      const result = await running;
+      await this.#end(this.#isCancelled ? "cancelled" : "completed");
+      return result;
+    } catch (error) {
+      await this.#fail(error);
+      throw this.#isCancelledAlone
+        ? new RequestError("cancelled", "the user cancelled the tool call", {
+            data: { reason: "tool_cancelled" },
+          })
+        : error;
+    }
+  }
+
+  /** Ends a call that its turn leaves behind. */
+  leave(problem: string | undefined): Promise<void> {
+    if (problem !== undefined) return this.#fail(new Error(problem));
+    return this.#end(this.#isCancelled ? "cancelled" : "failed");
+  }
+
+  get #isCancelled(): boolean {
+    return this.#host.signal.aborted || this.#isCancelledAlone;
+  }
+
+  /** The user cancelled this call, and the work that it is part of goes on. */
+  get #isCancelledAlone(): boolean {
+    return this.#own?.signal.aborted === true && !this.#host.signal.aborted;
+  }
+
+  #cancelAlone(): void {
+    this.#own ??= new AbortController();
+    this.#own.abort(new DOMException("the tool call was cancelled", "AbortError"));
+  }
+
+  #checkRunnable(): void {
+    if (this.#isCancelled) this.signal.throwIfAborted();
+    if (this.hasEnded) throw new Error("the turn ended before the tool call began: await turn.tool()");
+  }
+
+  #begin(): void {
+    if (!this.#started && !this.hasEnded) void this.#send({ status: "in_progress" });
+  }
+
+  #append(item: ToolCallContent): Promise<void> {
+    return this.#send({ content: [...this.#content, item] });
+  }
+
+  #send(patch: Omit<ToolCallUpdate, "toolCallId">): Promise<void> {
+    // first: an update that is refused must change nothing here
+    const sent = this.#host.send({
+      sessionUpdate: "tool_call_update",
+      toolCallId: this.toolCallId,
+      ...patch,
+    });
+    const { status, title } = patch;
+    if (status != null) this.#started = status !== "pending";
+    if (finalStatuses.has(status)) this.hasEnded = true;
+    if (title != null) this.#title = title;
+    if (patch.content !== undefined) this.#content = [...(patch.content ?? [])];
+    return sent;
+  }
+
+  /** Asks for the permission that the call was started with. Anything but a yes throws. */
+  async #demand(permission: true | PermissionOptions): Promise<void> {
+    let option: PermissionOption | undefined;
+    try {
+      option = await this.#ask(permission === true ? {} : permission);
+    } catch (error) {
+      this.#checkRunnable();
+      // the client answered with an error, which is not a yes
+      if (!(error instanceof RequestError) || error.method === undefined) throw error;
+      const message = `it was not run: the user could not be asked (${error.message})`;
+      throw new RequestError("unavailable", message, { data: { reason: "unavailable" } });
+    }
+    // a cancel while the question was open counts, whatever the answer was
+    this.#checkRunnable();
+    if (option !== undefined) return;
+    this.#denial = RequestError.permissionDenied("the user did not allow this tool call");
+    throw this.#denial;
+  }
+
+  async #ask({ options, description, onAnswer }: PermissionOptions): Promise<PermissionOption | undefined> {
+    this.#asks++;
+    // a call that waits for the user does not run
+    if (this.#started && !this.hasEnded) void this.#send({ status: "pending" });
+    try {
+      const question = {
+        title: this.#title,
+        subject: {
+          type: "tool_call" as const,
+          toolCall: { toolCallId: this.toolCallId, content: this.#content },
+        },
+        ...optional({ options, description, onAnswer }),
+      };
+      const option = await this.#host.questions.permission(question, this.signal);
+      if (option !== undefined) this.#begin();
+      return option;
+    } finally {
+      this.#asks--;
+    }
+  }
+
+  async #end(
+    status: "completed" | "failed" | "cancelled",
+    patch: Omit<ToolCallUpdate, "toolCallId" | "status"> = {},
+  ): Promise<void> {
+    if (this.hasEnded) return;
+    if (status === "completed") this.#begin();
+    for (const terminal of this.#terminals ?? []) terminal.exit({});
+    const { toolCallId } = this;
+    // a patch that is refused throws here, and the status can still end
+    const stored = this.#host.updates.updateStored({
+      sessionUpdate: "tool_call_update",
+      toolCallId,
+      ...patch,
+      status,
+      // a call that has ended cannot be cancelled (A109)
+      ...(this.#isCancellable ? { capabilities: null } : {}),
+    });
+    this.hasEnded = true;
+    await stored;
+  }
+
+  /** A failure is shown to the user, not sent as an error; never with a stack. */
+  async #fail(error: unknown): Promise<void> {
+    if (this.#isCancelled) return this.#end("cancelled");
+    const status = error === this.#denial ? "cancelled" : "failed";
+    const message = error instanceof Error ? error.message : "the tool failed";
+    try {
+      await this.#end(status, { content: [...this.#content, textItem(message)] });
+    } catch {
+      // the message cannot be shown, whatever the tool put into it: the call ends all the same
+      await this.#end(status);
+    }
+  }
+}
+
+function textItem(text: string): ToolCallContent {
+  return { type: "content", content: { type: "text", text } };
+}
+
+type TextChange = Parameters<typeof textDiff>[0];
+
+function checkedChange(change: TextChange): TextChange {
+  const { path, oldText, newText } = isObject(change) ? (change as TextChange) : {};
+  const isRight =
+    typeof path === "string" &&
+    typeof newText === "string" &&
+    (oldText === undefined || typeof oldText === "string");
+  if (isRight) return change;
+  const got = isObject(change) ? "an object whose fields are not all texts" : argumentText(change);
+  throw new TypeError(`tool.diff: expected { path, oldText, newText }, got ${got}`);
+}
+
+/** Checks the arguments before anything is shown. */
+export function checkTool(where: string, start: unknown, run: unknown): void {
+  if (!isObject(start))
+    throw new TypeError(
+      `${where}: expected an object such as { title: "Read it" }, got ${argumentText(start)}`,
+    );
+  if (typeof run !== "function")
+    throw new TypeError(`${where}: expected a function that does the work, got ${argumentText(run)}`);
+  const { permission } = start;
+  if (permission !== undefined && permission !== true && !isObject(permission))
+    throw new TypeError(
+      `${where}: permission must be true or an object with options, got ${argumentText(permission)}: leave it out to run without asking`,
+    );
+}

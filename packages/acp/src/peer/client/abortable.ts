@@ -1,0 +1,25 @@
+// Stops waiting for work when a signal aborts.
+
+import { ConnectionError } from "../../jsonrpc/errors.ts";
+
+/** Rejects with "aborted" as soon as the signal aborts. The work goes on, and what it gives is dropped. */
+export async function abortable<Result>(
+  signal: AbortSignal | undefined,
+  what: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (signal === undefined) return work();
+  if (signal.aborted) throw abortError(signal, what);
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(abortError(signal, what));
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work(), aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+export function abortError(signal: AbortSignal, what: string): ConnectionError {
+  return new ConnectionError("aborted", `${what}: aborted`, { cause: signal.reason });
+}

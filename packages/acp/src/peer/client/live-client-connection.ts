@@ -1,0 +1,293 @@
+// Implements a client's connection to an agent: its sessions, its login, and requests outside the protocol.
+
+import { isObject, optional } from "../../base/objects.ts";
+import type {
+  Activation,
+  AgentCapabilities,
+  AgentIntroduction,
+  SessionSetup,
+  WireCall,
+} from "../../edition/agent-edition.ts";
+import type { ClientEdition } from "../../edition/client-edition.ts";
+import type { Edition } from "../../edition/negotiate.ts";
+import { listingFromWire } from "../../edition/wire-fields.ts";
+import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
+import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
+import type { AuthMethod, Implementation, SystemPrompt } from "../../model/content.ts";
+import { completeServers } from "../../model/outgoing.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
+import { abortable, abortError } from "./abortable.ts";
+import { checkAbsolute } from "./absolute-path.ts";
+import type {
+  CallOptions,
+  ClientConnection,
+  ClientCounters,
+  SessionOptions,
+  SessionPage,
+  SessionQueryOptions,
+} from "./client-connection.ts";
+import type { ClientDefinition } from "./client-definition.ts";
+import type { ClientDispatch } from "./client-dispatch.ts";
+import type { ClientWire } from "./client-wire.ts";
+import { ConnectedSession, type OpenSessionSettings } from "./connected-session.ts";
+import type { ClientSession } from "./session/client-session.ts";
+import { unreadLimits } from "./session/unread-updates.ts";
+import { SessionRequests } from "./session-requests.ts";
+
+/** The parts of a connection whose version is known. */
+export interface ClientConnectionParts {
+  readonly wire: ClientWire;
+  readonly dispatch: ClientDispatch;
+  readonly edition: ClientEdition;
+  readonly introduction: AgentIntroduction;
+}
+
+/** For a relay, which must know the ids of its requests, every method that sends one takes a hook. */
+export class LiveClientConnection implements ClientConnection {
+  readonly closed: Promise<ConnectionError>;
+  readonly #wire: ClientWire;
+  readonly #dispatch: ClientDispatch;
+  readonly #edition: ClientEdition;
+  readonly #introduction: AgentIntroduction;
+  readonly #requests: SessionRequests;
+  readonly #settings: OpenSessionSettings;
+  readonly #unstable: UnstableFeatures;
+
+  constructor(
+    { wire, dispatch, edition, introduction }: ClientConnectionParts,
+    definition: Pick<ClientDefinition, "log" | "strict" | "connection" | "policy" | "unstable">,
+  ) {
+    this.#wire = wire;
+    this.#dispatch = dispatch;
+    this.#edition = edition;
+    this.#unstable = definition.unstable ?? [];
+    this.#introduction = introduction;
+    this.#requests = new SessionRequests(wire, edition, introduction.capabilities);
+    this.#settings = {
+      log: definition.log ?? (() => undefined),
+      unread: unreadLimits(definition.connection ?? {}),
+      isStrict: definition.strict === true,
+      keepsToolCalls: definition.policy !== undefined,
+      cancelled: (session) => dispatch.cancelled(session),
+      closed: (sessionId) => dispatch.end(sessionId),
+    };
+    this.closed = dispatch.closed;
+  }
+
+  get info(): Implementation | undefined {
+    return this.#introduction.info;
+  }
+
+  get capabilities(): AgentCapabilities {
+    return this.#introduction.capabilities;
+  }
+
+  get authMethods(): readonly AuthMethod[] {
+    return this.#introduction.authMethods;
+  }
+
+  get edition(): Edition {
+    return this.#edition.name;
+  }
+
+  get counters(): ClientCounters {
+    return this.#dispatch.counters;
+  }
+
+  async newSession(options: SessionOptions & SentHook): Promise<ClientSession> {
+    this.#needs(this.capabilities.sessions, "have sessions");
+    const activation = this.#activation("newSession", options);
+    return this.#named(options, this.#edition.open(activation));
+  }
+
+  async loadSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
+    this.#needs(this.capabilities.load, "load sessions");
+    const activation = this.#activation("loadSession", options);
+    return this.#named(options, this.#edition.activate(sessionId, activation, true), sessionId);
+  }
+
+  async resumeSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
+    this.#needs(this.capabilities.resume, "resume sessions");
+    const activation = this.#activation("resumeSession", options);
+    return this.#named(options, this.#edition.activate(sessionId, activation, false), sessionId);
+  }
+
+  async forkSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
+    this.#needs(this.capabilities.fork, "fork sessions");
+    const { params } = this.#edition.open(this.#activation("forkSession", options));
+    const call = { method: "session/fork", params: { ...(params as object), sessionId } }; // of a request
+    return this.#named(options, call);
+  }
+
+  async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
+    this.#needs(this.capabilities.list, "list sessions");
+    if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
+    return listingFromWire(await this.#call("session/list", query, { signal, sent }));
+  }
+
+  async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<void> {
+    this.#needs(this.capabilities.delete, "delete sessions");
+    // also when the answer comes after an abort
+    const receive = () => this.#dispatch.end(sessionId);
+    await this.#call("session/delete", { sessionId }, { ...options, receive });
+  }
+
+  async login(methodId: string, options: CallOptions & SentHook = {}): Promise<void> {
+    const method = this.authMethods.find((each) => each.methodId === methodId);
+    if (method === undefined) {
+      const known = this.authMethods.map((each) => String(each.methodId)).join(", ");
+      throw new TypeError(`login: the agent has no method ${methodId}; it has: ${known || "none"}`);
+    }
+    // never sent to the agent (C11)
+    if (method.type === "terminal") {
+      throw new TypeError(
+        `login: ${methodId} is a terminal login: run the agent's program with its arguments, then connect again`,
+      );
+    }
+    const { method: name, params } = this.#edition.login(methodId);
+    await this.#call(name, params, options);
+  }
+
+  async logout(options: CallOptions & SentHook = {}): Promise<void> {
+    this.#needs(this.capabilities.logout, "log out");
+    const { method, params } = this.#edition.logout();
+    await this.#call(method, params, options);
+  }
+
+  request(
+    method: `_${string}`,
+    params?: unknown,
+    options?: RequestOptions<unknown> & SentHook,
+  ): Promise<unknown> {
+    return this.#wire.extension(method, params, options);
+  }
+
+  notify(method: `_${string}`, params?: unknown): Promise<void> {
+    return this.#wire.notifyExtension(method, params);
+  }
+
+  async close(reason?: string): Promise<void> {
+    await this.#wire.close(reason);
+    await this.closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  // ----
+
+  #call<Result = object>(
+    method: string,
+    params: unknown,
+    options: {
+      readonly signal?: AbortSignal | undefined;
+      readonly receive?: (result: object) => Result;
+    } & SentHook,
+  ): Promise<Result> {
+    return abortable(options.signal, method, () => this.#wire.request(method, params, options));
+  }
+
+  /** Sends a request whose answer names a session, and installs it before any later message is handled. */
+  #named(
+    options: SessionOptions & SentHook,
+    { method, params }: WireCall,
+    sessionId?: string,
+  ): Promise<ClientSession> {
+    const { signal, sent, known = { configOptions: [], availableCommands: [] } } = options;
+    return this.#dispatch.naming(async () => {
+      if (signal?.aborted) throw abortError(signal, method);
+      // history comes before the answer: the session is there to receive it
+      const isKnown = sessionId !== undefined && this.#dispatch.find(sessionId) !== undefined;
+      const early = sessionId === undefined ? undefined : this.#install({ sessionId, ...known }, options);
+      const receive = (result: object) => {
+        const setup = this.#edition.setup(result, sessionId);
+        if (setup.sessionId === "") throw namelessSession(method);
+        if (signal?.aborted && !isKnown) {
+          this.#abandon(setup.sessionId);
+          throw abortError(signal, method);
+        }
+        const session =
+          early ?? this.#install({ ...setup, configOptions: [], availableCommands: [] }, options);
+        // updates that came before the answer are older than it
+        session.opened(setup);
+        return session;
+      };
+      const send = () => this.#wire.request(method, params, { receive, sent, signal });
+      if (early === undefined) return abortable(signal, method, send);
+      return abortable(signal, method, () => early.replaying(send)).catch((error: unknown) => {
+        // one that was open before is still open
+        if (!isKnown) this.#dispatch.forget(early.sessionId);
+        throw error;
+      });
+    });
+  }
+
+  /** The caller has given up, so nobody will close the session that the agent opened. */
+  #abandon(sessionId: string): void {
+    // it was opened again meanwhile
+    if (this.#dispatch.find(sessionId) !== undefined) return;
+    this.#requests.close(sessionId).catch((error: unknown) => {
+      this.#settings.log("warn", "a session whose opening was aborted could not be closed", { error });
+    });
+  }
+
+  #install(
+    setup: SessionSetup,
+    { cwd, additionalDirectories = [], onUpdate, onEntry }: SessionOptions,
+  ): ConnectedSession {
+    const known = this.#dispatch.find(setup.sessionId);
+    const roots = [cwd, ...additionalDirectories];
+    const session =
+      known ??
+      new ConnectedSession(
+        setup,
+        roots,
+        this.#requests,
+        this.#edition.session(this.#unstable),
+        this.#settings,
+      );
+    session.events.listen(onUpdate, onEntry);
+    if (known === undefined) this.#dispatch.install(session);
+    return session;
+  }
+
+  #activation(method: string, options: SessionOptions): Activation {
+    if (!isObject(options)) {
+      const wanted = 'an object with `cwd` as the last argument, as { cwd: "/absolute/path" }';
+      throw new TypeError(`${method}: expected ${wanted}, got ${argumentText(options)}`);
+    }
+    const { cwd, additionalDirectories = [], systemPrompt, _meta } = options;
+    const mcpServers = completeServers(options.mcpServers ?? []);
+    checkAbsolute(method, "cwd", cwd);
+    for (const directory of additionalDirectories) checkAbsolute(method, "additionalDirectories", directory);
+    if (additionalDirectories.length > 0)
+      this.#needs(this.capabilities.additionalDirectories, "take additional directories");
+    if (systemPrompt !== undefined) this.#checkSystemPrompt(systemPrompt);
+    for (const { type } of mcpServers) {
+      if (type === "http") this.#needs(this.capabilities.mcpHttp, "use MCP servers over HTTP");
+      else if (type === "stdio") this.#needs(this.capabilities.mcpStdio, "use MCP servers over stdio");
+      else if (type === "sse") this.#needs(this.capabilities.mcpSse, "use MCP servers over SSE");
+    }
+    const roots = [...new Set(additionalDirectories)].filter((root) => root !== cwd);
+    return { cwd, additionalDirectories: roots, mcpServers, ...optional({ systemPrompt, _meta }) };
+  }
+
+  /** Only what was declared, and text. */
+  #checkSystemPrompt({ mode, content }: SystemPrompt): void {
+    this.#needs(this.capabilities.systemPrompt, "take a system prompt");
+    if (mode === "override")
+      this.#needs(this.capabilities.systemPromptOverride, "let a system prompt override its own");
+    if (content.length === 0 || content.some((block) => block.type !== "text" || block.text === ""))
+      throw new TypeError("systemPrompt: its content must be one or more blocks of text, none of them empty");
+  }
+
+  /** Throws for a request that the agent does not support. */
+  #needs(offered: boolean, what: string): void {
+    if (!offered) throw new TypeError(`this agent does not ${what}`);
+  }
+}
+
+function namelessSession(method: string): ConnectionError {
+  return new ConnectionError("protocol", `${method}: result/sessionId must not be empty`);
+}

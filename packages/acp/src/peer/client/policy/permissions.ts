@@ -1,0 +1,208 @@
+// Answers permission requests and permits effects, by the policy and the permission handler of a client.
+
+import { isObject, optional } from "../../../base/objects.ts";
+import type { Log } from "../../../jsonrpc/connection-options.ts";
+import { argumentText, RequestError } from "../../../jsonrpc/errors.ts";
+import type { PermissionOutcome, PermissionRequest } from "../../../model/ask.ts";
+import type { EntryBody } from "../../../model/entry.ts";
+import type { ToolCallUpdate } from "../../../model/update.ts";
+import { newId } from "../../base/new-id.ts";
+import type { ClientSession, RequestContext } from "../session/client-session.ts";
+import type { OpenQuestions } from "../session/open-questions.ts";
+import type { ClientPolicy, EffectRequest, PolicyRequest } from "./client-policy.ts";
+import { effectQuestion } from "./effect-question.ts";
+import {
+  cancelled,
+  chosenOption,
+  optionOfKind,
+  outcomeFrom,
+  type PermissionAnswer,
+} from "./permission-answer.ts";
+
+/** The part of a client's definition that decides. */
+export interface PermissionHandlers {
+  requestPermission?(
+    request: PermissionRequest,
+    context: RequestContext,
+  ): PermissionAnswer | Promise<PermissionAnswer>;
+  readonly policy?: ClientPolicy;
+}
+
+/** A session that an agent asks about. */
+export interface AskedSession extends ClientSession {
+  readonly questions: OpenQuestions;
+  readonly toolCalls: { detailsOf(toolCallId: string, said?: ToolCallUpdate): ToolCallUpdate | undefined };
+  record(body: EntryBody): void;
+}
+
+interface Verdict {
+  readonly decision: "allow" | "ask" | "deny";
+  readonly reason?: string;
+}
+
+export class Permissions {
+  readonly #handlers: PermissionHandlers;
+  readonly #log: Log;
+  /** Mistakes are logged once. */
+  readonly #logged = new Set<string>();
+
+  constructor(handlers: PermissionHandlers, log: Log) {
+    this.#handlers = handlers;
+    this.#log = log;
+  }
+
+  /** Answers a question of the agent. */
+  answer(session: AskedSession, request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
+    return this.#question(session, request, signal, async (context) => {
+      if (request.options.length === 0) return cancelled;
+      const { policy } = this.#handlers;
+      if (policy === undefined) return this.#ask(request, context);
+      const toolCall = toolCallOf(session, request);
+      const wanted: PolicyRequest = { type: "permission", request, ...optional({ toolCall }) };
+      const { decision } = await this.#decide(policy, wanted, context);
+      if (decision === "ask") return this.#askAndRemember(policy, wanted, request, context);
+      if (decision === "deny") return optionOfKind(request, "reject_once") ?? cancelled;
+      const allowed = optionOfKind(request, "allow_once");
+      // an option that lasts says more than the policy did
+      if (allowed === undefined) this.#complain("allow_once", noAllowOnce);
+      return allowed ?? cancelled;
+    });
+  }
+
+  /**
+   * Resolves when the effect may happen. Call what it gives right before the effect: it throws when the user has
+   * cancelled since. Rejects with -32060 when it may not. Undefined without a policy.
+   */
+  get permit(): Permit | undefined {
+    const { policy } = this.#handlers;
+    return policy && ((session, effect, signal) => this.#permit(policy, session, effect, signal));
+  }
+
+  /** Tells the policy that the user has cancelled. */
+  cancel(session: ClientSession): void {
+    try {
+      this.#handlers.policy?.cancel?.(session);
+    } catch (error) {
+      this.#log("error", "the policy threw in cancel", { error });
+    }
+  }
+
+  async #permit(
+    policy: ClientPolicy,
+    session: AskedSession,
+    effect: EffectRequest,
+    signal: AbortSignal,
+  ): Promise<() => void> {
+    const { questions } = session;
+    const { cancels } = questions;
+    const verdict = await questions.answer<Verdict | undefined>(signal, undefined, (either) =>
+      this.#decide(policy, effect, { session, signal: either }),
+    );
+    if (verdict === undefined) throw denied("the user has cancelled");
+    if (verdict.decision === "deny") throw denied(verdict.reason);
+    if (verdict.decision === "ask") {
+      if (this.#handlers.requestPermission === undefined) throw denied("nobody is there to be asked");
+      const request = effectQuestion(effect, newId(), policy.remember !== undefined);
+      const outcome = await this.#question(session, request, signal, (context) =>
+        this.#askAndRemember(policy, effect, request, context),
+      );
+      const kind = chosenOption(request, outcome)?.kind;
+      if (kind !== "allow_once" && kind !== "allow_always") throw denied("the user did not allow it");
+    }
+    return () => {
+      if (signal.aborted || questions.cancels !== cancels) throw denied("the user has cancelled");
+    };
+  }
+
+  /** Records a question and its answer, and answers it as cancelled when the user cancels. */
+  async #question(
+    session: AskedSession,
+    request: PermissionRequest,
+    signal: AbortSignal,
+    handle: (context: RequestContext) => Promise<PermissionOutcome>,
+  ): Promise<PermissionOutcome> {
+    const askId = newId();
+    session.record({ kind: "ask", askId, permission: request });
+    let outcome = cancelled;
+    try {
+      outcome = await session.questions.answer(signal, cancelled, (either) =>
+        handle({ session, signal: either }),
+      );
+    } finally {
+      // also when the handler fails: the question is over
+      session.record({ kind: "answer", askId, permission: outcome });
+    }
+    return outcome;
+  }
+
+  async #decide(policy: ClientPolicy, request: PolicyRequest, context: RequestContext): Promise<Verdict> {
+    let given: unknown;
+    try {
+      given = await policy.decide(request, context);
+    } catch (error) {
+      this.#log("error", "the policy threw, so the request was denied", { type: request.type, error });
+      return { decision: "deny" };
+    }
+    if (given === "allow" || given === "ask" || given === "deny") return { decision: given };
+    const { decision, reason } = isObject(given) ? given : {};
+    if (decision === "allow" || decision === "deny")
+      return { decision, ...optional({ reason: typeof reason === "string" ? reason : undefined }) };
+    this.#complain(
+      "decide",
+      `policy.decide returned ${argumentText(given)}, which is no decision, so the request was denied; return ` +
+        '"allow", "ask", "deny" or { decision, reason }',
+    );
+    return { decision: "deny" };
+  }
+
+  async #ask(request: PermissionRequest, context: RequestContext): Promise<PermissionOutcome> {
+    // the user has cancelled while the policy decided
+    if (this.#handlers.requestPermission === undefined || context.signal.aborted) return cancelled;
+    const given: unknown = await this.#handlers.requestPermission(request, context);
+    return outcomeFrom(request, given, (message) => this.#complain("answer", message));
+  }
+
+  async #askAndRemember(
+    policy: ClientPolicy,
+    wanted: PolicyRequest,
+    request: PermissionRequest,
+    context: RequestContext,
+  ): Promise<PermissionOutcome> {
+    const outcome = await this.#ask(request, context);
+    // without a handler nobody was asked, and what is cancelled was not answered
+    if (this.#handlers.requestPermission === undefined || context.signal.aborted) return cancelled;
+    try {
+      await policy.remember?.(wanted, chosenOption(request, outcome), context);
+    } catch (error) {
+      this.#log("error", "the policy threw in remember", { error });
+    }
+    return outcome;
+  }
+
+  #complain(mistake: string, message: string): void {
+    if (this.#logged.has(mistake)) return;
+    this.#logged.add(mistake);
+    this.#log("warn", message, {});
+  }
+}
+
+/** Asks for permission before an effect. */
+export type Permit = (
+  session: AskedSession,
+  effect: EffectRequest,
+  signal: AbortSignal,
+) => Promise<() => void>;
+
+const noAllowOnce =
+  "the policy allowed a request that has no option of kind allow_once, so it was denied; answer it with ask";
+
+function toolCallOf(session: AskedSession, { subject }: PermissionRequest): ToolCallUpdate | undefined {
+  if (subject?.type === "tool_call")
+    return session.toolCalls.detailsOf(subject.toolCall.toolCallId, subject.toolCall);
+  if (subject?.type !== "command" || subject.toolCallId == null) return undefined;
+  return session.toolCalls.detailsOf(subject.toolCallId);
+}
+
+function denied(reason = "this client does not allow it"): RequestError {
+  return RequestError.permissionDenied(`permission denied: ${reason}`);
+}

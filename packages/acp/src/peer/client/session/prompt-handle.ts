@@ -1,0 +1,118 @@
+// The handle of an open prompt: settles its promises and buffers updates for its iterator.
+
+import { optional } from "../../../base/objects.ts";
+import { ConnectionError, type RequestError } from "../../../jsonrpc/errors.ts";
+import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
+import type { Prompt } from "./client-session.ts";
+import { type UnreadLimits, UnreadUpdates } from "./unread-updates.ts";
+
+export class PromptHandle implements Prompt {
+  readonly accepted: Promise<string>;
+  readonly result: Promise<PromptResult>;
+  readonly #accepted = Promise.withResolvers<string>();
+  readonly #outcome = Promise.withResolvers<PromptResult>();
+  readonly #cancel: () => void;
+  readonly #unread: UnreadUpdates;
+  #ended = false;
+  #failure: Error | undefined;
+  #wake: (() => void) | undefined;
+  #stopListening: (() => void) | undefined;
+
+  constructor(cancel: () => void, limits: UnreadLimits) {
+    this.#cancel = cancel;
+    this.#unread = new UnreadUpdates(limits);
+    this.accepted = this.#accepted.promise;
+    this.result = this.#outcome.promise;
+    // a caller may use only one of the two
+    this.accepted.catch(() => undefined);
+    this.result.catch(() => undefined);
+  }
+
+  cancel(): void {
+    this.#cancel();
+  }
+
+  /** Cancels the prompt when the signal aborts, or now if it has. */
+  cancelOn(signal: AbortSignal): void {
+    if (signal.aborted) return this.cancel();
+    const cancel = () => this.cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    this.#stopListening = () => signal.removeEventListener("abort", cancel);
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a prompt is awaited for its result
+  then<Fulfilled = PromptResult, Rejected = never>(
+    onFulfilled?: ((result: PromptResult) => Fulfilled | PromiseLike<Fulfilled>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Fulfilled | Rejected> {
+    this.#unread.forgo();
+    return this.result.then(onFulfilled, onRejected);
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<SessionUpdate, void> {
+    // when the loop begins, and not with its first step
+    this.#unread.begin();
+    return this.#updates();
+  }
+
+  async *#updates(): AsyncGenerator<SessionUpdate, void> {
+    try {
+      for (;;) {
+        for (let update = this.#unread.take(); update !== undefined; update = this.#unread.take())
+          yield update;
+        if (this.#ended) break;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        // waking an iterator that is awake costs as much as the rest of an update
+        this.#wake = undefined;
+      }
+    } finally {
+      // nobody reads the rest
+      this.#unread.stop();
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  push(update: SessionUpdate, chars: number): void {
+    this.#unread.push(update, chars);
+    this.#wake?.();
+  }
+
+  accept(messageId: string): void {
+    this.#accepted.resolve(messageId);
+  }
+
+  end(outcome: PromptResult): void {
+    // no-op for one that was accepted; one that was withdrawn will never be
+    this.#accepted.reject(new ConnectionError("aborted", "the prompt ended before it was accepted"));
+    this.#finish();
+    this.#outcome.resolve(outcome);
+  }
+
+  /** Ends with an error of the agent, which is a result in every version. */
+  refuse(error: RequestError): PromptResult {
+    this.#accepted.reject(error);
+    this.#finish();
+    const { kind, code, message, data } = error;
+    const outcome: PromptResult = {
+      stopReason: "error",
+      error: { kind, code, message, ...optional({ data }) },
+    };
+    this.#outcome.resolve(outcome);
+    return outcome;
+  }
+
+  fail(error: Error): void {
+    this.#failure = error;
+    this.#accepted.reject(error);
+    this.#finish();
+    this.#outcome.reject(error);
+  }
+
+  #finish(): void {
+    this.#stopListening?.();
+    this.#ended = true;
+    this.#wake?.();
+  }
+}

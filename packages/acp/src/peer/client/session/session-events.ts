@@ -1,0 +1,157 @@
+// Delivers the updates and entries of one session to its listeners.
+
+import { isPromiseLike, reportRejection } from "../../../jsonrpc/callbacks.ts";
+import type { Log } from "../../../jsonrpc/connection-options.ts";
+import { argumentText } from "../../../jsonrpc/errors.ts";
+import type { Entry, EntryBody } from "../../../model/entry.ts";
+import { entryFormat } from "../../../model/entry-format.ts";
+import type { SessionUpdate } from "../../../model/update.ts";
+import type { SessionListener } from "./client-session.ts";
+
+export class SessionEvents {
+  readonly #updateListeners = new Set<SessionListener<SessionUpdate>>();
+  readonly #entryListeners = new Set<SessionListener<Entry>>();
+  readonly #log: Log;
+  /** Until the first listener has had it. */
+  #backlog: EntryBacklog | undefined = new EntryBacklog();
+  #updatesClaimed = false;
+  #entriesClaimed = false;
+  #seq = 0;
+  #hasReportedLoss = false;
+  #hasReportedPromise = false;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  onUpdate(listener: SessionListener<SessionUpdate>): () => void {
+    addListener("onUpdate", this.#updateListeners, listener);
+    if (!this.#updatesClaimed) {
+      for (const entry of this.#claim()) if (entry.kind === "update") this.#call(listener, entry.update);
+    }
+    this.#updatesClaimed = true;
+    return () => this.#updateListeners.delete(listener);
+  }
+
+  onEntry(listener: SessionListener<Entry>): () => void {
+    addListener("onEntry", this.#entryListeners, listener);
+    if (!this.#entriesClaimed) for (const entry of this.#claim()) this.#call(listener, entry);
+    this.#entriesClaimed = true;
+    return () => this.#entryListeners.delete(listener);
+  }
+
+  /** Adds the listeners of an activation. A session that is loaded again may be given those that it has. */
+  listen(
+    onUpdate: SessionListener<SessionUpdate> | undefined,
+    onEntry: SessionListener<Entry> | undefined,
+  ): void {
+    if (onUpdate !== undefined && !this.#updateListeners.has(onUpdate)) this.onUpdate(onUpdate);
+    if (onEntry !== undefined && !this.#entryListeners.has(onEntry)) this.onEntry(onEntry);
+  }
+
+  /** Calls the listeners of updates; `recordUpdate` is for those of entries. */
+  update(update: SessionUpdate): void {
+    for (const listener of this.#updateListeners) this.#call(listener, update);
+  }
+
+  /** `chars` is the size of the message that brought the update. */
+  recordUpdate(update: SessionUpdate, chars: number): void {
+    if (this.#entryListeners.size > 0 || this.#backlog !== undefined)
+      this.record({ kind: "update", update }, chars);
+    else this.#seq++;
+  }
+
+  record(body: EntryBody, chars: number): void {
+    this.deliver({ format: entryFormat, seq: ++this.#seq, time: Date.now(), ...body }, chars);
+  }
+
+  deliver(entry: Entry, chars: number): void {
+    // one kind of listener is here: the other may still join it until something new comes
+    if (this.#updatesClaimed || this.#entriesClaimed) this.#backlog = undefined;
+    else this.#backlog?.push(entry, chars);
+    for (const listener of this.#entryListeners) this.#call(listener, entry);
+  }
+
+  /** What the first listener of a kind gets of the past. */
+  #claim(): readonly Entry[] {
+    // without a backlog the other kind of listener has had what came before
+    if ((this.#backlog === undefined || this.#backlog.hasLost) && !this.#hasReportedLoss) {
+      this.#hasReportedLoss = true;
+      this.#log("warn", lateListener, {});
+    }
+    return this.#backlog?.entries ?? [];
+  }
+
+  #call<Value>(listener: SessionListener<Value>, value: Value): void {
+    try {
+      const returned: unknown = listener(value);
+      if (returned !== undefined) this.#returned(returned);
+    } catch (error) {
+      this.#listenerFailed(error);
+    }
+  }
+
+  #returned(returned: unknown): void {
+    if (!isPromiseLike(returned)) return;
+    if (!this.#hasReportedPromise) this.#log("warn", asyncListener, {});
+    this.#hasReportedPromise = true;
+    reportRejection(returned, (error) => this.#listenerFailed(error));
+  }
+
+  #listenerFailed(error: unknown): void {
+    this.#log("error", "a listener threw", { error });
+  }
+}
+
+const lateListener =
+  "a listener was registered late and has missed updates; give it to newSession, loadSession or resumeSession as " +
+  "onUpdate or onEntry";
+const asyncListener =
+  "a listener returned a promise, which nothing waits for: it is called with the next update before it has finished; " +
+  "make it synchronous, or iterate a prompt";
+
+function addListener<Value>(
+  name: string,
+  listeners: Set<SessionListener<Value>>,
+  listener: SessionListener<Value>,
+): void {
+  if (typeof listener !== "function")
+    throw new TypeError(`${name}: expected a function, got ${argumentText(listener)}`);
+  if (listeners.has(listener)) {
+    const advice = "remove it first, with the function that its registration returned";
+    throw new TypeError(`${name}: this listener is registered already; ${advice}`);
+  }
+  listeners.add(listener);
+}
+
+const maxEntries = 1_024;
+const maxChars = 8 * 1024 * 1024;
+
+/** Keeps the entries of a session for its first listener, within bounds. */
+class EntryBacklog {
+  readonly entries: Entry[] = [];
+  readonly #sizes: number[] = [];
+  #chars = 0;
+  /** Whether entries were dropped. */
+  hasLost = false;
+
+  push(entry: Entry, chars: number): void {
+    this.entries.push(entry);
+    this.#sizes.push(chars);
+    this.#chars += chars;
+    if (this.entries.length > maxEntries || this.#chars > maxChars) this.#dropOldest();
+  }
+
+  /** Drops half at once, so that each entry costs the same. */
+  #dropOldest(): void {
+    const drop = this.entries.length > maxEntries ? maxEntries / 2 : 0;
+    let dropped = 0;
+    while (dropped < drop || (this.#chars > maxChars && dropped < this.entries.length)) {
+      this.#chars -= this.#sizes[dropped] ?? 0;
+      dropped++;
+    }
+    this.entries.splice(0, dropped);
+    this.#sizes.splice(0, dropped);
+    if (dropped > 0) this.hasLost = true;
+  }
+}

@@ -1,0 +1,54 @@
+// Collects what an agent does for one prompt, for assertions.
+
+import type { ContentBlock } from "../model/content.ts";
+import { entryFormat } from "../model/entry-format.ts";
+import type { PromptResult, SessionUpdate } from "../model/update.ts";
+import { applyEntry, createView } from "../view/apply-entry.ts";
+import type { SessionView, ToolCallItem } from "../view/session-view.ts";
+
+/** What an agent did for one prompt. */
+export interface Collected {
+  /** The text of its messages; a line break stands between two of them. */
+  readonly text: string;
+  /** The text of its thoughts, likewise. */
+  readonly thoughts: string;
+  /** Its tool calls as they were in the end, in the order in which they began. */
+  readonly toolCalls: readonly ToolCallItem[];
+  readonly updates: readonly SessionUpdate[];
+  readonly result: PromptResult;
+}
+
+/**
+ * Reads a prompt to its end. Rejects when the connection ends before.
+ *
+ * @example
+ * const { text, toolCalls, result } = await collect(session.prompt("fix the tests"));
+ * assert.equal(result.stopReason, "end_turn");
+ */
+export async function collect(
+  prompt: AsyncIterable<SessionUpdate> & { readonly result: Promise<PromptResult> },
+): Promise<Collected> {
+  const updates: SessionUpdate[] = [];
+  const view = createView();
+  for await (const update of prompt) {
+    updates.push(update);
+    applyEntry(view, { format: entryFormat, seq: updates.length, time: 0, kind: "update", update });
+  }
+  const result = await prompt.result;
+  return {
+    text: textOf(view, "agent_message"),
+    thoughts: textOf(view, "agent_thought"),
+    toolCalls: [...view.toolCalls.values()],
+    updates,
+    result,
+  };
+}
+
+function textOf({ timeline }: SessionView, kind: "agent_message" | "agent_thought"): string {
+  const messages = timeline.flatMap((item) => (item.kind === kind ? [item.content] : []));
+  return messages.map((content) => content.map(textIn).join("")).join("\n");
+}
+
+function textIn(block: ContentBlock): string {
+  return block.type === "text" && typeof block.text === "string" ? block.text : "";
+}

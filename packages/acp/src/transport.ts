@@ -1,0 +1,14 @@
+// What a transport of your own is made of, and transports for tests and web streams, in every JavaScript runtime.
+
+export type { EndReason, Fault, LineAccess, Sink, Transport } from "./jsonrpc/transport.ts";
+export type { ByteChannel, ByteReceiver, FrameLimits, TextPlatform } from "./transport/byte-channel.ts";
+export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";
+export { type MemoryPairOptions, memoryPair } from "./transport/memory.ts";
+export {
+  type ByteStreams,
+  fromWebStreams,
+  type MessageStreams,
+  toWebStreams,
+  type WebStreamOptions,
+} from "./transport/web-streams.ts";
+export type { WebSocketLike } from "./transport/websocket.ts";

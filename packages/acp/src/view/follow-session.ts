@@ -1,0 +1,47 @@
+// Keeps a view of a session up to date.
+
+import type { Entry } from "../model/entry.ts";
+import { applyEntry, createView, type ViewOptions } from "./apply-entry.ts";
+import type { SessionView } from "./session-view.ts";
+
+/** The part of a session that a view needs. */
+export interface FollowedSession {
+  /** Returns a function that removes the listener. */
+  onEntry(listener: (entry: Entry) => undefined): () => void;
+}
+
+/** A view that changes with its session. */
+export interface FollowedView extends SessionView {
+  /** Stops following; the view stays as it is. */
+  [Symbol.dispose](): void;
+}
+
+/**
+ * Creates a view of a session and applies every entry to it. What came before the call is in the view when it returns;
+ * `onChange` is called after each later entry. Follow a session as soon as you have it: only a limited number of entries
+ * is kept until then.
+ *
+ * @example
+ * const session = await agent.newSession({ cwd });
+ * const view = followSession(session, draw);
+ * draw(view);
+ */
+export function followSession(
+  session: FollowedSession,
+  onChange?: (view: FollowedView) => void,
+  options?: ViewOptions,
+): FollowedView {
+  let unfollow: (() => void) | undefined;
+  // not enumerable: a view is data
+  const view: FollowedView = Object.defineProperty(createView(options) as FollowedView, Symbol.dispose, {
+    value: () => unfollow?.(),
+  });
+  unfollow = session.onEntry((entry) => {
+    const { seq } = view;
+    applyEntry(view, entry);
+    // earlier entries come while the caller has no view yet
+    if (unfollow !== undefined && view.seq !== seq) onChange?.(view);
+    return undefined;
+  });
+  return view;
+}

@@ -1,0 +1,8 @@
+// Exports for Parley's own packages only, without compatibility between versions.
+
+export { type Account, type AccountOptions, openAccount } from "./auth/account.ts";
+export { type CredentialsFile, credentialsFile } from "./auth/credentials-file.ts";
+export { keyProblem, loginProvider } from "./auth/login.ts";
+export { type AgentConfig, agentConfigShape } from "./config/agent-config.ts";
+export { configuredModels } from "./providers/choose-model.ts";
+export type { Endpoint, ModelConfig } from "./providers/provider-config.ts";
