@@ -7,7 +7,6 @@ import { auditLog } from "../audit/audit-log.ts";
 import { checkKeys } from "../base/option-keys.ts";
 import { parsePolicy } from "../rules/policy-text.ts";
 import { rememberedRules } from "../rules/remembered.ts";
-
 import type { PermissionDecision } from "./decision.ts";
 import { DecisionReports } from "./decision-reports.ts";
 import { permissionGate } from "./gate.ts";
