@@ -10,8 +10,8 @@ import { read, repositoryFiles } from "./source-files.ts";
  * this table goes.
  */
 const allowedGaps: Readonly<Record<string, number>> = {
-  "type not exported": 13,
-  "no hover text": 478,
+  "type not exported": 9,
+  "no hover text": 477,
   "no example": 16,
 };
 

@@ -1,7 +1,12 @@
 // Starts or reaches an agent and connects to it.
 
-import type { ClientConnection } from "@parley/acp";
-import { type ClientDefinition, ConnectionError, client, RequestError } from "@parley/acp";
+import {
+  type ClientConnection,
+  type ClientDefinition,
+  ConnectionError,
+  client,
+  RequestError,
+} from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
@@ -63,9 +68,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   const held = pausableTransport(watchedInput(reached.transport, (event) => onEvent?.(event)));
   const { transport, settled } = abortableTransport(held.transport, signal);
   try {
-    const connected = await app.connect(transport);
-    // as: the class has the members of the interface, but for disposal
-    const agent = connected as unknown as ClientConnection;
+    const agent = await app.connect(transport);
     const handshakeMs = performance.now() - started;
     const name = agent.info?.title ?? agent.info?.name ?? entry.name;
     onEvent?.({ kind: "ready", handshakeMs, agent: name, edition: agent.edition });

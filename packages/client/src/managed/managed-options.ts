@@ -10,7 +10,6 @@ import type {
   Terminals,
 } from "@parley/acp";
 import type { SessionSetup } from "../agents/agent-spec.ts";
-
 import type { ConnectAgentOptions } from "./connect-options.ts";
 
 /** Decides what an agent may do, and does it. */
