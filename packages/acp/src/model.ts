@@ -16,7 +16,7 @@ export type {
   Files,
   ReadTextOptions,
   TerminalHandle,
-  TerminalOutput,
+  TerminalSnapshot,
   Terminals,
   WriteTextOptions,
 } from "./model/services.ts";

@@ -38,10 +38,26 @@ interface Envelope {
 /**
  * A JSON-RPC connection. Nothing is awaited between the arrival of a message and the start of its handler, so
  * handlers start in the order of the wire.
+ *
+ * @example
+ * import { Connection } from "@parley/acp/jsonrpc";
+ * import { memoryPair } from "@parley/acp/transport";
+ *
+ * const [near, far] = memoryPair();
+ * const server = new Connection(far, {
+ *   handlers: { request: (method, params) => ({ method, params }), notification: () => undefined },
+ * });
+ * const caller = new Connection(near, {
+ *   handlers: { request: () => undefined, notification: () => undefined },
+ * });
+ * console.log(await caller.request("echo", { text: "hello" }, { timeoutMs: 5_000 }));
+ * await caller.close();
+ * await server.closed;
  */
 export class Connection {
   /** Resolves with the reason when the connection has closed; never rejects. */
   readonly closed: Promise<ConnectionError>;
+  /** Counts of messages that were ignored, refused or dropped. */
   readonly counters: ConnectionCounters = newCounters();
   /** "any" accepts null and fractions, as v1 does; "strict" accepts strings and integers only, as v2 does. */
   idPolicy: "any" | "strict" = "any";
@@ -62,6 +78,11 @@ export class Connection {
   #phase: "open" | "draining" | "closed" = "open";
   #endReason: ConnectionError | undefined;
 
+  /**
+   * Starts the transport and reads from it.
+   *
+   * @throws {TypeError} When the transport has a connection already, or when a limit or time is no number above 0.
+   */
   constructor(transport: Transport, options: ConnectionOptions) {
     this.#transport = transport;
     this.#options = options;
@@ -104,6 +125,7 @@ export class Connection {
     transport.start(this.#sink(tap));
   }
 
+  /** Whether it can send. False as soon as either side has begun to close. */
   get isOpen(): boolean {
     return this.#phase === "open";
   }
@@ -167,7 +189,7 @@ export class Connection {
     });
   }
 
-  /** Rejects pending requests, lets running handlers answer, flushes and closes. Idempotent. */
+  /** Rejects pending requests, lets running handlers answer (`drainMs`), flushes and closes. Further calls do nothing. */
   async close(reason = "the connection was closed by this side"): Promise<void> {
     this.#end(new ConnectionError("closed", reason));
     await this.closed;

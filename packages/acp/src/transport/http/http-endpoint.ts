@@ -4,18 +4,7 @@ import { type Deadline, deadline } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { isLoopback } from "../unencrypted-address.ts";
 import { HttpFailure, networkWords, plainLine, retryAfter, serverWords } from "./http-failure.ts";
-
-/** The form of the standard `fetch` that is used. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
-export interface EndpointOptions {
-  /** Sent with every request; never shown in errors. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Default: the global `fetch`. */
-  readonly fetch?: Fetch;
-  /** Whether to store cookies and send them back. Default true. */
-  readonly cookies?: boolean;
-}
+import type { Fetch, HttpClientOptions } from "./http-options.ts";
 
 export interface Call {
   readonly method: "POST" | "GET" | "DELETE";
@@ -48,7 +37,7 @@ export class HttpEndpoint {
   /** Ends each running call. */
   readonly #running = new Set<() => void>();
 
-  constructor(address: URL, options: EndpointOptions) {
+  constructor(address: URL, options: HttpClientOptions) {
     this.#url = address.href;
     this.shown = `${address.origin}${address.pathname}`;
     this.#headers = new Headers(options.headers);

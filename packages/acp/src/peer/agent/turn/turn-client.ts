@@ -8,7 +8,7 @@ import type {
   Files,
   ReadTextOptions,
   TerminalHandle,
-  TerminalOutput,
+  TerminalSnapshot,
   Terminals,
   WriteTextOptions,
 } from "../../../model/services.ts";
@@ -143,7 +143,7 @@ function terminalHandle(
   let released: Promise<void> | undefined;
   const terminal: TerminalHandle = {
     terminalId,
-    async output(): Promise<TerminalOutput> {
+    async output(): Promise<TerminalSnapshot> {
       const { output, truncated, exitStatus } = (await ask("terminal/output", params)) as {
         output: string;
         truncated: boolean;
