@@ -20,8 +20,15 @@ import { InvalidInput, invalidRequest } from "./invalid-input.ts";
 import { batchEntryTexts } from "./json-text.ts";
 import { exactId, exactRequestId, idProblem, isExact, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
-import type { SentHook } from "./pending-requests.ts";
-import { checkTimes, PendingRequests, type RequestOptions, SentBatches } from "./pending-requests.ts";
+import {
+  checkTimes,
+  notSent,
+  PendingRequests,
+  type RequestOptions,
+  SentBatches,
+  type SentHook,
+  unanswered,
+} from "./pending-requests.ts";
 import { claimTransport, type EndReason, type Sink, type Transport } from "./transport.ts";
 
 const cancelMethod = "$/cancel_request";
@@ -44,15 +51,11 @@ interface Envelope {
  * import { memoryPair } from "@parley/acp/transport";
  *
  * const [near, far] = memoryPair();
- * const server = new Connection(far, {
- *   handlers: { request: (method, params) => ({ method, params }), notification: () => undefined },
- * });
- * const caller = new Connection(near, {
- *   handlers: { request: () => undefined, notification: () => undefined },
- * });
- * console.log(await caller.request("echo", { text: "hello" }, { timeoutMs: 5_000 }));
+ * const handlers = { request: (method: string) => `${method} was called`, notification: () => undefined };
+ * const server = new Connection(far, { handlers });
+ * const caller = new Connection(near, { handlers });
+ * console.log(await caller.request("hello", {}, { timeoutMs: 5_000 }), server.inFlight);
  * await caller.close();
- * await server.closed;
  */
 export class Connection {
   /** Resolves with the reason when the connection has closed; never rejects. */
@@ -142,7 +145,7 @@ export class Connection {
     options: RequestOptions<Result> = {},
   ): Promise<Result> {
     checkTimes(options);
-    const refusal = this.#refusal(method, options.signal);
+    const refusal = notSent(method, this.#endReason, options.signal);
     if (refusal !== undefined) return Promise.reject(refusal);
     const id = this.#nextId++;
     (options as SentHook).sent?.(id); // not a public option: only a relay gives it
@@ -167,16 +170,13 @@ export class Connection {
     return hasRoom ? this.#output.nextTurn : this.#output.room;
   }
 
-  /**
-   * Sends requests and notifications as one array, for peers that accept batches. Returns one promise per call,
-   * `undefined` for notifications.
-   */
+  /** Sends calls as one array, for peers that accept batches. Returns one promise per call, `undefined` for notifications. */
   batch(calls: readonly BatchCall[]): (Promise<unknown> | undefined)[] {
     if (calls.length === 0) throw new TypeError("batch: expected at least one call, got none");
     const reason = this.#options.refuseBatch?.(calls);
     if (reason !== undefined) throw new TypeError(`batch: ${reason}`);
     for (const call of calls) checkTimes(call.options ?? {});
-    const refusals = calls.map((call) => this.#refusal(call.method, call.options?.signal));
+    const refusals = calls.map((call) => notSent(call.method, this.#endReason, call.options?.signal));
     const ids = calls.map((call, i) => (call.notification || refusals[i] ? undefined : this.#nextId++));
     const entries = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: ids[i], method, params }));
     const sent = entries.filter((_, i) => refusals[i] === undefined);
@@ -195,34 +195,12 @@ export class Connection {
     await this.closed;
   }
 
-  // ---- output
-
-  #refusal(method: string, signal: AbortSignal | undefined): ConnectionError | undefined {
-    if (this.#endReason !== undefined) {
-      return new ConnectionError(
-        this.#endReason.kind,
-        `${method}: not sent, ${this.#endReason.message}`,
-        this.#endReason,
-      );
-    }
-    if (signal?.aborted) {
-      return new ConnectionError("aborted", `${method}: cancelled before it was sent`, {
-        cause: signal.reason,
-      });
-    }
-    return undefined;
-  }
-
   #expect<Result>(id: number, method: string, options: RequestOptions<Result>): Promise<Result> {
     const promise = this.#pending.add(id, method, options);
     // sending it may have ended the connection (overflow)
-    if (this.#endReason !== undefined) this.#pending.fail(id, this.#unanswered(method, this.#endReason));
+    if (this.#endReason !== undefined) this.#pending.fail(id, unanswered(method, this.#endReason));
     this.#output.resumeInput();
     return promise;
-  }
-
-  #unanswered(method: string, reason: ConnectionError): ConnectionError {
-    return new ConnectionError(reason.kind, `${method}: no answer, ${reason.message}`, reason);
   }
 
   #sendCancel(requestId: number): void {
@@ -387,7 +365,7 @@ export class Connection {
       this.#phase = "draining";
       this.#endReason = reason;
       this.#log(reason.kind === "closed" ? "debug" : "warn", "connection ends", { kind: reason.kind });
-      this.#pending.failAll((method) => this.#unanswered(method, reason));
+      this.#pending.failAll((method) => unanswered(method, reason));
       this.#inbound.abortAll(reason);
       this.#waitForHandlers();
     } else if (!this.#output.isOpen) this.#inbound.giveUpAll();

@@ -45,6 +45,23 @@ export function checkTimes({ timeoutMs, cancelGraceMs }: Omit<RequestOptions<nev
   if (cancelGraceMs !== undefined) milliseconds("cancelGraceMs", cancelGraceMs);
 }
 
+/** Why a request cannot be sent, or undefined. */
+export function notSent(
+  method: string,
+  ended: ConnectionError | undefined,
+  signal: AbortSignal | undefined,
+): ConnectionError | undefined {
+  if (ended !== undefined)
+    return new ConnectionError(ended.kind, `${method}: not sent, ${ended.message}`, ended);
+  if (!signal?.aborted) return undefined;
+  return new ConnectionError("aborted", `${method}: cancelled before it was sent`, { cause: signal.reason });
+}
+
+/** The error of a request whose answer cannot come any more. */
+export function unanswered(method: string, ended: ConnectionError): ConnectionError {
+  return new ConnectionError(ended.kind, `${method}: no answer, ${ended.message}`, ended);
+}
+
 /** How many abandoned requests are remembered until their late answer arrives. */
 const maxGivenUp = 1_024;
 
