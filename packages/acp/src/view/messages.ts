@@ -2,7 +2,7 @@
 
 import type { ContentBlock, Meta } from "../model/content.ts";
 import { textOf } from "../model/content-text.ts";
-import type { PromptResult } from "../model/update.ts";
+import type { PromptResult, UpdateOf } from "../model/update.ts";
 import type { CompactionItem, MessageItem, SessionMessageItem, SubagentItem } from "./session-view.ts";
 import {
   appendBlock,
@@ -14,7 +14,6 @@ import {
   patchedMeta,
   patchFields,
   touch,
-  type UpdateOf,
   type ViewState,
 } from "./view-state.ts";
 

@@ -128,18 +128,16 @@ export interface Model {
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }
 
-export const modelErrorKinds = [
-  "auth",
-  "rate_limit",
-  "overflow",
-  "refused",
-  "unavailable",
-  "cut_off",
-  "bad_request",
-  "aborted",
-] as const;
-
-export type ModelErrorKind = (typeof modelErrorKinds)[number];
+/** What went wrong with a model. */
+export type ModelErrorKind =
+  | "auth"
+  | "rate_limit"
+  | "overflow"
+  | "refused"
+  | "unavailable"
+  | "cut_off"
+  | "bad_request"
+  | "aborted";
 
 /** A failure to show to the user, thrown after all retries. */
 export class ModelError extends Error {

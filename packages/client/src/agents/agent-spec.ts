@@ -10,17 +10,8 @@ export interface SessionSetup {
   readonly options?: Readonly<Record<string, string | boolean>>;
 }
 
-/** Known deviations of an agent. */
-export interface Quirks {
-  /** It works better with its own files than with ours, so it is offered none. */
-  readonly ownFiles?: boolean;
-  /** How long it takes to exit after the end of its input. */
-  readonly graceMs?: number;
-  /** How long it may go on talking after it has answered a prompt. */
-  readonly lateMs?: number;
-}
-
-interface SpecFacts {
+/** An agent that is a program on this machine. */
+export interface CommandSpec {
   /** The name in messages, logs and the history. Default: the name of the program, or the host of the address. */
   readonly name?: string;
   /** The name that is shown. Default: the name. */
@@ -29,11 +20,15 @@ interface SpecFacts {
   readonly setup?: SessionSetup;
   /** The time to answer `initialize`. Default 60,000 ms. */
   readonly handshakeTimeoutMs?: number;
-  readonly quirks?: Quirks;
-}
-
-/** An agent that is a program on this machine. */
-export interface CommandSpec extends SpecFacts {
+  /** Known deviations of the agent. */
+  readonly quirks?: {
+    /** It works better with its own files than with ours, so it is offered none. */
+    readonly ownFiles?: boolean;
+    /** How long it takes to exit after the end of its input. */
+    readonly graceMs?: number;
+    /** How long it may go on talking after it has answered a prompt. */
+    readonly lateMs?: number;
+  };
   /** A program, never a shell line. */
   readonly command: string;
   readonly args?: readonly string[];
@@ -49,7 +44,8 @@ export interface CommandSpec extends SpecFacts {
 }
 
 /** An agent that runs elsewhere. */
-export interface RemoteSpec extends SpecFacts {
+export interface RemoteSpec
+  extends Pick<CommandSpec, "name" | "title" | "setup" | "handshakeTimeoutMs" | "quirks"> {
   readonly url: string;
   /** Default: what the address says. */
   readonly transport?: "websocket" | "http";
