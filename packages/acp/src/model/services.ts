@@ -43,6 +43,9 @@ export interface Files {
   [Symbol.asyncDispose]?(): Promise<void>;
 }
 
+/** The files that a client offers: `readText`, `writeText` or both. What is missing, the agent is not offered. */
+export type ClientFiles = Partial<Files> & (Pick<Files, "readText"> | Pick<Files, "writeText">);
+
 /** The command to run in a terminal. */
 export interface CreateTerminalOptions {
   /** The program. It is not run by a shell. */

@@ -21,6 +21,6 @@ export interface ExtensionContext {
   readonly signal: AbortSignal;
   /** Sends a request outside the protocol to the peer. */
   request(method: `_${string}`, params?: unknown, options?: RequestOptions<unknown>): Promise<unknown>;
-  /** Sends a notification outside the protocol to the peer. Returns a promise only when the peer is slow. */
-  notify(method: `_${string}`, params?: unknown): Promise<void> | undefined;
+  /** Sends a notification outside the protocol to the peer. The promise waits for a slow peer. */
+  notify(method: `_${string}`, params?: unknown): Promise<void>;
 }

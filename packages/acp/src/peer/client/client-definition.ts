@@ -5,7 +5,7 @@ import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from "../../model/ask.ts";
 import type { Meta } from "../../model/content.ts";
-import type { Files, Terminals } from "../../model/services.ts";
+import type { ClientFiles, Files, Terminals } from "../../model/services.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
@@ -50,9 +50,10 @@ export interface ClientDefinition {
   /**
    * The files that agents may read and write: one object for all sessions, or a function that makes one for each
    * session, which is closed with it. Only v1 agents use them; others use the file system themselves. Default: none are
-   * offered. `localFiles` of `@parley/acp/node` keeps agents inside the roots of the session.
+   * offered. An object with `readText` alone offers no writing, and the reverse. `localFiles` of `@parley/acp/node`
+   * keeps agents inside the roots of the session.
    */
-  readonly files?: Files | ((session: ClientSession) => Files);
+  readonly files?: ClientFiles | ((session: ClientSession) => ClientFiles);
   /**
    * Runs commands for agents: one object for all sessions, or a function that makes one for each session, which is closed
    * with it. Only v1 agents use them; others run commands themselves. Default: none are offered.
@@ -133,6 +134,15 @@ const groupKeys: GroupKeys<ClientDefinition, "auth" | "extensions" | "connection
 export function checkClientDefinition(definition: ClientDefinition): void {
   checkDefinition("client", definition, clientKeys, groupKeys);
   checkPolicy(definition.policy);
+  const { files } = definition;
+  if (files !== undefined && typeof files !== "function") {
+    const { readTextFile, writeTextFile } = offeredFeatures(definition);
+    if (!readTextFile && !writeTextFile)
+      throw new TypeError(
+        "client: files must have readText, writeText or both, or be a function that makes them for a session; " +
+          "leave it out to offer none",
+      );
+  }
 }
 
 export function offeredFeatures(
@@ -141,10 +151,11 @@ export function offeredFeatures(
 ): ClientCapabilities {
   const { files, terminals, elicit, auth: { terminal: terminalAuth = false } = {} } = definition;
   // files that are made per session are taken to be readable and writable
-  const fixed = typeof files === "object" ? files : undefined;
+  const isMade = typeof files === "function";
+  const fixed: Partial<Files> | null | undefined = isMade ? undefined : files;
   return {
-    readTextFile: files !== undefined && (fixed?.canRead ?? true),
-    writeTextFile: files !== undefined && (fixed?.canWrite ?? true),
+    readTextFile: isMade || (typeof fixed?.readText === "function" && fixed.canRead !== false),
+    writeTextFile: isMade || (typeof fixed?.writeText === "function" && fixed.canWrite !== false),
     terminal: terminals !== undefined,
     terminalAuth,
     elicitationForm: elicit !== undefined && elicitationModes.includes("form"),

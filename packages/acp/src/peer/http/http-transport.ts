@@ -6,8 +6,6 @@ import type { HttpTransportOptions } from "../../transport/http/http-options.ts"
 import { lateTransport } from "../../transport/late-transport.ts";
 import { plainTextProblem } from "../../transport/unencrypted-address.ts";
 
-export type { HttpTransportOptions };
-
 /**
  * Connects to an agent by ACP's Streamable HTTP, in every JavaScript runtime. Nothing is sent before the first message.
  *

@@ -39,10 +39,11 @@ export interface ToolCallStart {
   /** Whether the user may cancel this call alone, which aborts its `signal`. Only v2 clients can. Default false. */
   readonly cancellable?: boolean;
   /**
-   * Asks the user before the call runs: `true`, or options of your own. After a no the call is shown as cancelled, and
-   * `turn.tool` rejects with a RequestError of kind "permission_denied". Default: nobody is asked.
+   * Asks for permission first: the call is pending, and runs only after a yes. Otherwise it ends as cancelled, and the
+   * promise rejects with a RequestError of kind `permission_denied`. A prompt handler need not catch that: its turn
+   * ends with "end_turn". Default false.
    */
-  readonly permission?: true | PermissionOptions;
+  readonly permission?: boolean | PermissionOptions;
 }
 
 /** One tool call while it runs: what it shows, and what it asks. `turn.tool` passes it to your function. */

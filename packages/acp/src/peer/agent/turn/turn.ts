@@ -17,7 +17,13 @@ import type {
 } from "../../../model/content.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { Files, Terminals } from "../../../model/services.ts";
-import type { OutgoingCommand, OutgoingUpdate, PromptResult, StopReason } from "../../../model/update.ts";
+import type {
+  OutgoingCommand,
+  OutgoingConfigOption,
+  OutgoingUpdate,
+  PromptResult,
+  StopReason,
+} from "../../../model/update.ts";
 import type {
   DisplayTerminal,
   DisplayTerminalOptions,
@@ -78,7 +84,7 @@ export interface AgentSession<Data = unknown> {
    *
    * @throws {TypeError} When an option is not valid.
    */
-  setConfigOptions(options: readonly SessionConfigOption[]): void;
+  setConfigOptions(options: readonly OutgoingConfigOption[]): void;
   /**
    * Sets the whole list of slash commands. The client is told.
    *

@@ -126,7 +126,12 @@ export interface Prompt extends PromiseLike<PromptResult>, AsyncIterable<Session
    * Rejects with a ConnectionError when there is no answer, because the agent crashed or the connection ended.
    */
   readonly result: Promise<PromptResult>;
-  /** Cancels the work on this prompt, or withdraws it while it waits. Its result is then "cancelled". */
+  /**
+   * Reads the prompt to its end and gives the text of the agent's answer; a line break stands between two messages.
+   * Rejects when `result` does. Throws a TypeError when the updates of the prompt are read already.
+   */
+  text(): Promise<string>;
+  /** Cancels the work on this prompt, or withdraws it while it waits. Its result is "cancelled". */
   cancel(): void;
   /**
    * The updates of the session while this prompt is open. Ends when the prompt has its result.
