@@ -1,6 +1,14 @@
 // The entry point of the client kit: agents that are restarted after a crash, and prompts with files.
 
-export type { AgentSpec, CommandSpec, RemoteSpec, SessionSetup } from "./agents/agent-spec.ts";
+export type {
+  AgentSpec,
+  AgentSpecFacts,
+  CommandSpec,
+  Quirks,
+  RemoteSpec,
+  SessionSetup,
+} from "./agents/agent-spec.ts";
+export type { LaunchEvent } from "./launch/launch-agent.ts";
 export { LaunchError, type LaunchErrorKind } from "./launch/launch-error.ts";
 export type {
   Asker,

@@ -128,18 +128,20 @@ export interface Model {
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }
 
-export const modelErrorKinds = [
-  "auth",
-  "rate_limit",
-  "overflow",
-  "refused",
-  "unavailable",
-  "cut_off",
-  "bad_request",
-  "aborted",
-] as const;
-
-export type ModelErrorKind = (typeof modelErrorKinds)[number];
+/**
+ * `auth`: no key, or a wrong one. `rate_limit`: too many requests. `overflow`: the request exceeds the context window.
+ * `refused`: the provider rejects the content. `unavailable`: the provider cannot be reached or fails. `cut_off`: the answer
+ * ended early. `bad_request`: the provider does not accept the request. `aborted`: the signal was aborted.
+ */
+export type ModelErrorKind =
+  | "auth"
+  | "rate_limit"
+  | "overflow"
+  | "refused"
+  | "unavailable"
+  | "cut_off"
+  | "bad_request"
+  | "aborted";
 
 /** A failure to show to the user, thrown after all retries. */
 export class ModelError extends Error {

@@ -20,7 +20,8 @@ export interface Quirks {
   readonly lateMs?: number;
 }
 
-interface SpecFacts {
+/** The facts that a program and a remote agent have in common. */
+export interface AgentSpecFacts {
   /** The name in messages, logs and the history. Default: the name of the program, or the host of the address. */
   readonly name?: string;
   /** The name that is shown. Default: the name. */
@@ -33,7 +34,7 @@ interface SpecFacts {
 }
 
 /** An agent that is a program on this machine. */
-export interface CommandSpec extends SpecFacts {
+export interface CommandSpec extends AgentSpecFacts {
   /** A program, never a shell line. */
   readonly command: string;
   readonly args?: readonly string[];
@@ -49,7 +50,7 @@ export interface CommandSpec extends SpecFacts {
 }
 
 /** An agent that runs elsewhere. */
-export interface RemoteSpec extends SpecFacts {
+export interface RemoteSpec extends AgentSpecFacts {
   readonly url: string;
   /** Default: what the address says. */
   readonly transport?: "websocket" | "http";

@@ -6,14 +6,13 @@ import type { Redactor } from "@parley/acp/redact";
 import { joinWords } from "../subjects/command-words.ts";
 import type { Subject } from "../subjects/subject.ts";
 
-/**
- * `intent`: something is about to be done, and was allowed. `outcome`: what came of it. `refused`: it was not done.
- * `decision`: an agent was answered that runs its own tools. `end`: the log was closed.
- */
-export type AuditKind = "intent" | "outcome" | "refused" | "decision" | "end";
-
+/** The facts of one line of the audit log. They never include file contents or secrets. */
 export interface AuditFacts {
-  readonly kind: AuditKind;
+  /**
+   * `intent`: something was allowed and is about to be done. `outcome`: the result of an intent. `refused`: it was not done.
+   * `decision`: the answer to an agent that runs its own tools. `end`: the log was closed.
+   */
+  readonly kind: "intent" | "outcome" | "refused" | "decision" | "end";
   readonly sessionId?: string;
   readonly agent?: string;
   readonly origin?: string;
@@ -39,6 +38,7 @@ export interface AuditFacts {
   readonly result?: string;
 }
 
+/** One line of an audit log. */
 export interface AuditEntry extends AuditFacts {
   readonly seq: number;
   /** RFC 3339. */

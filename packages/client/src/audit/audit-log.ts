@@ -6,20 +6,30 @@ import { basename, isAbsolute, join } from "node:path";
 import { argumentText } from "@parley/acp/internal";
 import { streamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, chainHash, sealedLine, signEvery } from "./audit-entry.ts";
-import { type AuditBounds, auditFiles, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
+import { auditFiles, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
 
+/** A log of what was decided and done for agents. Each line is chained to the line before it. */
 export interface AuditLog {
+  /** The absolute path of the file. It is created with the first line. */
   readonly path: string;
-  /** Before the effect. Throws where it cannot be written. The number is what the outcome refers to. */
+  /**
+   * Appends a line before its effect takes place, and returns its number, which the line of the outcome refers to. Throws
+   * when the line cannot be written.
+   */
   write(facts: AuditFacts): number;
-  /** Says that nothing was cut off. */
+  /** Writes a last line, which proves that nothing was cut off. */
   close(): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export interface AuditOptions extends AuditBounds {
+export interface AuditOptions {
+  /** How long after its last line a log is kept, in milliseconds. Default 90 days. */
+  readonly keepMs?: number;
+  /** The total size of all logs in the folder, in bytes; the oldest are deleted. Default 256 MiB. */
+  readonly keepBytes?: number;
+  /** The clock, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
-  /** Secrets that are known from elsewhere: no line has them. */
+  /** Known secrets, which are replaced in every line. */
   readonly secrets?: Iterable<string>;
 }
 

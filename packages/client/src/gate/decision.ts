@@ -2,7 +2,7 @@
 
 import type { RememberedRule } from "../rules/remembered.ts";
 import type { Rule } from "../rules/rule.ts";
-import type { Effect, Scope, Subject } from "../subjects/subject.ts";
+import type { Scope, Subject } from "../subjects/subject.ts";
 
 /** What was decided about something, and by what. */
 export interface Decision {
@@ -13,7 +13,7 @@ export interface Decision {
   /** One line in our own words. */
   readonly summary: string;
   /** `violation`: an agent says that it has done by itself, without asking, what a rule forbids. */
-  readonly effect: Exclude<Effect, "ask"> | "cancelled" | "violation";
+  readonly effect: "allow" | "deny" | "cancelled" | "violation";
   /**
    * `rule`, `default`; `boundary`: it leads outside the session's directories, and no rule is asked; `user`: a person was
    * asked; `nobody`: there was none to ask, or no answer came; `approval`: a person had just allowed the agent exactly this;

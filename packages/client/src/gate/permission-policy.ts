@@ -12,10 +12,10 @@ import type { Decision } from "./decision.ts";
 import { DecisionReports } from "./decision-reports.ts";
 import { type Gate, permissionGate } from "./gate.ts";
 import type { GateOptions, PermissionAsker } from "./gate-options.ts";
-import type { PermissionQuestion, PermissionReply } from "./question.ts";
-import type { ServiceOptions } from "./service-options.ts";
+import type { PermissionQuestion } from "./question.ts";
+import type { Overlay } from "./service-options.ts";
 
-export interface PermissionPolicyOptions extends ServiceOptions {
+export interface PermissionPolicyOptions {
   /** Lines such as "allow read src/**", "ask exec git push" and "deny write .env". Default: everything is asked. */
   readonly rules?: string | readonly (string | Rule)[];
   /**
@@ -27,11 +27,17 @@ export interface PermissionPolicyOptions extends ServiceOptions {
    * Asks the user. Answer with the id of a choice; nothing means that nobody decided. Without it, what the rules want asked
    * is left to `requestPermission` of the client.
    */
-  ask?(question: PermissionQuestion): Promise<PermissionReply> | PermissionReply;
+  ask?(question: PermissionQuestion): Promise<string | undefined> | string | undefined;
   /** In place of the log in `stateDir`. The caller closes it. */
   readonly audit?: AuditLog;
   /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
   readonly answerMs?: number;
+  /** Absolute paths of directories that agents may use in addition to those of the session. */
+  readonly extraRoots?: readonly string[];
+  /** The unsaved text of an editor, which agents read and write instead of the files on disk. */
+  readonly overlay?: Overlay;
+  /** The environment of commands. Default: that of this process, without Parley's own variables. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Decides by rules and by asking, and remembers the answers. For `client()` and for `connectAgent()`. */

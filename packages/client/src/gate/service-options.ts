@@ -1,17 +1,13 @@
 // Options of the gated files and terminals.
 
-/** Text that an editor has and the disk has not. Paths are canonical. */
+import type { PermissionPolicyOptions } from "./permission-policy.ts";
+
+/** The text of an editor that is not saved to disk yet. Paths are absolute, with all links resolved. */
 export interface Overlay {
-  /** Nothing: there is no such buffer, or nothing in it is unsaved. */
+  /** Returns the unsaved text of a file, or undefined when the editor has none. */
   read(path: string): Promise<string | undefined> | string | undefined;
-  /** True: the editor took it into its buffer, and will save it. False: it is to be written to the disk. */
+  /** Returns true when the editor has taken the text and will save it, false to have it written to disk. */
   write?(path: string, content: string): Promise<boolean> | boolean;
 }
 
-export interface ServiceOptions {
-  /** Directories beside those of the session, which the user has declared. Absolute. */
-  readonly extraRoots?: readonly string[];
-  readonly overlay?: Overlay;
-  /** The environment of commands. Default: ours, without what is Parley's own. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-}
+export type ServiceOptions = Pick<PermissionPolicyOptions, "extraRoots" | "overlay" | "env">;

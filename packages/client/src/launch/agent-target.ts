@@ -5,7 +5,10 @@ import { type AgentEntry, type AgentSpec, agentEntry, commandEntry } from "../ag
 import { readyAgents } from "../agents/ready-agents.ts";
 import { LaunchError } from "./launch-error.ts";
 
-/** Agents by their names: a list of specs that have one, or a record. */
+/**
+ * Agents by their names: a list of specs that have one, or a record.
+ * @inline
+ */
 export type KnownAgents = readonly AgentSpec[] | Readonly<Record<string, AgentSpec>>;
 
 /** A name, a command with its arguments, or a spec. Throws a LaunchError for an unknown name. */

@@ -14,6 +14,7 @@ export type LaunchErrorKind =
   | "crash_loop"
   | "login_needed";
 
+/** @inline */
 export interface LaunchErrorDetails {
   readonly hint: string;
   readonly stderr?: string | undefined;

@@ -1,5 +1,6 @@
 // Reports every few seconds that an agent has not answered yet.
 
+/** @inline */
 export interface WaitingEvent {
   readonly kind: "waiting";
   /** The request that is not answered yet. */

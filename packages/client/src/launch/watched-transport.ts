@@ -38,7 +38,10 @@ export function pausableTransport(inner: Transport) {
   return { transport: wrapTransport(inner, control("connection")), ...control("owner") };
 }
 
-/** Output of an agent that was not read as a message. */
+/**
+ * Output of an agent that was not read as a message.
+ * @inline
+ */
 export interface Unread {
   /** `noise`: not a message. `too_large`: too long, or nested too deep. */
   readonly why: "noise" | "too_large";

@@ -39,11 +39,6 @@ export interface LoginCommand {
   readonly cwd: string;
 }
 
-export interface RecoveryContext {
-  /** Aborts when the prompt is cancelled. */
-  readonly signal: AbortSignal;
-}
-
 /** Answers for the user. A missing method answers no. */
 export interface Asker {
   /** The id of a method, or undefined to give up. */
@@ -52,8 +47,11 @@ export interface Asker {
   credential?(variable: LoginVariable, agent: string): Promise<string | undefined>;
   /** Runs the command and resolves with its exit code. */
   terminalLogin?(command: LoginCommand, agent: string): Promise<number>;
-  /** Whether to send a failed prompt again. Default: no. */
-  retry?(problem: Problem, context: RecoveryContext): Promise<boolean>;
-  /** Whether to open a new session in place of one that the agent has lost. Default: no. */
-  newSession?(problem: Problem, context: RecoveryContext): Promise<boolean>;
+  /** Whether to send a failed prompt again. The signal aborts when the prompt is cancelled. Default: no. */
+  retry?(problem: Problem, context: { readonly signal: AbortSignal }): Promise<boolean>;
+  /**
+   * Whether to open a new session in place of one that the agent has lost. The signal aborts when the prompt is cancelled.
+   * Default: no.
+   */
+  newSession?(problem: Problem, context: { readonly signal: AbortSignal }): Promise<boolean>;
 }

@@ -49,10 +49,20 @@ export type ManagedAgentEvent =
     }
   | { readonly kind: "warning"; readonly message: string };
 
-/** The definition for `client()`, without what a managed agent decides by itself. */
-type ManagedDefinition = Omit<ClientDefinition, "auth" | "elicit" | "policy">;
-
-interface ManagedSettings extends ManagedDefinition {
+/**
+ * The definition that `client()` takes, without `auth`, and settings for starting, watching and recording the agent. `name`
+ * and `version` are those of your app.
+ */
+export interface ConnectAgentOptions extends Omit<ClientDefinition, "auth" | "elicit" | "policy"> {
+  /**
+   * Decides what the agent may do. The policy of `permissionPolicy()` in `@parley/client/policy` provides guarded files and
+   * terminals; with any other policy, `files` and `terminals` are served as in `client()`.
+   */
+  readonly policy?: ClientPolicy;
+  /** Records all sessions. It stays open when the agent is closed. */
+  readonly history?: History;
+  /** Agents that can be named in addition to the ready ones, such as those of the config file. */
+  readonly agents?: KnownAgents;
   /** Shows a form, or an address to visit with its host. Without it the client offers neither. */
   elicit?(
     question: ElicitationQuestion,
@@ -84,19 +94,6 @@ interface ManagedSettings extends ManagedDefinition {
   readonly maxRetries?: number;
   /** The first pause where the agent names none; each further one is twice as long. Default 1,000 ms. */
   readonly backoffMs?: number;
-}
-
-/** Everything that `client()` takes, and how the agent is started, watched and recorded. */
-export interface ConnectAgentOptions extends ManagedSettings {
-  /**
-   * Decides what the agent may do. That of `permissionPolicy()` of `@parley/client/policy` brings guarded files and
-   * terminals; with any other one, `files` and `terminals` are served as in `client()`.
-   */
-  readonly policy?: ClientPolicy;
-  /** Records all sessions. It stays open when the agent is closed. */
-  readonly history?: History;
-  /** Agents that may be named beside the ready ones, such as those of the config file. */
-  readonly agents?: KnownAgents;
 }
 
 /** Decides what an agent may do, and does it. */
@@ -133,7 +130,7 @@ export interface Recorder {
 }
 
 /** The options of a managed agent whose policy and history are in the caller's hands. */
-export interface ManageAgentOptions extends ManagedSettings {
+export interface ManageAgentOptions extends Omit<ConnectAgentOptions, "policy" | "history" | "agents"> {
   /** In place of `requestPermission`, `files` and `terminals`. */
   readonly gate?: ManagedGate;
   readonly policy?: ClientPolicy;

@@ -8,11 +8,15 @@ import { type Rule, RuleError, type RuleTarget } from "./rule.ts";
 import { parseRule, ruleText } from "./rule-text.ts";
 
 /** What is remembered, and until when. */
+/** A rule that was made from an answer of the user. */
 export interface RememberedRule extends Rule {
+  /** The id to revoke it by. */
   readonly id: string;
+  /** Whether it holds in one workspace or everywhere. */
   readonly scope: "workspace" | "always";
+  /** When it ends, in milliseconds since 1970. */
   readonly expires: number;
-  /** Milliseconds since 1970. */
+  /** When it was made, in milliseconds since 1970. */
   readonly since: number;
 }
 

@@ -2,33 +2,40 @@
 
 import type { Effect, Operation, Scope, SubjectOrigin } from "../subjects/subject.ts";
 
-/** Who said so. A workspace may only forbid or have asked; `launch` is what was typed for this run. */
+/**
+ * Who wrote the rule. Rules of a workspace can deny and ask, but not allow; `launch` rules were given for this run only.
+ * @inline
+ */
 export type RuleOrigin = "operator" | "user" | "workspace" | "launch" | "remembered";
 
-/** What a rule is about, decoded from its text. Without a pattern: everything of that operation. */
-export interface RuleTarget {
-  /** `any`: what we do ourselves and what agents claim. */
+/** One rule, such as "allow read src/**". */
+export interface Rule {
+  /** `op`: operations of this client. `claim`: operations that agents announce. `any`: both. */
   readonly of: SubjectOrigin | "any";
+  /** The operation that the rule is about; "*" for all. */
   readonly operation: Operation | "*";
-  /** As it was written; what it means depends on the operation. */
+  /** A path, a command, a host, a tool or a mode. Default: everything of that operation. */
   readonly pattern?: string;
-}
-
-export interface Rule extends RuleTarget {
+  /** Whether to allow it, deny it or ask the user. */
   readonly effect: Effect;
+  /** Who wrote the rule. Rules of a workspace can deny and ask, but not allow. */
   readonly origin: RuleOrigin;
-  /** The file that it is in, where it is in one. */
+  /** The file that contains the rule, if any. */
   readonly source?: string;
-  /** Of a remembered answer; what it is revoked by. */
+  /** The id of a remembered answer, to revoke it. */
   readonly id?: string;
+  /** How far a remembered answer reaches. */
   readonly scope?: Exclude<Scope, "once">;
-  /** Milliseconds since 1970. */
+  /** When a remembered answer ends, in milliseconds since 1970. */
   readonly expires?: number;
-  /** Of scope `workspace`: the directory, and which one it was. */
+  /** The directory of a rule of scope `workspace`; `identity` changes when another directory takes its path. */
   readonly workspace?: { readonly path: string; readonly identity: string };
-  /** A command counts in this directory only. */
+  /** The only directory in which a command is allowed. */
   readonly cwd?: string;
 }
 
-/** What is wrong with a rule, in words for whoever wrote it. */
+/** The part of a rule that its text after the effect says. */
+export type RuleTarget = Pick<Rule, "of" | "operation" | "pattern">;
+
+/** A rule that cannot be understood. The message says what is wrong and names the line. */
 export class RuleError extends Error {}

@@ -1,6 +1,9 @@
 // The subject of a decision: an operation that is about to happen.
 
-/** What is done to the world. `other`: an agent says something that none of these words is for. */
+/**
+ * The kind of an operation. `other`: an agent announces something that no other kind describes.
+ * @inline
+ */
 export type Operation = "read" | "write" | "delete" | "exec" | "network" | "mcp" | "mode" | "other";
 
 export const operations: readonly Operation[] = [
@@ -21,19 +24,23 @@ export function isFileOperation(operation: Operation | "*"): operation is FileOp
 }
 
 /**
- * `op`: we perform it ourselves, so that a decision is enforced on the real thing. `claim`: an agent that runs its own
- * tools says that it will do it; nobody can hold it to that.
+ * `op`: this client performs it, so a decision is enforced. `claim`: an agent that runs its own tools announces it; a
+ * decision cannot be enforced.
+ * @inline
  */
 export type SubjectOrigin = "op" | "claim";
 
+/** An operation that is about to happen. */
 export interface Subject {
+  /** `op`: this client performs it. `claim`: an agent that runs its own tools announces it. */
   readonly origin: SubjectOrigin;
+  /** The kind of the operation. */
   readonly operation: Operation;
-  /** Canonical and absolute. */
+  /** The absolute path of a file, with all links resolved. */
   readonly path?: string;
   /** A program and its arguments. */
   readonly argv?: readonly string[];
-  /** What a shell has to read: a whole line as a command, or what `sh -c` is given. No allow rule with words matches it. */
+  /** A line for a shell: a whole line as a command, or the argument of `sh -c`. Allow rules with words do not match it. */
   readonly shellLine?: string;
   /** Where a command would run. */
   readonly cwd?: string;
@@ -43,13 +50,17 @@ export interface Subject {
   readonly host?: string;
   /** A tool of an MCP server. */
   readonly tool?: { readonly server: string; readonly name: string };
-  /** The mode that would be switched to. */
+  /** The new mode of the session. */
   readonly mode?: string;
-  /** Nothing but a kind, a title or a location says so: it may be denied by a rule, and never allowed by one. */
+  /** Whether only a kind, a title or a location describes it. Rules can deny it then, but not allow it. */
   readonly labelOnly?: boolean;
 }
 
-/** How far an answer reaches. */
+/**
+ * How far an answer reaches.
+ * @inline
+ */
 export type Scope = "once" | "session" | "workspace" | "always";
 
+/** @inline */
 export type Effect = "allow" | "ask" | "deny";

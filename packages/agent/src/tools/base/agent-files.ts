@@ -6,12 +6,6 @@ import type { ReadTextOptions } from "@parley/acp/model";
 import type { DirectoryEntry, FileFacts, LocalFiles } from "@parley/acp/node";
 import { ToolError } from "./tool.ts";
 
-interface TextWithVersion {
-  /** Without a byte order mark. */
-  readonly text: string;
-  readonly version: string;
-}
-
 const mark = "\ufeff";
 
 function withoutMark(text: string): string {
@@ -46,8 +40,11 @@ export class AgentFiles {
     return this.#readable(path) ?? this.#local;
   }
 
-  /** The text from the editor or disk, with a version that changes with it. */
-  async read(path: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<TextWithVersion> {
+  /** Reads the text from the editor or disk, without a byte order mark, and a version that changes with it. */
+  async read(
+    path: string,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<{ readonly text: string; readonly version: string }> {
     const text = await this.#readText(path, optional({ signal }));
     return { text, version: versionOf(text) };
   }
