@@ -22,6 +22,7 @@ export interface AuditLog {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Limits of an audit folder, and known secrets. */
 export interface AuditOptions {
   /** How long after its last line a log is kept, in milliseconds. Default 90 days. */
   readonly keepMs?: number;
@@ -36,8 +37,16 @@ export interface AuditOptions {
 const signMs = 60_000;
 
 /**
- * The log of this process in the folder. Its file is made with its first line. Throws a TypeError for a folder that is not
- * absolute.
+ * Creates the audit log of this process in a folder. The file is created with the first line.
+ *
+ * @param folder - The absolute path of the folder. Several processes can share it.
+ * @throws {TypeError} When the folder is not an absolute path.
+ *
+ * @example
+ * import { auditLog, permissionPolicy } from "@parley/client/policy";
+ *
+ * const audit = auditLog("/var/log/my-app", { secrets: [process.env["API_KEY"] ?? ""] });
+ * const policy = permissionPolicy({ rules: "allow read src/**", audit });
  */
 export function auditLog(
   folder: string,

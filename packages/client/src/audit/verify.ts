@@ -7,20 +7,23 @@ import { type AuditEntry, auditHeader, chainHash, signEvery, unsealed } from "./
 import { type AuditHead, auditFiles, isRunning, isSigned, prunedUpTo, readHead } from "./audit-files.ts";
 import { auditKey } from "./audit-log.ts";
 
+/** The result of verifying one audit log. */
 export interface AuditReport {
+  /** The path of the log. */
   readonly path: string;
-  /** Not one line was changed, put in, taken out or cut off. */
+  /** Whether no line was changed, inserted, removed or cut off. */
   readonly isWhole: boolean;
-  /** The log was closed. */
+  /** Whether the log was closed. */
   readonly isClosed: boolean;
-  /** For a log that was not closed: a process with its pid exists. Otherwise it was killed. */
+  /** Whether the process of a log that was not closed still exists. Otherwise it was killed. */
   readonly isRunning: boolean;
-  /** The problem and its line. */
+  /** The first problem, with its line number; absent when `isWhole`. */
   readonly problem?: string;
-  /** The name of the log that came before it. */
+  /** The file name of the log before this one. */
   readonly before?: string;
+  /** All lines up to the first problem. */
   readonly entries: readonly AuditEntry[];
-  /** Effects without an outcome. */
+  /** Intents without an outcome: it is unknown whether they were done. */
   readonly unknown: readonly AuditEntry[];
 }
 
@@ -41,7 +44,19 @@ export function verifyAuditFolder(folder: string): AuditFolderReport {
   return { reports, missing: [...new Set(named)].filter(isGone).sort() };
 }
 
-/** Needs the key that lies beside the log: without it nothing shows that the log was written here. */
+/**
+ * Verifies an audit log with the file `key` that is stored beside it. Without that file, only the chain of lines is checked,
+ * which does not prove that the log was written here.
+ *
+ * @param path - The path of the log.
+ * @throws {Error} When the file cannot be read.
+ *
+ * @example
+ * import { verifyAudit } from "@parley/client/policy";
+ *
+ * const { isWhole, problem, entries } = verifyAudit("/var/log/my-app/20260101T120000-4711-a1b2c3.ndjson");
+ * console.log(isWhole ? `${entries.length} lines` : problem);
+ */
 export function verifyAudit(path: string): AuditReport {
   const key = existsSync(join(dirname(path), "key")) ? auditKey(dirname(path)) : undefined;
   // its process may go on writing: what is read first cannot be ahead of what is read last

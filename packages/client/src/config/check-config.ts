@@ -3,8 +3,9 @@
 import { type ObjectShape, problemsOf, type ShapePath } from "@parley/acp/internal";
 import { parseJsonWithComments, SyntaxFailure } from "./json-with-comments.ts";
 
-/** The file cannot be used. The message has every reason on its own line, and no values. */
+/** The config file cannot be used. The message has one line per problem, and never contains values. */
 export class ConfigError extends Error {
+  /** Always "ConfigError". */
   override readonly name = "ConfigError";
 }
 

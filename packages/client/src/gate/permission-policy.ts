@@ -15,22 +15,23 @@ import type { GateOptions, PermissionAsker } from "./gate-options.ts";
 import type { PermissionQuestion } from "./question.ts";
 import type { Overlay } from "./service-options.ts";
 
+/** The rules, the state and the user of a permission policy. */
 export interface PermissionPolicyOptions {
   /** Lines such as "allow read src/**", "ask exec git push" and "deny write .env". Default: everything is asked. */
   readonly rules?: string | readonly (string | Rule)[];
   /**
-   * The folder of the remembered answers and the audit log. Absolute. Without it no answer outlives its session, and there
-   * is no log.
+   * The absolute path of the folder for remembered answers and the audit log. Default: answers last as long as their
+   * session, and there is no log.
    */
   readonly stateDir?: string;
   /**
-   * Asks the user. Answer with the id of a choice; nothing means that nobody decided. Without it, what the rules want asked
-   * is left to `requestPermission` of the client.
+   * Asks the user. Return the `id` of a choice, or undefined for no decision, which denies. Default:
+   * `requestPermission` of the client is asked.
    */
   ask?(question: PermissionQuestion): Promise<string | undefined> | string | undefined;
-  /** In place of the log in `stateDir`. The caller closes it. */
+  /** A log to use instead of the one in `stateDir`. You close it. */
   readonly audit?: AuditLog;
-  /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
+  /** How long a question may stay open, in milliseconds; then it is denied. Default 10 minutes. */
   readonly answerMs?: number;
   /** Absolute paths of directories that agents may use in addition to those of the session. */
   readonly extraRoots?: readonly string[];
@@ -40,9 +41,9 @@ export interface PermissionPolicyOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Decides by rules and by asking, and remembers the answers. For `client()` and for `connectAgent()`. */
+/** A policy for `client()` and `connectAgent()` that decides by rules and by asking the user. */
 export interface PermissionPolicy extends Required<ClientPolicy> {
-  /** Called for every decision. Returns a function that removes the listener. */
+  /** Adds a listener for every decision. Returns a function that removes it. */
   onDecision(listener: (decision: Decision) => void): () => void;
   /** Closes the audit log in `stateDir`. */
   close(): Promise<void>;
@@ -74,7 +75,25 @@ export function guardOf(policy: ClientPolicy): PolicyGuard | undefined {
   return (policy as { readonly [guardKey]?: PolicyGuard })[guardKey]; // others have none
 }
 
-/** Throws a TypeError for wrong options, and a RuleError for rules that cannot be meant. */
+/**
+ * Creates a policy that decides by rules, asks the user about the rest, and remembers the answers.
+ *
+ * @throws {TypeError} When an option is unknown or wrong.
+ * @throws {RuleError} When a rule cannot be understood.
+ *
+ * @example
+ * import { connectAgent } from "@parley/client";
+ * import { permissionPolicy } from "@parley/client/policy";
+ *
+ * await using policy = permissionPolicy({
+ *   rules: ["allow read **", "allow exec npm test", "deny write .env"],
+ *   ask({ summary, choices }) {
+ *     console.log(summary);
+ *     return choices.find(({ effect, scope }) => effect === "allow" && scope === "once")?.id;
+ *   },
+ * });
+ * await using agent = await connectAgent("gemini", { name: "my-app", version: "1.0.0", policy });
+ */
 export function permissionPolicy(options: PermissionPolicyOptions = {}): PermissionPolicy {
   checkOptions(options);
   const { stateDir, extraRoots, overlay, env, answerMs } = options;

@@ -11,7 +11,10 @@ import { reachRemote } from "./reach-remote.ts";
 import { reportWaiting, type WaitingEvent } from "./report-waiting.ts";
 import { abortableTransport, pausableTransport, type Unread, watchedInput } from "./watched-transport.ts";
 
-/** The progress of a launch. */
+/**
+ * The progress of starting an agent. `keys` are the names of variables with credentials that it gets; `waiting` is
+ * repeated while it does not answer.
+ */
 export type LaunchEvent =
   | {
       readonly kind: "starting";
