@@ -179,10 +179,22 @@ export interface Model {
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }
 
+export const modelErrorKinds = [
+  "auth",
+  "rate_limit",
+  "overflow",
+  "refused",
+  "unavailable",
+  "cut_off",
+  "bad_request",
+  "aborted",
+] as const satisfies readonly ModelErrorKind[];
+
 /**
- * `auth`: no key, or a wrong one. `rate_limit`: too many requests. `overflow`: the request exceeds the context window.
- * `refused`: the provider rejects the content. `unavailable`: the provider cannot be reached or fails. `cut_off`: the answer
- * ended early. `bad_request`: the provider does not accept the request. `aborted`: the signal was aborted.
+ * The cause of a ModelError. `auth`: no key, or a wrong one. `rate_limit`: too many requests, or no credit. `overflow`: the
+ * conversation exceeds the context window. `refused`: the provider rejects the content. `unavailable`: the provider fails or
+ * cannot be reached. `cut_off`: the answer ended early. `bad_request`: the provider does not accept the request. `aborted`:
+ * the signal was aborted.
  */
 export type ModelErrorKind =
   | "auth"

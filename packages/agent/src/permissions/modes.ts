@@ -19,9 +19,6 @@ export function isMode(value: unknown): value is Mode {
   return modes.some((mode) => mode.value === value);
 }
 
-/** The calls that mode "ask" approves by itself: none, reads in the project, or also edits in it. */
-export type AutoApproval = "off" | "reads" | "edits";
-
 export const autoApprovals = [
   { value: "off", name: "Nothing", description: "In mode ask, reading is asked about too" },
   { value: "reads", name: "Reads", description: "Files of the project are read without asking" },
@@ -30,7 +27,14 @@ export const autoApprovals = [
     name: "Reads and edits",
     description: "Files of the project are read and edited without asking",
   },
-] as const satisfies readonly { readonly value: AutoApproval; readonly [text: string]: string }[];
+] as const satisfies readonly {
+  readonly value: AutoApproval;
+  readonly name: string;
+  readonly description: string;
+}[];
+
+/** The calls that mode "ask" approves without asking: none, reads in the project, or also edits in it. */
+export type AutoApproval = "off" | "reads" | "edits";
 
 /** Tools that change nothing but what the user sees. */
 const harmless = new Set(["todo", "ask"]);

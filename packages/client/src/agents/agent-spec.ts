@@ -12,16 +12,6 @@ export interface SessionSetup {
   readonly options?: Readonly<Record<string, string | boolean>>;
 }
 
-/** Known deviations of an agent. */
-export interface Quirks {
-  /** Whether the agent works better with its own file access, so that the client offers it none. Default false. */
-  readonly ownFiles?: boolean;
-  /** How long the agent may take to exit after the end of its input, in milliseconds. Default 1500. */
-  readonly graceMs?: number;
-  /** How long the agent may keep sending updates after it has answered a prompt, in milliseconds. Default 0. */
-  readonly lateMs?: number;
-}
-
 /** The facts that a program and a remote agent have in common. */
 export interface AgentSpecFacts {
   /** The name in messages, logs and the history. Default: the name of the program, or the host of the address. */
@@ -32,8 +22,15 @@ export interface AgentSpecFacts {
   readonly setup?: SessionSetup;
   /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
   readonly handshakeTimeoutMs?: number;
-  /** Known deviations of the agent. Default: none. */
-  readonly quirks?: Quirks;
+  /** Known deviations of the agent. */
+  readonly quirks?: {
+    /** Whether it works better with its own file access, so that the client offers it none. Default false. */
+    readonly ownFiles?: boolean;
+    /** How long it may take to exit after the end of its input, in milliseconds. Default 1500. */
+    readonly graceMs?: number;
+    /** How long it may keep sending updates after it has answered a prompt, in milliseconds. Default 0. */
+    readonly lateMs?: number;
+  };
 }
 
 /** An agent that is a program on this machine. */

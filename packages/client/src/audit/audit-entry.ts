@@ -6,13 +6,14 @@ import type { Redactor } from "@parley/acp/redact";
 import { joinWords } from "../subjects/command-words.ts";
 import type { Subject } from "../subjects/subject.ts";
 
-/** The facts of one line of the audit log. They never include file contents or secrets. */
+/**
+ * `intent`: something is about to be done, and was allowed. `outcome`: what came of it. `refused`: it was not done.
+ * `decision`: an agent was answered that runs its own tools. `end`: the log was closed.
+ */
+export type AuditKind = "intent" | "outcome" | "refused" | "decision" | "end";
+
 export interface AuditFacts {
-  /**
-   * `intent`: something was allowed and is about to be done. `outcome`: the result of an intent. `refused`: it was not done.
-   * `decision`: the answer to an agent that runs its own tools. `end`: the log was closed.
-   */
-  readonly kind: "intent" | "outcome" | "refused" | "decision" | "end";
+  readonly kind: AuditKind;
   /** The session that it belongs to. */
   readonly sessionId?: string;
   /** The name of the agent. */
@@ -25,7 +26,7 @@ export interface AuditFacts {
   readonly target?: string;
   /** The working directory of a command. */
   readonly cwd?: string;
-  /** The size of what is written, in bytes. */
+  /** The size of what is read or written. */
   readonly bytes?: number;
   /** The SHA-256 hash of what is written. */
   readonly content?: string;
@@ -43,13 +44,12 @@ export interface AuditFacts {
   readonly by?: string;
   /** The `seq` of the intent; for an outcome only. */
   readonly of?: number;
-  /** "done", or the kind of failure; for an outcome only. */
+  /** "done", or why it failed; for an outcome only. */
   readonly result?: string;
 }
 
-/** One line of an audit log. */
 export interface AuditEntry extends AuditFacts {
-  /** The number of the entry, from 1. */
+  /** The number of the line, from 0. */
   readonly seq: number;
   /** When it was written, in RFC 3339 form. */
   readonly time: string;

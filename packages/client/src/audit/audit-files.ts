@@ -14,7 +14,6 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { AuditOptions } from "./audit-log.ts";
 
 /** The oldest first: their names begin with their time. */
 export function auditFiles(folder: string): string[] {
@@ -80,7 +79,12 @@ export function readHead(log: string, key: Buffer): AuditHead | undefined {
   }
 }
 
-type AuditBounds = Pick<AuditOptions, "keepMs" | "keepBytes">;
+export interface AuditBounds {
+  /** How long after its last line a log is kept. Default 90 days. */
+  readonly keepMs?: number;
+  /** How many bytes all logs together may have. Default 256 MiB. */
+  readonly keepBytes?: number;
+}
 
 const day = 24 * 60 * 60 * 1000;
 const defaults = { keepMs: 90 * day, keepBytes: 256 * 1024 * 1024 };

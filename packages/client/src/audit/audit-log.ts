@@ -6,47 +6,29 @@ import { basename, isAbsolute, join } from "node:path";
 import { argumentText } from "@parley/acp/internal";
 import { streamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, chainHash, sealedLine, signEvery } from "./audit-entry.ts";
-import { auditFiles, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
+import { type AuditBounds, auditFiles, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
 
-/** A log of what was decided and done for agents. Each line is chained to the line before it. */
 export interface AuditLog {
-  /** The absolute path of the file. It is created with the first line. */
   readonly path: string;
-  /**
-   * Appends a line before its effect takes place, and returns its number, which the line of the outcome refers to. Throws
-   * when the line cannot be written.
-   */
+  /** Before the effect. Throws where it cannot be written. The number is what the outcome refers to. */
   write(facts: AuditFacts): number;
-  /** Writes a last line, which proves that nothing was cut off. */
+  /** Says that nothing was cut off. */
   close(): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Limits of an audit folder, and known secrets. */
-export interface AuditOptions {
-  /** How long after its last line a log is kept, in milliseconds. Default 90 days. */
-  readonly keepMs?: number;
-  /** The total size of all logs in the folder, in bytes; the oldest are deleted. Default 256 MiB. */
-  readonly keepBytes?: number;
-  /** The clock, in milliseconds since 1970. Default `Date.now`. */
+export interface AuditOptions extends AuditBounds {
   readonly now?: () => number;
-  /** Known secrets, which are replaced in every line. */
+  /** Secrets that are known from elsewhere: no line has them. */
   readonly secrets?: Iterable<string>;
 }
 
 const signMs = 60_000;
 
 /**
- * Creates the audit log of this process in a folder. The file is created with the first line.
- *
- * @param folder - The absolute path of the folder. Several processes can share it.
- * @throws {TypeError} When the folder is not an absolute path.
- *
- * @example
- * import { auditLog, permissionPolicy } from "@parley/client/policy";
- *
- * const audit = auditLog("/var/log/my-app", { secrets: [process.env["API_KEY"] ?? ""] });
- * const policy = permissionPolicy({ rules: "allow read src/**", audit });
+ * The log of this process in the folder. Its file is made with its first line. Throws a TypeError for a folder that is not
+ * absolute.
  */
 export function auditLog(
   folder: string,

@@ -44,19 +44,7 @@ export function verifyAuditFolder(folder: string): AuditFolderReport {
   return { reports, missing: [...new Set(named)].filter(isGone).sort() };
 }
 
-/**
- * Verifies an audit log with the file `key` that is stored beside it. Without that file, only the chain of lines is checked,
- * which does not prove that the log was written here.
- *
- * @param path - The path of the log.
- * @throws {Error} When the file cannot be read.
- *
- * @example
- * import { verifyAudit } from "@parley/client/policy";
- *
- * const { isWhole, problem, entries } = verifyAudit("/var/log/my-app/20260101T120000-4711-a1b2c3.ndjson");
- * console.log(isWhole ? `${entries.length} lines` : problem);
- */
+/** Needs the key that lies beside the log: without it nothing shows that the log was written here. */
 export function verifyAudit(path: string): AuditReport {
   const key = existsSync(join(dirname(path), "key")) ? auditKey(dirname(path)) : undefined;
   // its process may go on writing: what is read first cannot be ahead of what is read last

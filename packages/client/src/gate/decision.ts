@@ -5,13 +5,9 @@ import type { Rule } from "../rules/rule.ts";
 import type { Scope, Subject } from "../subjects/subject.ts";
 
 /** A decision about one or more operations. */
-export interface Decision {
+export interface PermissionDecision {
   /** The session that it belongs to. */
   readonly sessionId: string;
-  /** The directory of the session, with all links resolved. Rules of scope `workspace` hold there. */
-  readonly workspace: string;
-  /** The operations that were decided about. */
-  readonly subjects: readonly Subject[];
   /** One line of text that describes them. */
   readonly summary: string;
   /** `violation`: the agent reports that it has done, without asking, what a rule forbids. */
@@ -24,10 +20,18 @@ export interface Decision {
   readonly by: "rule" | "default" | "boundary" | "user" | "nobody" | "approval" | "agent";
   /** The reason in words; it names the rule, if one decided. */
   readonly reason: string;
-  /** The rule that decided, if any. */
-  readonly rule?: Rule;
   /** Rules that would have allowed it, as text; absent when no rule can. Set when nobody could be asked. */
   readonly allowedBy?: readonly string[];
+}
+
+/** A decision about one or more operations. */
+export interface Decision extends PermissionDecision {
+  /** The directory of the session, with all links resolved. Rules of scope `workspace` hold there. */
+  readonly workspace: string;
+  /** The operations that were decided about. */
+  readonly subjects: readonly Subject[];
+  /** The rule that decided, if any. */
+  readonly rule?: Rule;
   /** How far the user's answer reaches. */
   readonly scope?: Scope;
   /** The rule that was made from the user's answer. */

@@ -3,12 +3,12 @@
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { RememberedRules } from "../rules/remembered.ts";
 import type { Rule } from "../rules/rule.ts";
-import type { PermissionQuestion } from "./question.ts";
+import type { PermissionQuestion, PermissionReply } from "./question.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
 /** The person who answers, where there is one. */
 export interface PermissionAsker {
-  permission?(question: PermissionQuestion): Promise<string | undefined> | string | undefined;
+  permission?(question: PermissionQuestion): Promise<PermissionReply> | PermissionReply;
 }
 
 export interface GateOptions extends ServiceOptions {

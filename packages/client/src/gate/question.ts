@@ -46,6 +46,9 @@ export interface PermissionQuestion {
   readonly signal: AbortSignal;
 }
 
+/** The id of a choice; nothing means that nobody decided. */
+export type PermissionReply = string | undefined;
+
 export const scopeNames: Readonly<Record<Scope, string>> = {
   once: "once",
   session: "for this session",

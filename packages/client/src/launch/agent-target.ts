@@ -5,10 +5,7 @@ import { type AgentEntry, type AgentSpec, agentEntry, commandEntry } from "../ag
 import { readyAgents } from "../agents/ready-agents.ts";
 import { LaunchError } from "./launch-error.ts";
 
-/**
- * Agents by their names: a list of specs that have one, or a record.
- * @inline
- */
+/** Agents by their names: a list of specs that have one, or a record. */
 export type KnownAgents = readonly AgentSpec[] | Readonly<Record<string, AgentSpec>>;
 
 /** A name, a command with its arguments, or a spec. Throws a LaunchError for an unknown name. */

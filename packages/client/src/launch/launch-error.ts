@@ -1,9 +1,9 @@
 // The error of an agent that cannot be started or reached.
 
 /**
- * The cause of a LaunchError. `unknown_agent`: no agent has that name. `not_found`: the program is not installed.
- * `exited`: it exited before the handshake. `protocol`: it does not speak ACP. `unreachable`: the address does not
- * answer. `crash_loop`: it crashed too often. `login_needed`: the user has to log in first.
+ * The cause of a LaunchError; a `switch` needs a `default:`. `unknown_agent`: no agent has that name. `not_found`: the
+ * program is not installed. `exited`: it exited before the handshake. `protocol`: it does not speak ACP. `unreachable`:
+ * the address does not answer. `crash_loop`: it crashed too often. `login_needed`: the user has to log in first.
  */
 export type LaunchErrorKind =
   | "unknown_agent"
@@ -17,15 +17,6 @@ export type LaunchErrorKind =
   | "aborted"
   | "crash_loop"
   | "login_needed";
-
-/** @inline */
-export interface LaunchErrorDetails {
-  readonly hint: string;
-  readonly stderr?: string | undefined;
-  readonly exitCode?: number | undefined;
-  readonly signal?: string | undefined;
-  readonly cause?: unknown;
-}
 
 /** The agent did not start, or cannot be used until the user follows `hint`. */
 export class LaunchError extends Error {
@@ -42,7 +33,17 @@ export class LaunchError extends Error {
   /** The signal that ended the agent's process, if any. */
   readonly signal: string | undefined;
 
-  constructor(kind: LaunchErrorKind, message: string, details: LaunchErrorDetails) {
+  constructor(
+    kind: LaunchErrorKind,
+    message: string,
+    details: {
+      readonly hint: string;
+      readonly stderr?: string | undefined;
+      readonly exitCode?: number | undefined;
+      readonly signal?: string | undefined;
+      readonly cause?: unknown;
+    },
+  ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.kind = kind;
     this.hint = details.hint;

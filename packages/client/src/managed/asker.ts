@@ -63,8 +63,8 @@ export interface Asker {
   /** Whether to send a failed prompt again. The signal aborts when the prompt is cancelled. Default: no. */
   retry?(problem: Problem, context: { readonly signal: AbortSignal }): Promise<boolean>;
   /**
-   * Whether to open a new session in place of one that the agent has lost. The signal aborts when the prompt is cancelled.
-   * Default: no.
+   * Whether to open a new session in place of one that the agent has lost. The signal aborts when the prompt is
+   * cancelled. Default: no.
    */
   newSession?(problem: Problem, context: { readonly signal: AbortSignal }): Promise<boolean>;
 }

@@ -8,15 +8,11 @@ import { type Rule, RuleError, type RuleTarget } from "./rule.ts";
 import { parseRule, ruleText } from "./rule-text.ts";
 
 /** What is remembered, and until when. */
-/** A rule that was made from an answer of the user. */
 export interface RememberedRule extends Rule {
-  /** The id to revoke it by. */
   readonly id: string;
-  /** Whether it holds in one workspace or everywhere. */
   readonly scope: "workspace" | "always";
-  /** When it ends, in milliseconds since 1970. */
   readonly expires: number;
-  /** When it was made, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly since: number;
 }
 

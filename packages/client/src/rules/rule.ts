@@ -2,40 +2,33 @@
 
 import type { Effect, Operation, Scope, SubjectOrigin } from "../subjects/subject.ts";
 
-/**
- * Who wrote the rule. Rules of a workspace can deny and ask, but not allow; `launch` rules were given for this run only.
- * @inline
- */
+/** Who said so. A workspace may only forbid or have asked; `launch` is what was typed for this run. */
 export type RuleOrigin = "operator" | "user" | "workspace" | "launch" | "remembered";
 
-/** One rule, such as "allow read src/**". */
-export interface Rule {
-  /** `op`: operations of this client. `claim`: operations that agents announce. `any`: both. */
+/** What a rule is about, decoded from its text. Without a pattern: everything of that operation. */
+export interface RuleTarget {
+  /** `any`: what we do ourselves and what agents claim. */
   readonly of: SubjectOrigin | "any";
-  /** The operation that the rule is about; "*" for all. */
   readonly operation: Operation | "*";
-  /** A path, a command, a host, a tool or a mode. Default: everything of that operation. */
+  /** As it was written; what it means depends on the operation. */
   readonly pattern?: string;
-  /** Whether to allow it, deny it or ask the user. */
+}
+
+export interface Rule extends RuleTarget {
   readonly effect: Effect;
-  /** Who wrote the rule. Rules of a workspace can deny and ask, but not allow. */
   readonly origin: RuleOrigin;
-  /** The file that contains the rule, if any. */
+  /** The file that it is in, where it is in one. */
   readonly source?: string;
-  /** The id of a remembered answer, to revoke it. */
+  /** Of a remembered answer; what it is revoked by. */
   readonly id?: string;
-  /** How far a remembered answer reaches. */
   readonly scope?: Exclude<Scope, "once">;
-  /** When a remembered answer ends, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly expires?: number;
-  /** The directory of a rule of scope `workspace`; `identity` changes when another directory takes its path. */
+  /** Of scope `workspace`: the directory, and which one it was. */
   readonly workspace?: { readonly path: string; readonly identity: string };
-  /** The only directory in which a command is allowed. */
+  /** A command counts in this directory only. */
   readonly cwd?: string;
 }
 
-/** The part of a rule that its text after the effect says. */
-export type RuleTarget = Pick<Rule, "of" | "operation" | "pattern">;
-
-/** A rule that cannot be understood. The message says what is wrong and names the line. */
+/** A rule that cannot be understood. The message says what is wrong. */
 export class RuleError extends Error {}

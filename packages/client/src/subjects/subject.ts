@@ -1,9 +1,6 @@
 // The subject of a decision: an operation that is about to happen.
 
-/**
- * The kind of an operation. `other`: an agent announces something that no other kind describes.
- * @inline
- */
+/** The kind of an operation. `other`: an agent announces something that no other kind describes. */
 export type Operation = "read" | "write" | "delete" | "exec" | "network" | "mcp" | "mode" | "other";
 
 export const operations: readonly Operation[] = [
@@ -32,7 +29,10 @@ export type SubjectOrigin = "op" | "claim";
 
 /** An operation that is about to happen. */
 export interface Subject {
-  /** `op`: this client performs it. `claim`: an agent that runs its own tools announces it. */
+  /**
+   * `op`: this client performs it, so a decision is enforced. `claim`: an agent that runs its own tools announces it; a
+   * decision cannot be enforced.
+   */
   readonly origin: SubjectOrigin;
   /** The kind of the operation. */
   readonly operation: Operation;
@@ -40,9 +40,11 @@ export interface Subject {
   readonly path?: string;
   /** A program and its arguments. */
   readonly argv?: readonly string[];
-  /** A line for a shell: a whole line as a command, or the argument of `sh -c`. Allow rules with words do not match it. */
+  /**
+   * A line for a shell: a whole line as a command, or the argument of `sh -c`. Allow rules with words do not match it.
+   */
   readonly shellLine?: string;
-  /** Where a command would run. */
+  /** The working directory of a command. */
   readonly cwd?: string;
   /** The names of the variables that the agent sets for a command. */
   readonly env?: readonly string[];
@@ -56,11 +58,7 @@ export interface Subject {
   readonly labelOnly?: boolean;
 }
 
-/**
- * How far an answer reaches.
- * @inline
- */
+/** How far an answer reaches. */
 export type Scope = "once" | "session" | "workspace" | "always";
 
-/** @inline */
 export type Effect = "allow" | "ask" | "deny";

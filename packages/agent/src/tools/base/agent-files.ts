@@ -6,6 +6,14 @@ import type { ReadTextOptions } from "@parley/acp/model";
 import type { DirectoryEntry, FileFacts, LocalFiles } from "@parley/acp/node";
 import { ToolError } from "./tool.ts";
 
+/** The text of a file and its version. */
+export interface TextWithVersion {
+  /** The text, without a byte order mark. */
+  readonly text: string;
+  /** Changes with the text; pass it to `write` as `expected`. */
+  readonly version: string;
+}
+
 const mark = "\ufeff";
 
 function withoutMark(text: string): string {
@@ -41,11 +49,8 @@ export class AgentFiles {
     return this.#readable(path) ?? this.#local;
   }
 
-  /** Reads the text from the editor or disk, without a byte order mark, and a version that changes with it. */
-  async read(
-    path: string,
-    { signal }: { readonly signal?: AbortSignal } = {},
-  ): Promise<{ readonly text: string; readonly version: string }> {
+  /** The text from the editor or disk, with a version that changes with it. */
+  async read(path: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<TextWithVersion> {
     const text = await this.#readText(path, optional({ signal }));
     return { text, version: versionOf(text) };
   }

@@ -68,7 +68,7 @@ export interface ToolResult {
 export interface ToolContext {
   /** The absolute working directory of the session. */
   readonly cwd: string;
-  /** The working directory and the additional directories: the boundary for files. */
+  /** The working directory and the additional directories. Nothing outside of them can be read or written. */
   readonly roots: readonly string[];
   /** Files of the session: the editor's unsaved text, else the disk. */
   readonly files: AgentFiles;

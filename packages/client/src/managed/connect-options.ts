@@ -1,0 +1,87 @@
+// The options and events of a managed agent.
+
+import type { ClientDefinition, ClientPolicy, ElicitationResponse, RequestContext } from "@parley/acp";
+import type { AgentSpec } from "../agents/agent-spec.ts";
+import type { History } from "../history/history.ts";
+import type { LaunchEvent } from "../launch/launch-event.ts";
+import type { Asker, ElicitationQuestion } from "./asker.ts";
+import type { Problem } from "./problem.ts";
+
+/** An event to show to the user or to log. New kinds may be added: a `switch` needs a `default:`. */
+export type ManagedAgentEvent =
+  | LaunchEvent
+  | { readonly kind: "crashed"; readonly message: string; readonly stderr: string }
+  | { readonly kind: "restarting"; readonly reason: string }
+  /**
+   * The session was reopened after a restart, or because the agent had lost it. `new`: the agent has forgotten the
+   * conversation.
+   */
+  | {
+      readonly kind: "continued";
+      readonly sessionId: string;
+      readonly how: "loaded" | "resumed" | "new";
+      readonly after: "restart" | "loss";
+    }
+  /** The agent works on a prompt and has sent nothing for so long: it may hang. */
+  | { readonly kind: "quiet"; readonly ms: number }
+  | { readonly kind: "login"; readonly method: string }
+  | {
+      readonly kind: "retrying";
+      readonly problem: Problem;
+      readonly delayMs: number;
+      readonly attempt: number;
+    }
+  | { readonly kind: "warning"; readonly message: string };
+
+/**
+ * Everything that `client()` takes except `auth`, and settings for starting, watching and recording the agent. `name`
+ * and `version` are those of your app.
+ */
+export interface ConnectAgentOptions extends Omit<ClientDefinition, "auth" | "elicit" | "policy"> {
+  /** Shows a form, or an address to visit. Without it, agents are told that the client supports neither. */
+  elicit?(
+    question: ElicitationQuestion,
+    context: RequestContext,
+  ): Promise<ElicitationResponse> | ElicitationResponse;
+  /** Asks the user during logins and recoveries. Default: every answer is no. */
+  readonly asker?: Asker;
+  /** The absolute working directory of the agent's process. Default: that of this process. */
+  readonly cwd?: string;
+  /** Variables for the agent's environment, such as credentials. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Aborts the start of the agent. It has no effect afterwards. */
+  readonly signal?: AbortSignal;
+  /** Called for each event: start, crash, restart, login, retry, warning. */
+  readonly onEvent?: (event: ManagedAgentEvent) => void;
+  /**
+   * How long opening, loading or resuming a session may take, in milliseconds; the second attempt has twice as long.
+   * Default 60,000.
+   */
+  readonly setupTimeoutMs?: number;
+  /** How long a login by the agent may take, browser included, in milliseconds. Default 300,000. */
+  readonly loginTimeoutMs?: number;
+  /**
+   * How often a crashed agent is restarted within five minutes: at once, then after `backoffMs`, twice that and so on.
+   * Default 5.
+   */
+  readonly maxRestarts?: number;
+  /** How long an agent may work on after a cancel before it is stopped, in milliseconds. Default 5,000. */
+  readonly cancelTimeoutMs?: number;
+  /** How long an agent may send nothing during a prompt before the event `quiet`, in milliseconds. Default 30,000. */
+  readonly quietMs?: number;
+  /** How often a prompt is sent again when the agent is rate limited. Default 4. */
+  readonly maxRetries?: number;
+  /**
+   * The first pause if the agent does not name one, in milliseconds; each further one is twice as long. Default 1,000.
+   */
+  readonly backoffMs?: number;
+  /**
+   * Decides what the agent may do. The policy of `permissionPolicy()` in `@parley/client/policy` provides guarded files
+   * and terminals; with any other policy, `files` and `terminals` are served as in `client()`.
+   */
+  readonly policy?: ClientPolicy;
+  /** Records all sessions. It stays open when the agent is closed. */
+  readonly history?: History;
+  /** Agents that can be named in addition to the ready ones, such as those of the config file. */
+  readonly agents?: readonly AgentSpec[] | Readonly<Record<string, AgentSpec>>;
+}
