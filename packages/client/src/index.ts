@@ -1,12 +1,6 @@
 // The entry point of the client kit: agents that are restarted after a crash, and prompts with files.
 
-export type {
-  AgentSpec,
-  AgentSpecFacts,
-  CommandSpec,
-  RemoteSpec,
-  SessionSetup,
-} from "./agents/agent-spec.ts";
+export type { AgentSpec, CommandSpec, RemoteSpec, SessionSetup } from "./agents/agent-spec.ts";
 export { LaunchError, type LaunchErrorKind } from "./launch/launch-error.ts";
 export type { LaunchEvent } from "./launch/launch-event.ts";
 export type {

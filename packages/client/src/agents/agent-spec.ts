@@ -12,8 +12,8 @@ export interface SessionSetup {
   readonly options?: Readonly<Record<string, string | boolean>>;
 }
 
-/** The facts that a program and a remote agent have in common. */
-export interface AgentSpecFacts {
+/** An agent that is a program on this machine. */
+export interface CommandSpec {
   /** The name in messages, logs and the history. Default: the name of the program, or the host of the address. */
   readonly name?: string;
   /** The name for users. Default: `name`. */
@@ -31,10 +31,6 @@ export interface AgentSpecFacts {
     /** How long it may keep sending updates after it has answered a prompt, in milliseconds. Default 0. */
     readonly lateMs?: number;
   };
-}
-
-/** An agent that is a program on this machine. */
-export interface CommandSpec extends AgentSpecFacts {
   /** A program, never a shell line. */
   readonly command: string;
   /** The arguments of the program. Default: none. */
@@ -51,7 +47,8 @@ export interface CommandSpec extends AgentSpecFacts {
 }
 
 /** An agent on another machine. */
-export interface RemoteSpec extends AgentSpecFacts {
+export interface RemoteSpec
+  extends Pick<CommandSpec, "name" | "title" | "setup" | "handshakeTimeoutMs" | "quirks"> {
   /** The address: `https:`, `wss:`, or `http:` and `ws:` on this machine. */
   readonly url: string;
   /** Default: "http" for `http:` and `https:`, otherwise "websocket". */

@@ -40,14 +40,14 @@ export interface PermissionPolicyOptions {
         readonly keepMs?: number;
         readonly keepBytes?: number;
       };
-  /** How long a question may stay open, in milliseconds; then it is denied. Default 10 minutes. */
-  readonly answerMs?: number;
   /** Absolute paths of directories that agents may use in addition to those of the session. */
   readonly extraRoots?: readonly string[];
   /** The unsaved text of an editor, which agents read and write instead of the files on disk. */
   readonly overlay?: Overlay;
   /** The environment of commands. Default: that of this process, without Parley's own variables. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** How long a question may stay open, in milliseconds; then it is denied. Default 10 minutes. */
+  readonly answerMs?: number;
 }
 
 /** A policy for `client()` and `connectAgent()` that decides by rules and by asking the user. */

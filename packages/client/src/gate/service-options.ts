@@ -1,7 +1,5 @@
 // Options of the gated files and terminals.
 
-import type { PermissionPolicyOptions } from "./permission-policy.ts";
-
 /** The text of an editor that is not saved to disk yet. Paths are absolute, with all links resolved. */
 export interface Overlay {
   /** Returns the unsaved text of a file, or undefined when the editor has none. */
@@ -10,4 +8,10 @@ export interface Overlay {
   write?(path: string, content: string): Promise<boolean> | boolean;
 }
 
-export type ServiceOptions = Pick<PermissionPolicyOptions, "extraRoots" | "overlay" | "env">;
+export interface ServiceOptions {
+  /** Directories beside those of the session, which the user has declared. Absolute. */
+  readonly extraRoots?: readonly string[];
+  readonly overlay?: Overlay;
+  /** The environment of commands. Default: ours, without what is Parley's own. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}

@@ -20,20 +20,13 @@ export function isFileOperation(operation: Operation | "*"): operation is FileOp
   return operation === "read" || operation === "write" || operation === "delete";
 }
 
-/**
- * `op`: this client performs it, so a decision is enforced. `claim`: an agent that runs its own tools announces it; a
- * decision cannot be enforced.
- * @inline
- */
-export type SubjectOrigin = "op" | "claim";
-
 /** An operation that is about to happen. */
 export interface Subject {
   /**
    * `op`: this client performs it, so a decision is enforced. `claim`: an agent that runs its own tools announces it; a
    * decision cannot be enforced.
    */
-  readonly origin: SubjectOrigin;
+  readonly origin: "op" | "claim";
   /** The kind of the operation. */
   readonly operation: Operation;
   /** The absolute path of a file, with all links resolved. */
@@ -57,6 +50,8 @@ export interface Subject {
   /** Whether only a kind, a title or a location describes it. Rules can deny it then, but not allow it. */
   readonly labelOnly?: boolean;
 }
+
+export type SubjectOrigin = Subject["origin"];
 
 /** How far an answer reaches. */
 export type Scope = "once" | "session" | "workspace" | "always";
