@@ -14,7 +14,9 @@ export interface Collected {
   readonly thoughts: string;
   /** Its tool calls as they were in the end, in the order in which they began. */
   readonly toolCalls: readonly ToolCallItem[];
+  /** All updates, in order. */
   readonly updates: readonly SessionUpdate[];
+  /** How the prompt ended. */
   readonly result: PromptResult;
 }
 

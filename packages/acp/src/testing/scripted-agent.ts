@@ -15,7 +15,9 @@ import { checkAgentScenario } from "./check-scenario.ts";
 import { type Clock, Gates, realClock } from "./gates.ts";
 import { type ProcessControl, ScriptedWire } from "./scripted-wire.ts";
 
+/** The store, clock and process of a scripted agent. */
 export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "connection"> {
+  /** Stores the sessions. Default: in memory, with the scenario's `sessions`. */
   readonly store?: SessionStore;
   /** For `delay`. Default: real time. */
   readonly clock?: Clock;
@@ -23,7 +25,9 @@ export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "con
   readonly process?: ProcessControl;
 }
 
+/** An agent that follows a scenario. */
 export interface ScriptedAgent extends Agent {
+  /** The scenario, checked. */
   readonly scenario: AgentScenario;
   /** All events so far, in order. */
   readonly events: readonly AgentEvent[];

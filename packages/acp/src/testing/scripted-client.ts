@@ -16,12 +16,15 @@ import { type Clock, Gates, realClock, untilAborted } from "./gates.ts";
 import { scriptedFiles, scriptedTerminals } from "./scripted-services.ts";
 import { ScriptedWire } from "./scripted-wire.ts";
 
+/** The clock of a scripted client. */
 export interface ScriptedClientOptions extends Pick<ClientDefinition, "log" | "connection"> {
   /** For `delay`. Default: real time. */
   readonly clock?: Clock;
 }
 
+/** A client that follows a scenario. */
 export interface ScriptedClient {
+  /** The scenario, checked. */
   readonly scenario: ClientScenario;
   /** Runs all steps on this connection, closes it, and returns the record. Never rejects because of the agent. */
   run(transport: Transport): Promise<ClientRecord>;

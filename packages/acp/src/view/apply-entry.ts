@@ -28,6 +28,7 @@ import { appendToTerminal, upsertTerminal } from "./terminals.ts";
 import { appendToToolCall, upsertToolCall } from "./tool-calls.ts";
 import { addItem, createState, firstSight, touchPart, type ViewState } from "./view-state.ts";
 
+/** The limits of a view. */
 export interface ViewOptions {
   /** Bytes of output to keep for each terminal; older ones are dropped. Default 1 MiB. */
   readonly terminalBytes?: number;

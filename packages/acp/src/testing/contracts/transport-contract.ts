@@ -7,6 +7,7 @@ import { type WatchedTransport, watch } from "./watched-transport.ts";
 
 /** A connected pair. `near` is the subject; the test is its owner and that of `far`. */
 export interface TransportPair {
+  /** The transport under test. */
   readonly near: Transport;
   /** The same kind of transport at the other end. */
   readonly far: Transport;
@@ -16,7 +17,10 @@ export interface TransportPair {
   readonly bytesToNear?: (bytes: Uint8Array) => void;
   /** Ends the far side's output alone. */
   readonly halfClose?: () => void;
-  /** Does what `fill` below does, where `near` cannot say at once what `send` returned. */
+  /**
+   * Sends the message from `near` until it is full or has ended, and resolves with the count. Needed only if `send`
+   * cannot tell at once whether there is room.
+   */
   readonly fillNear?: (message: object, until: "full" | "end") => Promise<number>;
   /** Cuts the connection without a goodbye. */
   readonly cut?: () => void;
@@ -34,10 +38,11 @@ export type ContractException =
   | "back-pressure"
   | "unopened";
 
+/** What a transport cannot do, and how it encodes messages. */
 export interface ContractOptions {
-  /** Reasons by case. */
+  /** The reasons why tests of these cases are skipped. */
   readonly exceptions?: Readonly<Partial<Record<ContractException, string>>>;
-  /** How one message looks as bytes on this wire, where it has bytes. */
+  /** Encodes one message for `bytesToNear`. Default: a line of UTF-8. */
   readonly encode?: (text: string) => Uint8Array;
 }
 
