@@ -58,8 +58,9 @@ export interface Redactor {
 }
 
 /**
- * Finds secrets by known values, key names and patterns, and replaces them. A secret that appears late, or in pieces, is
- * known only afterwards: to replace all of them, make three passes and call `again()` between them.
+ * Creates a redactor that finds secrets by known values, key names and patterns, and replaces them. A secret that
+ * appears late or in pieces is known only afterwards: to replace all of them, make three passes and call `again()`
+ * between them.
  *
  * @example
  * import { redactor } from "@parley/acp/redact";

@@ -21,8 +21,10 @@ export interface Collected {
 }
 
 /**
- * Reads a prompt to its end. Rejects when the connection ends before.
+ * Reads a prompt to its end, and returns what the agent has done, for assertions.
  *
+ * @param prompt - What `session.prompt()` returns.
+ * @throws {ConnectionError} When the connection ends before the prompt.
  *
  * @example
  * import assert from "node:assert/strict";

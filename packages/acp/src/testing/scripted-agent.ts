@@ -38,8 +38,10 @@ export interface ScriptedAgent extends Agent {
 }
 
 /**
- * Makes an agent from a scenario. Throws ScenarioError for an invalid scenario.
+ * Creates an agent that follows a scenario, to test a client with.
  *
+ * @param given - The scenario: an object, or parsed JSON.
+ * @throws {ScenarioError} When the scenario has a mistake.
  *
  * @example
  * import { client } from "@parley/acp";

@@ -35,8 +35,10 @@ export interface ScriptedClient {
 }
 
 /**
- * Makes a client from a scenario. Throws ScenarioError for an invalid scenario.
+ * Creates a client that follows a scenario, to test an agent with.
  *
+ * @param given - The scenario: an object, or parsed JSON.
+ * @throws {ScenarioError} When the scenario has a mistake.
  *
  * @example
  * import { spawnTransport } from "@parley/acp/node";

@@ -186,8 +186,8 @@ function commandOf(
  * await using agent = await connectAgent("gemini", { name: "my-app", version: "1.0.0" });
  * const session = await agent.newSession({ cwd: process.cwd(), mcpServers });
  */
-export function configuredMcpServers({ client = {} }: ClientConfig): readonly McpServer[] {
-  return Object.entries(client.mcpServers ?? {}).map(([name, section]) => mcpServer(name, section));
+export function configuredMcpServers(config: ClientConfig): readonly McpServer[] {
+  return Object.entries(config.client?.mcpServers ?? {}).map(([name, section]) => mcpServer(name, section));
 }
 
 /** One server, in the shape that most tools have in their settings. */

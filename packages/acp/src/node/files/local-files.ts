@@ -69,7 +69,10 @@ export interface LocalFiles extends Files {
 const defaultMaxReadBytes = 10 * 1024 * 1024;
 
 /**
- * Opens the roots, and throws when one cannot be opened. Call `close` when done.
+ * Gives access to files below some directories, and to nothing outside of them. It does not ask for permission. Call
+ * `close` when done.
+ *
+ * @throws {RequestError} When a root is not an absolute path or cannot be opened.
  *
  * @example
  * import { client } from "@parley/acp";

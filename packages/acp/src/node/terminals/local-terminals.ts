@@ -57,7 +57,9 @@ const knownOptions = {
 const mebibyte = 1024 * 1024;
 
 /**
- * Runs commands on this machine. Call `close` when done.
+ * Runs commands on this machine, without a shell. It does not ask for permission. Call `close` when done.
+ *
+ * @throws {TypeError} When `cwd` is not an absolute path, or an option is unknown.
  *
  * @example
  * import { client } from "@parley/acp";

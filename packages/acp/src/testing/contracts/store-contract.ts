@@ -22,7 +22,11 @@ async function idsOf(store: SessionStore, cwd?: string, limit = 50): Promise<str
 }
 
 /**
- * Registers the tests that every kind of store must pass. `make` gives an empty store; the test closes it.
+ * Registers the tests that every session store must pass.
+ *
+ * @param runner - `test` of `node:test` and `node:assert/strict`, or similar functions.
+ * @param name - The beginning of the tests' names.
+ * @param make - Creates an empty store. The test closes it.
  *
  * @example
  * import assert from "node:assert/strict";
@@ -33,10 +37,11 @@ async function idsOf(store: SessionStore, cwd?: string, limit = 50): Promise<str
  * storeContract({ test, assert }, "my store", () => memoryStore());
  */
 export function storeContract(
-  { test, assert }: ContractRunner,
+  runner: ContractRunner,
   name: string,
   make: () => SessionStore | Promise<SessionStore>,
 ): void {
+  const { test, assert } = runner;
   const promise: Register = (what, body) => {
     test(`${name}: ${what}`, { timeout, skip: false }, async () => {
       const store = await make();

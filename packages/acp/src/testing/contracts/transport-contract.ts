@@ -81,7 +81,12 @@ async function fill(pair: TransportPair, near: WatchedTransport, until: "full" |
 }
 
 /**
- * Registers the tests that every kind of transport must pass.
+ * Registers the tests that every transport must pass.
+ *
+ * @param runner - `test` of `node:test` and `node:assert/strict`, or similar functions.
+ * @param name - The beginning of the tests' names.
+ * @param makePair - Creates two connected transports with these limits. The test closes them.
+ * @param options - What the transport cannot do.
  *
  * @example
  * import assert from "node:assert/strict";
@@ -101,11 +106,12 @@ async function fill(pair: TransportPair, near: WatchedTransport, until: "full" |
  * );
  */
 export function transportContract(
-  { test, assert }: ContractRunner,
+  runner: ContractRunner,
   name: string,
   makePair: MakeTransportPair,
   options: ContractOptions = {},
 ): void {
+  const { test, assert } = runner;
   const { exceptions = {}, encode = (text) => new TextEncoder().encode(`${text}\n`) } = options;
 
   function promise(
