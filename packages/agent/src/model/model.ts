@@ -179,17 +179,6 @@ export interface Model {
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }
 
-export const modelErrorKinds = [
-  "auth",
-  "rate_limit",
-  "overflow",
-  "refused",
-  "unavailable",
-  "cut_off",
-  "bad_request",
-  "aborted",
-] as const satisfies readonly ModelErrorKind[];
-
 /**
  * The cause of a ModelError. `auth`: no key, or a wrong one. `rate_limit`: too many requests, or no credit. `overflow`: the
  * conversation exceeds the context window. `refused`: the provider rejects the content. `unavailable`: the provider fails or

@@ -1,53 +1,14 @@
 // The contract suite for transports.
 
-import type { Transport } from "../../jsonrpc/transport.ts";
 import type { FrameLimits } from "../../transport/byte-channel.ts";
 import type { ContractRunner } from "./runner.ts";
+import type {
+  ContractException,
+  ContractOptions,
+  MakeTransportPair,
+  TransportPair,
+} from "./transport-pair.ts";
 import { type WatchedTransport, watch } from "./watched-transport.ts";
-
-/** A connected pair. `near` is the subject; the test is its owner and that of `far`. */
-export interface TransportPair {
-  /** The transport under test. */
-  readonly near: Transport;
-  /** The same kind of transport at the other end. */
-  readonly far: Transport;
-  /** Puts a frame on the wire to `near`, as it is: the transport's own frame marks are added, nothing else. */
-  readonly frameToNear?: (text: string) => void;
-  /** Writes bytes to `near`, one call one chunk as far as the medium keeps chunks. */
-  readonly bytesToNear?: (bytes: Uint8Array) => void;
-  /** Ends the far side's output alone. */
-  readonly halfClose?: () => void;
-  /**
-   * Sends the message from `near` until it is full or has ended, and resolves with the count. Needed only if `send`
-   * cannot tell at once whether there is room.
-   */
-  readonly fillNear?: (message: object, until: "full" | "end") => Promise<number>;
-  /** Cuts the connection without a goodbye. */
-  readonly cut?: () => void;
-  /** Frees what the pair holds beside the two transports: servers, processes. */
-  readonly dispose?: () => Promise<void>;
-}
-
-/** A case of the contract that some medium cannot express. */
-export type ContractException =
-  | "bytes"
-  | "half-close"
-  | "cut"
-  | "pause"
-  | "malformed"
-  | "back-pressure"
-  | "unopened";
-
-/** What a transport cannot do, and how it encodes messages. */
-export interface ContractOptions {
-  /** The reasons why tests of these cases are skipped. */
-  readonly exceptions?: Readonly<Partial<Record<ContractException, string>>>;
-  /** Encodes one message for `bytesToNear`. Default: a line of UTF-8. */
-  readonly encode?: (text: string) => Uint8Array;
-}
-
-/** Makes two connected transports with these limits. */
-export type MakeTransportPair = (limits: Partial<FrameLimits>) => Promise<TransportPair> | TransportPair;
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
