@@ -52,7 +52,7 @@ export interface AgentScenario {
   };
   /** The MCP transports besides stdio. Default: none. */
   readonly mcpCapabilities?: { readonly http?: boolean; readonly sse?: boolean };
-  /** What happens to a prompt during a turn, as in `agent()`. Default "queue". */
+  /** The treatment of prompts that arrive during a turn, as in `agent()`. Default "queue". */
   readonly concurrentPrompts?: "queue" | "reject" | "inbox";
   readonly _meta?: Meta;
   /** Ways to log in; all of them succeed. */
@@ -94,14 +94,15 @@ export interface StoredSession {
 export interface TurnScript {
   /** The whole text of the prompt, or a part of it. Default: any prompt. */
   readonly when?: string | { readonly contains: string };
-  /** What the agent does. */
+  /** The steps of the agent, in order. */
   readonly steps: readonly AgentStep[];
 }
 
+/** The repetition and the id of a chunk. */
 export interface ChunkFields {
   /** How often to send it. Default 1. */
   readonly times?: number;
-  /** Repeats the text up to so many characters. */
+  /** Repeats the text until it has so many characters. */
   readonly size?: number;
   /** The id of the message. Default: consecutive chunks of one kind are one message. */
   readonly messageId?: string;

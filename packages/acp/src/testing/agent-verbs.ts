@@ -224,7 +224,7 @@ async function tried<Result>(
 
 /** An event that a scripted agent reports, as plain JSON. */
 export interface AgentEvent {
-  /** What happened: a prompt arrived, a question was answered, a file was read and so on. */
+  /** The kind of the event: a prompt arrived, a question was answered, a file was read and so on. */
   readonly event:
     | "prompt"
     | "answer"

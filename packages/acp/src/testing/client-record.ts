@@ -12,9 +12,9 @@ export interface StepRecord {
   readonly step: string;
   /** The name of its session, if it has one. */
   readonly session?: string;
-  /** What the call resolved with. */
+  /** The result of the call, if it has one. */
   readonly result?: unknown;
-  /** What the call rejected with. */
+  /** The error of the call, if it failed. */
   readonly error?: { readonly code?: number; readonly kind?: string; readonly message: string };
 }
 
@@ -42,11 +42,11 @@ export interface RecordedSession {
   };
 }
 
-/** What a scripted client has seen, as JSON that is the same in every run. */
+/** A record of everything that a scripted client has seen, as JSON that is the same in every run. */
 export interface ClientRecord {
   /** The negotiated edition; absent without a connection. */
   readonly edition?: Edition;
-  /** What the agent reported in the handshake; absent without a connection. */
+  /** The agent's part of the handshake; absent without a connection. */
   readonly agent?: { readonly info: unknown; readonly capabilities: unknown; readonly authMethods: unknown };
   /** The results of all steps, in order. */
   readonly steps: readonly StepRecord[];

@@ -33,7 +33,7 @@ export interface ClientScenario {
   readonly terminals?: readonly CommandScript[];
   /** The login method to use when the agent requires one. Default: none. */
   readonly login?: string;
-  /** What the client does. */
+  /** The steps of the client, in order. */
   readonly steps: readonly ClientStep[];
   /** Changes to the messages on the wire. */
   readonly wire?: WireRules;
@@ -43,7 +43,7 @@ export interface ClientScenario {
 export interface UpdateCount {
   /** A kind of update, such as "agent_message_chunk". */
   readonly update: string;
-  /** Which update of its kind since the prompt, counted from 1. Default 1. */
+  /** The number of the update among those of its kind since the prompt, from 1. Default 1. */
   readonly nth?: number;
 }
 
@@ -75,7 +75,7 @@ export interface ElicitationRule {
 export interface CommandScript {
   /** The command and its arguments, joined by blanks. */
   readonly command: string;
-  /** What it prints. Default: nothing. */
+  /** Its output. Default: nothing. */
   readonly output?: string;
   /** How it exits; "runs" waits until it is killed. Default: exit code 0. */
   readonly exit?: { readonly exitCode?: number; readonly signal?: string } | "runs";

@@ -6,7 +6,7 @@ import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import { applyEntry, createView } from "../view/apply-entry.ts";
 import type { SessionView, ToolCallItem } from "../view/session-view.ts";
 
-/** What an agent did for one prompt. */
+/** The output of an agent for one prompt. */
 export interface Collected {
   /** The text of its messages; a line break stands between two of them. */
   readonly text: string;
@@ -23,7 +23,7 @@ export interface Collected {
 /**
  * Reads a prompt to its end, and returns what the agent has done, for assertions.
  *
- * @param prompt - What `session.prompt()` returns.
+ * @param prompt - The result of `session.prompt()`, without `await`.
  * @throws {ConnectionError} When the connection ends before the prompt.
  *
  * @example

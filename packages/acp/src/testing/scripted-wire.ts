@@ -270,6 +270,7 @@ function merged(target: unknown, patch: unknown): unknown {
 /** A line as text, or an object that is sent as JSON. */
 export type RawMessage = string | object;
 
+/** A JSON-RPC error to answer with. */
 export interface ScriptedError {
   /** The JSON-RPC error code. */
   readonly code: number;
@@ -283,7 +284,7 @@ export interface ScriptedError {
 export interface ReplyRule {
   /** The method of the request. */
   readonly method: string;
-  /** Which request of that method on a connection, from 1. Default: all. */
+  /** The number of the request among those of that method on a connection, from 1. Default: all. */
   readonly nth?: number;
   /** Sent before the answer. */
   readonly before?: readonly RawMessage[];
@@ -303,7 +304,7 @@ export interface ReplyRule {
 export interface SendRule {
   /** The method of the message. */
   readonly method: string;
-  /** Which message of that method on a connection, from 1. Default: all. */
+  /** The number of the message among those of that method on a connection, from 1. Default: all. */
   readonly nth?: number;
   /** Merged into the params. */
   readonly patch: object;

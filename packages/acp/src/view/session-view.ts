@@ -39,7 +39,7 @@ export interface ViewItem extends Changeable {
 
 /** A message or thought. Each of the three kinds has its own ids. */
 export interface MessageItem extends ViewItem {
-  /** Who wrote it, and whether it is a thought. */
+  /** The author, and whether it is a thought. */
   readonly kind: "user_message" | "agent_message" | "agent_thought";
   /** Unique among the messages of its kind. */
   readonly messageId: string;
@@ -82,7 +82,7 @@ export interface ToolCallItem extends ViewItem {
   readonly rawOutput: unknown;
   /** The ids of all terminals that its content or `_meta` has named; see `SessionView.terminals`. */
   readonly terminalIds: ReadonlySet<string>;
-  /** What the client may do with the call, such as cancel it. */
+  /** The requests that the call supports, such as cancelling it. */
   readonly capabilities: ToolCallUpdate["capabilities"] | undefined;
   readonly _meta: Meta | undefined;
   /** When it reached a final status, in milliseconds since 1970. */
@@ -171,7 +171,7 @@ export interface SubagentItem extends ViewItem {
   readonly cwd: string | undefined;
   /** Its further directories. */
   readonly additionalDirectories: readonly string[] | undefined;
-  /** What the client may do with it, such as cancel it. */
+  /** The requests that the subagent supports, such as cancelling it. */
   readonly capabilities: UpdateOf<"subagent_update">["capabilities"] | undefined;
   readonly _meta: Meta | undefined;
 }
@@ -230,7 +230,7 @@ export interface TerminalItem extends Changeable {
   readonly exitStatus: ExitStatus | undefined;
   /** The number of columns and rows. */
   readonly size: NonNullable<UpdateOf<"terminal_update">["size"]> | undefined;
-  /** What the client may do with the terminal, such as cancel its command. */
+  /** The requests that the terminal supports, such as cancelling its command. */
   readonly capabilities: UpdateOf<"terminal_update">["capabilities"] | undefined;
   readonly _meta: Meta | undefined;
 }
@@ -245,7 +245,7 @@ export interface PlanItem extends Changeable {
   readonly plan: UpdateOf<"plan_update">["plan"];
 }
 
-/** What tool calls did with a file. "move" and "copy" belong to the new path; the old path of a move has "delete". */
+/** An operation of a tool call on a file. "move" and "copy" belong to the new path; the old path of a move has "delete". */
 export type FileOperation = "read" | "add" | "modify" | "delete" | "move" | "copy" | (string & {});
 
 /**
@@ -256,7 +256,7 @@ export interface TouchedFile extends Changeable {
   readonly kind: "file";
   /** Its path, as the agent wrote it. */
   readonly path: string;
-  /** What the calls did with it. Empty while no call of a known kind has named it. */
+  /** The operations of the calls on it. Empty while no call of a known kind has named it. */
   readonly operations: ReadonlySet<FileOperation>;
   /** The ids of the calls that have named it. */
   readonly toolCallIds: ReadonlySet<string>;

@@ -12,7 +12,7 @@ export interface TextPart {
 
 /** An image or a sound. */
 export interface MediaPart {
-  /** What it is. */
+  /** The kind of media. */
   readonly type: "image" | "audio";
   /** The media type, such as "image/png". */
   readonly mediaType: string;
@@ -139,7 +139,7 @@ export type ModelEvent =
   | { readonly type: "tool_input"; readonly id: string; readonly name: string; readonly text: string }
   | { readonly type: "end"; readonly cause: StopCause; readonly usage: TokenUsage | undefined };
 
-/** What an agent needs to know about a model. */
+/** The facts about a model. */
 export interface ModelFacts {
   /** The id in options and config files, such as `anthropic/claude-sonnet-5` or `offline`. */
   readonly id: string;

@@ -38,8 +38,8 @@ export interface CommandSpec {
   /** Variables that are added to its environment. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * The variables that the agent gets from our environment, besides those that every program needs. `NAME_*` matches a
-   * prefix. Default: all except our own secrets and the marks of other agents.
+   * The variables that the agent gets from the environment of this process, besides those that every program needs.
+   * `NAME_*` matches a prefix. Default: all except Parley's own secrets and the marks of other agents.
    */
   readonly passes?: readonly string[];
   /** The command that installs the agent, shown when it is not found. */

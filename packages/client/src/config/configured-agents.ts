@@ -19,8 +19,8 @@ export interface AgentSection {
   /** Variables that are added to the agent's environment. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * The variables that the agent gets from our environment, besides those that every program needs. `NAME_*` matches a
-   * prefix. Default: all.
+   * The variables that the agent gets from the environment of this process, besides those that every program needs.
+   * `NAME_*` matches a prefix. Default: all.
    */
   readonly pass?: readonly string[];
   /** The address, such as `https://agents.example.com/acp`, or `wss:` for a WebSocket. */

@@ -19,7 +19,7 @@ export type ProblemKind =
 
 /** A failure of a prompt or session. */
 export interface Problem {
-  /** What can be done about it. */
+  /** The kind of the failure. */
   readonly kind: ProblemKind;
   /** The error message of the agent or the connection. */
   readonly message: string;

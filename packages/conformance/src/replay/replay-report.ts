@@ -15,7 +15,7 @@ export interface ReplayOptions {
   readonly clock?: Clock;
 }
 
-/** Where the live peer differs from the recording. */
+/** A difference between the live peer and the recording. */
 export interface Divergence {
   /** The number of the expected record, from 1. Undefined after the last one. */
   readonly record: number | undefined;

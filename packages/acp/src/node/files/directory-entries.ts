@@ -13,7 +13,7 @@ import type { Workspace } from "./workspace.ts";
 export interface DirectoryEntry {
   /** Its name, without the directory. */
   readonly name: string;
-  /** What it is. A symbolic link is a "link", whatever its target. */
+  /** The kind of the entry itself: a symbolic link is a "link", whatever its target. */
   readonly kind: "file" | "directory" | "link" | "other";
 }
 

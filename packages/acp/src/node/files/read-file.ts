@@ -21,7 +21,7 @@ export interface TextFile {
 
 /** The facts about a file or directory. */
 export interface FileFacts {
-  /** What it is, after links were followed. */
+  /** The kind of the file, after links were followed. */
   readonly kind: "file" | "directory" | "other";
   /** The size in bytes. */
   readonly size: number;

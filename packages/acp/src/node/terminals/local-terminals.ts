@@ -15,7 +15,7 @@ import { terminalsClosed, tooManyTerminals, unknownTerminal } from "./terminal-e
 export interface LocalTerminalsOptions {
   /** The default working directory of commands; an absolute path. */
   readonly cwd: string;
-  /** Added to our environment; undefined removes a variable. The variables of `create` are added to that. */
+  /** Changes to the environment of this process; undefined removes a variable. The variables of `create` are added to it. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** How many terminals may exist at once. Default 32. */
   readonly maxTerminals?: number;

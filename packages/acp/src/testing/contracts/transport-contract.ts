@@ -47,7 +47,7 @@ async function fill(pair: TransportPair, near: WatchedTransport, until: "full" |
  * @param runner - `test` of `node:test` and `node:assert/strict`, or similar functions.
  * @param name - The beginning of the tests' names.
  * @param makePair - Creates two connected transports with these limits. The test closes them.
- * @param options - What the transport cannot do.
+ * @param options - The limits of the transport, if it has any.
  *
  * @example
  * import assert from "node:assert/strict";

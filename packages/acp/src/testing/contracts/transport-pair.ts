@@ -36,7 +36,7 @@ export type ContractException =
   | "back-pressure"
   | "unopened";
 
-/** What a transport cannot do, and how it encodes messages. */
+/** The limits of a transport, and its encoding of messages. */
 export interface ContractOptions {
   /** The reasons why tests of these cases are skipped. */
   readonly exceptions?: Readonly<Partial<Record<ContractException, string>>>;

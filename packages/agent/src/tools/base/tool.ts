@@ -7,7 +7,7 @@ import type { AgentFiles } from "./agent-files.ts";
 import type { OutputFolder } from "./output-folder.ts";
 import type { SeenFiles } from "./seen-files.ts";
 
-/** What a call needs permission for. Paths are absolute; a path through a link is listed with its target too. */
+/** The access that a call needs permission for. Paths are absolute; a path through a link is listed with its target too. */
 export type Access =
   | { readonly type: "none" }
   | { readonly type: "read"; readonly paths: readonly string[] }
@@ -45,7 +45,7 @@ export interface Presentation {
 export interface PreparedCall {
   /** How it is shown to the user. */
   readonly presentation: Presentation;
-  /** What it needs permission for. */
+  /** The access that it needs permission for. */
   readonly access: Access;
   /**
    * Runs the call, after permission was given. Throw ToolError for failures to report to the model, anything else for
