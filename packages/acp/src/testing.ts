@@ -16,13 +16,13 @@ export type * from "./testing/client-scenario.ts";
 export { type Collected, collect } from "./testing/collect.ts";
 export type { ContractAssert, ContractRunner, ContractTestOptions } from "./testing/contracts/runner.ts";
 export { storeContract } from "./testing/contracts/store-contract.ts";
-export {
-  type ContractException,
-  type ContractOptions,
-  type MakeTransportPair,
-  type TransportPair,
-  transportContract,
-} from "./testing/contracts/transport-contract.ts";
+export { transportContract } from "./testing/contracts/transport-contract.ts";
+export type {
+  ContractException,
+  ContractOptions,
+  MakeTransportPair,
+  TransportPair,
+} from "./testing/contracts/transport-pair.ts";
 export type { Clock } from "./testing/gates.ts";
 export { type ScriptedAgent, type ScriptedAgentOptions, scriptedAgent } from "./testing/scripted-agent.ts";
 export {

@@ -13,6 +13,7 @@ import { modeOf, type OptionDefaults, sessionOptions } from "./session/options.t
 import { checkRoots, SessionState } from "./session/session-state.ts";
 import type { Tool } from "./tools/base/tool.ts";
 
+/** The models, tools and defaults of a coding agent. */
 export interface CodingAgentOptions
   extends Pick<AgentDefinition, "log" | "editions" | "unstable" | "auth" | "connection"> {
   /** The version reported to clients. */
@@ -29,7 +30,7 @@ export interface CodingAgentOptions
   readonly effort?: Effort;
   /** Calls that mode "ask" approves without asking. Default "reads". */
   readonly autoApprove?: AutoApproval;
-  /** Default: all coding tools. */
+  /** The tools of the agent. Default: all coding tools. */
   readonly tools?: readonly Tool[];
   /** Stores the sessions. Default: in memory. */
   readonly store?: SessionStore;
@@ -43,13 +44,17 @@ export interface CodingAgentOptions
 }
 
 /**
- * Builds the coding agent. Without a model it works offline, by fixed rules.
+ * Creates a coding agent that reads, edits and runs code with the user's permission. Without `models` it uses an offline
+ * model, which needs no network and follows simple instructions.
+ *
+ * @param options - `version` is required; everything else has a default.
  *
  * @example
- * import { serveStdio } from "@parley/acp/node";
+ * import { serveStdio, sqliteStore } from "@parley/acp/node";
  * import { codingAgent } from "@parley/agent";
  *
- * await serveStdio(codingAgent({ version: "1.0.0", mode: "ask" }));
+ * const store = sqliteStore("/var/lib/my-agent/sessions.db");
+ * await serveStdio(codingAgent({ version: "1.0.0", mode: "ask", store }));
  */
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;

@@ -3,14 +3,8 @@
 export { everyFeature } from "./every-feature.ts";
 export { oddities } from "./oddities/oddities.ts";
 export type { Oddity } from "./oddities/oddity.ts";
-export {
-  type Divergence,
-  type Replay,
-  type ReplayOptions,
-  type ReplayReport,
-  replayAgent,
-  replayClient,
-} from "./replay/replay.ts";
+export { replayAgent, replayClient } from "./replay/replay.ts";
+export type { Divergence, Replay, ReplayOptions, ReplayReport } from "./replay/replay-report.ts";
 export {
   isTraceMessage,
   readTrace,

@@ -21,7 +21,7 @@ import { groupMark } from "./watchdog.ts";
 export interface SpawnTransportOptions extends Omit<ByteTransportOptions, "platform"> {
   /** The working directory. Default: that of this process. */
   readonly cwd?: string;
-  /** Added to our environment; undefined removes a variable. */
+  /** Changes to the environment of this process; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** How long the agent may take to exit after the end of its stdin, before SIGTERM. Default 3000. */
   readonly graceMs?: number;

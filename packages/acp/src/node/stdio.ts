@@ -20,8 +20,8 @@ export interface StdioTransportOptions extends Omit<ByteTransportOptions, "platf
   /** How long `close` waits for a client that does not read. Default 2000. */
   readonly flushMs?: number;
   /**
-   * Exits 1.5 seconds after the client has closed the connection, whatever still runs. Default true. A close of our
-   * own never ends the process.
+   * Exits 1.5 seconds after the client has closed the connection, even if something still runs. Closing the transport
+   * here never ends the process. Default true.
    */
   readonly exitOnEnd?: boolean;
   /** Input that has already been read from stdin. */

@@ -27,7 +27,10 @@ export interface SpawnedTransport extends Transport {
 }
 
 /**
- * For an agent: uses stdin and stdout as the wire, and redirects other prints to stderr. `serveStdio` does the rest, too.
+ * Uses stdin and stdout as the transport of an agent. Everything else that the process prints goes to stderr.
+ * `serveStdio` also closes the agent and exits.
+ *
+ * @throws {Error} When stdio is already in use as a transport.
  *
  * @example
  * import { agent } from "@parley/acp";
@@ -41,7 +44,10 @@ export function stdioTransport(options: StdioTransportOptions = {}): Transport {
 }
 
 /**
- * Uses a connected socket, or any other stream in both directions, as the wire. Closing the transport ends it.
+ * Uses a connected socket, or any other stream in both directions, as a transport. Closing the transport closes the
+ * stream.
+ *
+ * @throws {TypeError} When it cannot be read and written.
  *
  * @example
  * import { createServer } from "node:net";
@@ -75,8 +81,12 @@ const spawnOptions = {
 } as const;
 
 /**
- * For a client: starts an agent without a shell and connects to its stdio. On Windows name the .exe, because .cmd files
- * need a shell. An agent that does not start is reported as the end of the connection, with kind "spawn_failed".
+ * Starts an agent without a shell and connects to its stdin and stdout. An agent that does not start is reported as the
+ * end of the connection, with ConnectionError "spawn_failed".
+ *
+ * @param command - The program. On Windows name the .exe, because .cmd files need a shell.
+ * @param args - Its arguments. Default: none.
+ * @throws {TypeError} When an option is unknown, or the command is a line for a shell.
  *
  * @example
  * import { client } from "@parley/acp";
@@ -114,8 +124,11 @@ function noArguments(command: string): readonly string[] {
 const closeMs = 1_000;
 
 /**
- * Serves one client on stdin and stdout until the end of input, closes the agent and its store, and exits, even if the
- * agent has left something running. Errors are printed to stderr, unless the agent's definition has a `log`.
+ * Serves one client on stdin and stdout. At the end of input it closes the agent and its store, and exits the process,
+ * even if the agent has left something running. Errors are printed to stderr, unless the agent's definition has a
+ * `log`.
+ *
+ * @throws {Error} When stdio is already in use as a transport.
  *
  * @example
  * import { agent } from "@parley/acp";

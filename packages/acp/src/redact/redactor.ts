@@ -16,14 +16,15 @@ import {
 import { Secrets } from "./secrets.ts";
 import { SplitSecrets } from "./split-secrets.ts";
 
+/** Known secrets, and further data to hide. */
 export interface RedactorOptions {
-  /** Hides texts too, but keeps their lengths. */
+  /** Replaces the texts of messages and files too, but keeps their lengths. Default false. */
   readonly contents?: boolean;
-  /** The home directory of this machine's user. */
+  /** The home directory of the user, which is replaced. Default: only common ones, such as `/home/name`. */
   readonly home?: string | undefined;
   /** Whether to replace user names and home directories. Default true. */
   readonly names?: boolean;
-  /** Known secrets, such as stored keys. */
+  /** Known secrets, such as stored keys. Default: none. */
   readonly secrets?: Iterable<string>;
 }
 
@@ -58,8 +59,9 @@ export interface Redactor {
 }
 
 /**
- * Finds secrets by known values, key names and patterns, and replaces them. A secret that appears late, or in pieces, is
- * known only afterwards: to replace all of them, make three passes and call `again()` between them.
+ * Creates a redactor that finds secrets by known values, key names and patterns, and replaces them. A secret that
+ * appears late or in pieces is known only afterwards: to replace all of them, make three passes and call `again()`
+ * between them.
  *
  * @example
  * import { redactor } from "@parley/acp/redact";

@@ -24,8 +24,10 @@ export interface StreamRedactor<Item extends object> {
 }
 
 /**
- * Replaces these secrets, and nothing else, in what arrives. Text that may be the beginning of a secret is held back until
- * the next item shows whether it is one.
+ * Creates a redactor for a live stream, which replaces these secrets and nothing else. Text that may be the beginning
+ * of a secret is held back until the next item shows whether it is one.
+ *
+ * @param secrets - The values to replace.
  *
  * @example
  * import type { Entry } from "@parley/acp";

@@ -32,20 +32,27 @@ import type { Crash, RawMessage, ScriptedError, WireRules } from "./scripted-wir
  * answered request) and every name that a step has set with `as`. A string with nothing else becomes the value itself.
  */
 export interface AgentScenario {
+  /** Marks a file as an agent scenario. */
   readonly parley: "agent-scenario";
+  /** The version of the format. */
   readonly version: 1;
-  /** Default "scripted-agent". */
+  /** The name that clients see. Default "scripted-agent". */
   readonly name?: string;
+  /** The title that clients see. Default: none. */
   readonly title?: string;
-  /** Newest first. Default: all. */
+  /** The protocol versions to offer, newest first. Default: all. */
   readonly editions?: Editions;
+  /** Unstable features to enable. Default: none. */
   readonly unstable?: UnstableFeatures;
+  /** The content that prompts may contain besides text and links. Default: none. */
   readonly promptCapabilities?: {
     readonly image?: boolean;
     readonly audio?: boolean;
     readonly embeddedContext?: boolean;
   };
+  /** The MCP transports besides stdio. Default: none. */
   readonly mcpCapabilities?: { readonly http?: boolean; readonly sse?: boolean };
+  /** The treatment of prompts that arrive during a turn, as in `agent()`. Default "queue". */
   readonly concurrentPrompts?: "queue" | "reject" | "inbox";
   readonly _meta?: Meta;
   /** Ways to log in; all of them succeed. */
@@ -63,40 +70,48 @@ export interface AgentScenario {
   };
   /** Sessions that exist from the start. */
   readonly sessions?: readonly StoredSession[];
+  /** The answers to prompts. */
   readonly turns?: readonly TurnScript[];
-  /** For prompts without a matching turn. Default: no output, "end_turn". */
+  /** The steps for prompts without a matching turn. Default: none, which ends with "end_turn". */
   readonly otherwise?: readonly AgentStep[];
   /** Changes to the messages on the wire. */
   readonly wire?: WireRules;
 }
 
+/** A session that exists before the first connection. */
 export interface StoredSession {
+  /** The id to load it by. */
   readonly sessionId: string;
+  /** Its working directory. */
   readonly cwd: string;
+  /** Its title. Default: none. */
   readonly title?: string;
   /** Its history; loading replays its prompts and updates. */
   readonly entries?: readonly EntryBody[];
 }
 
-/** One turn. Turns with `when` are for matching prompts; the others are used in order, for each session. */
+/** One turn. Turns with `when` answer matching prompts; the others are used in order, separately for each session. */
 export interface TurnScript {
-  /** The text of the prompt, or a part of it. */
+  /** The whole text of the prompt, or a part of it. Default: any prompt. */
   readonly when?: string | { readonly contains: string };
+  /** The steps of the agent, in order. */
   readonly steps: readonly AgentStep[];
 }
 
+/** The repetition and the id of a chunk. */
 export interface ChunkFields {
   /** How often to send it. Default 1. */
   readonly times?: number;
-  /** Repeats the text up to so many characters. */
+  /** Repeats the text until it has so many characters. */
   readonly size?: number;
-  /** Default: consecutive chunks of one kind are one message. */
+  /** The id of the message. Default: consecutive chunks of one kind are one message. */
   readonly messageId?: string;
   readonly _meta?: Meta;
 }
 
 /** Names the result of a step, for `{{name}}` in later steps. */
 export interface KeptAnswer {
+  /** The name. Default: the result is not kept. */
   readonly as?: string;
 }
 
@@ -112,7 +127,7 @@ export type ToolStep =
 /** Operations on a client's terminal. */
 export type TerminalOp = "output" | "wait" | "kill" | "release";
 
-/** A step; each has exactly one verb. */
+/** One step of an agent. Each has exactly one verb, which is its first key. */
 export type AgentStep =
   | ({ readonly say: string | ContentBlock } & ChunkFields)
   | ({ readonly think: string | ContentBlock } & ChunkFields)

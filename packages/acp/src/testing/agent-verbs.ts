@@ -224,6 +224,7 @@ async function tried<Result>(
 
 /** An event that a scripted agent reports, as plain JSON. */
 export interface AgentEvent {
+  /** The kind of the event: a prompt arrived, a question was answered, a file was read and so on. */
   readonly event:
     | "prompt"
     | "answer"
@@ -237,6 +238,7 @@ export interface AgentEvent {
     | "option"
     | "unavailable"
     | "failed";
+  /** Details, such as the text of a prompt or the content of a file. */
   readonly [detail: string]: unknown;
 }
 

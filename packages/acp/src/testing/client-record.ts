@@ -8,10 +8,13 @@ import { snapshot, type ViewSnapshot } from "../view/snapshot.ts";
 
 /** The result of one step. */
 export interface StepRecord {
+  /** The verb of the step, such as "prompt". */
   readonly step: string;
-  /** The name of its session. */
+  /** The name of its session, if it has one. */
   readonly session?: string;
+  /** The result of the call, if it has one. */
   readonly result?: unknown;
+  /** The error of the call, if it failed. */
   readonly error?: { readonly code?: number; readonly kind?: string; readonly message: string };
 }
 
@@ -26,7 +29,9 @@ export type Recorded<Value, Left extends string = never> = Value extends object
 
 /** The entries of a session without times, and its final view without counts. */
 export interface RecordedSession {
+  /** All entries of the session, with numbered ids instead of random ones. */
   readonly entries: readonly Recorded<Entry>[];
+  /** The view of the session at the end. */
   readonly view: {
     readonly [Field in Exclude<
       keyof ViewSnapshot,
@@ -37,17 +42,21 @@ export interface RecordedSession {
   };
 }
 
+/** A record of everything that a scripted client has seen, as JSON that is the same in every run. */
 export interface ClientRecord {
   /** The negotiated edition; absent without a connection. */
   readonly edition?: Edition;
+  /** The agent's part of the handshake; absent without a connection. */
   readonly agent?: { readonly info: unknown; readonly capabilities: unknown; readonly authMethods: unknown };
+  /** The results of all steps, in order. */
   readonly steps: readonly StepRecord[];
-  /** By name. */
+  /** The sessions, by their names in the scenario. */
   readonly sessions: Readonly<Record<string, RecordedSession>>;
-  /** Questions and their answers, in order. */
+  /** Questions of the agent and their answers, in order. */
   readonly asked: readonly unknown[];
-  /** The agent's requests for files and terminals. */
+  /** The agent's requests for files and terminals, in order. */
   readonly services: readonly unknown[];
+  /** The files in memory at the end, by path. */
   readonly files: Readonly<Record<string, string>>;
 }
 

@@ -7,25 +7,33 @@ import type { OutgoingMcpServer } from "../model/outgoing.ts";
 import type { UnstableFeatures } from "../validation/unstable-features.ts";
 import type { RawMessage, WireRules } from "./scripted-wire.ts";
 
+/** Describes a scripted client. */
 export interface ClientScenario {
+  /** Marks a file as a client scenario. */
   readonly parley: "client-scenario";
+  /** The version of the format. */
   readonly version: 1;
-  /** Default "scripted-client". */
+  /** The name that agents see. Default "scripted-client". */
   readonly name?: string;
-  /** Newest first. Default: all. */
+  /** The protocol versions to offer, newest first. Default: all. */
   readonly editions?: Editions;
+  /** Unstable features to enable. Default: none. */
   readonly unstable?: UnstableFeatures;
   readonly _meta?: Meta;
-  /** The first matching rule answers. Default: the first option that allows once, else none. */
+  /**
+   * Rules for permission requests; the first that matches answers. Default: the first option that allows once, else
+   * none.
+   */
   readonly permissions?: readonly PermissionRule[];
-  /** The same for elicitations; without rules the client supports none. */
+  /** Rules for elicitations. Default: the client supports none. */
   readonly elicitations?: readonly ElicitationRule[];
-  /** Files in memory, by absolute path. Without them the client supports no files. */
+  /** Files in memory, by absolute path. Default: the client supports no files. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Commands and their output; without them the client supports no terminals. */
+  /** Commands and their output. Default: the client supports no terminals. */
   readonly terminals?: readonly CommandScript[];
   /** The login method to use when the agent requires one. Default: none. */
   readonly login?: string;
+  /** The steps of the client, in order. */
   readonly steps: readonly ClientStep[];
   /** Changes to the messages on the wire. */
   readonly wire?: WireRules;
@@ -35,10 +43,11 @@ export interface ClientScenario {
 export interface UpdateCount {
   /** A kind of update, such as "agent_message_chunk". */
   readonly update: string;
-  /** Which update of its kind since the prompt, counted from 1. Default 1. */
+  /** The number of the update among those of its kind since the prompt, from 1. Default 1. */
   readonly nth?: number;
 }
 
+/** An answer to permission requests. */
 export interface PermissionRule {
   /** A part of the question's title. Default: every question. */
   readonly when?: string;
@@ -50,35 +59,47 @@ export interface PermissionRule {
   readonly times?: number;
 }
 
+/** An answer to elicitations. */
 export interface ElicitationRule {
   /** A part of the message. Default: every elicitation. */
   readonly when?: string;
+  /** The answer; "never" does not answer. */
   readonly answer: ElicitationResponse | "never";
+  /** Answers when the test opens this gate. Default: at once. */
   readonly gate?: string;
+  /** How many elicitations it answers. Default: all. */
   readonly times?: number;
 }
 
+/** A command of the scripted terminals. */
 export interface CommandScript {
   /** The command and its arguments, joined by blanks. */
   readonly command: string;
+  /** Its output. Default: nothing. */
   readonly output?: string;
-  /** Default: exit code 0. "runs": runs until it is killed. */
+  /** How it exits; "runs" waits until it is killed. Default: exit code 0. */
   readonly exit?: { readonly exitCode?: number; readonly signal?: string } | "runs";
 }
 
+/** The session of a step. */
 export interface InSession {
   /** The name that a step gave the session with `as`. Default "main". */
   readonly session?: string;
 }
 
+/** The name that a step gives its session. */
 export interface NamesSession {
-  /** Default "main". */
+  /** The name for later steps. Default "main". */
   readonly as?: string;
 }
 
+/** The parameters of a new session. */
 export interface ScriptedPlace {
+  /** The working directory. */
   readonly cwd: string;
+  /** Further directories. Default: none. */
   readonly additionalDirectories?: readonly string[];
+  /** The MCP servers of the session. Default: none. */
   readonly mcpServers?: readonly OutgoingMcpServer[];
   readonly _meta?: Meta;
 }

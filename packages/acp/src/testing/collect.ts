@@ -6,7 +6,7 @@ import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import { applyEntry, createView } from "../view/apply-entry.ts";
 import type { ToolCallItem } from "../view/session-view.ts";
 
-/** What an agent did for one prompt. */
+/** The output of an agent for one prompt. */
 export interface Collected {
   /** The text of its messages; a line break stands between two of them. */
   readonly text: string;
@@ -14,13 +14,17 @@ export interface Collected {
   readonly thoughts: string;
   /** Its tool calls as they were in the end, in the order in which they began. */
   readonly toolCalls: readonly ToolCallItem[];
+  /** All updates, in order. */
   readonly updates: readonly SessionUpdate[];
+  /** How the prompt ended. */
   readonly result: PromptResult;
 }
 
 /**
- * Reads a prompt to its end. Rejects when the connection ends before.
+ * Reads a prompt to its end, and returns what the agent has done, for assertions.
  *
+ * @param prompt - The result of `session.prompt()`, without `await`.
+ * @throws {ConnectionError} When the connection ends before the prompt.
  *
  * @example
  * import assert from "node:assert/strict";

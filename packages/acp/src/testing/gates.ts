@@ -44,6 +44,7 @@ export async function untilAborted(work: Promise<unknown>, signal: AbortSignal):
   }
 }
 
+/** The time for `delay` steps. */
 export interface Clock {
   /** Resolves after the time, or when the signal aborts; never rejects. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;

@@ -15,7 +15,9 @@ import { checkAgentScenario } from "./check-scenario.ts";
 import { type Clock, Gates, realClock } from "./gates.ts";
 import { type ProcessControl, ScriptedWire } from "./scripted-wire.ts";
 
+/** The store, clock and process of a scripted agent. */
 export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "connection"> {
+  /** Stores the sessions. Default: in memory, with the scenario's `sessions`. */
   readonly store?: SessionStore;
   /** For `delay`. Default: real time. */
   readonly clock?: Clock;
@@ -23,7 +25,9 @@ export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "con
   readonly process?: ProcessControl;
 }
 
+/** An agent that follows a scenario. */
 export interface ScriptedAgent extends Agent {
+  /** The scenario, checked. */
   readonly scenario: AgentScenario;
   /** All events so far, in order. */
   readonly events: readonly AgentEvent[];
@@ -34,8 +38,10 @@ export interface ScriptedAgent extends Agent {
 }
 
 /**
- * Makes an agent from a scenario. Throws ScenarioError for an invalid scenario.
+ * Creates an agent that follows a scenario, to test a client with.
  *
+ * @param given - The scenario: an object, or parsed JSON.
+ * @throws {ScenarioError} When the scenario has a mistake.
  *
  * @example
  * import { client } from "@parley/acp";

@@ -16,12 +16,15 @@ import { type Clock, Gates, realClock, untilAborted } from "./gates.ts";
 import { scriptedFiles, scriptedTerminals } from "./scripted-services.ts";
 import { ScriptedWire } from "./scripted-wire.ts";
 
+/** The clock of a scripted client. */
 export interface ScriptedClientOptions extends Pick<ClientDefinition, "log" | "connection"> {
   /** For `delay`. Default: real time. */
   readonly clock?: Clock;
 }
 
+/** A client that follows a scenario. */
 export interface ScriptedClient {
+  /** The scenario, checked. */
   readonly scenario: ClientScenario;
   /** Runs all steps on this connection, closes it, and returns the record. Never rejects because of the agent. */
   run(transport: Transport): Promise<ClientRecord>;
@@ -32,8 +35,10 @@ export interface ScriptedClient {
 }
 
 /**
- * Makes a client from a scenario. Throws ScenarioError for an invalid scenario.
+ * Creates a client that follows a scenario, to test an agent with.
  *
+ * @param given - The scenario: an object, or parsed JSON.
+ * @throws {ScenarioError} When the scenario has a mistake.
  *
  * @example
  * import { spawnTransport } from "@parley/acp/node";

@@ -267,25 +267,32 @@ function merged(target: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** Text is sent unchanged, anything else as JSON. */
+/** A line as text, or an object that is sent as JSON. */
 export type RawMessage = string | object;
 
+/** A JSON-RPC error to answer with. */
 export interface ScriptedError {
+  /** The JSON-RPC error code. */
   readonly code: number;
+  /** The message. */
   readonly message: string;
+  /** Further data. Default: none. */
   readonly data?: unknown;
 }
 
 /** Changes the answers to requests of one method; without `nth`, to all of them. */
 export interface ReplyRule {
+  /** The method of the request. */
   readonly method: string;
-  /** 1 for the first request of that method on a connection. */
+  /** The number of the request among those of that method on a connection, from 1. Default: all. */
   readonly nth?: number;
-  /** Sent before and after the answer. */
+  /** Sent before the answer. */
   readonly before?: readonly RawMessage[];
+  /** Sent after the answer. */
   readonly after?: readonly RawMessage[];
-  /** Answers with this, without the peer's own code. */
+  /** Answers with this error; the peer's own code is not called. */
   readonly error?: ScriptedError;
+  /** Answers with this result; the peer's own code is not called. */
   readonly result?: unknown;
   /** Merged into the result: objects by key, null removes, everything else replaces. */
   readonly patch?: object;
@@ -295,8 +302,9 @@ export interface ReplyRule {
 
 /** Changes outgoing requests and notifications of one method. */
 export interface SendRule {
+  /** The method of the message. */
   readonly method: string;
-  /** 1 for the first one of that method on a connection. */
+  /** The number of the message among those of that method on a connection, from 1. Default: all. */
   readonly nth?: number;
   /** Merged into the params. */
   readonly patch: object;
@@ -306,14 +314,19 @@ export interface SendRule {
 export interface InputRule {
   /** A batch, a line that is not JSON, or a message with this text. */
   readonly when: "batch" | "broken" | { readonly contains: string };
+  /** Written in reply. */
   readonly write?: readonly RawMessage[];
+  /** Crashes the peer afterwards. */
   readonly crash?: Crash;
 }
 
-/** How a peer crashes. `half` is written first, without a line end. */
+/** How a peer crashes. */
 export interface Crash {
+  /** The exit code of the process. Default 1. */
   readonly exitCode?: number;
+  /** The signal that ends the process, instead of an exit code. */
   readonly signal?: string;
+  /** Written before, without a line end. */
   readonly half?: string;
 }
 
@@ -321,8 +334,11 @@ export interface Crash {
 export interface WireRules {
   /** Written first: banners, byte order marks, log lines. */
   readonly greeting?: readonly RawMessage[];
+  /** Changes answers to requests. */
   readonly replies?: readonly ReplyRule[];
+  /** Changes outgoing requests and notifications. */
   readonly sends?: readonly SendRule[];
+  /** Reacts to input. */
   readonly inputs?: readonly InputRule[];
 }
 

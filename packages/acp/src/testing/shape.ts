@@ -13,8 +13,9 @@ import {
 import { modes } from "../validation/failure.ts";
 import type { Validator } from "../wire/method-row.ts";
 
-/** A scenario that cannot be played. */
+/** A scenario with a mistake. The message says what was expected. */
 export class ScenarioError extends Error {
+  /** Always "ScenarioError". */
   override readonly name = "ScenarioError";
   /** The location of the mistake, such as `$.turns[0].steps[2].say`. */
   readonly path: string;

@@ -8,7 +8,8 @@ import { once } from "node:events";
 import type { EndReason, Fault, Sink, Transport } from "../jsonrpc/transport.ts";
 import { streamChannel } from "../node/stream-channel.ts";
 import { nodePlatform } from "../node/text-platform.ts";
-import { type TransportPair, transportContract } from "../testing/contracts/transport-contract.ts";
+import { transportContract } from "../testing/contracts/transport-contract.ts";
+import type { TransportPair } from "../testing/contracts/transport-pair.ts";
 import { byteTransport } from "./byte-transport.ts";
 
 const encode = (text: string) => Buffer.from(`${text}\n`);

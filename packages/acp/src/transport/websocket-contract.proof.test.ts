@@ -4,7 +4,8 @@ import { test } from "node:test";
 // The contract on WebSockets: on both ends, with both kinds of client.
 
 import { opened, sockets } from "../../test/support/socket-pair.ts";
-import { type TransportPair, transportContract } from "../testing/contracts/transport-contract.ts";
+import { transportContract } from "../testing/contracts/transport-contract.ts";
+import type { TransportPair } from "../testing/contracts/transport-pair.ts";
 import type { FrameLimits } from "./byte-channel.ts";
 import { webSocketTransport } from "./websocket.ts";
 

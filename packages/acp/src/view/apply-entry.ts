@@ -28,13 +28,14 @@ import { appendToTerminal, upsertTerminal } from "./terminals.ts";
 import { appendToToolCall, upsertToolCall } from "./tool-calls.ts";
 import { addItem, createState, firstSight, touchPart, type ViewState } from "./view-state.ts";
 
+/** The limits of a view. */
 export interface ViewOptions {
   /** Bytes of output to keep for each terminal; older ones are dropped. Default 1 MiB. */
   readonly terminalBytes?: number;
 }
 
 /**
- * Creates the view of an empty session. `followSession` is the easier way for a session that is open.
+ * Creates the view of an empty session, to apply entries to. For an open session, `followSession` is simpler.
  *
  * @example
  * import { applyEntry, createView } from "@parley/acp/view";
@@ -47,8 +48,12 @@ export function createView(options: ViewOptions = {}): SessionView {
 }
 
 /**
- * Applies an entry to the view, in place. Entries come in the order of their `seq`; one that is not above the
- * last is ignored, so that a replay and a live stream may overlap.
+ * Applies an entry to the view, in place. An entry whose `seq` is not above `view.seq` is ignored, so that a replay and
+ * a live stream may overlap.
+ *
+ * @param view - A view of `createView`, `viewFrom` or `followSession`.
+ * @param entry - The next entry, in the order of `seq`.
+ * @throws {RequestError} "unavailable" when the entry was written by a newer version.
  *
  * @example
  * import type { ClientSession } from "@parley/acp";
@@ -61,25 +66,25 @@ export function createView(options: ViewOptions = {}): SessionView {
  *   applyEntry(view, entry);
  * });
  */
-export function applyEntry(view: SessionView, given: Entry): void {
+export function applyEntry(view: SessionView, entry: Entry): void {
   // createView makes all views, so each is a ViewState
   const state = view as ViewState;
-  if (given.seq <= state.seq) return;
+  if (entry.seq <= state.seq) return;
   // an entry of an older format may come from a file or another process
-  const entry = given.format === entryFormat ? given : upgradeEntry(given);
-  state.seq = entry.seq;
-  state.fold.time = entry.time;
-  switch (entry.kind) {
+  const known = entry.format === entryFormat ? entry : upgradeEntry(entry);
+  state.seq = known.seq;
+  state.fold.time = known.time;
+  switch (known.kind) {
     case "update":
-      return applyUpdate(state, entry.update);
+      return applyUpdate(state, known.update);
     case "prompt":
-      return applyPrompt(state, entry.messageId, entry.prompt);
+      return applyPrompt(state, known.messageId, known.prompt);
     case "ask":
-      return applyAsk(state, entry);
+      return applyAsk(state, known);
     case "answer":
-      return applyAnswer(state, entry);
+      return applyAnswer(state, known);
     case "result":
-      return applyResult(state, entry.messageId, entry.result);
+      return applyResult(state, known.messageId, known.result);
     default:
       // a kind that a later version has added
       return;
@@ -87,8 +92,10 @@ export function applyEntry(view: SessionView, given: Entry): void {
 }
 
 /**
- * Creates a view from stored entries.
+ * Creates a view from stored entries, for example to show an old session.
  *
+ * @param entries - The entries of one session, in the order of `seq`.
+ * @throws {RequestError} "unavailable" when an entry was written by a newer version.
  *
  * @example
  * import type { Entry } from "@parley/acp";
@@ -107,8 +114,9 @@ export function viewFrom(entries: Iterable<Entry>, options?: ViewOptions): Sessi
 }
 
 /**
- * Returns what changed after the entry with that `seq`, least recent first. Remember `view.version` and call this
- * before you draw. A removed plan is not listed, but the part "plans" is.
+ * Returns what has changed since a version, least recent first. A removed plan is not listed, but the part "plans" is.
+ *
+ * @param version - The `view.version` that you have drawn last; 0 for everything.
  *
  * @example
  * import { changesSince, type SessionView } from "@parley/acp/view";

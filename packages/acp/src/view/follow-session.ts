@@ -17,10 +17,12 @@ export interface FollowedView extends SessionView {
 }
 
 /**
- * Creates a view of a session and applies every entry to it. What came before the call is in the view when it returns;
- * `onChange` is called after each later entry. Follow a session as soon as you have it: only a limited number of entries
- * is kept until then.
+ * Creates a view of a session and keeps it up to date. Call it as soon as you have the session: only a limited number
+ * of earlier entries is kept.
  *
+ * @param session - A `ClientSession`, for example.
+ * @param onChange - Called after each entry that arrives later.
+ * @returns The view, with all earlier entries applied.
  *
  * @example
  * import type { ClientSession } from "@parley/acp";

@@ -31,7 +31,7 @@ export type ViewSnapshot = {
 } & { readonly pendingAsks?: readonly string[] };
 
 /**
- * Copies the view. Equal entries give equal snapshots.
+ * Copies a view as plain JSON, to compare, store or send it. Equal entries give equal snapshots.
  *
  * @example
  * import { createView, snapshot } from "@parley/acp/view";

@@ -1,20 +1,28 @@
 // Defines the interface between the agent's loop and a language model, and its messages and events.
 
+/** A piece of text. */
 export interface TextPart {
+  /** Always "text". */
   readonly type: "text";
+  /** The text. */
   readonly text: string;
   /** Opaque data to send back to the provider. */
   readonly signature?: string;
 }
 
-/** An image or audio, base64. */
+/** An image or a sound. */
 export interface MediaPart {
+  /** The kind of media. */
   readonly type: "image" | "audio";
+  /** The media type, such as "image/png". */
   readonly mediaType: string;
+  /** The content in base64. */
   readonly data: string;
 }
 
+/** A piece of the model's thinking. */
 export interface ThinkingPart {
+  /** Always "thinking". */
   readonly type: "thinking";
   /** Empty when the provider gives only the signature. */
   readonly text: string;
@@ -22,69 +30,100 @@ export interface ThinkingPart {
   readonly signature?: string;
 }
 
+/** A call of a tool by the model. */
 export interface ToolCallPart {
+  /** Always "tool_call". */
   readonly type: "tool_call";
+  /** The id that the outcome refers to. */
   readonly id: string;
+  /** The name of the tool. */
   readonly name: string;
-  /** As the model wrote it (a string if it is not JSON); checked against the tool's schema before the tool runs. */
+  /**
+   * The arguments as the model wrote them (a string if they are not JSON). They are checked against the tool's schema
+   * before the tool runs.
+   */
   readonly input: unknown;
   /** Opaque data to send back to the provider. */
   readonly signature?: string;
 }
 
+/** The outcome of a tool call, for the model. */
 export interface ToolOutcome {
+  /** The `id` of the call. */
   readonly callId: string;
+  /** The name of the tool. */
   readonly name: string;
+  /** The result, or the error message. */
   readonly content: readonly (TextPart | MediaPart)[];
+  /** Whether the call failed. */
   readonly isError: boolean;
 }
 
+/** A message of the conversation with a model. */
 export type ModelMessage =
   | { readonly role: "user"; readonly content: readonly (TextPart | MediaPart)[] }
   | { readonly role: "assistant"; readonly content: readonly (TextPart | ThinkingPart | ToolCallPart)[] }
   /** Every call of the preceding assistant message has exactly one outcome, aborted calls included. */
   | { readonly role: "tool"; readonly outcomes: readonly ToolOutcome[] };
 
+/** A tool as the model sees it. */
 export interface ToolDescription {
+  /** The name, unique among the tools of an agent. */
   readonly name: string;
+  /** When and how to use it, written for the model. */
   readonly description: string;
-  /** JSON Schema of an object. */
+  /** The JSON Schema of its arguments, which are an object. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
+/** How much a model thinks before it answers. */
 export type Effort = "none" | "low" | "medium" | "high";
 
+/** A request for the next answer of a model. */
 export interface ModelRequest {
+  /** The system prompt. */
   readonly system: string;
+  /** The conversation so far, oldest first. */
   readonly messages: readonly ModelMessage[];
+  /** The tools that the model may call. */
   readonly tools: readonly ToolDescription[];
+  /** How much to think; ignored by models that cannot. */
   readonly effort: Effort;
+  /** The maximum number of output tokens. Undefined: the provider's default. */
   readonly maxTokens: number | undefined;
+  /** Aborts the request. The stream then throws ModelError "aborted". */
   readonly signal: AbortSignal;
-  /** Called before every pause that a retry makes. */
+  /** Called before each pause of a retry. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
 }
 
+/** A pause before a request is repeated. */
 export interface Wait {
+  /** The kind of the failure. */
   readonly kind: ModelErrorKind;
-  /** The reason, for the user. */
+  /** The failure in words, for the user. */
   readonly reason: string;
+  /** The length of the pause, in milliseconds. */
   readonly delayMs: number;
   /** The number of the failed attempt, from 1. */
   readonly attempt: number;
 }
 
+/** The number of tokens of one request. */
 export interface TokenUsage {
   /** All input tokens, including cache reads and writes. */
   readonly input: number;
   /** All output tokens, including thinking. */
   readonly output: number;
+  /** Input tokens that were read from the cache. */
   readonly cachedInput?: number;
-  /** Tokens written to the cache; some providers charge more for them. */
+  /** Input tokens that were written to the cache. Some providers charge more for them. */
   readonly cacheWrite?: number;
+  /** Output tokens that were spent on thinking. */
   readonly thinking?: number;
 }
 
+/** Why a model stopped. "stop": it is done. "length": it has reached the token limit. */
 export type StopCause = "stop" | "tool_calls" | "length" | "refusal";
 
 /**
@@ -100,35 +139,52 @@ export type ModelEvent =
   | { readonly type: "tool_input"; readonly id: string; readonly name: string; readonly text: string }
   | { readonly type: "end"; readonly cause: StopCause; readonly usage: TokenUsage | undefined };
 
+/** The facts about a model. */
 export interface ModelFacts {
-  /** `anthropic/claude-sonnet-5` or `offline`: the id in options and config files. */
+  /** The id in options and config files, such as `anthropic/claude-sonnet-5` or `offline`. */
   readonly id: string;
+  /** The name to show. */
   readonly name: string;
-  /** Tokens. */
+  /** The size of its context window, in tokens. */
   readonly contextWindow: number;
+  /** Whether messages may contain images. */
   readonly takesImages: boolean;
+  /** Whether messages may contain audio. */
   readonly takesAudio: boolean;
+  /** Whether it can think before it answers. */
   readonly thinks: boolean;
+  /** Its price, to report costs. Default: no costs are reported. */
   readonly price?: Price;
 }
 
-/** US dollars per million tokens. */
+/** Prices in US dollars per million tokens. */
 export interface Price {
+  /** Input tokens. */
   readonly input: number;
+  /** Output tokens. */
   readonly output: number;
-  /** Default: the input price. */
+  /** Input tokens that are read from the cache. Default: `input`. */
   readonly cachedInput?: number;
+  /** Input tokens that are written to the cache. Default: `input`. */
   readonly cacheWrite?: number;
   /** Multipliers for a whole request with more input tokens than `above`. */
   readonly long?: { readonly above: number; readonly input: number; readonly output: number };
 }
 
+/** A language model. Implement it to use one of your own. */
 export interface Model {
+  /** The model's id, name and abilities. */
   readonly facts: ModelFacts;
+  /** Streams one answer. The last event is `end`; failures are thrown as ModelError. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }
 
-/** What went wrong with a model. */
+/**
+ * The cause of a ModelError. `auth`: no key, or a wrong one. `rate_limit`: too many requests, or no credit. `overflow`: the
+ * conversation exceeds the context window. `refused`: the provider rejects the content. `unavailable`: the provider fails or
+ * cannot be reached. `cut_off`: the answer ended early. `bad_request`: the provider does not accept the request. `aborted`:
+ * the signal was aborted.
+ */
 export type ModelErrorKind =
   | "auth"
   | "rate_limit"
@@ -139,10 +195,11 @@ export type ModelErrorKind =
   | "bad_request"
   | "aborted";
 
-/** A failure to show to the user, thrown after all retries. */
+/** A failure of a model to show to the user, thrown after all retries. */
 export class ModelError extends Error {
+  /** The cause. */
   readonly kind: ModelErrorKind;
-  /** Set when the provider named a delay. */
+  /** The delay that the provider asks for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(

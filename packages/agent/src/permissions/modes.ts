@@ -33,7 +33,7 @@ export const autoApprovals = [
   readonly description: string;
 }[];
 
-/** The calls that mode "ask" approves without asking. */
+/** The calls that mode "ask" approves without asking: none, reads in the project, or also edits in it. */
 export type AutoApproval = "off" | "reads" | "edits";
 
 /** Tools that change nothing but what the user sees. */

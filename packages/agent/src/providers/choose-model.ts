@@ -85,7 +85,9 @@ export function listModels(
   });
 }
 
+/** The models that users can choose, and the one for new sessions. */
 export interface ConfiguredModels {
+  /** The models to offer, in addition to the offline model. */
   readonly models: readonly Model[];
   /** The id of the chosen model; `offline` when nothing is configured. */
   readonly chosen: string;

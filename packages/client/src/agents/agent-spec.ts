@@ -2,11 +2,13 @@
 
 import { argumentText, isObject } from "@parley/acp/internal";
 
-/** The mode, the model and the options that a session begins with. */
+/** The mode, model and options of new sessions. */
 export interface SessionSetup {
+  /** The id or name of a mode that the agent offers. */
   readonly mode?: string;
+  /** The id or name of a model that the agent offers. */
   readonly model?: string;
-  /** By the option's id, category or name. */
+  /** Values of other options, by the option's id, category or name. */
   readonly options?: Readonly<Record<string, string | boolean>>;
 }
 
@@ -14,47 +16,50 @@ export interface SessionSetup {
 export interface CommandSpec {
   /** The name in messages, logs and the history. Default: the name of the program, or the host of the address. */
   readonly name?: string;
-  /** The name that is shown. Default: the name. */
+  /** The name for users. Default: `name`. */
   readonly title?: string;
-  /** What its sessions begin with. */
+  /** The mode, model and options of its sessions. */
   readonly setup?: SessionSetup;
-  /** The time to answer `initialize`. Default 60,000 ms. */
+  /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
   readonly handshakeTimeoutMs?: number;
   /** Known deviations of the agent. */
   readonly quirks?: {
-    /** It works better with its own files than with ours, so it is offered none. */
+    /** Whether it works better with its own file access, so that the client offers it none. Default false. */
     readonly ownFiles?: boolean;
-    /** How long it takes to exit after the end of its input. */
+    /** How long it may take to exit after the end of its input, in milliseconds. Default 1500. */
     readonly graceMs?: number;
-    /** How long it may go on talking after it has answered a prompt. */
+    /** How long it may keep sending updates after it has answered a prompt, in milliseconds. Default 0. */
     readonly lateMs?: number;
   };
   /** A program, never a shell line. */
   readonly command: string;
+  /** The arguments of the program. Default: none. */
   readonly args?: readonly string[];
-  /** Added to what it gets of our environment. */
+  /** Variables that are added to its environment. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * The variables of our environment that it gets beside those that every program needs; `NAME_*` are all that begin so.
-   * Default: all but our own secrets and the marks of other agents.
+   * The variables that the agent gets from the environment of this process, besides those that every program needs.
+   * `NAME_*` matches a prefix. Default: all except Parley's own secrets and the marks of other agents.
    */
   readonly passes?: readonly string[];
-  /** How to install it. */
+  /** The command that installs the agent, shown when it is not found. */
   readonly install?: string;
 }
 
-/** An agent that runs elsewhere. */
+/** An agent on another machine. */
 export interface RemoteSpec
   extends Pick<CommandSpec, "name" | "title" | "setup" | "handshakeTimeoutMs" | "quirks"> {
+  /** The address: `https:`, `wss:`, or `http:` and `ws:` on this machine. */
   readonly url: string;
-  /** Default: what the address says. */
+  /** Default: "http" for `http:` and `https:`, otherwise "websocket". */
   readonly transport?: "websocket" | "http";
+  /** Headers of every request, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Allows unencrypted `http:` and `ws:` to other machines. Default false. */
   readonly allowPlainText?: boolean;
 }
 
-/** An agent: a program on this machine, or the address of one that runs elsewhere. */
+/** A program on this machine, or the address of an agent elsewhere. */
 export type AgentSpec = CommandSpec | RemoteSpec;
 
 interface EntryFacts {

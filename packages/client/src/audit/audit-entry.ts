@@ -14,34 +14,44 @@ export type AuditKind = "intent" | "outcome" | "refused" | "decision" | "end";
 
 export interface AuditFacts {
   readonly kind: AuditKind;
+  /** The session that it belongs to. */
   readonly sessionId?: string;
+  /** The name of the agent. */
   readonly agent?: string;
+  /** `op` or `claim`, as in a Subject. */
   readonly origin?: string;
+  /** The operation of a Subject, such as "read". */
   readonly operation?: string;
-  /** A canonical path, a command, a host, a tool: never content. */
+  /** An absolute path, a command, a host or a tool; never content. */
   readonly target?: string;
+  /** The working directory of a command. */
   readonly cwd?: string;
+  /** The size of what is read or written. */
   readonly bytes?: number;
-  /** SHA-256 of what is written. */
+  /** The SHA-256 hash of what is written. */
   readonly content?: string;
+  /** The `effect` of a Decision. */
   readonly effect?: string;
-  /** The rule that fired, or another reason. */
+  /** The rule that decided, or another reason. */
   readonly reason?: string;
-  /** The id of a rule that was remembered, or the text of another one. */
+  /** The id of a remembered rule, or the text of another one. */
   readonly rule?: string;
+  /** How far the user's answer reaches. */
   readonly scope?: string;
-  /** RFC 3339: how long the rule holds, also one that has just been remembered. */
+  /** When the rule ends, in RFC 3339 form. */
   readonly expires?: string;
   /** The `by` of a Decision. */
   readonly by?: string;
-  /** The `seq` of the intent, for an outcome. */
+  /** The `seq` of the intent; for an outcome only. */
   readonly of?: number;
+  /** "done", or why it failed; for an outcome only. */
   readonly result?: string;
 }
 
 export interface AuditEntry extends AuditFacts {
+  /** The number of the line, from 0. */
   readonly seq: number;
-  /** RFC 3339. */
+  /** When it was written, in RFC 3339 form. */
   readonly time: string;
   /** Milliseconds since the log was opened, by a monotonic clock. */
   readonly after: number;

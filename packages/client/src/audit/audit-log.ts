@@ -17,6 +17,7 @@ export interface AuditLog {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Limits of an audit folder, and known secrets. */
 export interface AuditOptions extends AuditBounds {
   readonly now?: () => number;
   /** Secrets that are known from elsewhere: no line has them. */

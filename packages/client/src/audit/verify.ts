@@ -7,20 +7,23 @@ import { type AuditEntry, auditHeader, chainHash, signEvery, unsealed } from "./
 import { type AuditHead, auditFiles, isRunning, isSigned, prunedUpTo, readHead } from "./audit-files.ts";
 import { auditKey } from "./audit-log.ts";
 
+/** The result of verifying one audit log. */
 export interface AuditReport {
+  /** The path of the log. */
   readonly path: string;
-  /** Not one line was changed, put in, taken out or cut off. */
+  /** Whether no line was changed, inserted, removed or cut off. */
   readonly isWhole: boolean;
-  /** The log was closed. */
+  /** Whether the log was closed. */
   readonly isClosed: boolean;
-  /** For a log that was not closed: a process with its pid exists. Otherwise it was killed. */
+  /** Whether the process of a log that was not closed still exists. Otherwise it was killed. */
   readonly isRunning: boolean;
-  /** The problem and its line. */
+  /** The first problem, with its line number; absent when `isWhole`. */
   readonly problem?: string;
-  /** The name of the log that came before it. */
+  /** The file name of the log before this one. */
   readonly before?: string;
+  /** All lines up to the first problem. */
   readonly entries: readonly AuditEntry[];
-  /** Effects without an outcome. */
+  /** Intents without an outcome: it is unknown whether they were done. */
   readonly unknown: readonly AuditEntry[];
 }
 

@@ -1,6 +1,7 @@
 // The error of a config file.
 
-/** The file cannot be used. The message has every reason on its own line, and no values. */
+/** The config file cannot be used. The message has one line per problem, and never contains values. */
 export class ConfigError extends Error {
+  /** Always "ConfigError". */
   override readonly name = "ConfigError";
 }

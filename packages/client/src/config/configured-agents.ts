@@ -6,35 +6,60 @@ import type { AgentEntry, AgentSpec, CommandEntry } from "../agents/agent-spec.t
 import { readyAgents } from "../agents/ready-agents.ts";
 import { ConfigError } from "./config-error.ts";
 
-/** One agent of the section `agents`, as it was checked. */
+/** One agent of the section `agents`. */
 export interface AgentSection {
+  /** The name for users. Default: the agent's key. */
   readonly title?: string;
+  /** Default: "stdio" with a command, otherwise the transport of the url. */
   readonly transport?: "stdio" | "websocket" | "http";
+  /** The program, without arguments. Give either `command` or `url`. */
   readonly command?: string;
+  /** The arguments of the program. */
   readonly args?: readonly string[];
+  /** Variables that are added to the agent's environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * The variables that the agent gets from the environment of this process, besides those that every program needs.
+   * `NAME_*` matches a prefix. Default: all.
+   */
   readonly pass?: readonly string[];
+  /** The address, such as `https://agents.example.com/acp`, or `wss:` for a WebSocket. */
   readonly url?: string;
+  /** Headers of every request to the address. They are never shown. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Allows unencrypted `http:` and `ws:` to other machines. Default false. */
   readonly allowPlainText?: boolean;
+  /** The mode of new sessions. */
   readonly mode?: string;
+  /** The model of new sessions. */
   readonly model?: string;
+  /** Values of other options, by the option's id, category or name. */
   readonly options?: Readonly<Record<string, string>>;
+  /** How long the agent may take to start, in milliseconds. Default 60,000. */
   readonly handshakeTimeoutMs?: number;
 }
 
+/** One MCP server of the section `client.mcpServers`, in the form that most tools use. */
 export interface McpSection {
+  /** Default: "stdio" with a command, "http" with a url. */
   readonly type?: "stdio" | "http" | "sse";
+  /** The program, without arguments. Give either `command` or `url`. */
   readonly command?: string;
+  /** The arguments of the program. */
   readonly args?: readonly string[];
+  /** Variables that are added to its environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The address of a server for "http" or "sse". */
   readonly url?: string;
+  /** Headers of every request to the address. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The checked sections of the client. */
+/** The sections of the config file that a client uses. */
 export interface ClientConfig {
+  /** Agents by name. The name of a ready agent changes that agent. */
   readonly agents?: Readonly<Record<string, AgentSection>>;
+  /** `agent` names the default agent; `mcpServers` are given to every session, by name. */
   readonly client?: {
     readonly agent?: string;
     readonly mcpServers?: Readonly<Record<string, McpSection>>;
@@ -42,8 +67,20 @@ export interface ClientConfig {
 }
 
 /**
- * The ready agents and those of the config, for `agents` of `connectAgent()`. Throws a ConfigError for an agent that cannot be
- * used.
+ * Returns the ready agents and those of the config by name, for `agents` of `connectAgent()`.
+ *
+ * @throws {ConfigError} When an agent of the config cannot be used.
+ *
+ * @example
+ * import { connectAgent } from "@parley/client";
+ * import { configuredAgents, parseConfig } from "@parley/client/config";
+ *
+ * const { config } = parseConfig('{ "agents": { "mine": { "command": "my-agent" } } }', "config.json");
+ * await using agent = await connectAgent("mine", {
+ *   name: "my-app",
+ *   version: "1.0.0",
+ *   agents: configuredAgents(config),
+ * });
  */
 export function configuredAgents(config: ClientConfig): Readonly<Record<string, AgentSpec>> {
   return Object.fromEntries(agentEntries(readyAgents({ command: "parley" }), config));
@@ -135,9 +172,22 @@ function commandOf(
   };
 }
 
-/** The MCP servers of the config, as sessions take them. Throws ConfigError for one that cannot be used. */
-export function configuredMcpServers({ client = {} }: ClientConfig): readonly McpServer[] {
-  return Object.entries(client.mcpServers ?? {}).map(([name, section]) => mcpServer(name, section));
+/**
+ * Returns the MCP servers of the config, for `mcpServers` of a session.
+ *
+ * @throws {ConfigError} When a server has neither a command nor a url, or a type that does not fit.
+ *
+ * @example
+ * import { connectAgent } from "@parley/client";
+ * import { configuredMcpServers, parseConfig } from "@parley/client/config";
+ *
+ * const text = '{ "client": { "mcpServers": { "files": { "command": "mcp-files" } } } }';
+ * const mcpServers = configuredMcpServers(parseConfig(text, "config.json").config);
+ * await using agent = await connectAgent("gemini", { name: "my-app", version: "1.0.0" });
+ * const session = await agent.newSession({ cwd: process.cwd(), mcpServers });
+ */
+export function configuredMcpServers(config: ClientConfig): readonly McpServer[] {
+  return Object.entries(config.client?.mcpServers ?? {}).map(([name, section]) => mcpServer(name, section));
 }
 
 /** One server, in the shape that most tools have in their settings. */

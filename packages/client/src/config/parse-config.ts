@@ -4,14 +4,29 @@ import { checkConfig } from "./check-config.ts";
 import { configShape } from "./config-shape.ts";
 import type { ClientConfig } from "./configured-agents.ts";
 
-/** The checked content of the file. */
+/** The checked content of a config file. */
 export interface ParsedConfig {
+  /** The sections of the file. */
   readonly config: ClientConfig;
-  /** Names that are not known, which were ignored. */
+  /** One line per unknown key. Unknown keys are ignored. */
   readonly warnings: readonly string[];
 }
 
-/** Parses the text of a config file. `file` is for messages. Throws a ConfigError with every reason. */
+/**
+ * Parses the text of a config file: JSON that may contain comments and trailing commas.
+ *
+ * @param file - The name of the file, for messages.
+ * @throws {ConfigError} When the text is not JSON or a value is wrong.
+ *
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { parseConfig } from "@parley/client/config";
+ *
+ * const file = "/home/me/.config/my-app/config.json";
+ * const { config, warnings } = parseConfig(readFileSync(file, "utf8"), file);
+ * for (const warning of warnings) console.warn(warning);
+ * console.log(Object.keys(config.agents ?? {}));
+ */
 export function parseConfig(text: string, file: string): ParsedConfig {
   // the section of our own agent is not checked here
   const agent = { type: "object", additionalProperties: { title: "anything", check: () => [] } } as const;

@@ -4,34 +4,37 @@ import type { RememberedRule } from "../rules/remembered.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { Scope, Subject } from "../subjects/subject.ts";
 
-/** What was decided about something, and by what. */
+/** A decision about one or more operations. */
 export interface PermissionDecision {
+  /** The session that it belongs to. */
   readonly sessionId: string;
-  /** One line in our own words. */
+  /** One line of text that describes them. */
   readonly summary: string;
-  /** `violation`: an agent says that it has done by itself, without asking, what a rule forbids. */
+  /** `violation`: the agent reports that it has done, without asking, what a rule forbids. */
   readonly effect: "allow" | "deny" | "cancelled" | "violation";
   /**
-   * `rule`, `default`; `boundary`: it leads outside the session's directories, and no rule is asked; `user`: a person was
-   * asked; `nobody`: there was none to ask, or no answer came; `approval`: a person had just allowed the agent exactly this;
-   * `agent`: no rule is about it, and the agent does it without asking.
+   * `rule` or `default`: the rules. `boundary`: a path outside the session's directories. `user`: an answer. `nobody`:
+   * nobody could be asked, or did not answer in time. `approval`: the user had just allowed the agent exactly this.
+   * `agent`: no rule matches, and the agent does it without asking.
    */
   readonly by: "rule" | "default" | "boundary" | "user" | "nobody" | "approval" | "agent";
-  /** Names the rule that fired, where one did. */
+  /** The reason in words; it names the rule, if one decided. */
   readonly reason: string;
-  /** The rules that would have allowed what nobody was there to allow; absent where no rule can. */
+  /** Rules that would have allowed it, as text; absent when no rule can. Set when nobody could be asked. */
   readonly allowedBy?: readonly string[];
 }
 
-/** With what is needed to log it, and to explain it. */
+/** A decision about one or more operations. */
 export interface Decision extends PermissionDecision {
-  /** The session's directory: where a rule that is remembered for this workspace counts. Canonical. */
+  /** The directory of the session, with all links resolved. Rules of scope `workspace` hold there. */
   readonly workspace: string;
+  /** The operations that were decided about. */
   readonly subjects: readonly Subject[];
+  /** The rule that decided, if any. */
   readonly rule?: Rule;
-  /** Of a person's answer. */
+  /** How far the user's answer reaches. */
   readonly scope?: Scope;
-  /** What was remembered of it. */
+  /** The rule that was made from the user's answer. */
   readonly remembered?: RememberedRule;
 }
 

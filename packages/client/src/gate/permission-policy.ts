@@ -15,22 +15,23 @@ import { guardKey, type PolicyGuard } from "./policy-guard.ts";
 import type { PermissionQuestion } from "./question.ts";
 import type { Overlay } from "./service-options.ts";
 
+/** The rules, the state and the user of a permission policy. */
 export interface PermissionPolicyOptions {
   /** Lines such as "allow read src", "ask exec git push *" and "deny write .env". Default: everything is asked. */
   readonly rules?: string | readonly string[];
   /**
-   * The folder of the remembered answers and the audit log. Absolute. Without it no answer outlives its session, and there
-   * is no log.
+   * The absolute path of the folder for remembered answers and the audit log. Default: answers last as long as their
+   * session, and there is no log.
    */
   readonly stateDir?: string;
   /**
-   * Asks the user. Answer with the id of a choice; nothing means that nobody decided. Without it, what the rules want asked
-   * is left to `requestPermission` of the client.
+   * Asks the user. Return the `id` of a choice, or undefined for no decision, which denies. Default:
+   * `requestPermission` of the client is asked.
    */
   ask?(question: PermissionQuestion): Promise<string | undefined> | string | undefined;
   /**
-   * The audit log in `stateDir`: false for none, or how long and how much of it is kept, and secrets that it must not have.
-   * Default: true with a `stateDir`, 90 days and 256 MiB.
+   * The audit log in `stateDir`: false for none, or its limits (default 90 days, 256 MiB) and secrets to keep out of
+   * it. Default: true if there is a `stateDir`.
    */
   readonly audit?:
     | boolean
@@ -39,19 +40,19 @@ export interface PermissionPolicyOptions {
         readonly keepMs?: number;
         readonly keepBytes?: number;
       };
-  /** Directories beside those of the session that agents may use. Absolute. */
+  /** Absolute paths of directories that agents may use in addition to those of the session. */
   readonly extraRoots?: readonly string[];
-  /** Unsaved text of an editor, which is read and written in place of the file. */
+  /** The unsaved text of an editor, which agents read and write instead of the files on disk. */
   readonly overlay?: Overlay;
-  /** The environment of commands. Default: ours, without what is Parley's own. */
+  /** The environment of commands. Default: that of this process, without Parley's own variables. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
+  /** How long a question may stay open, in milliseconds; then it is denied. Default 10 minutes. */
   readonly answerMs?: number;
 }
 
-/** Decides by rules and by asking, and remembers the answers. For `client()` and for `connectAgent()`. */
+/** A policy for `client()` and `connectAgent()` that decides by rules and by asking the user. */
 export interface PermissionPolicy extends Required<ClientPolicy> {
-  /** Called for every decision. Returns a function that removes the listener. */
+  /** Adds a listener for every decision. Returns a function that removes it. */
   onDecision(listener: (decision: PermissionDecision) => void): () => void;
   /** Closes the audit log in `stateDir`. */
   close(): Promise<void>;
@@ -69,7 +70,25 @@ const optionKeys: Readonly<Record<keyof PermissionPolicyOptions, true>> = {
   env: true,
 };
 
-/** Throws a TypeError for wrong options, and a RuleError for rules that cannot be meant. */
+/**
+ * Creates a policy that decides by rules, asks the user about the rest, and remembers the answers.
+ *
+ * @throws {TypeError} When an option is unknown or wrong.
+ * @throws {RuleError} When a rule cannot be understood.
+ *
+ * @example
+ * import { connectAgent } from "@parley/client";
+ * import { permissionPolicy } from "@parley/client/policy";
+ *
+ * await using policy = permissionPolicy({
+ *   rules: ["allow read src", "allow exec npm test", "deny write .env"],
+ *   ask({ summary, choices }) {
+ *     console.log(summary);
+ *     return choices.find(({ effect, scope }) => effect === "allow" && scope === "once")?.id;
+ *   },
+ * });
+ * await using agent = await connectAgent("gemini", { name: "my-app", version: "1.0.0", policy });
+ */
 export function permissionPolicy(options: PermissionPolicyOptions = {}): PermissionPolicy {
   checkOptions(options);
   const { stateDir, extraRoots, overlay, env, answerMs } = options;

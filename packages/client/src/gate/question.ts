@@ -6,35 +6,43 @@ import { scopesFor } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
 import type { Scope, Subject } from "../subjects/subject.ts";
 
+/** One possible answer to a question. */
 export interface PermissionChoice {
-  /** What is answered with. */
+  /** The id to answer with. */
   readonly id: string;
+  /** The text to show, such as "Allow once". */
   readonly name: string;
+  /** Whether it allows or denies. */
   readonly effect: "allow" | "deny";
+  /** How far the answer reaches: once, for this session, in this workspace, always. */
   readonly scope: Scope;
-  /** The option of the agent that is sent back; absent: the question is answered as cancelled. */
+  /** The option that is sent to the agent. Absent: its question is answered as cancelled. */
   readonly optionId?: string;
 }
 
+/** A question to the user about operations of an agent. */
 export interface PermissionQuestion {
+  /** The session that asks. */
   readonly sessionId: string;
-  /** One line in our own words, from what we know. */
+  /** One line of text that describes the operations, from facts and not from the agent's words. */
   readonly summary: string;
+  /** The operations that are asked about. */
   readonly subjects: readonly Subject[];
-  /** Why it is asked; names the rule where one says so. */
+  /** Why it is asked; it names the rule, if there is one. */
   readonly reason: string;
-  /** The agent's own words, safe to show; they may be false. */
+  /** The agent's own words, safe to show. They may be false. */
   readonly claimed?: { readonly title: string; readonly description?: string };
+  /** The possible answers, in the order to show them. */
   readonly choices: readonly PermissionChoice[];
-  /** What a write would change. */
+  /** The change that a write would make. */
   readonly diff?: { readonly path: string; readonly oldText?: string; readonly newText: string };
-  /** In its place the agent's own patch, in git's form. */
+  /** The agent's own patch in git's form, instead of `diff`. */
   readonly patch?: string;
-  /** The agent's own question, where it asked one. */
+  /** The agent's own request, if it made one. */
   readonly request?: PermissionRequest;
   /** Variables that the agent sets for a command. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Aborts when nobody waits for an answer any more. */
+  /** Aborts when an answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 

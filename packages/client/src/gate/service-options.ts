@@ -1,10 +1,10 @@
 // Options of the gated files and terminals.
 
-/** Text that an editor has and the disk has not. Paths are canonical. */
+/** The text of an editor that is not saved to disk yet. Paths are absolute, with all links resolved. */
 export interface Overlay {
-  /** Nothing: there is no such buffer, or nothing in it is unsaved. */
+  /** Returns the unsaved text of a file, or undefined when the editor has none. */
   read(path: string): Promise<string | undefined> | string | undefined;
-  /** True: the editor took it into its buffer, and will save it. False: it is to be written to the disk. */
+  /** Returns true when the editor has taken the text and will save it, false to have it written to disk. */
   write?(path: string, content: string): Promise<boolean> | boolean;
 }
 

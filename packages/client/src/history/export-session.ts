@@ -4,22 +4,42 @@ import type { Entry } from "@parley/acp";
 import type { Redactor } from "@parley/acp/redact";
 import type { HistorySession } from "./history-record.ts";
 
+/** The format of an export, and the secrets to replace. */
 export interface ExportOptions {
+  /** "markdown" to read it, "json" to process it. */
   readonly format: "markdown" | "json";
-  /** Secrets that are known from elsewhere, such as stored keys and the values of variables. */
+  /** Known secrets, such as API keys. They are replaced in addition to those that are found. */
   readonly secrets?: Iterable<string>;
-  /** The home directory of this machine's user. */
+  /** The home directory of the user, which is replaced. */
   readonly home?: string;
-  /** Keeps secrets. Default false. */
+  /** Keeps secrets, user names and paths. Default false. */
   readonly raw?: boolean;
 }
 
+/** An exported session. */
 export interface ExportedSession {
+  /** The Markdown or JSON. */
   readonly text: string;
   /** How many different secrets were replaced. */
   readonly secrets: number;
 }
 
+/**
+ * Exports a session as Markdown or JSON. Secrets, user names and the home directory are replaced, unless `raw` is set.
+ *
+ * @example
+ * import type { Entry } from "@parley/acp";
+ * import { exportSession, openHistory } from "@parley/client/history";
+ *
+ * await using history = openHistory({ path: "/home/me/.local/share/my-app/history.db" });
+ * const [session] = await history.list({ limit: 1 });
+ * if (session !== undefined) {
+ *   const entries: Entry[] = [];
+ *   for await (const entry of history.entries(session.id)) entries.push(entry);
+ *   const { text } = await exportSession(session, entries, { format: "markdown" });
+ *   console.log(text);
+ * }
+ */
 export async function exportSession(
   session: HistorySession,
   entries: readonly Entry[],

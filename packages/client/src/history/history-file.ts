@@ -18,19 +18,32 @@ import {
 import type { RecordingHistory } from "./recording-history.ts";
 import { SessionRecorder } from "./session-recorder.ts";
 
+/** The file of a history, and secrets to keep out of it. */
 export interface HistoryOptions {
-  /** The file. Absolute. It and its directories are made where they are missing, for this user alone. */
+  /** The absolute path of the file. It and its directories are created if missing, for this user only. */
   readonly path: string;
-  /** Secrets that are known: what is recorded has marks in their places. */
+  /** Known secrets, which are replaced before anything is stored. */
   readonly secrets?: Iterable<string>;
-  /** Called once per session when something could not be stored. */
+  /** Called once per session when something cannot be stored. */
   readonly failed?: (error: unknown) => void;
 }
 
 const pageSize = 200;
 const shortestPrefix = 3;
 
-/** Opens the history in a file; the file is opened by the first call. Throws a TypeError for a path that is not absolute. */
+/**
+ * Opens the history in a file. The file is opened with the first call. Several processes can share it.
+ *
+ * @throws {TypeError} When the path is not absolute.
+ *
+ * @example
+ * import { connectAgent } from "@parley/client";
+ * import { openHistory } from "@parley/client/history";
+ *
+ * await using history = openHistory({ path: "/home/me/.local/share/my-app/history.db" });
+ * await using agent = await connectAgent("gemini", { name: "my-app", version: "1.0.0", history });
+ * for (const { session, snippet } of await history.search("login test")) console.log(session.title, snippet);
+ */
 export function openHistory(options: HistoryOptions): History {
   const { path }: Partial<HistoryOptions> = options;
   if (typeof path !== "string" || !isAbsolute(path))

@@ -4,10 +4,11 @@ import { createHash, randomBytes } from "node:crypto";
 import { optional } from "@parley/acp/internal";
 import type { SessionRecord } from "@parley/acp/store";
 
-/** The agent of a session: its name, or the argv that started it. */
+/** The agent of a session. */
 export interface HistoryAgent {
+  /** Its name. */
   readonly name: string;
-  /** Present when it was started by a command that the user typed. */
+  /** The command and its arguments, if the user typed them instead of a name. */
   readonly command?: readonly string[];
 }
 
@@ -16,20 +17,25 @@ export function isSameAgent(one: HistoryAgent, other: HistoryAgent): boolean {
   return JSON.stringify(one.command ?? one.name) === JSON.stringify(other.command ?? other.name);
 }
 
-/** One session of any agent, as the history lists it. */
+/** A recorded session of any agent. */
 export interface HistorySession {
-  /** Ours, short enough to be typed. */
+  /** The id in this history, short enough to type. */
   readonly id: string;
   /** The name that the user gave it. */
   readonly name: string | undefined;
+  /** The title that the agent gave it. */
   readonly title: string | undefined;
+  /** The agent that it belongs to. */
   readonly agent: HistoryAgent;
-  /** The id that the agent resumes it by. */
+  /** The agent's id of the session, to load or resume it. */
   readonly agentSessionId: string;
+  /** Its working directory. */
   readonly cwd: string;
+  /** Its further directories. */
   readonly additionalDirectories: readonly string[];
-  /** Milliseconds since 1970. */
+  /** When it was recorded first, in milliseconds since 1970. */
   readonly createdAt: number;
+  /** When it was used last, in milliseconds since 1970. */
   readonly updatedAt: number;
 }
 

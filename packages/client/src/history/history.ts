@@ -3,38 +3,43 @@
 import type { Entry } from "@parley/acp";
 import type { HistoryAgent, HistorySession } from "./history-record.ts";
 
+/** A filter for sessions. */
 export interface HistoryQuery {
   /** Only sessions of this working directory. */
   readonly cwd?: string;
-  /** Default 20. */
+  /** The maximum number of results. Default 20. */
   readonly limit?: number;
 }
 
+/** A message that matches a search. */
 export interface HistoryHit {
+  /** The session that contains the message. */
   readonly session: HistorySession;
   /** A few words around the match, on one line. */
   readonly snippet: string;
-  /** The first entry of the message. */
+  /** The `seq` of the message's first entry. */
   readonly seq: number;
 }
 
-/** The sessions that were recorded, of all agents. */
+/** The recorded sessions of all agents. */
 export interface History {
   /**
-   * By its id. With a place also by its name there, and by nothing else: somebody may be about to use the name for a new
-   * one. Without a place also by its name anywhere or the beginning of its id, if only one has it.
+   * Finds a session by its id. With a place, also by its name in that place. Without a place, also by its name or the
+   * beginning of its id (at least 3 characters), if only one session matches.
    */
   find(
     word: string,
     place?: { readonly agent: HistoryAgent; readonly cwd: string },
   ): Promise<HistorySession | undefined>;
-  /** Most recently used first. */
+  /** Lists sessions, most recently used first. */
   list(query?: HistoryQuery & { readonly agent?: HistoryAgent }): Promise<readonly HistorySession[]>;
-  /** Messages that have all the words, best first. */
+  /** Finds messages that contain all the words, best match first. */
   search(words: string, query?: HistoryQuery): Promise<readonly HistoryHit[]>;
+  /** Reads the entries of a session, oldest first. */
   entries(id: string): AsyncIterable<Entry>;
-  /** Rejects with a RequestError while another process records the session. */
+  /** Deletes a session. Rejects with RequestError while another process records it. */
   delete(id: string): Promise<void>;
+  /** Closes the file. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,6 +1,10 @@
 // The error of an agent that cannot be started or reached.
 
-/** Why an agent cannot be used. More may be added: give a switch over it a `default:`. */
+/**
+ * The cause of a LaunchError; a `switch` needs a `default:`. `unknown_agent`: no agent has that name. `not_found`: the
+ * program is not installed. `exited`: it exited before the handshake. `protocol`: it does not speak ACP. `unreachable`:
+ * the address does not answer. `crash_loop`: it crashed too often. `login_needed`: the user has to log in first.
+ */
 export type LaunchErrorKind =
   | "unknown_agent"
   | "not_found"
@@ -14,18 +18,19 @@ export type LaunchErrorKind =
   | "crash_loop"
   | "login_needed";
 
-/** The agent did not start, or cannot be used before the user follows the hint. */
+/** The agent did not start, or cannot be used until the user follows `hint`. */
 export class LaunchError extends Error {
+  /** Always "LaunchError". */
   override readonly name = "LaunchError";
-  /** What to do about it depends on this. */
+  /** The cause. */
   readonly kind: LaunchErrorKind;
-  /** A fix for the user to try. */
+  /** A fix for the user to try, in one sentence. */
   readonly hint: string;
-  /** The last that the agent wrote to stderr. */
+  /** The end of the agent's stderr, if it wrote any. */
   readonly stderr: string | undefined;
-  /** The exit code of the agent's process, where it has exited. */
+  /** The exit code of the agent's process, if it exited. */
   readonly exitCode: number | undefined;
-  /** The signal that ended the agent's process. */
+  /** The signal that ended the agent's process, if any. */
   readonly signal: string | undefined;
 
   constructor(

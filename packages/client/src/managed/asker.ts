@@ -3,7 +3,7 @@
 import type { ElicitationRequest } from "@parley/acp";
 import type { Problem } from "./problem.ts";
 
-/** A form to fill in, or an address to visit with its host. */
+/** A form for the user to fill in, or an address to visit. `host` is the host of the address, for display. */
 export type ElicitationQuestion =
   | Extract<ElicitationRequest, { mode: "form" }>
   | (Extract<ElicitationRequest, { mode: "url" }> & {
@@ -12,43 +12,59 @@ export type ElicitationQuestion =
       readonly completed: AbortSignal;
     });
 
-/** One login method. */
+/** A way to log in to an agent. */
 export interface LoginMethod {
+  /** The id to answer with. */
   readonly id: string;
+  /** The name to show. */
   readonly name: string;
+  /** A sentence to show below the name. */
   readonly description?: string;
-  /** Performed by the agent, by a command in a terminal, or by environment variables. */
+  /** "agent": the agent does it. "terminal": a command in a terminal. "variables": environment variables. */
   readonly kind: "agent" | "terminal" | "variables";
+  /** The variables to ask for; with kind "variables" only. */
   readonly variables?: readonly LoginVariable[];
+  /** The command to run; with kind "terminal" only. */
   readonly command?: LoginCommand;
 }
 
+/** An environment variable that an agent needs for a login, such as an API key. */
 export interface LoginVariable {
+  /** The name of the variable, such as `OPENAI_API_KEY`. */
   readonly name: string;
+  /** The text to show. Default: the name. */
   readonly label: string;
+  /** Whether to hide the input. True unless the agent says otherwise. */
   readonly isSecret: boolean;
+  /** Whether the user may leave it empty. */
   readonly isOptional: boolean;
 }
 
-/** Run it in the user's terminal; exit code 0 means logged in. */
+/** A command to run in the user's terminal. Exit code 0 means that the user is logged in. */
 export interface LoginCommand {
+  /** The program. */
   readonly command: string;
+  /** Its arguments. */
   readonly args: readonly string[];
-  /** The whole environment. */
+  /** Its whole environment. */
   readonly env: Readonly<Record<string, string>>;
+  /** Its working directory. */
   readonly cwd: string;
 }
 
-/** Answers for the user. A missing method answers no. A signal aborts when the prompt is cancelled. */
+/** Asks the user during logins and recoveries. A missing method answers no. */
 export interface Asker {
-  /** The id of a method, or undefined to give up. */
+  /** Asks for a login method. Resolve with its id, or undefined to give up. */
   chooseLogin?(methods: readonly LoginMethod[], agent: string): Promise<string | undefined>;
-  /** The value of a variable, or undefined to give up. */
+  /** Asks for the value of a variable. Resolve with undefined to give up. */
   credential?(variable: LoginVariable, agent: string): Promise<string | undefined>;
-  /** Runs the command and resolves with its exit code. */
+  /** Runs the command in a terminal. Resolve with its exit code. */
   terminalLogin?(command: LoginCommand, agent: string): Promise<number>;
-  /** Whether to send a failed prompt again. Default: no. */
+  /** Whether to send a failed prompt again. The signal aborts when the prompt is cancelled. Default: no. */
   retry?(problem: Problem, context: { readonly signal: AbortSignal }): Promise<boolean>;
-  /** Whether to open a new session in place of one that the agent has lost. Default: no. */
+  /**
+   * Whether to open a new session in place of one that the agent has lost. The signal aborts when the prompt is
+   * cancelled. Default: no.
+   */
   newSession?(problem: Problem, context: { readonly signal: AbortSignal }): Promise<boolean>;
 }

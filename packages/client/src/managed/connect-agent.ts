@@ -49,8 +49,25 @@ const optionKeys: Readonly<Record<keyof ConnectAgentOptions, true>> = {
 };
 
 /**
- * Starts an agent, and restarts it after a crash. The target is the name of a ready agent or of one of `agents`, a command
- * with its arguments, or a spec. Rejects with a LaunchError that says what to do, and with a TypeError for wrong options.
+ * Starts an agent or connects to one, and restarts it after a crash.
+ *
+ * @param target - The name of a ready agent or of one in `agents`; a command with its arguments; or a spec.
+ * @param options - The name and version of your app, and everything else that `client()` takes.
+ * @returns The agent after its handshake. Close it when you are done.
+ * @throws {LaunchError} When the agent is unknown, does not start or needs a login. `hint` says what to do.
+ * @throws {TypeError} When an option is unknown or wrong.
+ *
+ * @example
+ * import { connectAgent } from "@parley/client";
+ *
+ * await using agent = await connectAgent(["node", "my-agent.js"], {
+ *   name: "my-app",
+ *   version: "1.0.0",
+ *   requestPermission: () => "cancelled",
+ * });
+ * const session = await agent.newSession({ cwd: process.cwd() });
+ * const { stopReason } = await session.prompt("Explain this project");
+ * console.log(stopReason);
  */
 export async function connectAgent(
   target: string | readonly string[] | AgentSpec,

@@ -7,7 +7,7 @@ import type { LaunchEvent } from "../launch/launch-event.ts";
 import type { Asker, ElicitationQuestion } from "./asker.ts";
 import type { Problem } from "./problem.ts";
 
-/** Events of an agent and its sessions for the user. */
+/** An event to show to the user or to log. New kinds may be added: a `switch` needs a `default:`. */
 export type ManagedAgentEvent =
   | LaunchEvent
   | { readonly kind: "crashed"; readonly message: string; readonly stderr: string }
@@ -33,46 +33,55 @@ export type ManagedAgentEvent =
     }
   | { readonly kind: "warning"; readonly message: string };
 
-/** Everything that `client()` takes, and how the agent is started, watched and recorded. */
+/**
+ * Everything that `client()` takes except `auth`, and settings for starting, watching and recording the agent. `name`
+ * and `version` are those of your app.
+ */
 export interface ConnectAgentOptions extends Omit<ClientDefinition, "auth" | "elicit" | "policy"> {
-  /** Shows a form, or an address to visit with its host. Without it the client offers neither. */
+  /** Shows a form, or an address to visit. Without it, agents are told that the client supports neither. */
   elicit?(
     question: ElicitationQuestion,
     context: RequestContext,
   ): Promise<ElicitationResponse> | ElicitationResponse;
-  /** Answers the questions of logins and recoveries. Without it, or without one of its methods, the answer is no. */
+  /** Asks the user during logins and recoveries. Default: every answer is no. */
   readonly asker?: Asker;
-  /** The working directory of the agent's process. Absolute. Default: ours. */
+  /** The absolute working directory of the agent's process. Default: that of this process. */
   readonly cwd?: string;
-  /** Further variables for the agent, such as credentials. */
+  /** Variables for the agent's environment, such as credentials. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Aborts the start of the agent. */
+  /** Aborts the start of the agent. It has no effect afterwards. */
   readonly signal?: AbortSignal;
+  /** Called for each event: start, crash, restart, login, retry, warning. */
   readonly onEvent?: (event: ManagedAgentEvent) => void;
-  /** The time to open, load or resume a session; the second attempt has twice as long. Default 60,000 ms. */
+  /**
+   * How long opening, loading or resuming a session may take, in milliseconds; the second attempt has twice as long.
+   * Default 60,000.
+   */
   readonly setupTimeoutMs?: number;
-  /** The time for a login by the agent, browser included. Default 300,000 ms. */
+  /** How long a login by the agent may take, browser included, in milliseconds. Default 300,000. */
   readonly loginTimeoutMs?: number;
   /**
    * How often a crashed agent is restarted within five minutes: at once, then after `backoffMs`, twice that and so on.
    * Default 5.
    */
   readonly maxRestarts?: number;
-  /** The time for an agent to end its work after a cancel, before it is stopped. Default 5,000 ms. */
+  /** How long an agent may work on after a cancel before it is stopped, in milliseconds. Default 5,000. */
   readonly cancelTimeoutMs?: number;
-  /** The silence during a prompt after which `quiet` is reported. Default 30,000 ms. */
+  /** How long an agent may send nothing during a prompt before the event `quiet`, in milliseconds. Default 30,000. */
   readonly quietMs?: number;
-  /** How often a prompt is sent again to an agent that is rate limited. Default 4. */
+  /** How often a prompt is sent again when the agent is rate limited. Default 4. */
   readonly maxRetries?: number;
-  /** The first pause where the agent names none; each further one is twice as long. Default 1,000 ms. */
+  /**
+   * The first pause if the agent does not name one, in milliseconds; each further one is twice as long. Default 1,000.
+   */
   readonly backoffMs?: number;
   /**
-   * Decides what the agent may do. That of `permissionPolicy()` of `@parley/client/policy` brings guarded files and
-   * terminals; with any other one, `files` and `terminals` are served as in `client()`.
+   * Decides what the agent may do. The policy of `permissionPolicy()` in `@parley/client/policy` provides guarded files
+   * and terminals; with any other policy, `files` and `terminals` are served as in `client()`.
    */
   readonly policy?: ClientPolicy;
   /** Records all sessions. It stays open when the agent is closed. */
   readonly history?: History;
-  /** Agents that may be named beside the ready ones, such as those of the config file. */
+  /** Agents that can be named in addition to the ready ones, such as those of the config file. */
   readonly agents?: readonly AgentSpec[] | Readonly<Record<string, AgentSpec>>;
 }

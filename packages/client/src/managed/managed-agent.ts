@@ -21,12 +21,14 @@ export interface ManagedAgent extends ClientConnection {
   resumeSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
   /** Logs in by this method; without one, `asker.chooseLogin` chooses. */
   login(methodId?: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  /** Whether `pause` was called, without `resume` since. */
   readonly isPaused: boolean;
   /**
    * Stops reading from the agent until `resume`, answers included, so that it has to wait. For a caller that is slower
    * than the agent.
    */
   pause(): void;
+  /** Reads from the agent again. */
   resume(): void;
   /** Ends the agent and all processes that it started. */
   close(reason?: string): Promise<void>;

@@ -3,6 +3,7 @@
 import { ConnectionError, RequestError } from "@parley/acp";
 import { errorKindOf, optional } from "@parley/acp/internal";
 
+/** The kind of a failure, by what can be done about it. */
 export type ProblemKind =
   /** The agent does not know the session. */
   | "session_not_found"
@@ -16,11 +17,15 @@ export type ProblemKind =
   | "crash"
   | "other";
 
+/** A failure of a prompt or session. */
 export interface Problem {
+  /** The kind of the failure. */
   readonly kind: ProblemKind;
+  /** The error message of the agent or the connection. */
   readonly message: string;
+  /** The JSON-RPC error code, if the agent answered with one. */
   readonly code?: number;
-  /** The pause that the agent asks for. */
+  /** The pause that the agent asks for, in milliseconds. */
   readonly retryAfterMs?: number;
 }
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import type { AgentCapabilities, ContentBlock } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 
-/** The capabilities that decide how an agent gets a file. */
+/** The content that an agent accepts in prompts: a part of `agent.capabilities`. */
 export type AcceptedContent = Pick<AgentCapabilities, "image" | "audio" | "embeddedContext">;
 
 /** More than this is linked: a model would be given all of it, wanted or not. */

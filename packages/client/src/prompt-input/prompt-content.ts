@@ -13,39 +13,61 @@ import {
   wantedMedia,
 } from "./mentioned-file.ts";
 
+/** The parts of a prompt as the user gave them. */
 export interface PromptInput {
-  /** The typed text; `@file` in it is looked up. */
+  /** The typed text. `@path` and `@path:10-20` in it mention files. */
   readonly text: string;
   /**
-   * Text that the user did not write, such as what was piped in: nothing in it is looked up, and beside the user's words it
-   * is a block of its own, so that an agent can tell it from them. Without any words it is the prompt.
+   * Text that the user did not write, such as piped input. Mentions in it are ignored. Next to typed text it becomes a
+   * separate block; without typed text it is the prompt.
    */
   readonly attached?: readonly string[];
-  /** Images and sounds to attach. */
+  /** Paths of images and audio files to attach. */
   readonly files?: readonly string[];
 }
 
+/** The agent and the directory that a prompt is for. */
 export interface PromptTarget {
-  /** Where names without a directory are. Absolute. */
+  /** The absolute directory that relative paths start from. */
   readonly cwd: string;
+  /** The content that the agent accepts; pass `agent.capabilities`. */
   readonly accepts: AcceptedContent;
 }
 
+/** A prompt that is ready to be sent. */
 export interface PromptBlocks {
+  /** The blocks, for `session.prompt()`. */
   readonly content: readonly ContentBlock[];
   /**
-   * What the user should know: a file that the agent gets as a link although it was to be shown, one from elsewhere or
-   * with secrets, lines that a file does not have, a name that is no file.
+   * Notes for the user, for example about a file that is sent as a link, lies outside `cwd`, may hold secrets, or does
+   * not exist.
    */
   readonly notes: readonly string[];
 }
 
-/** Something that was named on purpose cannot be read. */
+/** A file of `files` cannot be read or is neither an image nor audio. */
 export class PromptInputError extends Error {}
 
 /**
- * The blocks of a prompt. The text stays as it was written; the files that it mentions follow it, each once: embedded
- * where the agent takes that and they are small, else as links. What names no file stays text.
+ * Builds the blocks of a prompt from typed text, piped text and files. The typed text stays unchanged. Files that it
+ * mentions as `@path` follow once each: small ones are embedded if the agent accepts that, others are links.
+ *
+ * @param input - The text and files that the user gave.
+ * @param target - The working directory, and the content that the agent accepts.
+ * @throws {PromptInputError} When a file of `files` cannot be read, or is neither an image nor audio.
+ *
+ * @example
+ * import { connectAgent, promptContent } from "@parley/client";
+ *
+ * const cwd = process.cwd();
+ * await using agent = await connectAgent("gemini", { name: "my-app", version: "1.0.0" });
+ * const session = await agent.newSession({ cwd });
+ * const { content, notes } = await promptContent(
+ *   { text: "Which button is wrong?", files: ["screenshot.png"] },
+ *   { cwd, accepts: agent.capabilities },
+ * );
+ * for (const note of notes) console.warn(note);
+ * await session.prompt(content);
  */
 export async function promptContent(input: PromptInput, target: PromptTarget): Promise<PromptBlocks> {
   const { cwd, accepts } = target;

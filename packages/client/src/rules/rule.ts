@@ -30,5 +30,5 @@ export interface Rule extends RuleTarget {
   readonly cwd?: string;
 }
 
-/** What is wrong with a rule, in words for whoever wrote it. */
+/** A rule that cannot be understood. The message says what is wrong. */
 export class RuleError extends Error {}

@@ -1,6 +1,6 @@
 // The subject of a decision: an operation that is about to happen.
 
-/** What is done to the world. `other`: an agent says something that none of these words is for. */
+/** The kind of an operation. `other`: an agent announces something that no other kind describes. */
 export type Operation = "read" | "write" | "delete" | "exec" | "network" | "mcp" | "mode" | "other";
 
 export const operations: readonly Operation[] = [
@@ -20,21 +20,24 @@ export function isFileOperation(operation: Operation | "*"): operation is FileOp
   return operation === "read" || operation === "write" || operation === "delete";
 }
 
-/** Something that is about to happen, or that an agent says it will do. */
+/** An operation that is about to happen. */
 export interface Subject {
   /**
-   * `op`: we perform it ourselves, so that a decision is enforced. `claim`: an agent that runs its own tools says that it
-   * will do it; nobody can hold it to that.
+   * `op`: this client performs it, so a decision is enforced. `claim`: an agent that runs its own tools announces it; a
+   * decision cannot be enforced.
    */
   readonly origin: "op" | "claim";
+  /** The kind of the operation. */
   readonly operation: Operation;
-  /** Canonical and absolute. */
+  /** The absolute path of a file, with all links resolved. */
   readonly path?: string;
   /** A program and its arguments. */
   readonly argv?: readonly string[];
-  /** What a shell has to read: a whole line as a command, or what `sh -c` is given. No allow rule with words matches it. */
+  /**
+   * A line for a shell: a whole line as a command, or the argument of `sh -c`. Allow rules with words do not match it.
+   */
   readonly shellLine?: string;
-  /** Where a command would run. */
+  /** The working directory of a command. */
   readonly cwd?: string;
   /** The names of the variables that the agent sets for a command. */
   readonly env?: readonly string[];
@@ -42,9 +45,9 @@ export interface Subject {
   readonly host?: string;
   /** A tool of an MCP server. */
   readonly tool?: { readonly server: string; readonly name: string };
-  /** The mode that would be switched to. */
+  /** The new mode of the session. */
   readonly mode?: string;
-  /** Nothing but a kind, a title or a location says so: it may be denied by a rule, and never allowed by one. */
+  /** Whether only a kind, a title or a location describes it. Rules can deny it then, but not allow it. */
   readonly labelOnly?: boolean;
 }
 

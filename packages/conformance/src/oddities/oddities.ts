@@ -32,6 +32,7 @@ function all<Name extends string>(scripts: Readonly<Record<Name, OddityScript>>)
   return Object.fromEntries(made) as Record<Name, Oddity>; // the same names
 }
 
+/** Unusual behaviours of real agents and clients, by name. */
 export const oddities = {
   ...all(sessionOddities),
   ...all(turnOddities),

@@ -2,10 +2,13 @@
 
 import type { AgentScenario, AgentStep, ClientScenario, ClientStep, WireRules } from "@parley/acp/testing";
 
+/** One unusual behaviour of real agents or clients, as a pair of scenarios to play against each other. */
 export interface Oddity {
   /** One sentence about what happens. */
   readonly what: string;
+  /** The agent's side, for `scriptedAgent()`. */
   readonly agent: AgentScenario;
+  /** The client's side, for `scriptedClient()`. */
   readonly client: ClientScenario;
 }
 

@@ -2,7 +2,6 @@
 
 import type { Transport } from "@parley/acp";
 import { type Deadline, deadline, isObject, realClock } from "@parley/acp/internal";
-import type { Clock } from "@parley/acp/testing";
 import type { EndReason, Sink } from "@parley/acp/transport";
 import type { Trace, TraceSide } from "../trace/trace.ts";
 import {
@@ -14,60 +13,44 @@ import {
   type SendStep,
   sessionOf,
 } from "./replay-plan.ts";
+import type { Divergence, Replay, ReplayOptions, ReplayReport } from "./replay-report.ts";
 import { SessionNames } from "./replay-sessions.ts";
 
-export interface ReplayOptions {
-  /** "fast" (default) sends without delays, "recorded" keeps the recorded time between messages. */
-  readonly pace?: "fast" | "recorded";
-  /**
-   * How long to wait, without any input, for a request or an answer before it is a divergence. Default Infinity.
-   */
-  readonly timeoutMs?: number;
-  /** For `pace: "recorded"`. */
-  readonly clock?: Clock;
-}
-
-/** Where the live peer differs from the recording. */
-export interface Divergence {
-  /** The expected record; undefined after the last one. */
-  readonly record: number | undefined;
-  readonly expected: string;
-  readonly got: string;
-  /** Both in one sentence. */
-  readonly message: string;
-}
-
-export interface ReplayReport {
-  /** undefined when the live peer behaved like the recorded one. */
-  readonly divergence: Divergence | undefined;
-  /** The number of sent lines. */
-  readonly sent: number;
-  /** Requests, answers and notifications that arrived as recorded. */
-  readonly matched: number;
-  /** Recorded notifications that did not arrive, and additional ones that did. */
-  readonly missing: number;
-  readonly extra: number;
-  /** Recorded lines that cannot be sent again, because they were not UTF-8. */
-  readonly skipped: number;
-  /** How the recorded agent exited, if known. */
-  readonly exit: { readonly code?: number; readonly signal?: string } | undefined;
-}
-
-export interface Replay {
-  /** Resolves at the end of the recording or at a divergence. Never rejects. */
-  readonly done: Promise<ReplayReport>;
-  /** Describes what is awaited now, if anything. */
-  waitingFor(): string | undefined;
-  /** Ends the replay; `done` resolves with the awaited message as the divergence. */
-  close(): Promise<void>;
-}
-
-/** Replays the recorded agent to a live client. Throws a TraceError when a message of the agent is missing. */
+/**
+ * Replays the recorded agent to a live client.
+ *
+ * @param transport - The connection to the live client.
+ * @throws {TraceError} When a message of the recorded agent is missing.
+ *
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { stdioTransport } from "@parley/acp/node";
+ * import { readTrace, replayAgent } from "@parley/conformance";
+ *
+ * const trace = readTrace(readFileSync("session.trace", "utf8"));
+ * const { divergence } = await replayAgent(trace, stdioTransport()).done;
+ * if (divergence !== undefined) console.error(divergence.message);
+ */
 export function replayAgent(trace: Trace, transport: Transport, options: ReplayOptions = {}): Replay {
   return new Player(replayPlan(trace, "agent"), "agent", transport, options);
 }
 
-/** Replays the recorded client to a live agent. */
+/**
+ * Replays the recorded client to a live agent.
+ *
+ * @param transport - The connection to the live agent.
+ * @throws {TraceError} When a message of the recorded client is missing.
+ *
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { spawnTransport } from "@parley/acp/node";
+ * import { readTrace, replayClient } from "@parley/conformance";
+ *
+ * const trace = readTrace(readFileSync("session.trace", "utf8"));
+ * const agent = spawnTransport("node", ["my-agent.js"]);
+ * const { divergence, matched } = await replayClient(trace, agent, { timeoutMs: 30_000 }).done;
+ * console.log(divergence?.message ?? `${matched} messages as recorded`);
+ */
 export function replayClient(trace: Trace, transport: Transport, options: ReplayOptions = {}): Replay {
   return new Player(replayPlan(trace, "client"), "client", transport, options);
 }

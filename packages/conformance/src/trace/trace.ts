@@ -8,9 +8,11 @@ export const traceVersion = 1;
 /** The sender of a message. */
 export type TraceSide = "client" | "agent";
 
-/** The first line of a trace. All but the first two fields are optional. */
+/** The first line of a trace. */
 export interface TraceHeader {
+  /** Marks the file as a trace. */
   readonly parley: "trace";
+  /** The major version of the format. Only 1 can be read. */
   readonly version: number;
   /** Grows when fields or events are added. */
   readonly minor?: number;
@@ -18,10 +20,13 @@ export interface TraceHeader {
   readonly startedAt?: string;
   /** The agent's command and its arguments. */
   readonly command?: readonly string[];
+  /** The working directory of the agent. */
   readonly cwd?: string;
-  /** The program that wrote the trace, `parley 0.1.0`. */
+  /** The program that wrote the trace, such as `parley 0.1.0`. */
   readonly writer?: string;
+  /** The version of Node that recorded it. */
   readonly node?: string;
+  /** The operating system that it was recorded on, such as "linux". */
   readonly platform?: string;
 }
 
@@ -43,6 +48,7 @@ export interface TraceLine {
 export interface TraceMessage extends TraceLine {
   /** Milliseconds since the start, by a monotonic clock. */
   readonly t: number;
+  /** The sender. */
   readonly from: TraceSide;
 }
 
@@ -71,11 +77,14 @@ export type TraceEvent =
   /** The end of a complete trace. Without it, the writer was killed or is still writing. */
   | { readonly t: number; readonly event: "end" };
 
+/** One line of a trace after the first. */
 export type TraceRecord = TraceMessage | TraceEvent;
 
 /** A parsed trace. `records[0]` is record 1, which is line 2 of the file. */
 export interface Trace {
+  /** The first line. */
   readonly header: TraceHeader;
+  /** All other lines that are known. */
   readonly records: readonly TraceRecord[];
   /** Whether an incomplete last line was left out: the writer was killed, or is still writing. */
   readonly cutOff: boolean;
@@ -83,8 +92,9 @@ export interface Trace {
 
 /** The file is not a trace, has another major version, or is damaged. */
 export class TraceError extends Error {
+  /** Always "TraceError". */
   override readonly name = "TraceError";
-  /** Counted from 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
 
   constructor(message: string, line: number) {
@@ -93,11 +103,33 @@ export class TraceError extends Error {
   }
 }
 
+/**
+ * Whether a record is a message, and not an event.
+ *
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { isTraceMessage, readTrace } from "@parley/conformance";
+ *
+ * const { records } = readTrace(readFileSync("session.trace", "utf8"));
+ * for (const { from, text } of records.filter(isTraceMessage)) console.log(from, text);
+ */
 export function isTraceMessage(record: TraceRecord): record is TraceMessage {
   return "from" in record && "bytes" in record;
 }
 
-/** Reads a whole trace, without an incomplete last line. Throws a TraceError for anything else that is invalid. */
+/**
+ * Reads a whole trace. An incomplete last line is left out.
+ *
+ * @param text - The content of the file.
+ * @throws {TraceError} When the text is not a trace, has another major version, or is damaged.
+ *
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { readTrace } from "@parley/conformance";
+ *
+ * const { header, records } = readTrace(readFileSync("session.trace", "utf8"));
+ * console.log(header.command, records.length);
+ */
 export function readTrace(text: string): Trace {
   const lines = text.split("\n");
   // after the last line feed: nothing, or an incomplete line
@@ -112,7 +144,22 @@ export function readTrace(text: string): Trace {
   return { header, records, cutOff: rest !== "" };
 }
 
-/** Reads the first line of a trace. */
+/**
+ * Reads the first line of a trace. Use it with `traceRecord` for files that are too large for `readTrace`.
+ *
+ * @throws {TraceError} When the line is not the header of a trace, or has another major version.
+ *
+ * @example
+ * import { open } from "node:fs/promises";
+ * import { traceHeader, traceRecord } from "@parley/conformance";
+ *
+ * await using file = await open("session.trace");
+ * let number = 0;
+ * for await (const line of file.readLines()) {
+ *   number += 1;
+ *   console.log(number === 1 ? traceHeader(line) : traceRecord(line, number));
+ * }
+ */
 export function traceHeader(line: string): TraceHeader {
   const value = parseJson(line);
   if (!isObject(value) || value.parley !== "trace") {
@@ -134,7 +181,19 @@ export function traceHeader(line: string): TraceHeader {
   return value as unknown as TraceHeader;
 }
 
-/** Reads one further line; undefined for an empty line or an unknown event. */
+/**
+ * Reads any other line of a trace.
+ *
+ * @param number - The number of the line, from 1, for messages.
+ * @returns The record, or undefined for an empty line or an unknown event.
+ * @throws {TraceError} When the line is not a record.
+ *
+ * @example
+ * import { traceRecord } from "@parley/conformance";
+ *
+ * const record = traceRecord('{"t":12,"event":"eof","from":"client"}', 7);
+ * console.log(record?.t);
+ */
 export function traceRecord(line: string, number: number): TraceRecord | undefined {
   if (line === "") return undefined;
   const value = parseJson(line);

@@ -9,14 +9,19 @@ import { existing } from "./read-file.ts";
 import { danglingLink, type ResolvedPath, Walk } from "./walk.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** An entry of a directory. */
 export interface DirectoryEntry {
+  /** Its name, without the directory. */
   readonly name: string;
+  /** The kind of the entry itself: a symbolic link is a "link", whatever its target. */
   readonly kind: "file" | "directory" | "link" | "other";
 }
 
+/** The options of `remove`. */
 export interface RemoveOptions {
   /** Removes a directory with everything in it. Default false: only an empty one. */
   readonly recursive?: boolean;
+  /** Stops the removal; what is already removed stays removed. */
   readonly signal?: AbortSignal;
 }
 

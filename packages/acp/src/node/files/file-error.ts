@@ -33,6 +33,7 @@ export type FileErrorReason =
 
 /** The `data` of every RequestError that files reject with. */
 export interface FileErrorData {
+  /** The reason of the failure. */
   readonly reason: FileErrorReason;
   /** The caller's path, shortened in the middle if it is very long. Absent when it is not a path. */
   readonly file?: string;

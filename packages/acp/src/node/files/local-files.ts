@@ -20,6 +20,7 @@ import { Roots } from "./roots.ts";
 import { SeenVersions, type Workspace } from "./workspace.ts";
 import { type LocalWriteOptions, type WrittenFile, writeBytesFile, writeTextFile } from "./write-file.ts";
 
+/** The directories and limits of local files. */
 export interface LocalFilesOptions {
   /** Absolute paths of existing directories: the working directory and the additional ones of a session. */
   readonly roots: readonly string[];
@@ -36,11 +37,16 @@ export interface LocalFilesOptions {
 export interface LocalFiles extends Files {
   /** Like `readText`, with the version to pass to `write`. */
   read(path: string, options?: ReadTextOptions): Promise<TextFile>;
+  /** Reads a UTF-8 text without its byte order mark; `line` and `limit` select lines. */
   readText(path: string, options?: ReadTextOptions): Promise<string>;
   /** Reads any regular file, such as an image. */
   readBytes(path: string, options?: Pick<ReadTextOptions, "signal" | "followLinks">): Promise<Uint8Array>;
   /** Follows links that stay inside the roots. */
   stat(path: string): Promise<FileFacts>;
+  /**
+   * Writes a text, creating the file and its directories if missing. Line ends and the byte order mark of an existing
+   * file are kept.
+   */
   writeText(path: string, content: string, options?: LocalWriteOptions): Promise<void>;
   /** Like `writeText`, with a result. */
   write(path: string, content: string, options?: LocalWriteOptions): Promise<WrittenFile>;
@@ -63,7 +69,10 @@ export interface LocalFiles extends Files {
 const defaultMaxReadBytes = 10 * 1024 * 1024;
 
 /**
- * Opens the roots, and throws when one cannot be opened. Call `close` when done.
+ * Gives access to files below some directories, and to nothing outside of them. It does not ask for permission. Call
+ * `close` when done.
+ *
+ * @throws {RequestError} When a root is not an absolute path or cannot be opened.
  *
  * @example
  * import { client } from "@parley/acp";

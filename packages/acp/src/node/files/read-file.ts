@@ -9,20 +9,23 @@ import type { FilePath } from "./file-path.ts";
 import { type ResolvedPath, Walk } from "./walk.ts";
 import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
 
+/** A text that was read from a file. */
 export interface TextFile {
   /** The requested lines. */
   readonly text: string;
-  /** The version of the whole file. */
+  /** The version of the whole file, for `expected` of a write. */
   readonly version: string;
-  /** The number of hard links. Writing replaces this name only. */
+  /** The number of hard links. Writing replaces only this name. */
   readonly links: number;
 }
 
+/** The facts about a file or directory. */
 export interface FileFacts {
+  /** The kind of the file, after links were followed. */
   readonly kind: "file" | "directory" | "other";
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size: number;
-  /** Milliseconds since 1970. */
+  /** When it was modified last, in milliseconds since 1970. */
   readonly modifiedMs: number;
   /** The number of hard links. */
   readonly links: number;

@@ -17,6 +17,7 @@ import { replaceFile } from "./replace-file.ts";
 import { danglingLink, type ResolvedPath, Walk } from "./walk.ts";
 import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
 
+/** The options of a write. */
 export interface LocalWriteOptions extends WriteTextOptions {
   /**
    * The expected state, else "conflict": a version from `read` or `write`, "absent" for no file, "any" for no check.
@@ -25,7 +26,9 @@ export interface LocalWriteOptions extends WriteTextOptions {
   readonly expected?: string;
 }
 
+/** The result of a write. */
 export interface WrittenFile {
+  /** The new version of the file. */
   readonly version: string;
   /** Whether the file is new. */
   readonly created: boolean;

@@ -8,9 +8,11 @@ import type { OpenStore } from "./open-store.ts";
 import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
 
 /**
- * Creates a store in the file at `path`, which is absolute. SQLite is loaded on first use; before Node 24 it prints an
- * ExperimentalWarning. Arguments are copied before a call returns; a rejected call has stored
- * nothing.
+ * Creates a store of sessions in a SQLite file that many processes can share. The file is opened with the first call.
+ * Before Node 24, SQLite prints an ExperimentalWarning.
+ *
+ * @param given - The absolute path of the file, or options.
+ * @throws {TypeError} When the path is not absolute.
  *
  * @example
  * import { agent } from "@parley/acp";

@@ -5,10 +5,13 @@ import { RequestError } from "../../jsonrpc/errors.ts";
 /** Why a store cannot be used. More kinds may be added: give a switch over it a `default:`. */
 export type StoreErrorKind = "missing" | "foreign" | "damaged" | "newer" | "inaccessible";
 
-/** The file or one session in it cannot be used; the message names the file and says what to do. */
+/** The file, or one session in it, cannot be used. The message names the file and says what to do. */
 export class StoreError extends Error {
+  /** Always "StoreError". */
   override readonly name = "StoreError";
+  /** The cause. */
   readonly kind: StoreErrorKind;
+  /** The path of the file. */
   readonly path: string;
   /** Set when only this session is damaged. */
   readonly sessionId: string | undefined;

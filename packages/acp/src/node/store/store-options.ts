@@ -3,6 +3,7 @@
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { SessionStore } from "../../model/store.ts";
 
+/** The file and limits of a SQLite store. */
 export interface SqliteStoreOptions {
   /** The absolute path of the database file. It and its directories are created if missing, for this user only. */
   readonly path: string;
@@ -14,35 +15,41 @@ export interface SqliteStoreOptions {
   readonly durability?: "full" | "normal";
   /** Whether to create a missing file. Default true. */
   readonly create?: boolean;
-  /** The largest size of the file; then writes reject with RequestError "unavailable". Default: no limit. */
+  /** The largest size of the file, in bytes; then writes reject with RequestError "unavailable". Default: no limit. */
   readonly maxBytes?: number;
-  /** How long a write blocks this process while another one writes. Default 5,000. */
+  /** How long a write blocks this process while another one writes, in milliseconds. Default 5,000. */
   readonly busyTimeoutMs?: number;
   /** Receives warnings, for example about damaged sessions that `list` leaves out. */
   readonly log?: Log;
 }
 
+/** The limits of a search. */
 export interface SearchOptions {
-  /** Default 20. */
+  /** The maximum number of results. Default 20. */
   readonly limit?: number;
   /** Only sessions of this working directory. */
   readonly cwd?: string;
 }
 
+/** A message that matches a search. */
 export interface SearchHit {
+  /** The session that contains the message. */
   readonly sessionId: string;
-  /** The seq of the message's first entry. */
+  /** The `seq` of the message's first entry. */
   readonly seq: number;
   /** A few words of the message around the match, on one line. */
   readonly snippet: string;
 }
 
+/** A damage that `verify` has found. */
 export interface StoreProblem {
-  /** Absent when the whole file is concerned. */
+  /** The damaged session. Absent when the whole file is concerned. */
   readonly sessionId?: string;
+  /** A description of the damage. */
   readonly problem: string;
 }
 
+/** A store of sessions in a SQLite file, with full-text search. */
 export interface SqliteStore extends SessionStore, AsyncDisposable {
   /** Opens the file now instead of with the first call. After a failure the next call tries again. */
   open(): Promise<void>;

@@ -76,9 +76,11 @@ export interface RunningCommand {
   stopReading(): void;
 }
 
+/** Controls a pseudo-terminal. */
 export interface PtyControl {
   /** Sends input, as if typed. */
   write(data: string): void;
+  /** Changes the size of the screen, in characters. */
   resize(columns: number, rows: number): void;
 }
 

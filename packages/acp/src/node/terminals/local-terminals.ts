@@ -11,16 +11,17 @@ import { type PtySpawn, startPty } from "./pty-command.ts";
 import { type LocalTerminal, Terminal } from "./terminal.ts";
 import { terminalsClosed, tooManyTerminals, unknownTerminal } from "./terminal-errors.ts";
 
+/** The directory, environment and limits of commands. */
 export interface LocalTerminalsOptions {
   /** The default working directory of commands; an absolute path. */
   readonly cwd: string;
-  /** Added to our environment; undefined removes a variable. The variables of `create` are added to that. */
+  /** Changes to the environment of this process; undefined removes a variable. The variables of `create` are added to it. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** How many terminals may exist at once. Default 32. */
   readonly maxTerminals?: number;
   /** The largest output limit that `create` may ask for, in bytes. Default 16 MiB. */
   readonly maxOutputByteLimit?: number;
-  /** How long a command may take after SIGTERM, before SIGKILL. Default 2000. */
+  /** How long a command may take after SIGTERM, before SIGKILL, in milliseconds. Default 2000. */
   readonly killMs?: number;
   /** Creates a pseudo-terminal for every command. Default: a pipe. */
   readonly pty?: PtySpawn;
@@ -30,9 +31,11 @@ export interface LocalTerminalsOptions {
   readonly onExit?: (terminalId: string, status: ExitStatus) => void;
 }
 
+/** Terminals that run commands on this machine, without a shell. */
 export interface LocalTerminals extends Terminals {
+  /** Starts a command. Rejects with RequestError when it cannot be started or there are too many terminals. */
   create(options: CreateTerminalOptions): Promise<LocalTerminal>;
-  /** Throws RequestError "not_found" for an unknown or released id. */
+  /** Returns a terminal. Throws RequestError "not_found" for an unknown or released id. */
   get(terminalId: string): LocalTerminal;
   /** Ends and releases all terminals; resolves when nothing of them runs. */
   close(): Promise<void>;
@@ -54,7 +57,9 @@ const knownOptions = {
 const mebibyte = 1024 * 1024;
 
 /**
- * Runs commands on this machine. Call `close` when done.
+ * Runs commands on this machine, without a shell. It does not ask for permission. Call `close` when done.
+ *
+ * @throws {TypeError} When `cwd` is not an absolute path, or an option is unknown.
  *
  * @example
  * import { client } from "@parley/acp";

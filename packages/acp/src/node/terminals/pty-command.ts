@@ -13,25 +13,35 @@ import { startFailure } from "./terminal-errors.ts";
 /** The `spawn` function of `@lydell/node-pty` or `node-pty`, or a similar one. */
 export type PtySpawn = (command: string, args: string[], options: PtyOptions) => Pty;
 
+/** The options that a `PtySpawn` function gets. */
 export interface PtyOptions {
   /** The value of TERM. */
   readonly name: string;
+  /** The width of the screen, in characters: 80. */
   readonly cols: number;
+  /** The height of the screen, in lines: 24. */
   readonly rows: number;
+  /** The absolute working directory. */
   readonly cwd: string;
+  /** The whole environment. */
   readonly env: Record<string, string>;
   /** Asks for bytes instead of text. */
   readonly encoding: null;
 }
 
+/** A pseudo-terminal, as node-pty returns it. */
 export interface Pty {
   /** The process must lead its own session, as in every pseudo-terminal. */
   readonly pid: number;
+  /** Adds a listener for output. */
   onData(listener: (data: string | Uint8Array) => void): unknown;
-  /** Called after all output. */
+  /** Adds a listener for the exit, which comes after all output. */
   onExit(listener: (exit: { exitCode: number; signal?: number }) => void): unknown;
+  /** Sends input. */
   write(data: string): void;
+  /** Changes the size of the screen. */
   resize(columns: number, rows: number): void;
+  /** Ends the process. Default signal: SIGHUP. */
   kill(signal?: string): void;
 }
 

@@ -9,7 +9,11 @@ import { collect, idsOf, promptAt, promptsFrom, type RegisterStoreTest, recordOf
 const timeout = 60_000;
 
 /**
- * Registers the tests that every kind of store must pass. `make` gives an empty store; the test closes it.
+ * Registers the tests that every session store must pass.
+ *
+ * @param runner - `test` of `node:test` and `node:assert/strict`, or similar functions.
+ * @param name - The beginning of the tests' names.
+ * @param make - Creates an empty store. The test closes it.
  *
  * @example
  * import assert from "node:assert/strict";
@@ -20,10 +24,11 @@ const timeout = 60_000;
  * storeContract({ test, assert }, "my store", () => memoryStore());
  */
 export function storeContract(
-  { test, assert }: ContractRunner,
+  runner: ContractRunner,
   name: string,
   make: () => SessionStore | Promise<SessionStore>,
 ): void {
+  const { test, assert } = runner;
   const promise: RegisterStoreTest = (what, body) => {
     test(`${name}: ${what}`, { timeout, skip: false }, async () => {
       const store = await make();

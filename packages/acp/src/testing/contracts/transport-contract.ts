@@ -1,48 +1,14 @@
 // The contract suite for transports.
 
-import type { Transport } from "../../jsonrpc/transport.ts";
 import type { FrameLimits } from "../../transport/byte-channel.ts";
 import type { ContractRunner } from "./runner.ts";
+import type {
+  ContractException,
+  ContractOptions,
+  MakeTransportPair,
+  TransportPair,
+} from "./transport-pair.ts";
 import { type WatchedTransport, watch } from "./watched-transport.ts";
-
-/** A connected pair. `near` is the subject; the test is its owner and that of `far`. */
-export interface TransportPair {
-  readonly near: Transport;
-  /** The same kind of transport at the other end. */
-  readonly far: Transport;
-  /** Puts a frame on the wire to `near`, as it is: the transport's own frame marks are added, nothing else. */
-  readonly frameToNear?: (text: string) => void;
-  /** Writes bytes to `near`, one call one chunk as far as the medium keeps chunks. */
-  readonly bytesToNear?: (bytes: Uint8Array) => void;
-  /** Ends the far side's output alone. */
-  readonly halfClose?: () => void;
-  /** Does what `fill` below does, where `near` cannot say at once what `send` returned. */
-  readonly fillNear?: (message: object, until: "full" | "end") => Promise<number>;
-  /** Cuts the connection without a goodbye. */
-  readonly cut?: () => void;
-  /** Frees what the pair holds beside the two transports: servers, processes. */
-  readonly dispose?: () => Promise<void>;
-}
-
-/** A case of the contract that some medium cannot express. */
-export type ContractException =
-  | "bytes"
-  | "half-close"
-  | "cut"
-  | "pause"
-  | "malformed"
-  | "back-pressure"
-  | "unopened";
-
-export interface ContractOptions {
-  /** Reasons by case. */
-  readonly exceptions?: Readonly<Partial<Record<ContractException, string>>>;
-  /** How one message looks as bytes on this wire, where it has bytes. */
-  readonly encode?: (text: string) => Uint8Array;
-}
-
-/** Makes two connected transports with these limits. */
-export type MakeTransportPair = (limits: Partial<FrameLimits>) => Promise<TransportPair> | TransportPair;
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
@@ -76,7 +42,12 @@ async function fill(pair: TransportPair, near: WatchedTransport, until: "full" |
 }
 
 /**
- * Registers the tests that every kind of transport must pass.
+ * Registers the tests that every transport must pass.
+ *
+ * @param runner - `test` of `node:test` and `node:assert/strict`, or similar functions.
+ * @param name - The beginning of the tests' names.
+ * @param makePair - Creates two connected transports with these limits. The test closes them.
+ * @param options - The limits of the transport, if it has any.
  *
  * @example
  * import assert from "node:assert/strict";
@@ -96,11 +67,12 @@ async function fill(pair: TransportPair, near: WatchedTransport, until: "full" |
  * );
  */
 export function transportContract(
-  { test, assert }: ContractRunner,
+  runner: ContractRunner,
   name: string,
   makePair: MakeTransportPair,
   options: ContractOptions = {},
 ): void {
+  const { test, assert } = runner;
   const { exceptions = {}, encode = (text) => new TextEncoder().encode(`${text}\n`) } = options;
 
   function promise(

@@ -8,8 +8,9 @@ import { ToolError } from "./tool.ts";
 
 /** The text of a file and its version. */
 export interface TextWithVersion {
-  /** Without a byte order mark. */
+  /** The text, without a byte order mark. */
   readonly text: string;
+  /** Changes with the text; pass it to `write` as `expected`. */
   readonly version: string;
 }
 
@@ -26,6 +27,7 @@ function versionOf(text: string): string {
   return `sha256-${hash("sha256", text, "base64url")}`;
 }
 
+/** The files of a session: the editor's unsaved text where the client supports it, else the disk. */
 export class AgentFiles {
   /** Files inside the session's roots. */
   readonly #local: LocalFiles;
@@ -63,7 +65,10 @@ export class AgentFiles {
     return withoutMark(await this.#client.readText(path, options));
   }
 
-  /** Returns the new version. Fails unless the file has the version `expected`, or is missing for "absent". */
+  /**
+   * Writes a file and returns its new version. Throws ToolError unless the file has the version `expected`, or does not
+   * exist for "absent".
+   */
   async write(
     path: string,
     content: string,
@@ -105,7 +110,10 @@ export class AgentFiles {
     }
   }
 
-  /** Whether the error of a read means that the file does not exist. Checks the disk as well, since clients use many codes for a missing file. */
+  /**
+   * Whether the error of a read means that the file does not exist. It checks the disk too, because clients use many
+   * codes for that.
+   */
   async isAbsent(path: string, error: unknown): Promise<boolean> {
     if (isNotFound(error)) return true;
     if (!(error instanceof RequestError) || error.kind === "outside_workspace") return false;
@@ -122,33 +130,37 @@ export class AgentFiles {
     }
   }
 
+  /** Reads any file from disk, such as an image. */
   readBytes(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<Uint8Array> {
     return this.#at(path).readBytes(path, options);
   }
 
+  /** Returns the kind, size and time of a file on disk. */
   stat(path: string): Promise<FileFacts> {
     return this.#at(path).stat(path);
   }
 
-  /** Resolves all links; the path need not exist. */
+  /** Resolves all links of a path, which need not exist. */
   locate(path: string): Promise<string> {
     return this.#at(path).realPath(path);
   }
 
+  /** Lists a directory by name. */
   list(path: string): Promise<readonly DirectoryEntry[]> {
     return this.#at(path).list(path);
   }
 
+  /** Removes a file or an empty directory; with `recursive` any directory. */
   remove(path: string, options: { readonly recursive?: boolean } = {}): Promise<void> {
     return this.#local.remove(path, options);
   }
 
-  /** Fails if the new path exists. */
+  /** Moves a file or directory. Fails if the new path exists. */
   move(from: string, to: string): Promise<void> {
     return this.#local.move(from, to);
   }
 
-  /** Whether the editor has unsaved text. False when the client has no files. */
+  /** Whether the editor has unsaved text of the file. False when the client has no files. */
   async isUnsaved(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
     if (this.#client?.canRead !== true) return false;
     try {

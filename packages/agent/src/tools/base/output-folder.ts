@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+/** A private folder for long output, which is removed with the session. */
 export class OutputFolder {
   readonly #parent: string;
   #path: string | undefined;
@@ -13,12 +14,12 @@ export class OutputFolder {
     this.#parent = parent;
   }
 
-  /** Undefined until something was written. */
+  /** The path of the folder. Undefined until something was written. */
   get path(): string | undefined {
     return this.#path;
   }
 
-  /** Opens a new file that tools may read. */
+  /** Opens a new file that tools may read. Close `fd` when done. */
   create(name: string): { readonly path: string; readonly fd: number } {
     if (this.#path === undefined) {
       mkdirSync(this.#parent, { recursive: true });
@@ -29,6 +30,7 @@ export class OutputFolder {
     return { path, fd: openSync(path, "wx", 0o600) };
   }
 
+  /** Removes the folder. */
   close(): void {
     if (this.#path !== undefined) rmSync(this.#path, { recursive: true, force: true });
   }

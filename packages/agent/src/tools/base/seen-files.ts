@@ -2,9 +2,11 @@
 
 const maxFiles = 4_096;
 
+/** The version of each file that the model has read. */
 export class SeenFiles {
   readonly #versions = new Map<string, string>();
 
+  /** Remembers the version that was read or written. */
   note(path: string, version: string): void {
     // a Map keeps insertion order, so the first is the oldest
     this.#versions.delete(path);
@@ -13,11 +15,12 @@ export class SeenFiles {
     if (oldest !== undefined) this.#versions.delete(oldest);
   }
 
-  /** The version that was read last, if any. */
+  /** Returns the version that was read last, if any. */
   versionOf(path: string): string | undefined {
     return this.#versions.get(path);
   }
 
+  /** Forgets a file, for example because it was removed. */
   forget(path: string): void {
     this.#versions.delete(path);
   }

@@ -29,89 +29,112 @@ export type Access =
       readonly definition: string;
     };
 
+/** How a call is shown to the user. */
 export interface Presentation {
-  /** For example `Edit src/a.ts`, or the command itself. */
+  /** One line, such as `Edit src/a.ts`, or the command itself. */
   readonly title: string;
+  /** The icon to show: "read", "edit", "execute" and so on. */
   readonly kind: ToolKind;
+  /** The files that the call is about, so that an editor can follow. */
   readonly locations?: readonly { readonly path: string; readonly line?: number }[];
   /** Shown with the call and in the permission request, such as the diff of an edit. */
   readonly content?: readonly ToolCallContent[];
 }
 
-/** A call with valid arguments that has changed nothing yet. */
+/** A call with valid arguments that has not changed anything yet. */
 export interface PreparedCall {
+  /** How it is shown to the user. */
   readonly presentation: Presentation;
+  /** The access that it needs permission for. */
   readonly access: Access;
-  /** Throws ToolError for failures to report to the model, anything else for faults and aborts. */
+  /**
+   * Runs the call, after permission was given. Throw ToolError for failures to report to the model, anything else for
+   * bugs and aborts.
+   */
   run(context: RunContext): Promise<ToolResult>;
 }
 
+/** The result of a call. */
 export interface ToolResult {
-  /** For the model, within the limits of truncation.ts. */
+  /** The result for the model. */
   readonly content: readonly (TextPart | MediaPart)[];
+  /** The `rawOutput` of the tool call, for clients. */
   readonly rawOutput?: unknown;
-  /** Replaces the content of the call. Default: it stays, for example a diff or terminal. */
+  /** The new content of the tool call for the user. Default: it stays as it is. */
   readonly shown?: readonly ToolCallContent[];
 }
 
-/** Services for every call of a session. `openWorkspace` provides all but the signal, `web` and `vetoes`. */
+/** Services of the session for every call. */
 export interface ToolContext {
-  /** Absolute. */
+  /** The absolute working directory of the session. */
   readonly cwd: string;
-  /** The working directory and the additional directories: a hard boundary. */
+  /** The working directory and the additional directories. Nothing outside of them can be read or written. */
   readonly roots: readonly string[];
+  /** Files of the session: the editor's unsaved text, else the disk. */
   readonly files: AgentFiles;
+  /** Runs commands, in the client if it supports that. */
   readonly terminals: AgentTerminals;
-  /** The files read so far: editing a file that changed since is refused. */
+  /** The files that the model has read. Editing a file that has changed since is refused. */
   readonly seen: SeenFiles;
-  /** Keeps output that is too long for the model. */
+  /** Files for output that is too long for the model. */
   readonly outputs: OutputFolder;
-  /** Background commands. */
+  /** Commands that run in the background. */
   readonly jobs: Jobs;
-  /** Default: public addresses only. */
+  /** The private hosts that may be fetched. Default: none. */
   readonly web?: WebAccess;
-  /** Set when the client has its own rules. */
+  /** Set when the client has rules of its own. */
   readonly vetoes?: Vetoes;
+  /** Aborts when the turn is cancelled. */
   readonly signal: AbortSignal;
 }
 
-/** Lets the client forbid calls that the mode allows. Both methods reject when the client cannot be asked. */
+/** Lets the client forbid calls that the mode allows. Both methods reject when the client does not answer. */
 export interface Vetoes {
-  /** The client's reason for a refusal, or undefined. */
+  /** Resolves with the client's reason to refuse, or undefined. */
   refusalOf(access: Access, signal?: AbortSignal): Promise<string | undefined>;
-  /** The paths that must not be read without asking. */
+  /** Resolves with those of the paths that must not be read without asking. */
   unreadable(paths: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
+/** Runs commands in the client, or on this machine. */
 export interface AgentTerminals {
-  /** The client runs the commands and shows their output; `onOutput` is never called. */
+  /** Whether the client runs the commands and shows their output. `onOutput` is never called then. */
   readonly isClient: boolean;
-  /** `onOutput` gets all output as it comes, in a reused buffer. */
+  /** Starts a command. `onOutput` gets all output as it arrives; copy the bytes to keep them. */
   create(options: CreateTerminalOptions, onOutput?: (bytes: Uint8Array) => void): Promise<TerminalHandle>;
 }
 
+/** A command in the background. */
 export interface Job {
+  /** The id to look at it or end it. */
   readonly id: string;
+  /** The command line. */
   readonly command: string;
 }
 
+/** The background commands of a session. */
 export interface Jobs {
+  /** The commands that have not exited yet. */
   readonly running: readonly Job[];
-  /** Resolves when the command runs. Throws ToolError when it cannot be started. */
+  /** Starts a command; resolves when it runs. Throws ToolError when it cannot be started. */
   start(context: RunContext, command: JobCommand): Promise<Job>;
-  /** Status and last output. Throws ToolError for an unknown id. */
+  /** Returns the status and the last output of a command. Throws ToolError for an unknown id. */
   look(id: string): Promise<ToolResult>;
-  /** Ends it and all processes that it started. */
+  /** Ends a command and all processes that it started. */
   end(id: string): Promise<void>;
 }
 
+/** A command to run in the background. */
 export interface JobCommand {
+  /** The command line, for a shell. */
   readonly command: string;
+  /** The absolute working directory. */
   readonly cwd: string;
-  /** Timeout; undefined for none. */
+  /** The timeout in seconds. Undefined: none. */
   readonly seconds: number | undefined;
 }
 
+/** Limits of web requests. */
 export interface WebAccess {
   /** Private hosts that may be fetched, written as in a URL: `localhost:3000`, or `*` for all. */
   readonly privateHosts: readonly string[];
@@ -121,25 +144,31 @@ export interface WebAccess {
   ) => Promise<readonly { readonly address: string; readonly family: 4 | 6 }[]>;
 }
 
-/** Ask before every change, change without asking, only plan, only talk. */
+/** "ask" asks before every change, "code" changes without asking, "architect" only plans, "chat" only talks. */
 export type Mode = "ask" | "code" | "architect" | "chat";
 
+/** Services for a call that is running. */
 export interface RunContext extends ToolContext {
-  /** The call as the client sees it: for live output, terminals and questions. */
+  /** The call as the client sees it, for live output, terminals and questions. */
   readonly call: ToolCall;
-  /** Starts a call that outlives this one. */
+  /** Starts a tool call that continues after this one. */
   background(start: ToolCallStart, run: (call: ToolCall) => Promise<void>): void;
   /** Replaces the plan shown to the user. */
   plan(entries: readonly PlanEntry[]): Promise<void>;
-  /** Asks the user. Without options the answer is free text; undefined without an answer. */
+  /** Asks the user. Without options the answer is free text. Resolves with undefined without an answer. */
   ask(question: string, options: readonly string[]): Promise<string | undefined>;
+  /** The mode of the session. `switchTo` changes it. */
   readonly modes: { readonly current: Mode; switchTo(mode: Mode): Promise<void> };
 }
 
+/** A tool of the coding agent. */
 export interface Tool extends ToolDescription {
-  /** Read-only calls run in parallel. */
+  /** Whether its calls change nothing. Such calls run in parallel. */
   readonly isReadOnly: boolean;
-  /** Throws ToolError for invalid arguments, with a message that helps the model. */
+  /**
+   * Checks the arguments and describes the call, without changing anything. Throw ToolError for wrong arguments, with a
+   * message that helps the model.
+   */
   prepare(input: unknown, context: ToolContext): Promise<PreparedCall>;
 }
 
