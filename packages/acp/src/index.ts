@@ -66,6 +66,7 @@ export type {
   SessionListener,
 } from "./peer/client/session/client-session.ts";
 export type { UnreadLimits } from "./peer/client/session/unread-updates.ts";
-export { type HttpTransportOptions, httpTransport } from "./peer/http/http-transport.ts";
+export { httpTransport } from "./peer/http/http-transport.ts";
+export type { HttpTransportOptions } from "./transport/http/http-options.ts";
 export { type WebSocketTransportOptions, webSocketTransport } from "./transport/websocket.ts";
 export type { UnstableFeature, UnstableFeatures } from "./validation/unstable-features.ts";

@@ -10,15 +10,6 @@ export type {
   OutgoingPlan,
   OutgoingUpdate,
 } from "./model/outgoing.ts";
-// named, because the generated file has a type of the same name
-export type {
-  CreateTerminalOptions,
-  Files,
-  ReadTextOptions,
-  TerminalHandle,
-  TerminalOutput,
-  Terminals,
-  WriteTextOptions,
-} from "./model/services.ts";
+export type * from "./model/services.ts";
 export type * from "./model/types.gen.ts";
-export type { PromptError, PromptResult, StopReason } from "./model/update.ts";
+export type { PromptError, PromptResult, StopReason, UpdateOf } from "./model/update.ts";

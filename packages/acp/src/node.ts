@@ -5,9 +5,12 @@ export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts"
 export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/files/local-files.ts";
 export type { FileFacts, TextFile } from "./node/files/read-file.ts";
 export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
+export type { SpawnTransportOptions } from "./node/spawn.ts";
+export type { StdioTransportOptions } from "./node/stdio.ts";
 export { sqliteStore } from "./node/store/sqlite-store.ts";
 export { StoreError, type StoreErrorKind } from "./node/store/store-error.ts";
 export type * from "./node/store/store-options.ts";
+export type { StreamTransportOptions } from "./node/stream-channel.ts";
 export type { PtyControl } from "./node/terminals/command.ts";
 export {
   type LocalTerminals,
@@ -18,9 +21,6 @@ export type { Pty, PtyOptions, PtySpawn } from "./node/terminals/pty-command.ts"
 export type { LocalTerminal } from "./node/terminals/terminal.ts";
 export {
   type SpawnedTransport,
-  type SpawnTransportOptions,
-  type StdioTransportOptions,
-  type StreamTransportOptions,
   serveStdio,
   spawnTransport,
   stdioTransport,

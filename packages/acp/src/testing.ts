@@ -1,14 +1,25 @@
 // Scripted agents and clients for tests, in every JavaScript runtime.
 
-export type { AgentScenario, AgentStep, StoredSession, TurnScript } from "./testing/agent-scenario.ts";
+export type {
+  AgentScenario,
+  AgentStep,
+  ChunkFields,
+  KeptAnswer,
+  StoredSession,
+  TerminalOp,
+  ToolStep,
+  TurnScript,
+} from "./testing/agent-scenario.ts";
 export type { AgentEvent } from "./testing/agent-verbs.ts";
-export type { ClientRecord, RecordedSession, StepRecord } from "./testing/client-record.ts";
+export type { ClientRecord, Recorded, RecordedSession, StepRecord } from "./testing/client-record.ts";
 export type * from "./testing/client-scenario.ts";
 export { type Collected, collect } from "./testing/collect.ts";
 export type { ContractAssert, ContractRunner, ContractTestOptions } from "./testing/contracts/runner.ts";
 export { storeContract } from "./testing/contracts/store-contract.ts";
 export {
+  type ContractException,
   type ContractOptions,
+  type MakeTransportPair,
   type TransportPair,
   transportContract,
 } from "./testing/contracts/transport-contract.ts";

@@ -11,4 +11,4 @@ export {
   toWebStreams,
   type WebStreamOptions,
 } from "./transport/web-streams.ts";
-export type { WebSocketLike } from "./transport/websocket.ts";
+export type { SocketListening, WebSocketLike } from "./transport/websocket.ts";

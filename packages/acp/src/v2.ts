@@ -1,7 +1,7 @@
 // The raw wire of protocol version 2: types, and typed peers for both roles.
 
 import type { Transport } from "./jsonrpc/transport.ts";
-import { WirePeer, type WirePeerOptions } from "./peer/base/wire-peer.ts";
+import { type WirePeer, type WirePeerOptions, wirePeer } from "./peer/base/wire-peer.ts";
 import {
   type AgentNotifications,
   type AgentRequests,
@@ -10,7 +10,16 @@ import {
   methods,
 } from "./wire/v2/methods.gen.ts";
 
-export type * from "./peer/base/wire-peer.ts";
+export type {
+  HandlerResult,
+  NotificationHandlers,
+  NotificationMap,
+  RequestHandlers,
+  RequestMap,
+  WirePeer,
+  WirePeerOptions,
+  WireRequest,
+} from "./peer/base/wire-peer.ts";
 export type * from "./wire/v2/types.gen.ts";
 export type { AgentNotifications, AgentRequests, ClientNotifications, ClientRequests };
 
@@ -24,12 +33,32 @@ export type ClientPeerOptions = WirePeerOptions<ClientRequests, ClientNotificati
 
 const version = { methods, idPolicy: "strict" } as const;
 
-/** Connects an agent to a client on this transport. */
+/**
+ * Connects an agent to a client on this transport.
+ *
+ * @example
+ * import { stdioTransport } from "@parley/acp/node";
+ * import { agentPeer } from "@parley/acp/v2";
+ *
+ * const client = agentPeer(stdioTransport(), {
+ *   requests: { "session/list": () => ({ sessions: [] }) },
+ * });
+ * await client.closed;
+ */
 export function agentPeer(transport: Transport, options: AgentPeerOptions = {}): AgentPeer {
-  return new WirePeer(transport, version, { ...options, role: "agent" });
+  return wirePeer(transport, version, "agent", options);
 }
 
-/** Connects a client to an agent on this transport. */
+/**
+ * Connects a client to an agent on this transport.
+ *
+ * @example
+ * import { spawnTransport } from "@parley/acp/node";
+ * import { clientPeer } from "@parley/acp/v2";
+ *
+ * const agent = clientPeer(spawnTransport("my-agent"));
+ * const { sessions } = await agent.request("session/list", {});
+ */
 export function clientPeer(transport: Transport, options: ClientPeerOptions = {}): ClientPeer {
-  return new WirePeer(transport, version, { ...options, role: "client" });
+  return wirePeer(transport, version, "client", options);
 }

@@ -3,4 +3,4 @@
 export { applyEntry, changesSince, createView, type ViewOptions, viewFrom } from "./view/apply-entry.ts";
 export { type FollowedSession, type FollowedView, followSession } from "./view/follow-session.ts";
 export type * from "./view/session-view.ts";
-export { snapshot, type ViewSnapshot } from "./view/snapshot.ts";
+export { type PlainView, snapshot, type ViewSnapshot } from "./view/snapshot.ts";

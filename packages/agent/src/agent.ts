@@ -42,6 +42,15 @@ export interface CodingAgentOptions
   readonly privateHosts?: readonly string[];
 }
 
+/**
+ * Builds the coding agent. Without a model it works offline, by fixed rules.
+ *
+ * @example
+ * import { serveStdio } from "@parley/acp/node";
+ * import { codingAgent } from "@parley/agent";
+ *
+ * await serveStdio(codingAgent({ version: "1.0.0", mode: "ask" }));
+ */
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
   const { unstable = ["fork", "system_prompt"], log, editions, auth, connection } = options;

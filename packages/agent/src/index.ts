@@ -23,7 +23,7 @@ export {
 } from "./model/model.ts";
 export type { AutoApproval } from "./permissions/modes.ts";
 export type { ConfiguredModels } from "./providers/choose-model.ts";
-export type { AgentFiles } from "./tools/base/agent-files.ts";
+export type { AgentFiles, TextWithVersion } from "./tools/base/agent-files.ts";
 export type { OutputFolder } from "./tools/base/output-folder.ts";
 export type { SeenFiles } from "./tools/base/seen-files.ts";
 export {

@@ -1,6 +1,6 @@
 // The entry point for reading the config file.
 
-export { ConfigError } from "./config/check-config.ts";
+export { ConfigError } from "./config/config-error.ts";
 export {
   type AgentSection,
   type ClientConfig,

@@ -2,6 +2,7 @@
 
 export type { AgentSpec, CommandSpec, RemoteSpec, SessionSetup } from "./agents/agent-spec.ts";
 export { LaunchError, type LaunchErrorKind } from "./launch/launch-error.ts";
+export type { LaunchEvent } from "./launch/launch-event.ts";
 export type {
   Asker,
   ElicitationQuestion,
@@ -10,8 +11,8 @@ export type {
   LoginVariable,
 } from "./managed/asker.ts";
 export { connectAgent } from "./managed/connect-agent.ts";
+export type { ConnectAgentOptions, ManagedAgentEvent } from "./managed/connect-options.ts";
 export type { ManagedAgent } from "./managed/managed-agent.ts";
-export type { ConnectAgentOptions, ManagedAgentEvent } from "./managed/managed-options.ts";
 export type { Problem, ProblemKind } from "./managed/problem.ts";
 export type { AcceptedContent } from "./prompt-input/mentioned-file.ts";
 export {

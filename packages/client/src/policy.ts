@@ -1,9 +1,6 @@
-// The entry point of the permission policy and its audit log.
+// The entry point of the permission policy.
 
-export type { ClientPolicy, PolicyDecision, PolicyRequest } from "@parley/acp";
-export { type AuditLog, type AuditOptions, auditLog } from "./audit/audit-log.ts";
-export { type AuditReport, verifyAudit } from "./audit/verify.ts";
-export type { Decision } from "./gate/decision.ts";
+export type { PermissionDecision } from "./gate/decision.ts";
 export {
   type PermissionPolicy,
   type PermissionPolicyOptions,
@@ -11,5 +8,5 @@ export {
 } from "./gate/permission-policy.ts";
 export type { PermissionChoice, PermissionQuestion } from "./gate/question.ts";
 export type { Overlay } from "./gate/service-options.ts";
-export { type Rule, RuleError } from "./rules/rule.ts";
-export type { Subject } from "./subjects/subject.ts";
+export { RuleError } from "./rules/rule.ts";
+export type { Operation, Scope, Subject } from "./subjects/subject.ts";

@@ -2,7 +2,7 @@
 
 import type { ConnectionLimits, Log } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
-import type { IncomingRequest } from "./incoming-request.ts";
+import type { ReceivedRequest } from "./incoming-request.ts";
 import { idToJson } from "./message-id.ts";
 
 /** An answer of so many characters is always kept: an error in its place would hardly be shorter. */
@@ -22,8 +22,8 @@ export class BatchReply {
   /** Whether to answer the requests of this batch with RequestError "rate_limited", because too many answers are waiting. */
   readonly refusesRequests: boolean;
   readonly #host: BatchHost;
-  readonly #waiting = new Set<IncomingRequest>();
-  #answered: IncomingRequest[] = [];
+  readonly #waiting = new Set<ReceivedRequest>();
+  #answered: ReceivedRequest[] = [];
   #replies: object[] = [];
   #texts: string[] = [];
   #size = 0;
@@ -35,12 +35,12 @@ export class BatchReply {
   }
 
   /** Registers a request of this batch. */
-  expect(request: IncomingRequest): void {
+  expect(request: ReceivedRequest): void {
     this.#waiting.add(request);
   }
 
   /** Takes the answer to an expected request and ignores a second one. Throws when it cannot be serialised. */
-  answer(request: IncomingRequest, reply: object): void {
+  answer(request: ReceivedRequest, reply: object): void {
     // serialised here, so that one bad result cannot spoil the answers of its batch
     const text = JSON.stringify(reply);
     if (!this.#waiting.delete(request)) return;
@@ -108,7 +108,7 @@ export class BatchReply {
     for (const request of answered) request.runAfterReply();
   }
 
-  #sendBareErrors(answered: readonly IncomingRequest[]): void {
+  #sendBareErrors(answered: readonly ReceivedRequest[]): void {
     const host = this.#host;
     const errors = answered.map((request) => bareError(request, "internal_error", "internal error"));
     if (errors.length === 0) return;
@@ -121,7 +121,7 @@ export class BatchReply {
 }
 
 function bareError(
-  request: IncomingRequest,
+  request: ReceivedRequest,
   kind: keyof typeof errorCodes,
   message: string,
   data?: object,

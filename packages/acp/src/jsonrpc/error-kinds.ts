@@ -2,6 +2,32 @@
 
 import { isObject } from "../base/objects.ts";
 
+/**
+ * What went wrong, whatever the version of the protocol. "other" is an error whose code has no kind. More kinds will be
+ * added: give a switch over it a `default:`.
+ */
+export type RequestErrorKind =
+  | "parse_error"
+  | "invalid_request"
+  | "method_not_found"
+  | "invalid_params"
+  | "internal_error"
+  | "cancelled"
+  | "auth_required"
+  | "session_not_found"
+  | "not_found"
+  | "unsupported_version"
+  | "permission_denied"
+  | "outside_workspace"
+  | "not_text"
+  | "limit_exceeded"
+  | "turn_in_progress"
+  | "rate_limited"
+  | "conflict"
+  | "unavailable"
+  | "timeout"
+  | "other";
+
 /** The codes of versions 1 and 2. A table of a later version may have others; the kinds stay. */
 export const errorCodes = {
   parse_error: -32700,
@@ -24,13 +50,7 @@ export const errorCodes = {
   conflict: -32066,
   unavailable: -32067,
   timeout: -32068,
-} as const;
-
-/**
- * What went wrong, whatever the version of the protocol. "other" is an error whose code has no kind. More kinds will be
- * added: give a switch over it a `default:`.
- */
-export type RequestErrorKind = keyof typeof errorCodes | "other";
+} as const satisfies Record<Exclude<RequestErrorKind, "other">, number>;
 
 const kindsByCode = new Map<number, RequestErrorKind>();
 for (const [kind, code] of Object.entries(errorCodes)) {

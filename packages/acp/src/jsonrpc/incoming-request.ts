@@ -12,24 +12,44 @@ export interface RequestOwner {
   request<Result>(method: string, params: unknown, options: RequestOptions<Result>): Promise<Result>;
 }
 
-export class IncomingRequest {
+/** A request of the peer while its handler runs. */
+export interface IncomingRequest {
   readonly id: RequestId;
   readonly method: string;
-  /** @internal */ readonly scope: string | undefined;
-  /** @internal */ readonly batch: BatchReply | undefined;
-  /** @internal Characters of its message. */ readonly size: number;
+  /** Whether it came in a batch, whose answers leave together. */
+  readonly inBatch: boolean;
+  /** Aborts when the peer cancels this request or the connection closes. */
+  readonly signal: AbortSignal;
+  /** Whether the peer has cancelled this request or the connection is closing. */
+  readonly cancelled: boolean;
+  /** Runs the callback right after the reply has been queued, before anything later; at once if it already was. */
+  afterReply(callback: () => void): void;
+  /** Sends a request to the peer that is cancelled together with this one. */
+  request<Result = unknown>(
+    method: string,
+    params?: unknown,
+    options?: RequestOptions<Result>,
+  ): Promise<Result>;
+}
+
+export class ReceivedRequest implements IncomingRequest {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly scope: string | undefined;
+  readonly batch: BatchReply | undefined;
+  /** Characters of its message. */
+  readonly size: number;
   readonly #owner: RequestOwner;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
   #afterReply: (() => void)[] | undefined;
   #replied = false;
 
-  /** @internal */
   constructor(
     owner: RequestOwner,
     id: RequestId,
     method: string,
-    details: Pick<IncomingRequest, "scope" | "batch" | "size">,
+    details: Pick<ReceivedRequest, "scope" | "batch" | "size">,
   ) {
     this.#owner = owner;
     this.id = id;
@@ -39,7 +59,11 @@ export class IncomingRequest {
     this.size = details.size;
   }
 
-  /** Aborts when the peer cancels this request or the connection closes. Created on first use. */
+  get inBatch(): boolean {
+    return this.batch !== undefined;
+  }
+
+  /** Created on first use. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -48,19 +72,16 @@ export class IncomingRequest {
     return this.#controller.signal;
   }
 
-  /** Whether the peer has cancelled this request or the connection is closing. */
   get cancelled(): boolean {
     return this.#abortReason !== undefined;
   }
 
-  /** Runs the callback right after the reply has been queued, before anything later; at once if it already was. */
   afterReply(callback: () => void): void {
     this.#afterReply ??= [];
     this.#afterReply.push(callback);
     if (this.#replied) this.runAfterReply();
   }
 
-  /** Sends a request to the peer that is cancelled together with this one. */
   request<Result = unknown>(
     method: string,
     params?: unknown,
@@ -71,14 +92,13 @@ export class IncomingRequest {
     return this.#owner.request(method, params, { ...options, signal });
   }
 
-  /** @internal */
   abort(reason: Error): void {
     if (this.#abortReason !== undefined) return;
     this.#abortReason = reason;
     this.#controller?.abort(reason);
   }
 
-  /** @internal Whether a thrown value is the result of a cancellation. */
+  /** Whether a thrown value is the result of a cancellation. */
   isCancellation(error: unknown): boolean {
     // a handler may also abort its own work (X14)
     if (error instanceof Error && error.name === "AbortError") return true;
@@ -92,7 +112,7 @@ export class IncomingRequest {
     return false;
   }
 
-  /** @internal The reply has been queued. */
+  /** The reply has been queued. */
   runAfterReply(): void {
     this.#replied = true;
     const callbacks = this.#afterReply;

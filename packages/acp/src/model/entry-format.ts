@@ -11,6 +11,13 @@ export const entryFormat = 1;
 /**
  * Gives a stored entry the current format. Entries of the current format are returned as they are. Throws RequestError
  * "unavailable" for an entry that a newer version wrote.
+ *
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { upgradeEntry } from "@parley/acp/store";
+ *
+ * const lines = readFileSync("/var/lib/my-agent/session.ndjson", "utf8").trim().split("\n");
+ * const entries = lines.map((line) => upgradeEntry(JSON.parse(line)));
  */
 export function upgradeEntry(stored: unknown): Entry {
   if (!isObject(stored)) throw new TypeError(`expected a stored entry, got ${argumentText(stored)}`);

@@ -24,7 +24,15 @@ interface HeldSession {
   isClaimed: boolean;
 }
 
-/** Keeps sessions in memory. One process, so a claim is always granted; a fork shares the entries. */
+/**
+ * Keeps sessions in memory. One process, so a claim is always granted; a fork shares the entries.
+ *
+ * @example
+ * import { agent } from "@parley/acp";
+ * import { memoryStore } from "@parley/acp/store";
+ *
+ * agent({ name: "my-agent", version: "1.0.0", prompt: () => undefined, session: { store: memoryStore() } });
+ */
 export function memoryStore(): SessionStore & AsyncDisposable {
   const sessions = new Map<string, HeldSession>();
   let isClosed = false;

@@ -45,7 +45,7 @@ export interface CreateTerminalOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface TerminalOutput {
+export interface CommandOutput {
   readonly output: string;
   readonly truncated: boolean;
   /** Present once the command has ended. */
@@ -56,7 +56,7 @@ export interface TerminalOutput {
 export interface TerminalHandle {
   readonly terminalId: string;
   /** The output so far; never waits. */
-  output(): Promise<TerminalOutput>;
+  output(): Promise<CommandOutput>;
   /** May be called several times; all get the same answer. */
   waitForExit(options?: { readonly signal?: AbortSignal }): Promise<ExitStatus>;
   /** Ends the command; its output stays readable. */

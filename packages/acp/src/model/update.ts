@@ -1,7 +1,7 @@
 // Session updates and the outcomes of prompts.
 
 import type { RequestErrorKind } from "../jsonrpc/error-kinds.ts";
-import type { Meta, UnknownTag, Usage } from "./types.gen.ts";
+import type { Meta, SessionUpdate, UnknownTag, Usage } from "./types.gen.ts";
 
 export type {
   OutgoingCommand,
@@ -41,3 +41,6 @@ export interface PromptResult {
   /** The agent merged this prompt into work that was already running, and shares its outcome. */
   readonly joined?: true;
 }
+
+/** The update of one kind: `UpdateOf<"notice">`. */
+export type UpdateOf<Kind extends string> = Extract<SessionUpdate, { readonly sessionUpdate: Kind }>;

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gone, probe, runs } from "../../test/support/channel-probe.ts";
-import { type SpawnOptions, spawnAgent } from "./spawn.ts";
+import { type SpawnTransportOptions, spawnAgent } from "./spawn.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
 const linux = { ...posix, skip: process.platform === "linux" ? false : "needs /proc" };
 
-function sh(script: string, options: SpawnOptions = {}): ReturnType<typeof spawnAgent> {
+function sh(script: string, options: SpawnTransportOptions = {}): ReturnType<typeof spawnAgent> {
   return spawnAgent("/bin/sh", ["-c", script], options);
 }
 

@@ -12,11 +12,13 @@ import { argumentText } from "../jsonrpc/errors.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ExitStatus } from "../model/content.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
+import type { ByteTransportOptions } from "../transport/byte-transport.ts";
 import { OutputPipe } from "./output-pipe.ts";
 import { hasPid, ProcessGroup } from "./process-group.ts";
 import { groupMark } from "./watchdog.ts";
 
-export interface SpawnOptions {
+/** How an agent is started, and how its messages are framed. */
+export interface SpawnTransportOptions extends Omit<ByteTransportOptions, "platform"> {
   /** The working directory. Default: that of this process. */
   readonly cwd?: string;
   /** Added to our environment; undefined removes a variable. */
@@ -57,7 +59,7 @@ const longestDrainMs = 5_000;
 export function spawnAgent(
   command: string,
   args: readonly string[],
-  options: SpawnOptions = {},
+  options: SpawnTransportOptions = {},
 ): AgentProcess {
   checkCommand(command, args);
   return new SpawnedAgent(command, args, options);
@@ -67,7 +69,7 @@ class SpawnedAgent implements AgentProcess {
   readonly pid: number | undefined;
   readonly exited: Promise<ExitStatus>;
   readonly #command: string;
-  readonly #options: SpawnOptions;
+  readonly #options: SpawnTransportOptions;
   readonly #tail: ByteTail;
   readonly #ended = Promise.withResolvers<void>();
   readonly #exit = Promise.withResolvers<ExitStatus>();
@@ -82,7 +84,7 @@ class SpawnedAgent implements AgentProcess {
   #closing: Promise<void> | undefined;
   #sweeping: Promise<void> | undefined;
 
-  constructor(command: string, args: readonly string[], options: SpawnOptions) {
+  constructor(command: string, args: readonly string[], options: SpawnTransportOptions) {
     this.#command = command;
     this.#options = options;
     this.#tail = new ByteTail(options.stderrTailBytes ?? 16 * 1024);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { probe } from "../../test/support/channel-probe.ts";
-import { type AgentProcess, type SpawnOptions, spawnAgent } from "./spawn.ts";
+import { type AgentProcess, type SpawnTransportOptions, spawnAgent } from "./spawn.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
 
@@ -35,7 +35,7 @@ const prelude = `
 `;
 
 /** An agent that runs the given lines, with `start`, `lines` and `ended` at hand. */
-function agent(code: string, options: SpawnOptions = {}): AgentProcess {
+function agent(code: string, options: SpawnTransportOptions = {}): AgentProcess {
   return spawnAgent(process.execPath, [...nodeFlags, prelude + code], options);
 }
 

@@ -6,10 +6,12 @@ import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { optional } from "../base/objects.ts";
 import type { ByteChannel } from "../transport/byte-channel.ts";
+import type { ByteTransportOptions } from "../transport/byte-transport.ts";
 import { guardChildren, guardStdin, guardStdout } from "./stdout-guard.ts";
 import { StreamChannel } from "./stream-channel.ts";
 
-export interface StdioOptions {
+/** The wire of an agent on stdin and stdout. */
+export interface StdioTransportOptions extends Omit<ByteTransportOptions, "platform"> {
   /**
    * The descriptor to write to. Default: the environment's PARLEY_WIRE_FD, else 1. A launcher can run
    * `exec 3>&1 1>&2` and pass 3 to keep the wire clean even of native code that prints to stdout.
@@ -41,7 +43,7 @@ let inUse = false;
  * print to stdout goes to stderr, and children that inherit stdin get an empty one. Not redirected when the wire is
  * fd 1: fs.writeSync(1, ...), native add-ons, and streams opened on fd 1 by other means.
  */
-export function stdioChannel(options: StdioOptions = {}): ByteChannel {
+export function stdioChannel(options: StdioTransportOptions = {}): ByteChannel {
   if (inUse) throw new Error("stdio is in use by another channel of this process; close that one first");
   const wireFd = options.wireFd ?? wireFdFromEnvironment() ?? 1;
   // children do not get this descriptor

@@ -3,15 +3,17 @@
 import type { Readable, Writable } from "node:stream";
 import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
+import type { ByteTransportOptions } from "../transport/byte-transport.ts";
 import { OutputPipe } from "./output-pipe.ts";
 
-export interface StreamChannelOptions {
+/** The wire over a socket. */
+export interface StreamTransportOptions extends Omit<ByteTransportOptions, "platform"> {
   /** How long `close` waits for a peer that does not read before it drops queued output. Default 2000. */
   readonly flushMs?: number;
 }
 
 /** Settings for the stdio channel. */
-export interface StreamChannelParts extends StreamChannelOptions {
+export interface StreamChannelParts extends StreamTransportOptions {
   /** Called once, by `open`, to create the input stream. */
   openInput(bytes: (chunk: Uint8Array) => void): Readable;
   readonly output: Writable;
@@ -25,7 +27,7 @@ export interface StreamChannelParts extends StreamChannelOptions {
 export function streamChannel(
   input: Readable,
   output: Writable,
-  options: StreamChannelOptions = {},
+  options: StreamTransportOptions = {},
 ): ByteChannel {
   // an error before `open` destroys the stream, which `open` checks
   input.on("error", () => {});

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { gone } from "../../test/support/channel-probe.ts";
 import { Connection } from "../jsonrpc/connection.ts";
 import { ConnectionError } from "../jsonrpc/errors.ts";
-import { type SpawnedTransport, type SpawnTransportOptions, spawnTransport } from "./transports.ts";
+import type { SpawnTransportOptions } from "./spawn.ts";
+import { type SpawnedTransport, spawnTransport } from "./transports.ts";
 
 const patience = { timeout: 60_000 };
 

@@ -6,31 +6,51 @@ import { checkOptions } from "../base/known-options.ts";
 import type { Log } from "../jsonrpc/connection-options.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
+import type { ExitStatus } from "../model/content.ts";
 import type { Agent } from "../peer/agent/agent.ts";
-import { type ByteTransportOptions, byteTransport } from "../transport/byte-transport.ts";
-import { type AgentProcess, type SpawnOptions, spawnAgent } from "./spawn.ts";
-import { type StdioOptions, stdioChannel } from "./stdio.ts";
-import { type StreamChannelOptions, streamChannel } from "./stream-channel.ts";
+import { byteTransport } from "../transport/byte-transport.ts";
+import { type SpawnTransportOptions, spawnAgent } from "./spawn.ts";
+import { type StdioTransportOptions, stdioChannel } from "./stdio.ts";
+import { type StreamTransportOptions, streamChannel } from "./stream-channel.ts";
 import { nodePlatform } from "./text-platform.ts";
 
-type FramingOptions = Omit<ByteTransportOptions, "platform">;
-
-export interface StdioTransportOptions extends StdioOptions, FramingOptions {}
-export interface SpawnTransportOptions extends SpawnOptions, FramingOptions {}
-export interface StreamTransportOptions extends StreamChannelOptions, FramingOptions {}
-
 /** The wire to an agent that was started here. Closing it ends the agent and everything that it started. */
-export interface SpawnedTransport extends Transport, Pick<AgentProcess, "pid" | "exited" | "stderrTail"> {
+export interface SpawnedTransport extends Transport {
+  /** The agent's process id; undefined when it could not be started. */
+  readonly pid: number | undefined;
+  /** Resolves when the agent's own process has exited; with {} when it could not be started. */
+  readonly exited: Promise<ExitStatus>;
+  /** The end of the agent's stderr so far. */
+  stderrTail(): string;
   /** Closes it. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** For an agent: uses stdin and stdout as the wire, and redirects other prints to stderr. */
+/**
+ * For an agent: uses stdin and stdout as the wire, and redirects other prints to stderr. `serveStdio` does the rest, too.
+ *
+ * @example
+ * import { agent } from "@parley/acp";
+ * import { stdioTransport } from "@parley/acp/node";
+ *
+ * const mine = agent({ name: "my-agent", version: "1.0.0", prompt: () => undefined });
+ * await mine.connect(stdioTransport()).closed;
+ */
 export function stdioTransport(options: StdioTransportOptions = {}): Transport {
   return byteTransport(stdioChannel(options), { ...options, platform: nodePlatform });
 }
 
-/** Uses a connected socket, or any other stream in both directions, as the wire. Closing the transport ends it. */
+/**
+ * Uses a connected socket, or any other stream in both directions, as the wire. Closing the transport ends it.
+ *
+ * @example
+ * import { createServer } from "node:net";
+ * import { agent } from "@parley/acp";
+ * import { streamTransport } from "@parley/acp/node";
+ *
+ * const mine = agent({ name: "my-agent", version: "1.0.0", prompt: () => undefined });
+ * createServer((socket) => mine.connect(streamTransport(socket))).listen("/run/my-agent.sock");
+ */
 export function streamTransport(socket: Duplex, options: StreamTransportOptions = {}): Transport {
   // only the compiler knows that it is one
   const stream: Partial<Duplex> | null | undefined = socket;
@@ -57,6 +77,13 @@ const spawnOptions = {
 /**
  * For a client: starts an agent without a shell and connects to its stdio. On Windows name the .exe, because .cmd files
  * need a shell. An agent that does not start is reported as the end of the connection, with kind "spawn_failed".
+ *
+ * @example
+ * import { client } from "@parley/acp";
+ * import { spawnTransport } from "@parley/acp/node";
+ *
+ * await using transport = spawnTransport("my-agent", ["--acp"], { cwd: "/project" });
+ * const connection = await client({ name: "my-client", version: "1.0.0" }).connect(transport);
  */
 export function spawnTransport(
   command: string,
@@ -89,6 +116,12 @@ const closeMs = 1_000;
 /**
  * Serves one client on stdin and stdout until the end of input, closes the agent and its store, and exits, even if the
  * agent has left something running. Errors are printed to stderr, unless the agent's definition has a `log`.
+ *
+ * @example
+ * import { agent } from "@parley/acp";
+ * import { serveStdio } from "@parley/acp/node";
+ *
+ * await serveStdio(agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) }));
  */
 export async function serveStdio(agent: Agent, options: StdioTransportOptions = {}): Promise<void> {
   const { log = printErrors } = agent.definition;

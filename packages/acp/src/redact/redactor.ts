@@ -60,6 +60,12 @@ export interface Redactor {
 /**
  * Finds secrets by known values, key names and patterns, and replaces them. A secret that appears late, or in pieces, is
  * known only afterwards: to replace all of them, make three passes and call `again()` between them.
+ *
+ * @example
+ * import { redactor } from "@parley/acp/redact";
+ *
+ * const clean = redactor({ secrets: ["hunter2-hunter2"] });
+ * console.log(clean.text("the password is hunter2-hunter2"));
  */
 export function redactor(options: RedactorOptions = {}): Redactor {
   return new SecretRedactor(options);

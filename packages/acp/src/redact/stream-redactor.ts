@@ -26,6 +26,16 @@ export interface StreamRedactor<Item extends object> {
 /**
  * Replaces these secrets, and nothing else, in what arrives. Text that may be the beginning of a secret is held back until
  * the next item shows whether it is one.
+ *
+ * @example
+ * import type { Entry } from "@parley/acp";
+ * import { streamRedactor } from "@parley/acp/redact";
+ *
+ * const clean = streamRedactor<Entry>(["hunter2-hunter2"]);
+ *
+ * export function log(entry: Entry): void {
+ *   for (const each of clean.next(entry)) console.log(JSON.stringify(each));
+ * }
  */
 export function streamRedactor<Item extends object>(secrets: Iterable<string>): StreamRedactor<Item> {
   return new KnownSecretsRedactor(secrets);

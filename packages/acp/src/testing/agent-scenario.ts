@@ -85,7 +85,7 @@ export interface TurnScript {
   readonly steps: readonly AgentStep[];
 }
 
-interface Chunk {
+export interface ChunkFields {
   /** How often to send it. Default 1. */
   readonly times?: number;
   /** Repeats the text up to so many characters. */
@@ -96,7 +96,7 @@ interface Chunk {
 }
 
 /** Names the result of a step, for `{{name}}` in later steps. */
-interface Keeps {
+export interface KeptAnswer {
   readonly as?: string;
 }
 
@@ -114,8 +114,8 @@ export type TerminalOp = "output" | "wait" | "kill" | "release";
 
 /** A step; each has exactly one verb. */
 export type AgentStep =
-  | ({ readonly say: string | ContentBlock } & Chunk)
-  | ({ readonly think: string | ContentBlock } & Chunk)
+  | ({ readonly say: string | ContentBlock } & ChunkFields)
+  | ({ readonly think: string | ContentBlock } & ChunkFields)
   | { readonly plan: readonly PlanEntry[]; readonly planId?: string }
   | {
       readonly tool: ToolCallStart;
@@ -151,21 +151,21 @@ export type AgentStep =
       readonly choices?: readonly PermissionOption[];
       /** By option id, else "allowed" or "refused"; "cancelled" without a choice. */
       readonly on?: Readonly<Record<string, readonly AgentStep[]>>;
-    } & Keeps)
+    } & KeptAnswer)
   | ({
       readonly elicit: ElicitationRequest;
       /** By action: "accept", "decline", "cancel"; "unavailable" without client support. */
       readonly on?: Readonly<Record<string, readonly AgentStep[]>>;
-    } & Keeps)
+    } & KeptAnswer)
   | { readonly completeElicitation: string }
   /** Uses the client's files and terminals; skipped, and reported, without client support. */
-  | ({ readonly read: string; readonly line?: number; readonly limit?: number } & Keeps)
+  | ({ readonly read: string; readonly line?: number; readonly limit?: number } & KeptAnswer)
   | { readonly write: string; readonly content: string }
   | ({
       readonly run: Omit<CreateTerminalOptions, "signal">;
       /** Default: wait, output, release. */
       readonly ops?: readonly (TerminalOp | AgentStep)[];
-    } & Keeps)
+    } & KeptAnswer)
   | {
       readonly notice: {
         readonly severity: "info" | "warning" | "error";
@@ -194,9 +194,9 @@ export type AgentStep =
         readonly params?: unknown;
         readonly id?: string | number;
       };
-    } & Keeps)
+    } & KeptAnswer)
   /** Waits for the next prompt in the inbox; for agents with `concurrentPrompts: "inbox"`. */
-  | ({ readonly take: true } & Keeps)
+  | ({ readonly take: true } & KeptAnswer)
   /** Waits until the turn is cancelled, another prompt arrives, or the test opens a gate. */
   | { readonly wait: "cancelled" | "prompt" | { readonly gate: string } }
   /** Milliseconds of the injected clock. */

@@ -15,21 +15,24 @@ export interface StepRecord {
   readonly error?: { readonly code?: number; readonly kind?: string; readonly message: string };
 }
 
-type TimeField = "time" | "updatedAt" | "createdAt" | "endedAt";
-
-type Without<Value, Field extends string> = Value extends object
-  ? { readonly [Key in keyof Value as Key extends Field ? never : Key]: Value[Key] }
+/** A value without its times and other fields that differ between runs. */
+export type Recorded<Value, Left extends string = never> = Value extends object
+  ? {
+      readonly [Key in keyof Value as Key extends Left | "time" | "updatedAt" | "createdAt" | "endedAt"
+        ? never
+        : Key]: Value[Key];
+    }
   : Value;
 
 /** The entries of a session without times, and its final view without counts. */
 export interface RecordedSession {
-  readonly entries: readonly Without<Entry, TimeField>[];
+  readonly entries: readonly Recorded<Entry>[];
   readonly view: {
     readonly [Field in Exclude<
       keyof ViewSnapshot,
-      "seq" | "version" | TimeField
+      "seq" | "version" | "updatedAt"
     >]: ViewSnapshot[Field] extends readonly (infer Item)[] | undefined
-      ? readonly Without<Item, "key" | "seq" | "version" | TimeField>[]
+      ? readonly Recorded<Item, "key" | "seq" | "version">[]
       : ViewSnapshot[Field];
   };
 }
@@ -61,7 +64,7 @@ const idFields: Readonly<Record<string, string>> = {
   correlationId: "correlation",
 };
 
-const timeFields: ReadonlySet<string> = new Set<TimeField>(["time", "updatedAt", "createdAt", "endedAt"]);
+const timeFields: ReadonlySet<string> = new Set(["time", "updatedAt", "createdAt", "endedAt"]);
 
 /** Numbers ids in the order of appearance, by kind. */
 export class StableIds {

@@ -66,12 +66,12 @@ export interface CommandScript {
   readonly exit?: { readonly exitCode?: number; readonly signal?: string } | "runs";
 }
 
-interface InSession {
+export interface InSession {
   /** The name that a step gave the session with `as`. Default "main". */
   readonly session?: string;
 }
 
-interface NamesSession {
+export interface NamesSession {
   /** Default "main". */
   readonly as?: string;
 }

@@ -21,9 +21,17 @@ export interface Collected {
 /**
  * Reads a prompt to its end. Rejects when the connection ends before.
  *
+ *
  * @example
- * const { text, toolCalls, result } = await collect(session.prompt("fix the tests"));
- * assert.equal(result.stopReason, "end_turn");
+ * import assert from "node:assert/strict";
+ * import { agent, client } from "@parley/acp";
+ * import { collect } from "@parley/acp/testing";
+ *
+ * const echo = agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) });
+ * const connection = await client({ name: "test", version: "1.0.0" }).connect(echo);
+ * const session = await connection.newSession({ cwd: "/" });
+ * const { text, result } = await collect(session.prompt("hello"));
+ * assert.deepEqual([text, result.stopReason], ["hello", "end_turn"]);
  */
 export async function collect(
   prompt: AsyncIterable<SessionUpdate> & { readonly result: Promise<PromptResult> },

@@ -33,7 +33,20 @@ export interface ScriptedAgent extends Agent {
   reached(gate: string): Promise<void>;
 }
 
-/** Makes an agent from a scenario. Throws ScenarioError for an invalid scenario. */
+/**
+ * Makes an agent from a scenario. Throws ScenarioError for an invalid scenario.
+ *
+ *
+ * @example
+ * import { client } from "@parley/acp";
+ * import { scriptedAgent } from "@parley/acp/testing";
+ * import { memoryPair } from "@parley/acp/transport";
+ *
+ * const otherwise = [{ say: "I only say this." }];
+ * const [left, right] = memoryPair();
+ * scriptedAgent({ parley: "agent-scenario", version: 1, otherwise }).connect(left);
+ * const connection = await client({ name: "my-client", version: "1.0.0" }).connect(right);
+ */
 export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOptions = {}): ScriptedAgent {
   const scenario = checkAgentScenario(given);
   const events: AgentEvent[] = [];

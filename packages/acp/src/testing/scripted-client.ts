@@ -31,7 +31,19 @@ export interface ScriptedClient {
   reached(gate: string): Promise<void>;
 }
 
-/** Makes a client from a scenario. Throws ScenarioError for an invalid scenario. */
+/**
+ * Makes a client from a scenario. Throws ScenarioError for an invalid scenario.
+ *
+ *
+ * @example
+ * import { spawnTransport } from "@parley/acp/node";
+ * import { scriptedClient } from "@parley/acp/testing";
+ *
+ * const steps = [{ open: "/project" }, { prompt: "hello" }];
+ * const tester = scriptedClient({ parley: "client-scenario", version: 1, steps });
+ * const record = await tester.run(spawnTransport("my-agent"));
+ * console.log(record.steps);
+ */
 export function scriptedClient(given: ClientScenario, options: ScriptedClientOptions = {}): ScriptedClient {
   const scenario = checkClientScenario(given);
   const gates = new Gates();

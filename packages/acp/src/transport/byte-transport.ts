@@ -28,6 +28,16 @@ export interface ByteTransportOptions {
 /** Output is written when so many characters are queued, or after the current synchronous work. */
 const flushChars = 64 * 1024;
 
+/**
+ * Makes a transport from a channel of your own that moves bytes. It adds framing, limits and back-pressure.
+ *
+ * @example
+ * import { type ByteChannel, byteTransport } from "@parley/acp/transport";
+ *
+ * declare const serialPort: ByteChannel;
+ *
+ * const transport = byteTransport(serialPort, { framing: "ndjson" });
+ */
 export function byteTransport(channel: ByteChannel, options: ByteTransportOptions = {}): Transport {
   return new ByteTransport(channel, options);
 }

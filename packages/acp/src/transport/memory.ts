@@ -20,7 +20,17 @@ function inLaterTurn(callback: () => void): void {
   else immediately(callback);
 }
 
-/** Returns two connected transports. */
+/**
+ * Returns two connected transports in memory, for tests and for two peers in one process.
+ *
+ * @example
+ * import { agent, client } from "@parley/acp";
+ * import { memoryPair } from "@parley/acp/transport";
+ *
+ * const [left, right] = memoryPair();
+ * agent({ name: "my-agent", version: "1.0.0", prompt: () => undefined }).connect(left);
+ * const connection = await client({ name: "my-client", version: "1.0.0" }).connect(right);
+ */
 export function memoryPair(options: MemoryPairOptions = {}): [Transport, Transport] {
   const limits = limitsFrom(defaultFrameLimits, options.limits);
   const left = new MemoryEnd(limits);

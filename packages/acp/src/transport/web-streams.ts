@@ -15,7 +15,16 @@ export interface WebStreamOptions extends ByteTransportOptions {
   readonly flushMs?: number;
 }
 
-/** Makes a transport from two web byte streams, such as those of a subprocess in Deno. */
+/**
+ * Makes a transport from two web byte streams, such as those of a subprocess in Deno.
+ *
+ * @example
+ * import { client } from "@parley/acp";
+ * import { fromWebStreams } from "@parley/acp/transport";
+ *
+ * const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+ * const connecting = client({ name: "my-client", version: "1.0.0" }).connect(fromWebStreams({ readable, writable }));
+ */
 export function fromWebStreams(streams: ByteStreams, options: WebStreamOptions = {}): Transport {
   return byteTransport(
     new WebStreamChannel(streams, milliseconds("flushMs", options.flushMs ?? 2_000)),
@@ -102,7 +111,16 @@ export interface MessageStreams {
   readonly writable: WritableStream<object>;
 }
 
-/** Makes two web streams of parsed messages from a transport. Invalid frames are left out. */
+/**
+ * Makes two web streams of parsed messages from a transport. Invalid frames are left out.
+ *
+ * @example
+ * import { memoryPair, toWebStreams } from "@parley/acp/transport";
+ *
+ * const [mine] = memoryPair();
+ * const { readable } = toWebStreams(mine);
+ * for await (const message of readable) console.log(message);
+ */
 export function toWebStreams(transport: Transport): MessageStreams {
   let room: PromiseWithResolvers<void> | undefined;
   let isReadable = true;

@@ -6,7 +6,8 @@ import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
 import { type FrameParser, frameParser } from "./frame-parser.ts";
 
-interface Listening {
+/** Adds or removes a listener of a socket. */
+export interface SocketListening {
   (type: "open", listener: () => void): void;
   (type: "message", listener: (event: { readonly data: unknown }) => void): void;
   (type: "close", listener: (event: { readonly code: number; readonly reason: string }) => void): void;
@@ -22,9 +23,9 @@ export interface WebSocketLike {
   close(code?: number, reason?: string): void;
   /** Drops a socket whose peer does not answer the close frame; `ws` only. */
   terminate?(): void;
-  readonly addEventListener: Listening;
+  readonly addEventListener: SocketListening;
   /** Without it the listeners stay for as long as the socket lives. */
-  readonly removeEventListener?: Listening;
+  readonly removeEventListener?: SocketListening;
   /** Stops reading; `ws` only. */
   pause?(): void;
   resume?(): void;
@@ -43,6 +44,15 @@ const closedState = 3;
 /** The standard socket has no drain event, so `bufferedAmount` is polled. */
 const pollMs = 5;
 
+/**
+ * Uses a WebSocket as the wire, also one that is not open yet. Closing the transport closes the socket.
+ *
+ * @example
+ * import { client, webSocketTransport } from "@parley/acp";
+ *
+ * const transport = webSocketTransport(new WebSocket("wss://agents.example.com/acp"));
+ * const connection = await client({ name: "my-client", version: "1.0.0" }).connect(transport);
+ */
 export function webSocketTransport(
   socket: WebSocketLike,
   options: WebSocketTransportOptions = {},

@@ -33,7 +33,15 @@ export interface ViewOptions {
   readonly terminalBytes?: number;
 }
 
-/** Creates the view of an empty session. */
+/**
+ * Creates the view of an empty session. `followSession` is the easier way for a session that is open.
+ *
+ * @example
+ * import { applyEntry, createView } from "@parley/acp/view";
+ *
+ * const view = createView();
+ * applyEntry(view, { format: 1, seq: 1, time: Date.now(), kind: "prompt", messageId: "m1", prompt: [] });
+ */
 export function createView(options: ViewOptions = {}): SessionView {
   return createState(options.terminalBytes ?? 1024 * 1024);
 }
@@ -41,6 +49,17 @@ export function createView(options: ViewOptions = {}): SessionView {
 /**
  * Applies an entry to the view, in place. Entries come in the order of their `seq`; one that is not above the
  * last is ignored, so that a replay and a live stream may overlap.
+ *
+ * @example
+ * import type { ClientSession } from "@parley/acp";
+ * import { applyEntry, createView } from "@parley/acp/view";
+ *
+ * declare const session: ClientSession;
+ *
+ * const view = createView();
+ * session.onEntry((entry) => {
+ *   applyEntry(view, entry);
+ * });
  */
 export function applyEntry(view: SessionView, given: Entry): void {
   // createView makes all views, so each is a ViewState
@@ -67,7 +86,20 @@ export function applyEntry(view: SessionView, given: Entry): void {
   }
 }
 
-/** Creates a view from stored entries. */
+/**
+ * Creates a view from stored entries.
+ *
+ *
+ * @example
+ * import type { Entry } from "@parley/acp";
+ * import { sqliteStore } from "@parley/acp/node";
+ * import { viewFrom } from "@parley/acp/view";
+ *
+ * const store = sqliteStore("/var/lib/my-agent/sessions.db");
+ * const entries: Entry[] = [];
+ * for await (const entry of store.entries("session-1")) entries.push(entry);
+ * console.log(viewFrom(entries).title);
+ */
 export function viewFrom(entries: Iterable<Entry>, options?: ViewOptions): SessionView {
   const view = createView(options);
   for (const entry of entries) applyEntry(view, entry);
@@ -77,6 +109,16 @@ export function viewFrom(entries: Iterable<Entry>, options?: ViewOptions): Sessi
 /**
  * Returns what changed after the entry with that `seq`, least recent first. Remember `view.version` and call this
  * before you draw. A removed plan is not listed, but the part "plans" is.
+ *
+ * @example
+ * import { changesSince, type SessionView } from "@parley/acp/view";
+ *
+ * let drawn = 0;
+ *
+ * export function draw(view: SessionView): void {
+ *   for (const changed of changesSince(view, drawn)) console.log("draw again:", changed.key);
+ *   drawn = view.version;
+ * }
  */
 export function changesSince(view: SessionView, version: number): Changed[] {
   // as above

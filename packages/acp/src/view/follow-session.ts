@@ -21,8 +21,14 @@ export interface FollowedView extends SessionView {
  * `onChange` is called after each later entry. Follow a session as soon as you have it: only a limited number of entries
  * is kept until then.
  *
+ *
  * @example
- * const session = await agent.newSession({ cwd });
+ * import type { ClientSession } from "@parley/acp";
+ * import { followSession, type SessionView } from "@parley/acp/view";
+ *
+ * declare const session: ClientSession;
+ *
+ * const draw = (view: SessionView) => console.log(view.state, view.timeline.length);
  * const view = followSession(session, draw);
  * draw(view);
  */

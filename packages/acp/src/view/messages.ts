@@ -1,6 +1,7 @@
 // Applies messages, compactions and subagents to a view: updates replace, chunks append.
 
 import type { ContentBlock, Meta } from "../model/content.ts";
+import type { UpdateOf } from "../model/update.ts";
 import type { CompactionItem, MessageItem, SessionMessageItem, SubagentItem } from "./session-view.ts";
 import {
   appendBlock,
@@ -12,7 +13,6 @@ import {
   patchedMeta,
   patchFields,
   touch,
-  type UpdateOf,
   type ViewState,
 } from "./view-state.ts";
 

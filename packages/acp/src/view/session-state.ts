@@ -3,10 +3,10 @@
 import { optional } from "../base/objects.ts";
 import type { SessionConfigOption } from "../model/content.ts";
 import { promptError } from "../model/prompt-error.ts";
-import type { PromptResult } from "../model/update.ts";
+import type { PromptResult, UpdateOf } from "../model/update.ts";
 import type { CurrentMode } from "./session-view.ts";
 import { presumeCancelled, reviveBackground } from "./tool-calls.ts";
-import { patched, patchedMeta, touch, touchPart, type UpdateOf, type ViewState } from "./view-state.ts";
+import { patched, patchedMeta, touch, touchPart, type ViewState } from "./view-state.ts";
 
 export function applyState(state: ViewState, update: UpdateOf<"state_update">): void {
   const wasBusy = state.busy;

@@ -19,11 +19,10 @@ import type {
   ToolCallStatus,
   ToolKind,
 } from "../model/content.ts";
-import type { PromptResult, ToolCallContent, ToolCallUpdate } from "../model/update.ts";
-import type { UpdateOf } from "./view-state.ts";
+import type { PromptResult, ToolCallContent, ToolCallUpdate, UpdateOf } from "../model/update.ts";
 
 /** A part of the view that changes by itself. */
-interface Changeable {
+export interface Changeable {
   /** Stable and unique within the view: the kind and the id. */
   readonly key: string;
   /** The `seq` of the last entry that changed it. */
@@ -31,14 +30,14 @@ interface Changeable {
 }
 
 /** An item of the timeline, in the order of first entries; items are never removed. */
-interface Item extends Changeable {
+export interface ViewItem extends Changeable {
   /** The `seq` and time of its first entry. */
   readonly seq: number;
   readonly time: number;
 }
 
 /** A message or thought. Each of the three kinds has its own ids. */
-export interface MessageItem extends Item {
+export interface MessageItem extends ViewItem {
   readonly kind: "user_message" | "agent_message" | "agent_thought";
   readonly messageId: string;
   /** Consecutive chunks of text are one block. */
@@ -50,7 +49,7 @@ export interface MessageItem extends Item {
   readonly _meta: Meta | undefined;
 }
 
-export interface ToolCallItem extends Item {
+export interface ToolCallItem extends ViewItem {
   readonly kind: "tool_call";
   readonly toolCallId: string;
   /** The title, else the name, else the kind. */
@@ -77,26 +76,26 @@ export interface ToolCallItem extends Item {
   readonly endedAt: number | undefined;
 }
 
-export interface PermissionItem extends Item {
+export interface PermissionItem extends ViewItem {
   readonly kind: "permission";
   readonly askId: string;
   readonly ask: PermissionRequest;
   readonly answer: PermissionOutcome | undefined;
 }
 
-export interface ElicitationItem extends Item {
+export interface ElicitationItem extends ViewItem {
   readonly kind: "elicitation";
   readonly askId: string;
   readonly ask: ElicitationRequest;
   readonly answer: ElicitationResponse | undefined;
 }
 
-export interface NoticeItem extends Item {
+export interface NoticeItem extends ViewItem {
   readonly kind: "notice";
   readonly notice: UpdateOf<"notice">;
 }
 
-export interface CompactionItem extends Item {
+export interface CompactionItem extends ViewItem {
   readonly kind: "compaction";
   readonly compactionId: string;
   readonly status: UpdateOf<"compaction_update">["status"];
@@ -106,7 +105,7 @@ export interface CompactionItem extends Item {
 }
 
 /** A message between sessions. */
-export interface SessionMessageItem extends Item {
+export interface SessionMessageItem extends ViewItem {
   readonly kind: "session_message";
   readonly messageId: string;
   readonly senderSessionId: string | undefined;
@@ -117,7 +116,7 @@ export interface SessionMessageItem extends Item {
   readonly _meta: Meta | undefined;
 }
 
-export interface SubagentItem extends Item {
+export interface SubagentItem extends ViewItem {
   readonly kind: "subagent";
   readonly sessionId: string;
   readonly title: string | undefined;
@@ -130,7 +129,7 @@ export interface SubagentItem extends Item {
 }
 
 /** An update of an unknown kind. */
-export interface UnknownItem extends Item {
+export interface UnknownItem extends ViewItem {
   readonly kind: "unknown";
   readonly sessionUpdate: string;
   readonly raw: unknown;

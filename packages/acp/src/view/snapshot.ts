@@ -3,28 +3,35 @@
 import type { OutputBytes, SessionView } from "./session-view.ts";
 
 /** The JSON form of a value; maps and sets become lists. */
-type Plain<Value> = Value extends string | number | boolean | null | undefined
+export type PlainView<Value> = Value extends string | number | boolean | null | undefined
   ? Value
   : Value extends OutputBytes
     ? Pick<OutputBytes, "received" | "dropped" | "generation" | "undecodable"> & { readonly text: string }
     : Value extends ReadonlyMap<unknown, infer Item>
-      ? readonly Plain<Item>[]
+      ? readonly PlainView<Item>[]
       : Value extends ReadonlySet<infer Item>
-        ? readonly Plain<Item>[]
+        ? readonly PlainView<Item>[]
         : Value extends readonly (infer Item)[]
-          ? readonly Plain<Item>[]
+          ? readonly PlainView<Item>[]
           : Value extends object
-            ? { readonly [Field in keyof Value]: Plain<Value[Field]> }
+            ? { readonly [Field in keyof Value]: PlainView<Value[Field]> }
             : Value;
 
 /** A view as JSON: maps and sets are lists, undefined fields are left out, and tool calls are in the timeline only. */
 export type ViewSnapshot = {
-  readonly [Field in Exclude<keyof SessionView, "pendingAsks" | "toolCalls" | "subagents">]?: Plain<
+  readonly [Field in Exclude<keyof SessionView, "pendingAsks" | "toolCalls" | "subagents">]?: PlainView<
     SessionView[Field]
   >;
 } & { readonly pendingAsks?: readonly string[] };
 
-/** Copies the view. Equal entries give equal snapshots. */
+/**
+ * Copies the view. Equal entries give equal snapshots.
+ *
+ * @example
+ * import { createView, snapshot } from "@parley/acp/view";
+ *
+ * console.log(JSON.stringify(snapshot(createView())));
+ */
 export function snapshot(view: SessionView): ViewSnapshot {
   // tool calls and subagents are in the timeline; `fold` is internal state
   const { toolCalls, subagents, fold, pendingAsks, ...shown } = view as SessionView & { fold?: unknown };

@@ -3,6 +3,7 @@
 import { ByteTail } from "../base/byte-tail.ts";
 import { isObject } from "../base/objects.ts";
 import type { Meta } from "../model/content.ts";
+import type { UpdateOf } from "../model/update.ts";
 import type { OutputBytes, ToolCallItem } from "./session-view.ts";
 import {
   type Mutable,
@@ -10,7 +11,6 @@ import {
   patchFields,
   type TerminalState,
   touch,
-  type UpdateOf,
   type ViewState,
 } from "./view-state.ts";
 

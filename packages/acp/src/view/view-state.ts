@@ -1,7 +1,6 @@
 // The writable state behind a view, with the indexes and patches that applying entries needs.
 
 import type { ContentBlock, Meta } from "../model/content.ts";
-import type { SessionUpdate } from "../model/update.ts";
 import type {
   Changed,
   CompactionItem,
@@ -14,8 +13,6 @@ import type {
   ViewPart,
 } from "./session-view.ts";
 import type { TerminalBytes } from "./terminals.ts";
-
-export type UpdateOf<Tag extends string> = Extract<SessionUpdate, { sessionUpdate: Tag }>;
 
 type Writable<T> = T extends readonly (infer Element)[]
   ? Element[]

@@ -137,9 +137,18 @@ export const modelErrorKinds = [
   "cut_off",
   "bad_request",
   "aborted",
-] as const;
+] as const satisfies readonly ModelErrorKind[];
 
-export type ModelErrorKind = (typeof modelErrorKinds)[number];
+/** What went wrong with a model. */
+export type ModelErrorKind =
+  | "auth"
+  | "rate_limit"
+  | "overflow"
+  | "refused"
+  | "unavailable"
+  | "cut_off"
+  | "bad_request"
+  | "aborted";
 
 /** A failure to show to the user, thrown after all retries. */
 export class ModelError extends Error {

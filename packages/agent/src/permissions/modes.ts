@@ -27,9 +27,14 @@ export const autoApprovals = [
     name: "Reads and edits",
     description: "Files of the project are read and edited without asking",
   },
-] as const;
+] as const satisfies readonly {
+  readonly value: AutoApproval;
+  readonly name: string;
+  readonly description: string;
+}[];
 
-export type AutoApproval = (typeof autoApprovals)[number]["value"];
+/** The calls that mode "ask" approves without asking. */
+export type AutoApproval = "off" | "reads" | "edits";
 
 /** Tools that change nothing but what the user sees. */
 const harmless = new Set(["todo", "ask"]);

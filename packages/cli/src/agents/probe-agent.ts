@@ -49,7 +49,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
     },
     // started in this folder, like a run: its command may name files here
     env: agentCredentials(entry.name),
-    onProgress: (event) => {
+    onEvent: (event) => {
       if (event.kind === "starting") ({ keys } = event);
     },
   }).catch((error: unknown) => {

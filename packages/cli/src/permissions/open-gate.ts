@@ -4,14 +4,15 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { optional } from "@parley/acp/internal";
 import {
+  auditLog,
   describeRule,
   type Gate,
   type GateOptions,
   type ManagedGate,
   permissionGate,
+  type Rule,
   rememberedRules,
 } from "@parley/client/internal";
-import { auditLog, type Rule } from "@parley/client/policy";
 import { usageError } from "../command/command.ts";
 import {
   auditFolder,

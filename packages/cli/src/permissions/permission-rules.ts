@@ -2,8 +2,9 @@
 
 import { realpathSync } from "node:fs";
 import { optional } from "@parley/acp/internal";
+import type { Rule } from "@parley/client/internal";
 import { directoryIdentity, parseRule, rememberedRules, ruleText } from "@parley/client/internal";
-import { type Rule, RuleError } from "@parley/client/policy";
+import { RuleError } from "@parley/client/policy";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, parseTime } from "../command/option-values.ts";
 import { permissionsPath, policyPath } from "../settings/data-folder.ts";

@@ -5,10 +5,11 @@ import { optional } from "@parley/acp/internal";
 import {
   type AuditEntry,
   type AuditFolderReport,
+  type AuditReport,
   auditFiles,
+  verifyAudit,
   verifyAuditFolder,
 } from "@parley/client/internal";
-import { type AuditReport, verifyAudit } from "@parley/client/policy";
 import { CommandError, type Invocation, printAnswer } from "../command/command.ts";
 import { countOption } from "../command/option-values.ts";
 import { auditFolder } from "../settings/data-folder.ts";

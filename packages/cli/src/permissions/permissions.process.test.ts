@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { auditLog } from "@parley/client/policy";
+import { auditLog } from "@parley/client/internal";
 import { launcher } from "../../../acp/test/support/programs.ts";
 
 function place(t: TestContext) {
@@ -195,7 +195,7 @@ test("verify tells a process that was killed from a log that was cut or is missi
   const { parley, home } = place(t);
   const folder = join(home, "state/audit");
   const program = `
-    import { auditLog } from "@parley/client/policy";
+    import { auditLog } from "@parley/client/internal";
     const log = auditLog(process.argv[1]);
     for (const target of ["/w/a", "/w/b"]) log.write({ kind: "intent", operation: "write", target, effect: "allow" });
     process.kill(process.pid, "SIGKILL");

@@ -2,8 +2,9 @@
 
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { Rule } from "@parley/client/internal";
 import { type Effect, type ParsedPolicy, parsePolicy, parseRule } from "@parley/client/internal";
-import { type Rule, RuleError } from "@parley/client/policy";
+import { RuleError } from "@parley/client/policy";
 import { usageError } from "../command/command.ts";
 import { policyPath } from "../settings/data-folder.ts";
 import { readSource, TooLargeError } from "../settings/read-source.ts";

@@ -2,8 +2,8 @@
 
 import type { PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { Decision } from "@parley/client/internal";
 import { canonicalPath, problemOf } from "@parley/client/internal";
-import type { Decision } from "@parley/client/policy";
 import type { RunFailure } from "../printers/run-printer.ts";
 import { commandToType } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";

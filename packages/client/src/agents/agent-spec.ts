@@ -10,16 +10,6 @@ export interface SessionSetup {
   readonly options?: Readonly<Record<string, string | boolean>>;
 }
 
-/** Known deviations of an agent. */
-export interface Quirks {
-  /** It works better with its own files than with ours, so it is offered none. */
-  readonly ownFiles?: boolean;
-  /** How long it takes to exit after the end of its input. */
-  readonly graceMs?: number;
-  /** How long it may go on talking after it has answered a prompt. */
-  readonly lateMs?: number;
-}
-
 interface SpecFacts {
   /** The name in messages, logs and the history. Default: the name of the program, or the host of the address. */
   readonly name?: string;
@@ -29,7 +19,15 @@ interface SpecFacts {
   readonly setup?: SessionSetup;
   /** The time to answer `initialize`. Default 60,000 ms. */
   readonly handshakeTimeoutMs?: number;
-  readonly quirks?: Quirks;
+  /** Known deviations of the agent. */
+  readonly quirks?: {
+    /** It works better with its own files than with ours, so it is offered none. */
+    readonly ownFiles?: boolean;
+    /** How long it takes to exit after the end of its input. */
+    readonly graceMs?: number;
+    /** How long it may go on talking after it has answered a prompt. */
+    readonly lateMs?: number;
+  };
 }
 
 /** An agent that is a program on this machine. */

@@ -1,6 +1,6 @@
 // Lists the agents that need no configuration.
 
-import type { CommandEntry, Quirks } from "./agent-spec.ts";
+import type { CommandEntry } from "./agent-spec.ts";
 
 /** Keys of the providers that agents of many providers use. */
 const providerKeys = `ANTHROPIC_API_KEY ANTHROPIC_BASE_URL OPENAI_API_KEY OPENAI_BASE_URL GEMINI_API_KEY GOOGLE_API_KEY
@@ -11,7 +11,7 @@ const claudeVariables = `ANTHROPIC_* CLAUDE_CONFIG_DIR CLAUDE_CODE_USE_* CLAUDE_
   CLAUDE_CODE_OAUTH_TOKEN DISABLE_AUTOUPDATER DISABLE_ERROR_REPORTING DISABLE_TELEMETRY IS_SANDBOX MAX_THINKING_TOKENS`;
 
 /** Seen to answer a prompt before the last of its text. */
-const lateText: Quirks = { lateMs: 500 };
+const lateText = { lateMs: 500 } as const;
 
 /** Name, title, command, the variables that it gets, its npm package or how else to install it, and its peculiarities. */
 type Row = readonly [

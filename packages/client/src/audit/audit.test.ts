@@ -17,8 +17,14 @@ import { basename, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { inSoak } from "../../../acp/test/support/soak.ts";
 import { rules } from "../../test/support/gate-probe.ts";
-import { permissionGate, rememberedRules, verifyAuditFolder } from "../internal.ts";
-import { type AuditOptions, auditLog, verifyAudit } from "../policy.ts";
+import {
+  type AuditOptions,
+  auditLog,
+  permissionGate,
+  rememberedRules,
+  verifyAudit,
+  verifyAuditFolder,
+} from "../internal.ts";
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "parley-audit-"));

@@ -7,8 +7,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { permissionGate } from "../internal.ts";
-import { auditLog, type Decision, verifyAudit } from "../policy.ts";
+import { auditLog, type Decision, permissionGate, verifyAudit } from "../internal.ts";
 
 test("of ten thousand effects each has one decision, one intent and one outcome", {
   timeout: 120_000,
@@ -44,7 +43,7 @@ test("what a killed process had begun is unknown, and its log is whole", {
 }, async (t) => {
   const place = folder(t);
   const program = `
-    import { auditLog } from "@parley/client/policy";
+    import { auditLog } from "@parley/client/internal";
     const log = auditLog(process.argv[1]);
     const of = log.write({ kind: "intent", operation: "write", target: "/w/a", effect: "allow" });
     log.write({ kind: "outcome", of, result: "done" });

@@ -1,12 +1,8 @@
 // Checks the text of the config file against its shape.
 
 import { type ObjectShape, problemsOf, type ShapePath } from "@parley/acp/internal";
+import { ConfigError } from "./config-error.ts";
 import { parseJsonWithComments, SyntaxFailure } from "./json-with-comments.ts";
-
-/** The file cannot be used. The message has every reason on its own line, and no values. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-}
 
 /** The checked content of the file. */
 export interface CheckedConfig {

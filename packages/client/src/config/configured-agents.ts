@@ -4,7 +4,7 @@ import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import type { AgentEntry, AgentSpec, CommandEntry } from "../agents/agent-spec.ts";
 import { readyAgents } from "../agents/ready-agents.ts";
-import { ConfigError } from "./check-config.ts";
+import { ConfigError } from "./config-error.ts";
 
 /** One agent of the section `agents`, as it was checked. */
 export interface AgentSection {

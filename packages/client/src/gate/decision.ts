@@ -2,18 +2,15 @@
 
 import type { RememberedRule } from "../rules/remembered.ts";
 import type { Rule } from "../rules/rule.ts";
-import type { Effect, Scope, Subject } from "../subjects/subject.ts";
+import type { Scope, Subject } from "../subjects/subject.ts";
 
 /** What was decided about something, and by what. */
-export interface Decision {
+export interface PermissionDecision {
   readonly sessionId: string;
-  /** The session's directory: where a rule that is remembered for this workspace counts. Canonical. */
-  readonly workspace: string;
-  readonly subjects: readonly Subject[];
   /** One line in our own words. */
   readonly summary: string;
   /** `violation`: an agent says that it has done by itself, without asking, what a rule forbids. */
-  readonly effect: Exclude<Effect, "ask"> | "cancelled" | "violation";
+  readonly effect: "allow" | "deny" | "cancelled" | "violation";
   /**
    * `rule`, `default`; `boundary`: it leads outside the session's directories, and no rule is asked; `user`: a person was
    * asked; `nobody`: there was none to ask, or no answer came; `approval`: a person had just allowed the agent exactly this;
@@ -22,9 +19,16 @@ export interface Decision {
   readonly by: "rule" | "default" | "boundary" | "user" | "nobody" | "approval" | "agent";
   /** Names the rule that fired, where one did. */
   readonly reason: string;
-  readonly rule?: Rule;
   /** The rules that would have allowed what nobody was there to allow; absent where no rule can. */
   readonly allowedBy?: readonly string[];
+}
+
+/** With what is needed to log it, and to explain it. */
+export interface Decision extends PermissionDecision {
+  /** The session's directory: where a rule that is remembered for this workspace counts. Canonical. */
+  readonly workspace: string;
+  readonly subjects: readonly Subject[];
+  readonly rule?: Rule;
   /** Of a person's answer. */
   readonly scope?: Scope;
   /** What was remembered of it. */

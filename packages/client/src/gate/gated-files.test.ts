@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { RequestError, type Turn } from "@parley/acp";
 import { folder, rules, talk } from "../../test/support/gate-probe.ts";
-import { type GateOptions, permissionGate } from "../internal.ts";
-import { auditLog, type Decision, type PermissionQuestion, verifyAudit } from "../policy.ts";
+import { auditLog, type Decision, type GateOptions, permissionGate, verifyAudit } from "../internal.ts";
+import type { PermissionQuestion } from "../policy.ts";
 
 type Files = NonNullable<Turn["client"]["files"]>;
 

@@ -3,10 +3,10 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { RequestError } from "@parley/acp";
-import type { CreateTerminalOptions, TerminalOutput } from "@parley/acp/model";
+import type { CommandOutput, CreateTerminalOptions } from "@parley/acp/model";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { type GateOptions, permissionGate } from "../internal.ts";
-import { auditLog, type PermissionQuestion, verifyAudit } from "../policy.ts";
+import { auditLog, type GateOptions, permissionGate, verifyAudit } from "../internal.ts";
+import type { PermissionQuestion } from "../policy.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
 
@@ -14,7 +14,7 @@ function terminalsOf(t: TestContext, cwd: string, options: GateOptions) {
   const { terminals } = permissionGate(options).services({ sessionId: "s", cwd, roots: [cwd] });
   t.after(() => terminals.close?.());
   return {
-    async run(given: CreateTerminalOptions): Promise<TerminalOutput> {
+    async run(given: CreateTerminalOptions): Promise<CommandOutput> {
       const terminal = await terminals.create(given);
       await terminal.waitForExit();
       return terminal.output();

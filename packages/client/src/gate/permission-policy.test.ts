@@ -1,20 +1,24 @@
 // The permission policy as a policy of any client: it decides, asks, remembers and forgets.
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { ClientSession, PermissionOption, PermissionRequest, RequestContext } from "@parley/acp";
+import type {
+  ClientSession,
+  PermissionOption,
+  PermissionRequest,
+  PolicyRequest,
+  RequestContext,
+} from "@parley/acp";
 import { folder } from "../../test/support/gate-probe.ts";
+import { auditFiles, auditLog, verifyAudit, verifyAuditFolder } from "../internal.ts";
 import {
-  auditLog,
-  type Decision,
+  type PermissionDecision,
   type PermissionPolicyOptions,
   type PermissionQuestion,
-  type PolicyRequest,
   permissionPolicy,
   RuleError,
-  verifyAudit,
 } from "../policy.ts";
 
 /** A session of any client; the policy uses no more of it. */
@@ -39,7 +43,9 @@ const wrong: readonly (readonly [string, object, RegExp])[] = [
   ["an empty stateDir", { stateDir: "" }, /stateDir must be absolute, got ""/],
   ["a relative root", { extraRoots: ["/work", "lib"] }, /extraRoots must be absolute, got "lib"/],
   ["environment beside env", { environment: {} }, /there is no option environment; did you mean env\?/],
-  ["rules that are no text", { rules: 7 }, /rules must be text or a list, got 7/],
+  ["rules that are no text", { rules: 7 }, /rules must be text or a list of lines, got 7/],
+  ["a rule that is no text", { rules: ["allow read", {}] }, /a list of lines, got an object/],
+  ["a log without a place", { audit: true }, /audit needs a stateDir/],
   ["somebody to ask who is no function", { ask: {} }, /ask must be a function, got an object/],
 ];
 
@@ -167,7 +173,7 @@ test("questions of the agent are decided by all that is known of the call", asyn
 
 test("answers and the audit log of a stateDir outlive the policy", async (t) => {
   const [cwd, stateDir] = [folder(t), join(folder(t), "state")];
-  const decisions: Decision[] = [];
+  const decisions: PermissionDecision[] = [];
   const asking = permissionPolicy({ stateDir, ask: () => "allow:workspace" });
   asking.onDecision((decision) => decisions.push(decision));
   const write: PolicyRequest = { type: "write", path: join(cwd, "a.txt"), content: "new" };
@@ -182,8 +188,7 @@ test("answers and the audit log of a stateDir outlive the policy", async (t) => 
     decision: "deny",
   });
   await later.close();
-  const logs = readdirSync(join(stateDir, "audit")).filter((name) => name.endsWith(".ndjson"));
-  const reports = logs.map((name) => verifyAudit(join(stateDir, "audit", name)));
+  const { reports } = verifyAuditFolder(join(stateDir, "audit"));
   assert.deepEqual(
     reports.map(({ isWhole, isClosed }) => [isWhole, isClosed]),
     [
@@ -194,19 +199,24 @@ test("answers and the audit log of a stateDir outlive the policy", async (t) => 
   assert.ok(reports.some(({ entries }) => entries.some((entry) => entry.target?.endsWith("a.txt"))));
 });
 
-test("a log of the caller's own is used, and stays the caller's to close", async (t) => {
-  const [cwd, logs] = [folder(t), folder(t)];
-  const audit = auditLog(logs);
-  const policy = permissionPolicy({ rules: "allow read", audit });
-  await policy.decide({ type: "read", path: join(cwd, "a.txt") }, contextOf(cwd));
-  await policy.close();
-  assert.equal(verifyAudit(audit.path).isClosed, false);
-  await audit[Symbol.asyncDispose]();
-  assert.ok(existsSync(audit.path));
-  assert.equal(verifyAudit(audit.path).isClosed, true);
+test("the audit log is left out where it is not wanted, and takes no secrets that are known", async (t) => {
+  const [cwd, state] = [folder(t), folder(t)];
+  const decided = async (audit: NonNullable<PermissionPolicyOptions["audit"]>, stateDir: string) => {
+    const policy = permissionPolicy({ rules: "allow read", stateDir, audit });
+    await policy.decide({ type: "read", path: join(cwd, "canary-word.txt") }, contextOf(cwd));
+    await policy.close();
+    return join(stateDir, "audit");
+  };
+  assert.equal(existsSync(await decided(false, join(state, "one"))), false);
+  const [log = ""] = auditFiles(await decided({ secrets: ["canary-word"] }, join(state, "two")));
+  assert.doesNotMatch(readFileSync(log, "utf8"), /canary/);
 });
 
-test("an audit log wants an absolute folder", () => {
+test("an audit log wants an absolute folder, and is closed when it is disposed of", async (t) => {
+  const audit = auditLog(folder(t));
+  audit.write({ kind: "refused" });
+  await audit[Symbol.asyncDispose]();
+  assert.equal(verifyAudit(audit.path).isClosed, true);
   for (const path of ["", "logs"])
     assert.throws(() => auditLog(path), { name: "TypeError", message: /must be an absolute path, got "/ });
 });

@@ -3,21 +3,21 @@
 import { isAbsolute, join } from "node:path";
 import type { ClientPolicy } from "@parley/acp";
 import { argumentText, optional } from "@parley/acp/internal";
-import { type AuditLog, auditLog } from "../audit/audit-log.ts";
+import { auditLog } from "../audit/audit-log.ts";
 import { checkKeys } from "../base/option-keys.ts";
 import { parsePolicy } from "../rules/policy-text.ts";
 import { rememberedRules } from "../rules/remembered.ts";
-import type { Rule } from "../rules/rule.ts";
-import type { Decision } from "./decision.ts";
+import type { PermissionDecision } from "./decision.ts";
 import { DecisionReports } from "./decision-reports.ts";
-import { type Gate, permissionGate } from "./gate.ts";
+import { permissionGate } from "./gate.ts";
 import type { GateOptions, PermissionAsker } from "./gate-options.ts";
-import type { PermissionQuestion, PermissionReply } from "./question.ts";
+import { guardKey, type PolicyGuard } from "./policy-guard.ts";
+import type { PermissionQuestion } from "./question.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
 export interface PermissionPolicyOptions extends ServiceOptions {
-  /** Lines such as "allow read src/**", "ask exec git push" and "deny write .env". Default: everything is asked. */
-  readonly rules?: string | readonly (string | Rule)[];
+  /** Lines such as "allow read src", "ask exec git push *" and "deny write .env". Default: everything is asked. */
+  readonly rules?: string | readonly string[];
   /**
    * The folder of the remembered answers and the audit log. Absolute. Without it no answer outlives its session, and there
    * is no log.
@@ -27,9 +27,18 @@ export interface PermissionPolicyOptions extends ServiceOptions {
    * Asks the user. Answer with the id of a choice; nothing means that nobody decided. Without it, what the rules want asked
    * is left to `requestPermission` of the client.
    */
-  ask?(question: PermissionQuestion): Promise<PermissionReply> | PermissionReply;
-  /** In place of the log in `stateDir`. The caller closes it. */
-  readonly audit?: AuditLog;
+  ask?(question: PermissionQuestion): Promise<string | undefined> | string | undefined;
+  /**
+   * The audit log in `stateDir`: false for none, or how long and how much of it is kept, and secrets that it must not have.
+   * Default: true with a `stateDir`, 90 days and 256 MiB.
+   */
+  readonly audit?:
+    | boolean
+    | {
+        readonly secrets?: Iterable<string>;
+        readonly keepMs?: number;
+        readonly keepBytes?: number;
+      };
   /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
   readonly answerMs?: number;
 }
@@ -37,7 +46,7 @@ export interface PermissionPolicyOptions extends ServiceOptions {
 /** Decides by rules and by asking, and remembers the answers. For `client()` and for `connectAgent()`. */
 export interface PermissionPolicy extends Required<ClientPolicy> {
   /** Called for every decision. Returns a function that removes the listener. */
-  onDecision(listener: (decision: Decision) => void): () => void;
+  onDecision(listener: (decision: PermissionDecision) => void): () => void;
   /** Closes the audit log in `stateDir`. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -54,39 +63,28 @@ const optionKeys: Readonly<Record<keyof PermissionPolicyOptions, true>> = {
   env: true,
 };
 
-/** Makes gates for managed agents. */
-export interface PolicyGuard {
-  /** Whether the policy asks the user itself. */
-  readonly asks: boolean;
-  gate(given: { readonly agent: string; readonly asker?: PermissionAsker }): Gate;
-}
-
-const guardKey: unique symbol = Symbol("parley.guard");
-
-/** What a permission policy has for managed agents; undefined for any other policy. */
-export function guardOf(policy: ClientPolicy): PolicyGuard | undefined {
-  return (policy as { readonly [guardKey]?: PolicyGuard })[guardKey]; // others have none
-}
-
 /** Throws a TypeError for wrong options, and a RuleError for rules that cannot be meant. */
 export function permissionPolicy(options: PermissionPolicyOptions = {}): PermissionPolicy {
   checkOptions(options);
   const { stateDir, extraRoots, overlay, env, answerMs } = options;
-  const ownAudit =
-    options.audit === undefined && stateDir !== undefined ? auditLog(join(stateDir, "audit")) : undefined;
+  const { audit: wanted = stateDir !== undefined } = options;
+  const audit =
+    wanted === false || stateDir === undefined
+      ? undefined
+      : auditLog(join(stateDir, "audit"), wanted === true ? {} : wanted);
   const reports = new DecisionReports();
   const asker: PermissionAsker | undefined = options.ask && {
     permission: (question) => options.ask?.(question),
   };
   const given: GateOptions = {
-    rules: rulesOf(options.rules ?? []),
+    rules: parsePolicy([options.rules ?? []].flat().join("\n"), "user", "rules").rules,
     ...(stateDir === undefined
       ? {}
       : { remembered: rememberedRules(join(stateDir, "permissions.ndjson")), own: [stateDir] }),
-    ...optional({ audit: options.audit ?? ownAudit, asker, extraRoots, overlay, env, answerMs }),
+    ...optional({ audit, asker, extraRoots, overlay, env, answerMs }),
   };
   const { policy } = permissionGate(given, reports);
-  const close = async (): Promise<void> => ownAudit?.close();
+  const close = async (): Promise<void> => audit?.close();
   const guard: PolicyGuard = {
     asks: asker !== undefined,
     gate: (more) => permissionGate({ ...given, ...more }, reports),
@@ -101,16 +99,9 @@ export function permissionPolicy(options: PermissionPolicyOptions = {}): Permiss
   return made;
 }
 
-function rulesOf(given: NonNullable<PermissionPolicyOptions["rules"]>): readonly Rule[] {
-  const lines =
-    typeof given === "string" ? given : given.filter((rule) => typeof rule === "string").join("\n");
-  const parsed = typeof given === "string" ? [] : given.filter((rule) => typeof rule !== "string");
-  return [...parsePolicy(lines, "user", "rules").rules, ...parsed];
-}
-
 function checkOptions(options: PermissionPolicyOptions): void {
   checkKeys("permissionPolicy", options, optionKeys);
-  const { stateDir, extraRoots = [], rules = [], ask } = options;
+  const { stateDir, extraRoots = [], rules = [], ask, audit } = options;
   const paths = [
     ...(stateDir === undefined ? [] : [["stateDir", stateDir] as const]),
     ...extraRoots.map((root) => ["extraRoots", root] as const),
@@ -119,8 +110,13 @@ function checkOptions(options: PermissionPolicyOptions): void {
     if (typeof path !== "string" || !isAbsolute(path))
       throw new TypeError(`permissionPolicy: ${name} must be absolute, got ${argumentText(path)}`);
   }
-  if (typeof rules !== "string" && !Array.isArray(rules))
-    throw new TypeError(`permissionPolicy: rules must be text or a list, got ${argumentText(rules)}`);
+  const wrong: unknown = [rules].flat().find((line: unknown) => typeof line !== "string");
+  if (wrong !== undefined)
+    throw new TypeError(
+      `permissionPolicy: rules must be text or a list of lines, got ${argumentText(wrong)}`,
+    );
+  if (audit !== undefined && audit !== false && stateDir === undefined)
+    throw new TypeError("permissionPolicy: audit needs a stateDir, the folder of the log; got none");
   if (ask !== undefined && typeof ask !== "function")
     throw new TypeError(`permissionPolicy: ask must be a function, got ${argumentText(ask)}`);
 }

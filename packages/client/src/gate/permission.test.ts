@@ -4,8 +4,9 @@ import { test } from "node:test";
 import type { ClientSession, PermissionOption, RequestContext, ToolCallStart, Turn } from "@parley/acp";
 import { textDiff } from "@parley/acp/internal";
 import { folder, rules, talk, toolKinds } from "../../test/support/gate-probe.ts";
+import type { Decision } from "../internal.ts";
 import { type GateOptions, parseRule, permissionGate, rememberedRules } from "../internal.ts";
-import type { Decision, PermissionQuestion } from "../policy.ts";
+import type { PermissionQuestion } from "../policy.ts";
 
 const options: PermissionOption[] = [
   { optionId: "yes-please", name: "Go ahead", kind: "allow_once" },

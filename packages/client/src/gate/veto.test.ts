@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { type GateOptions, permissionGate } from "../internal.ts";
-import { auditLog, type Decision, type PermissionQuestion } from "../policy.ts";
+import { auditLog, type Decision, type GateOptions, permissionGate } from "../internal.ts";
+import type { PermissionQuestion } from "../policy.ts";
 
 const never = new AbortController().signal;
 

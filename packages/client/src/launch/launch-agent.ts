@@ -1,32 +1,21 @@
 // Starts or reaches an agent and connects to it.
 
-import type { ClientConnection } from "@parley/acp";
-import { type ClientDefinition, ConnectionError, client, type Edition, RequestError } from "@parley/acp";
+import {
+  type ClientConnection,
+  type ClientDefinition,
+  ConnectionError,
+  client,
+  RequestError,
+} from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
 import { LaunchError, type LaunchErrorKind, stderrHint } from "./launch-error.ts";
+import type { LaunchEvent } from "./launch-event.ts";
 import { type Explanation, type ReachedAgent, reachCommand } from "./reach-command.ts";
 import { reachRemote } from "./reach-remote.ts";
-import { reportWaiting, type WaitingEvent } from "./report-waiting.ts";
-import { abortableTransport, pausableTransport, type Unread, watchedInput } from "./watched-transport.ts";
-
-/** The progress of a launch. */
-export type LaunchEvent =
-  | {
-      readonly kind: "starting";
-      readonly agent: string;
-      readonly command: readonly string[];
-      readonly keys: readonly string[];
-    }
-  | { readonly kind: "connecting"; readonly agent: string; readonly url: string }
-  | WaitingEvent
-  | {
-      readonly kind: "ready";
-      readonly handshakeMs: number;
-      readonly agent: string;
-      readonly edition: Edition;
-    };
+import { reportWaiting } from "./report-waiting.ts";
+import { abortableTransport, pausableTransport, watchedInput } from "./watched-transport.ts";
 
 export interface LaunchOptions {
   /** The time for the handshake is that of the definition, else that of the entry, else 60,000 ms. */
@@ -37,11 +26,7 @@ export interface LaunchOptions {
   readonly inherited?: Readonly<Record<string, string | undefined>>;
   /** Further variables for the agent, such as credentials. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly onProgress?: (event: LaunchEvent) => void;
-  /** Gets everything that the agent writes to stderr. */
-  readonly onStderr?: (text: string) => void;
-  /** Gets output on stdout that is not a message. */
-  readonly onUnread?: (unread: Unread) => void;
+  readonly onEvent?: (event: LaunchEvent) => void;
   /** Aborts the launch. */
   readonly signal?: AbortSignal;
   /** Kills the agent and all processes that it started, without a grace time. */
@@ -69,7 +54,7 @@ const defaultHandshakeMs = 60_000;
 
 /** Rejects with a LaunchError with a hint; no process is left then. */
 export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Promise<LaunchedAgent> {
-  const { definition, onProgress, signal } = options;
+  const { definition, onEvent, signal } = options;
   const timeoutMs =
     definition.connection?.handshakeTimeoutMs ?? entry.handshakeTimeoutMs ?? defaultHandshakeMs;
   if (signal?.aborted) throw aborted(entry);
@@ -79,16 +64,14 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   const app = client({ ...offered, connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs } });
   const started = performance.now();
   const reached = entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options);
-  const answered = reportWaiting({ what: "initialize", timeoutMs }, reached.stderrTail, onProgress);
-  const held = pausableTransport(watchedInput(reached.transport, (unread) => options.onUnread?.(unread)));
+  const answered = reportWaiting({ what: "initialize", timeoutMs }, reached.stderrTail, onEvent);
+  const held = pausableTransport(watchedInput(reached.transport, (event) => onEvent?.(event)));
   const { transport, settled } = abortableTransport(held.transport, signal);
   try {
-    const connected = await app.connect(transport);
-    // as: the class has the members of the interface, but for disposal
-    const agent = connected as unknown as ClientConnection;
+    const agent = await app.connect(transport);
     const handshakeMs = performance.now() - started;
     const name = agent.info?.title ?? agent.info?.name ?? entry.name;
-    onProgress?.({ kind: "ready", handshakeMs, agent: name, edition: agent.edition });
+    onEvent?.({ kind: "ready", handshakeMs, agent: name, edition: agent.edition });
     return {
       entry,
       agent,
@@ -118,14 +101,16 @@ function startProgram(entry: CommandEntry, options: LaunchOptions): ReachedAgent
   const environment = { ...agentEnvironment(entry, options.inherited ?? process.env), ...options.env };
   const { command, args, name } = entry;
   const keys = passedKeys(environment);
-  options.onProgress?.({ kind: "starting", agent: name, command: [command, ...args], keys });
-  const reached = reachCommand(entry, environment, options);
+  options.onEvent?.({ kind: "starting", agent: name, command: [command, ...args], keys });
+  const { onEvent, cwd, kill } = options;
+  const onStderr = onEvent && ((text: string) => onEvent({ kind: "stderr", text }));
+  const reached = reachCommand(entry, environment, optional({ cwd, kill, onStderr }));
   return { ...reached, stderrTail: () => withoutKeys(reached.stderrTail(), environment, options.env) };
 }
 
 function startRemote(entry: Exclude<AgentEntry, CommandEntry>, options: LaunchOptions): ReachedAgent {
   const reached = reachRemote(entry);
-  options.onProgress?.({ kind: "connecting", agent: entry.name, url: entry.url });
+  options.onEvent?.({ kind: "connecting", agent: entry.name, url: entry.url });
   return reached;
 }
 

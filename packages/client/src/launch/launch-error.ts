@@ -1,6 +1,6 @@
 // The error of an agent that cannot be started or reached.
 
-/** `unknown_agent`: there is no agent of that name. `login_needed`: the user has to log in first. */
+/** Why an agent cannot be used. More may be added: give a switch over it a `default:`. */
 export type LaunchErrorKind =
   | "unknown_agent"
   | "not_found"
@@ -14,26 +14,31 @@ export type LaunchErrorKind =
   | "crash_loop"
   | "login_needed";
 
-export interface LaunchErrorDetails {
-  readonly hint: string;
-  readonly stderr?: string | undefined;
-  readonly exitCode?: number | undefined;
-  readonly signal?: string | undefined;
-  readonly cause?: unknown;
-}
-
 /** The agent did not start, or cannot be used before the user follows the hint. */
 export class LaunchError extends Error {
   override readonly name = "LaunchError";
+  /** What to do about it depends on this. */
   readonly kind: LaunchErrorKind;
   /** A fix for the user to try. */
   readonly hint: string;
   /** The last that the agent wrote to stderr. */
   readonly stderr: string | undefined;
+  /** The exit code of the agent's process, where it has exited. */
   readonly exitCode: number | undefined;
+  /** The signal that ended the agent's process. */
   readonly signal: string | undefined;
 
-  constructor(kind: LaunchErrorKind, message: string, details: LaunchErrorDetails) {
+  constructor(
+    kind: LaunchErrorKind,
+    message: string,
+    details: {
+      readonly hint: string;
+      readonly stderr?: string | undefined;
+      readonly exitCode?: number | undefined;
+      readonly signal?: string | undefined;
+      readonly cause?: unknown;
+    },
+  ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.kind = kind;
     this.hint = details.hint;

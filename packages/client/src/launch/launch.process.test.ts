@@ -6,7 +6,8 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
 import { patience, runs, scripted } from "../../test/support/managed-probe.ts";
-import { type CommandEntry, commandEntry, type LaunchEvent, launchAgent, readyAgents } from "../internal.ts";
+import type { LaunchEvent } from "../index.ts";
+import { type CommandEntry, commandEntry, launchAgent, readyAgents } from "../internal.ts";
 
 const definition = { name: "test", version: "1.0.0" };
 const patient = (handshakeTimeoutMs: number) => ({ ...definition, connection: { handshakeTimeoutMs } });
@@ -15,7 +16,7 @@ async function launched(t: TestContext, entry: CommandEntry, more: object = {}) 
   const events: LaunchEvent[] = [];
   const agent = await launchAgent(entry, {
     definition,
-    onProgress: (event) => void events.push(event),
+    onEvent: (event) => void events.push(event),
     ...more,
   });
   t.after(() => agent.close());
@@ -129,7 +130,8 @@ test("an agent that is killed is not given any time, whatever it is doing", pati
     definition,
     signal: stop.signal,
     kill: kill.signal,
-    onStderr() {
+    onEvent({ kind }) {
+      if (kind !== "stderr") return;
       stop.abort();
       setImmediate(() => kill.abort());
     },
@@ -142,7 +144,11 @@ test("a start that is given up leaves nothing behind", patience, async (t) => {
   const { entry, pid } = silent(t);
   const stop = new AbortController();
   await assert.rejects(
-    launchAgent(entry, { definition, signal: stop.signal, onStderr: () => stop.abort() }),
+    launchAgent(entry, {
+      definition,
+      signal: stop.signal,
+      onEvent: ({ kind }) => kind === "stderr" && stop.abort(),
+    }),
     { kind: "aborted" },
   );
   while (runs(pid())) await turnOfTheLoop(10);

@@ -1,15 +1,6 @@
 // Reports every few seconds that an agent has not answered yet.
 
-export interface WaitingEvent {
-  readonly kind: "waiting";
-  /** The request that is not answered yet. */
-  readonly what: "initialize" | "session";
-  readonly elapsedMs: number;
-  /** The timeout of the request. */
-  readonly timeoutMs: number;
-  /** The last line of its stderr. */
-  readonly lastLine: string;
-}
+import type { WaitingEvent } from "./launch-event.ts";
 
 const everyMs = 3_000;
 

@@ -3,6 +3,7 @@
 import type { Transport } from "@parley/acp";
 import { wrapSink, wrapTransport } from "@parley/acp/internal";
 import type { Sink } from "@parley/acp/transport";
+import type { UnreadEvent } from "./launch-event.ts";
 
 /** The signal ends it as if the agent had closed the connection, until `settled` is called. */
 export function abortableTransport(transport: Transport, signal: AbortSignal | undefined) {
@@ -38,22 +39,13 @@ export function pausableTransport(inner: Transport) {
   return { transport: wrapTransport(inner, control("connection")), ...control("owner") };
 }
 
-/** Output of an agent that was not read as a message. */
-export interface Unread {
-  /** `noise`: not a message. `too_large`: too long, or nested too deep. */
-  readonly why: "noise" | "too_large";
-  readonly bytes: number;
-  /** Its first 200 characters. */
-  readonly head: string;
-}
-
 const headChars = 200;
 
 /** Only a client sends `initialize`: a program that does so has echoed ours. */
-export function watchedInput(transport: Transport, onUnread: (unread: Unread) => void): Transport {
+export function watchedInput(transport: Transport, onUnread: (event: UnreadEvent) => void): Transport {
   let isOver = false;
-  const unread = (why: Unread["why"], bytes: number, head: string) =>
-    onUnread({ why, bytes, head: head.slice(0, headChars) });
+  const unread = (why: UnreadEvent["why"], bytes: number, head: string) =>
+    onUnread({ kind: "unread", why, bytes, head: head.slice(0, headChars) });
   const watching = (sink: Sink): Sink => {
     const end: Sink["end"] = (reason) => {
       if (!isOver) sink.end(reason);

@@ -39,12 +39,7 @@ export interface LoginCommand {
   readonly cwd: string;
 }
 
-export interface RecoveryContext {
-  /** Aborts when the prompt is cancelled. */
-  readonly signal: AbortSignal;
-}
-
-/** Answers for the user. A missing method answers no. */
+/** Answers for the user. A missing method answers no. A signal aborts when the prompt is cancelled. */
 export interface Asker {
   /** The id of a method, or undefined to give up. */
   chooseLogin?(methods: readonly LoginMethod[], agent: string): Promise<string | undefined>;
@@ -53,7 +48,7 @@ export interface Asker {
   /** Runs the command and resolves with its exit code. */
   terminalLogin?(command: LoginCommand, agent: string): Promise<number>;
   /** Whether to send a failed prompt again. Default: no. */
-  retry?(problem: Problem, context: RecoveryContext): Promise<boolean>;
+  retry?(problem: Problem, context: { readonly signal: AbortSignal }): Promise<boolean>;
   /** Whether to open a new session in place of one that the agent has lost. Default: no. */
-  newSession?(problem: Problem, context: RecoveryContext): Promise<boolean>;
+  newSession?(problem: Problem, context: { readonly signal: AbortSignal }): Promise<boolean>;
 }

@@ -9,7 +9,7 @@ import type { ClientSession, PermissionRequest } from "@parley/acp";
 import { type Life, patience, say, scripted } from "../../test/support/managed-probe.ts";
 import { openHistory } from "../history.ts";
 import { type ConnectAgentOptions, connectAgent, type ManagedAgentEvent } from "../index.ts";
-import { type Decision, type PermissionQuestion, permissionPolicy } from "../policy.ts";
+import { type PermissionDecision, type PermissionQuestion, permissionPolicy } from "../policy.ts";
 
 /** Of the sessions that the agents have from the start. */
 const anyFolder = tmpdir();
@@ -66,7 +66,7 @@ test(
       events.flatMap((event) => (event.kind === "warning" ? [event.message] : [])).join(),
       /^mode cannot be set: this agent has no such option/,
     );
-    assert.deepEqual(await session.prompt("hi").result, { stopReason: "end_turn" });
+    assert.deepEqual(await session.prompt("hi"), { stopReason: "end_turn" });
     await agent[Symbol.asyncDispose]();
     assert.equal((await agent.closed).kind, "closed");
     assert.equal(agent.pid, undefined);
@@ -109,6 +109,73 @@ test(
   },
 );
 
+test("the mistakes that a session refuses are refused here, too", patience, async (t) => {
+  const { agent, cwd } = await connected(t, [{ play: { otherwise: say("one") } }], {});
+  await assert.rejects(agent.newSession({ cwd: "work" }), { name: "TypeError", message: /cwd/ });
+  await assert.rejects(agent.newSession(undefined as never), { name: "TypeError", message: /`cwd`/ });
+  const session = await agent.newSession({ cwd });
+  assert.throws(() => session.prompt([]), {
+    name: "TypeError",
+    message: /at least one content block, got none/,
+  });
+  const image = { type: "image" as const, data: "", mimeType: "image/png" };
+  assert.throws(() => session.prompt([image]), { name: "TypeError", message: /image/ });
+  const listener = () => undefined;
+  session.onUpdate(listener);
+  assert.throws(() => session.onUpdate(listener), /listener/);
+  const iterated = session.prompt("hi");
+  let updates = 0;
+  for await (const _ of iterated) updates++;
+  assert.ok(updates > 0);
+  assert.throws(() => iterated[Symbol.asyncIterator](), TypeError);
+  assert.equal((await iterated).stopReason, "end_turn");
+  const awaited = session.prompt("hi");
+  await awaited;
+  assert.throws(() => awaited[Symbol.asyncIterator](), TypeError);
+});
+
+test("any policy decides, about the app's own session, and is told of a cancel", patience, async (t) => {
+  const decided: [string, ClientSession | undefined][] = [];
+  const cancels: ClientSession[] = [];
+  const written: string[] = [];
+  const { agent, cwd } = await connected(
+    t,
+    [
+      {
+        play: {
+          ...v1,
+          turns: [{ when: "wait", steps: [{ say: "waiting" }, { wait: "cancelled" }] }],
+          otherwise: [{ write: "{{cwd}}/yes.txt", content: "x" }],
+        },
+      },
+    ],
+    {
+      policy: {
+        decide(request, { session }) {
+          decided.push([request.type, session]);
+          return "allow";
+        },
+        cancel: (session) => void cancels.push(session),
+      },
+      files: {
+        canRead: false,
+        canWrite: true,
+        readText: () => assert.fail("it is not offered"),
+        async writeText(path) {
+          written.push(path);
+        },
+      },
+    },
+  );
+  const session = await agent.newSession({ cwd });
+  await session.prompt("go");
+  assert.deepEqual(written, [join(cwd, "yes.txt")]);
+  const prompt = session.prompt("wait");
+  for await (const { sessionUpdate } of prompt) if (sessionUpdate === "agent_message_chunk") prompt.cancel();
+  assert.deepEqual(decided, [["write", session]]);
+  assert.deepEqual(cancels, [session]);
+});
+
 test("prompts and requests are aborted by their signals", patience, async (t) => {
   const { agent, cwd } = await connected(
     t,
@@ -117,8 +184,7 @@ test("prompts and requests are aborted by their signals", patience, async (t) =>
   );
   const session = await agent.newSession({ cwd });
   const stop = new AbortController();
-  // as: the type of the library has the signal when both are merged
-  const options = { signal: stop.signal } as object;
+  const options = { signal: stop.signal };
   const prompt = session.prompt("wait", options);
   await prompt.accepted;
   stop.abort();
@@ -166,7 +232,7 @@ test(
       ],
       { policy },
     );
-    const decisions: Decision[] = [];
+    const decisions: PermissionDecision[] = [];
     const cancelled = Promise.withResolvers<void>();
     policy.onDecision((decision) => {
       decisions.push(decision);

@@ -4,15 +4,16 @@ import { isAbsolute } from "node:path";
 import { argumentText, optional } from "@parley/acp/internal";
 import type { AgentEntry, AgentSpec } from "../agents/agent-spec.ts";
 import { checkKeys } from "../base/option-keys.ts";
-import { guardOf, type PolicyGuard } from "../gate/permission-policy.ts";
+import { guardOf, type PolicyGuard } from "../gate/policy-guard.ts";
 import type { HistoryAgent } from "../history/history-record.ts";
 import { recordSessions } from "../history/record-sessions.ts";
 import { recordingHistory } from "../history/recording-history.ts";
 import { targetEntry } from "../launch/agent-target.ts";
 import { askThrough } from "./ask-through.ts";
+import type { ConnectAgentOptions } from "./connect-options.ts";
 import { type ManagedConnection, manageAgent } from "./manage-agent.ts";
 import type { ManagedAgent } from "./managed-agent.ts";
-import type { ConnectAgentOptions, ManagedGate, Recorder } from "./managed-options.ts";
+import type { ManagedGate, Recorder } from "./managed-options.ts";
 
 const optionKeys: Readonly<Record<keyof ConnectAgentOptions, true>> = {
   name: true,

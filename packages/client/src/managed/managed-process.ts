@@ -5,7 +5,6 @@ import { sleep } from "@parley/acp/internal";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError, stderrHint } from "../launch/launch-error.ts";
-import type { Unread } from "../launch/watched-transport.ts";
 import { clientDefinition, type SessionLookup } from "./client-definition.ts";
 import { logIn } from "./log-in.ts";
 import type { ManageAgentOptions } from "./managed-options.ts";
@@ -194,7 +193,7 @@ export class ManagedProcess {
 
   async #launch(): Promise<LaunchedAgent> {
     const { options } = this;
-    const { onEvent, env = {}, backoffMs = 1_000 } = options;
+    const { env = {}, backoffMs = 1_000 } = options;
     // the start may have another reason than the last crash
     const again = this.#recentCrashes().length - 1;
     if (again > 0) await sleep(Math.min(backoffMs * 2 ** (again - 1), longestPauseMs), this.#stop.signal);
@@ -203,13 +202,6 @@ export class ManagedProcess {
       ...options,
       definition,
       env: { ...env, ...this.#credentials },
-      ...(onEvent === undefined
-        ? {}
-        : {
-            onProgress: onEvent,
-            onStderr: (text: string) => onEvent({ kind: "stderr", text }),
-            onUnread: (unread: Unread) => onEvent({ kind: "unread", ...unread }),
-          }),
     });
     if (this.#closing !== undefined) {
       await launched.close();

@@ -42,7 +42,7 @@ export class ManagedPrompt extends PromptHandle {
     this.content = content;
     this.#meta = _meta;
     this.#controller = controller;
-    if (signal !== undefined) this.#follow(signal, cancel);
+    if (signal !== undefined) this.cancelOn(signal);
   }
 
   get isSent(): boolean {
@@ -51,12 +51,6 @@ export class ManagedPrompt extends PromptHandle {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
-  }
-
-  #follow(signal: AbortSignal, cancel: () => void): void {
-    signal.addEventListener("abort", cancel, { once: true });
-    const unfollow = (): void => signal.removeEventListener("abort", cancel);
-    this.result.then(unfollow, unfollow);
   }
 
   /** Sends it. `stuck` is called when the agent does not end its work in time after a cancel. */

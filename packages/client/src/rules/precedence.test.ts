@@ -3,8 +3,9 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync, writeFil
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, rules } from "../../test/support/gate-probe.ts";
+import type { Rule } from "../internal.ts";
 import { type GateOptions, parseRule, permissionGate, rememberedRules } from "../internal.ts";
-import { type Rule, RuleError, type Subject } from "../policy.ts";
+import { RuleError, type Subject } from "../policy.ts";
 
 const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
 const write = (path: string): Subject => ({

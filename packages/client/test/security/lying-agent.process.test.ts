@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { ToolKind } from "@parley/acp/model";
+import type { Rule } from "../../src/internal.ts";
 import { parseRule } from "../../src/internal.ts";
-import type { PermissionQuestion, Rule } from "../../src/policy.ts";
+import type { PermissionQuestion } from "../../src/policy.ts";
 import { toolKinds } from "../support/gate-probe.ts";
 import { type Attempt, ground, hostile, tally } from "./hostile-probe.ts";
 

@@ -3,7 +3,7 @@
 import type { RequestErrorKind } from "../../jsonrpc/error-kinds.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 
-const kinds = {
+const kinds: Readonly<Record<FileErrorReason, RequestErrorKind>> = {
   invalid_path: "invalid_params",
   invalid_argument: "invalid_params",
   not_a_file: "invalid_params",
@@ -15,9 +15,21 @@ const kinds = {
   limit_exceeded: "limit_exceeded",
   conflict: "conflict",
   unavailable: "unavailable",
-} as const satisfies Readonly<Record<string, RequestErrorKind>>;
+};
 
-export type FileErrorReason = keyof typeof kinds;
+/** Why a file operation was refused. */
+export type FileErrorReason =
+  | "invalid_path"
+  | "invalid_argument"
+  | "not_a_file"
+  | "not_a_directory"
+  | "not_found"
+  | "permission_denied"
+  | "outside_workspace"
+  | "not_text"
+  | "limit_exceeded"
+  | "conflict"
+  | "unavailable";
 
 /** The `data` of every RequestError that files reject with. */
 export interface FileErrorData {

@@ -62,7 +62,15 @@ export interface LocalFiles extends Files {
 
 const defaultMaxReadBytes = 10 * 1024 * 1024;
 
-/** Opens the roots, and throws when one cannot be opened. Call `close` when done. */
+/**
+ * Opens the roots, and throws when one cannot be opened. Call `close` when done.
+ *
+ * @example
+ * import { client } from "@parley/acp";
+ * import { localFiles } from "@parley/acp/node";
+ *
+ * client({ name: "my-client", version: "1.0.0", files: (session) => localFiles({ roots: session.roots }) });
+ */
 export function localFiles(options: LocalFilesOptions): LocalFiles {
   return localFilesWith(canUseDescriptors() ? descriptorAccess : portableAccess, options);
 }

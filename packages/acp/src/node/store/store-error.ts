@@ -2,9 +2,8 @@
 
 import { RequestError } from "../../jsonrpc/errors.ts";
 
-export const storeErrorKinds = ["missing", "foreign", "damaged", "newer", "inaccessible"] as const;
-
-export type StoreErrorKind = (typeof storeErrorKinds)[number];
+/** Why a store cannot be used. More kinds may be added: give a switch over it a `default:`. */
+export type StoreErrorKind = "missing" | "foreign" | "damaged" | "newer" | "inaccessible";
 
 /** The file or one session in it cannot be used; the message names the file and says what to do. */
 export class StoreError extends Error {

@@ -53,7 +53,15 @@ const knownOptions = {
 
 const mebibyte = 1024 * 1024;
 
-/** Runs commands on this machine. Call `close` when done. */
+/**
+ * Runs commands on this machine. Call `close` when done.
+ *
+ * @example
+ * import { client } from "@parley/acp";
+ * import { localTerminals } from "@parley/acp/node";
+ *
+ * client({ name: "my-client", version: "1.0.0", terminals: (session) => localTerminals({ cwd: session.cwd }) });
+ */
 export function localTerminals(options: LocalTerminalsOptions): LocalTerminals {
   checkOptions("localTerminals", options, knownOptions);
   if (!isAbsolute(options.cwd)) throw new TypeError(`cwd must be an absolute path, got "${options.cwd}"`);

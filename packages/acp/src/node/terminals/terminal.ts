@@ -5,7 +5,7 @@ import { ByteTail } from "../../base/byte-tail.ts";
 import { withTimeout } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import type { ExitStatus } from "../../model/content.ts";
-import type { TerminalHandle, TerminalOutput } from "../../model/services.ts";
+import type { CommandOutput, TerminalHandle } from "../../model/services.ts";
 import type { PtyControl, RunningCommand } from "./command.ts";
 import { unknownTerminal } from "./terminal-errors.ts";
 
@@ -59,7 +59,7 @@ export class Terminal implements LocalTerminal {
     void this.#follow();
   }
 
-  async output(): Promise<TerminalOutput> {
+  async output(): Promise<CommandOutput> {
     this.#check();
     return {
       output: this.#tail.text({ complete: this.#complete }),

@@ -16,11 +16,12 @@ import { checkUnstable } from "./definition-rules.ts";
 export type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
 export type NotificationMap<Map> = { [Method in keyof Map]: { params: unknown } };
 
-// biome-ignore lint/suspicious/noConfusingVoidType: an async handler without a return statement is a Promise<void>
-type Nothing = undefined | void;
-
-/** A handler may return nothing where the protocol's result has no required field. */
-type Returns<Result> = Record<never, never> extends Result ? Result | Nothing : Result;
+/** What a handler returns. It may return nothing where the protocol's result has no required field. */
+export type HandlerResult<Result> =
+  Record<never, never> extends Result
+    ? // biome-ignore lint/suspicious/noConfusingVoidType: an async handler without a return statement is a Promise<void>
+      Result | undefined | void
+    : Result;
 
 /**
  * A request of the peer while its handler runs. To ask the peer something meanwhile, use the peer, which validates:
@@ -33,7 +34,7 @@ export type RequestHandlers<Requests extends RequestMap<Requests>> = {
   readonly [Method in keyof Requests]?: (
     params: Requests[Method]["params"],
     request: WireRequest,
-  ) => Returns<Requests[Method]["result"]> | Promise<Returns<Requests[Method]["result"]>>;
+  ) => HandlerResult<Requests[Method]["result"]> | Promise<HandlerResult<Requests[Method]["result"]>>;
 } & { readonly [Extension in `_${string}`]?: (params: unknown, request: WireRequest) => unknown };
 
 /** The notifications of the peer, synchronous by type; an unhandled one is ignored. */
@@ -41,42 +42,85 @@ export type NotificationHandlers<Notifications extends NotificationMap<Notificat
   readonly [Method in keyof Notifications]?: (params: Notifications[Method]["params"]) => undefined;
 } & { readonly [Extension in `_${string}`]?: (params: unknown) => undefined };
 
-interface WirePeerSettings
-  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "noise" | "drainMs"> {
-  /** The unstable features to enable. Default: none. */
-  readonly unstable?: UnstableFeatures;
-}
-
+/** The handlers and settings of a peer. */
 export interface WirePeerOptions<
   Requests extends RequestMap<Requests>,
   Notifications extends NotificationMap<Notifications>,
-> extends WirePeerSettings {
+> extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "noise" | "drainMs"> {
+  /** The unstable features to enable. Default: none. */
+  readonly unstable?: UnstableFeatures;
   readonly requests?: RequestHandlers<Requests>;
   readonly notifications?: NotificationHandlers<Notifications>;
 }
 
 type AnyHandler = (params: unknown, request: WireRequest) => unknown;
 
-export class WirePeer<
+/** One side of a connection on the raw wire. */
+export interface WirePeer<
   Requests extends RequestMap<Requests>,
   Notifications extends NotificationMap<Notifications>,
 > {
   /** Resolves when the connection has closed, with the reason; never rejects. */
   readonly closed: Promise<ConnectionError>;
+  readonly counters: Readonly<ConnectionCounters>;
+  /** Throws at once when the params are not valid for this version of the protocol. */
+  request<Method extends keyof Requests & string>(
+    method: Method,
+    params: Requests[Method]["params"],
+    options?: Omit<RequestOptions<unknown>, "receive">,
+  ): Promise<Requests[Method]["result"]>;
+  /** Throws at once when the params are not valid. Returns a promise only when the peer is slow. */
+  notify<Method extends keyof Notifications & string>(
+    method: Method,
+    params: Notifications[Method]["params"],
+  ): Promise<void> | undefined;
+  /** Sends a request outside the protocol. Its name begins with `_`, and nothing is validated. */
+  requestExtension(
+    method: `_${string}`,
+    params?: unknown,
+    options?: RequestOptions<unknown>,
+  ): Promise<unknown>;
+  /** Sends a notification outside the protocol. Its name begins with `_`, and nothing is validated. */
+  notifyExtension(method: `_${string}`, params?: unknown): Promise<void> | undefined;
+  /**
+   * Sends several calls as one array, for peers that are known to take arrays. Throws for calls that may not
+   * be batched. Gives one promise per call, `undefined` for notifications.
+   */
+  batch(calls: readonly BatchCall[]): (Promise<unknown> | undefined)[];
+  /** Rejects what is pending, lets running handlers answer, flushes, closes. Idempotent. */
+  close(reason?: string): Promise<void>;
+}
+
+/** The settings of a peer of either side. */
+type PeerSettings = Omit<WirePeerOptions<object, object>, "requests" | "notifications"> & {
+  readonly requests?: object | undefined;
+  readonly notifications?: object | undefined;
+};
+
+/** Connects one side of a version. */
+export function wirePeer<
+  Requests extends RequestMap<Requests>,
+  Notifications extends NotificationMap<Notifications>,
+>(
+  transport: Transport,
+  version: WireVersion,
+  role: Role,
+  options: PeerSettings,
+): WirePeer<Requests, Notifications> {
+  return new ConnectedPeer(transport, version, role, options);
+}
+
+class ConnectedPeer<
+  Requests extends RequestMap<Requests>,
+  Notifications extends NotificationMap<Notifications>,
+> implements WirePeer<Requests, Notifications>
+{
+  readonly closed: Promise<ConnectionError>;
   readonly #connection: Connection;
   readonly #wire: BoundWire;
 
-  /** @internal Made by agentPeer() and clientPeer(). */
-  constructor(
-    transport: Transport,
-    version: WireVersion,
-    options: WirePeerSettings & {
-      readonly role: Role;
-      readonly requests?: object;
-      readonly notifications?: object;
-    },
-  ) {
-    const { role, unstable = [], requests = {}, notifications = {}, log } = options;
+  constructor(transport: Transport, version: WireVersion, role: Role, options: PeerSettings) {
+    const { unstable = [], requests = {}, notifications = {}, log } = options;
     checkUnstable("unstable", options.unstable);
     this.#wire = new BoundWire(version, role, unstable, guardedLog(log));
     this.#connection = new Connection(transport, {
@@ -98,7 +142,6 @@ export class WirePeer<
     return this.#connection.counters;
   }
 
-  /** Throws at once when the params are not valid for this version of the protocol. */
   request<Method extends keyof Requests & string>(
     method: Method,
     params: Requests[Method]["params"],
@@ -107,7 +150,6 @@ export class WirePeer<
     return this.#wire.request<Requests[Method]["result"]>(this.#connection, method, params, options);
   }
 
-  /** Throws at once when the params are not valid. Returns a promise only when the peer is slow. */
   notify<Method extends keyof Notifications & string>(
     method: Method,
     params: Notifications[Method]["params"],
@@ -115,7 +157,6 @@ export class WirePeer<
     return this.#connection.notify(method, this.#wire.notification(method, params));
   }
 
-  /** A request outside the protocol: its name begins with `_`, nothing is validated. */
   requestExtension(
     method: `_${string}`,
     params?: unknown,
@@ -128,10 +169,6 @@ export class WirePeer<
     return this.#connection.notify(extensionName(method), params);
   }
 
-  /**
-   * Sends several calls as one array, for peers that are known to take arrays. Throws for calls that may not
-   * be batched. Gives one promise per call, `undefined` for notifications.
-   */
   batch(calls: readonly BatchCall[]): (Promise<unknown> | undefined)[] {
     const checkedCalls = calls.map((call) => {
       if (call.method.startsWith("_")) return call;
@@ -142,7 +179,6 @@ export class WirePeer<
     return this.#connection.batch(checkedCalls);
   }
 
-  /** Rejects what is pending, lets running handlers answer, flushes, closes. Idempotent. */
   close(reason?: string): Promise<void> {
     return this.#connection.close(reason);
   }

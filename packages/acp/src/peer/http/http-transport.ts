@@ -2,16 +2,20 @@
 
 import { milliseconds } from "../../base/deadline.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
-import type { HttpClientOptions } from "../../transport/http/http-client.ts";
+import type { HttpTransportOptions } from "../../transport/http/http-options.ts";
 import { lateTransport } from "../../transport/late-transport.ts";
 import { plainTextProblem } from "../../transport/unencrypted-address.ts";
 
-export interface HttpTransportOptions extends HttpClientOptions {
-  /** Lets `http:` go to other machines too, where anybody on the way can read the headers. Default false. */
-  readonly allowPlainText?: boolean;
-}
-
-/** Throws TypeError for an address or headers that cannot be used. Nothing is sent before the first message. */
+/**
+ * Connects to an agent by ACP's Streamable HTTP. Nothing is sent before the first message. Throws a TypeError for an address
+ * or headers that cannot be used.
+ *
+ * @example
+ * import { client, httpTransport } from "@parley/acp";
+ *
+ * const transport = httpTransport("https://agents.example.com/acp", { headers: { authorization: "Bearer …" } });
+ * const connection = await client({ name: "my-client", version: "1.0.0" }).connect(transport);
+ */
 export function httpTransport(address: string | URL, options: HttpTransportOptions = {}): Transport {
   const url = checkedAddress(address, options.allowPlainText ?? false);
   checkHeaders(options.headers ?? {});

@@ -46,7 +46,17 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-/** Relays between a client and an agent. It owns both transports. */
+/**
+ * Relays between a client and an agent. It owns both transports.
+ *
+ * @example
+ * import { spawnTransport, stdioTransport } from "@parley/acp/node";
+ * import { relay } from "@parley/acp/relay";
+ *
+ * // the client that started this program may speak another version than my-agent
+ * const { closed } = relay(stdioTransport(), spawnTransport("my-agent"));
+ * await closed;
+ */
 export function relay(client: Transport, agent: Transport, options: RelayOptions = {}): Relay {
   checkUnstable("relay: unstable", options.unstable);
   return new RunningRelay(client, agent, options);

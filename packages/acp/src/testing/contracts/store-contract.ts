@@ -21,7 +21,17 @@ async function idsOf(store: SessionStore, cwd?: string, limit = 50): Promise<str
   return ids;
 }
 
-/** Registers the tests that every kind of store must pass. `make` gives an empty store; the test closes it. */
+/**
+ * Registers the tests that every kind of store must pass. `make` gives an empty store; the test closes it.
+ *
+ * @example
+ * import assert from "node:assert/strict";
+ * import { test } from "node:test";
+ * import { memoryStore } from "@parley/acp/store";
+ * import { storeContract } from "@parley/acp/testing";
+ *
+ * storeContract({ test, assert }, "my store", () => memoryStore());
+ */
 export function storeContract(
   { test, assert }: ContractRunner,
   name: string,

@@ -24,17 +24,25 @@ export interface TransportPair {
   readonly dispose?: () => Promise<void>;
 }
 
-/** The cases that some medium cannot express. */
-type Exception = "bytes" | "half-close" | "cut" | "pause" | "malformed" | "back-pressure" | "unopened";
+/** A case of the contract that some medium cannot express. */
+export type ContractException =
+  | "bytes"
+  | "half-close"
+  | "cut"
+  | "pause"
+  | "malformed"
+  | "back-pressure"
+  | "unopened";
 
 export interface ContractOptions {
   /** Reasons by case. */
-  readonly exceptions?: Readonly<Partial<Record<Exception, string>>>;
+  readonly exceptions?: Readonly<Partial<Record<ContractException, string>>>;
   /** How one message looks as bytes on this wire, where it has bytes. */
   readonly encode?: (text: string) => Uint8Array;
 }
 
-type MakePair = (limits: Partial<FrameLimits>) => Promise<TransportPair> | TransportPair;
+/** Makes two connected transports with these limits. */
+export type MakeTransportPair = (limits: Partial<FrameLimits>) => Promise<TransportPair> | TransportPair;
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
@@ -67,18 +75,37 @@ async function fill(pair: TransportPair, near: WatchedTransport, until: "full" |
   return enough;
 }
 
-/** Registers the tests that every kind of transport must pass. */
+/**
+ * Registers the tests that every kind of transport must pass.
+ *
+ * @example
+ * import assert from "node:assert/strict";
+ * import { test } from "node:test";
+ * import { transportContract } from "@parley/acp/testing";
+ * import { memoryPair } from "@parley/acp/transport";
+ *
+ * const exceptions = { bytes: "it has none", "half-close": "it has none", malformed: "it has no text" };
+ * transportContract(
+ *   { test, assert },
+ *   "my transport",
+ *   (limits) => {
+ *     const [near, far] = memoryPair({ limits });
+ *     return { near, far };
+ *   },
+ *   { exceptions },
+ * );
+ */
 export function transportContract(
   { test, assert }: ContractRunner,
   name: string,
-  makePair: MakePair,
+  makePair: MakeTransportPair,
   options: ContractOptions = {},
 ): void {
   const { exceptions = {}, encode = (text) => new TextEncoder().encode(`${text}\n`) } = options;
 
   function promise(
     what: string,
-    needs: readonly Exception[],
+    needs: readonly ContractException[],
     limits: Partial<FrameLimits>,
     body: (pair: TransportPair) => Promise<void>,
   ): void {

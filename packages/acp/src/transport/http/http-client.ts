@@ -6,8 +6,9 @@ import { limitsFrom } from "../../jsonrpc/connection-options.ts";
 import type { EndReason, Sink, Transport } from "../../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "../byte-channel.ts";
 import { frameParser } from "../frame-parser.ts";
-import { type EndpointOptions, HttpEndpoint } from "./http-endpoint.ts";
+import { HttpEndpoint } from "./http-endpoint.ts";
 import { asFailure, HttpFailure, type Pacing } from "./http-failure.ts";
+import type { HttpTransportOptions } from "./http-options.ts";
 import { openConnection, type PostOptions, post } from "./http-post.ts";
 import { HttpStreams } from "./http-stream.ts";
 
@@ -32,23 +33,6 @@ export interface HttpConnection {
   send(message: object): void;
   openStream(session: string): void;
   closeStream(session: string): void;
-}
-
-export interface HttpClientOptions extends EndpointOptions {
-  readonly limits?: Partial<FrameLimits>;
-  /**
-   * How long the server may take to accept a message. Default 60,000 ms. There is no limit for the first one, because
-   * the server may have to start an agent.
-   */
-  readonly requestTimeoutMs?: number;
-  /** How long a message waits for the stream of its session before it is sent anyway. Default 5,000 ms. */
-  readonly openTimeoutMs?: number;
-  /** How long `close` waits for queued messages and for the DELETE. Default 1,000 ms. */
-  readonly closeTimeoutMs?: number;
-  /** Retries in a row while the server is busy. Default 5. */
-  readonly maxRetries?: number;
-  /** The pause before the first retry, doubled each time. Default 100 ms. */
-  readonly backoffMs?: number;
 }
 
 interface Queued {
@@ -79,7 +63,7 @@ export class HttpClientTransport implements Transport {
   #sending: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(url: URL, routing: HttpRouting, options: HttpClientOptions = {}) {
+  constructor(url: URL, routing: HttpRouting, options: HttpTransportOptions = {}) {
     this.#endpoint = new HttpEndpoint(url, options);
     this.#routing = routing;
     this.#limits = limitsFrom(defaultFrameLimits, options.limits);

@@ -4,18 +4,7 @@ import { type Deadline, deadline } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { isLoopback } from "../unencrypted-address.ts";
 import { HttpFailure, networkWords, plainLine, retryAfter, serverWords } from "./http-failure.ts";
-
-/** The form of the standard `fetch` that is used. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
-export interface EndpointOptions {
-  /** Sent with every request; never shown in errors. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Default: the global `fetch`. */
-  readonly fetch?: Fetch;
-  /** Whether to store cookies and send them back. Default true. */
-  readonly cookies?: boolean;
-}
+import type { HttpTransportOptions } from "./http-options.ts";
 
 export interface Call {
   readonly method: "POST" | "GET" | "DELETE";
@@ -42,13 +31,13 @@ export class HttpEndpoint {
   readonly shown: string;
   readonly #url: string;
   readonly #headers: Headers;
-  readonly #fetch: Fetch;
+  readonly #fetch: NonNullable<HttpTransportOptions["fetch"]>;
   readonly #jar: CookieJar;
   readonly #cookies: boolean;
   /** Ends each running call. */
   readonly #running = new Set<() => void>();
 
-  constructor(address: URL, options: EndpointOptions) {
+  constructor(address: URL, options: HttpTransportOptions) {
     this.#url = address.href;
     this.shown = `${address.origin}${address.pathname}`;
     this.#headers = new Headers(options.headers);

@@ -6,7 +6,8 @@ import type { ReadTextOptions } from "@parley/acp/model";
 import type { DirectoryEntry, FileFacts, LocalFiles } from "@parley/acp/node";
 import { ToolError } from "./tool.ts";
 
-interface TextWithVersion {
+/** The text of a file and its version. */
+export interface TextWithVersion {
   /** Without a byte order mark. */
   readonly text: string;
   readonly version: string;

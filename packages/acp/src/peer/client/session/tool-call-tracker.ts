@@ -1,9 +1,7 @@
 // Tracks the tool calls of a session: which are open, what is known of them, and which can be cancelled.
 
-import type { SessionUpdate, ToolCallUpdate } from "../../../model/update.ts";
+import type { SessionUpdate, ToolCallUpdate, UpdateOf } from "../../../model/update.ts";
 import { KnownToolCalls } from "./known-tool-calls.ts";
-
-type UpdateOf<Tag extends SessionUpdate["sessionUpdate"]> = Extract<SessionUpdate, { sessionUpdate: Tag }>;
 
 export class ToolCallTracker {
   /** Every call so far: a patch without a status opens a call only if it is the first about it. */

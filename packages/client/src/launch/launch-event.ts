@@ -1,0 +1,45 @@
+// The events of an agent's process for the user.
+
+import type { Edition } from "@parley/acp";
+
+/** An event of the agent's process or connection. */
+export type LaunchEvent =
+  /** The program is being started. `keys` are the variables that look like keys, so that the user knows whose account is used. */
+  | {
+      readonly kind: "starting";
+      readonly agent: string;
+      readonly command: readonly string[];
+      readonly keys: readonly string[];
+    }
+  /** The remote agent is being connected to. */
+  | { readonly kind: "connecting"; readonly agent: string; readonly url: string }
+  /** A request is not answered yet: reported every three seconds, with the last line of stderr. */
+  | {
+      readonly kind: "waiting";
+      readonly what: "initialize" | "session";
+      readonly elapsedMs: number;
+      readonly timeoutMs: number;
+      readonly lastLine: string;
+    }
+  /** The handshake is done. */
+  | {
+      readonly kind: "ready";
+      readonly handshakeMs: number;
+      readonly agent: string;
+      readonly edition: Edition;
+    }
+  /** The agent wrote to stderr. */
+  | { readonly kind: "stderr"; readonly text: string }
+  /**
+   * The agent sent something that was not read. `noise`: not a message. `too_large`: too long, or nested too deep. `head` has
+   * its first 200 characters.
+   */
+  | {
+      readonly kind: "unread";
+      readonly why: "noise" | "too_large";
+      readonly bytes: number;
+      readonly head: string;
+    };
+
+export type WaitingEvent = Extract<LaunchEvent, { kind: "waiting" }>;
+export type UnreadEvent = Extract<LaunchEvent, { kind: "unread" }>;

@@ -1,0 +1,78 @@
+// The options and events of a managed agent.
+
+import type { ClientDefinition, ClientPolicy, ElicitationResponse, RequestContext } from "@parley/acp";
+import type { AgentSpec } from "../agents/agent-spec.ts";
+import type { History } from "../history/history.ts";
+import type { LaunchEvent } from "../launch/launch-event.ts";
+import type { Asker, ElicitationQuestion } from "./asker.ts";
+import type { Problem } from "./problem.ts";
+
+/** Events of an agent and its sessions for the user. */
+export type ManagedAgentEvent =
+  | LaunchEvent
+  | { readonly kind: "crashed"; readonly message: string; readonly stderr: string }
+  | { readonly kind: "restarting"; readonly reason: string }
+  /**
+   * The session was reopened after a restart, or because the agent had lost it. `new`: the agent has forgotten the
+   * conversation.
+   */
+  | {
+      readonly kind: "continued";
+      readonly sessionId: string;
+      readonly how: "loaded" | "resumed" | "new";
+      readonly after: "restart" | "loss";
+    }
+  /** The agent works on a prompt and has sent nothing for so long: it may hang. */
+  | { readonly kind: "quiet"; readonly ms: number }
+  | { readonly kind: "login"; readonly method: string }
+  | {
+      readonly kind: "retrying";
+      readonly problem: Problem;
+      readonly delayMs: number;
+      readonly attempt: number;
+    }
+  | { readonly kind: "warning"; readonly message: string };
+
+/** Everything that `client()` takes, and how the agent is started, watched and recorded. */
+export interface ConnectAgentOptions extends Omit<ClientDefinition, "auth" | "elicit" | "policy"> {
+  /** Shows a form, or an address to visit with its host. Without it the client offers neither. */
+  elicit?(
+    question: ElicitationQuestion,
+    context: RequestContext,
+  ): Promise<ElicitationResponse> | ElicitationResponse;
+  /** Answers the questions of logins and recoveries. Without it, or without one of its methods, the answer is no. */
+  readonly asker?: Asker;
+  /** The working directory of the agent's process. Absolute. Default: ours. */
+  readonly cwd?: string;
+  /** Further variables for the agent, such as credentials. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Aborts the start of the agent. */
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: ManagedAgentEvent) => void;
+  /** The time to open, load or resume a session; the second attempt has twice as long. Default 60,000 ms. */
+  readonly setupTimeoutMs?: number;
+  /** The time for a login by the agent, browser included. Default 300,000 ms. */
+  readonly loginTimeoutMs?: number;
+  /**
+   * How often a crashed agent is restarted within five minutes: at once, then after `backoffMs`, twice that and so on.
+   * Default 5.
+   */
+  readonly maxRestarts?: number;
+  /** The time for an agent to end its work after a cancel, before it is stopped. Default 5,000 ms. */
+  readonly cancelTimeoutMs?: number;
+  /** The silence during a prompt after which `quiet` is reported. Default 30,000 ms. */
+  readonly quietMs?: number;
+  /** How often a prompt is sent again to an agent that is rate limited. Default 4. */
+  readonly maxRetries?: number;
+  /** The first pause where the agent names none; each further one is twice as long. Default 1,000 ms. */
+  readonly backoffMs?: number;
+  /**
+   * Decides what the agent may do. That of `permissionPolicy()` of `@parley/client/policy` brings guarded files and
+   * terminals; with any other one, `files` and `terminals` are served as in `client()`.
+   */
+  readonly policy?: ClientPolicy;
+  /** Records all sessions. It stays open when the agent is closed. */
+  readonly history?: History;
+  /** Agents that may be named beside the ready ones, such as those of the config file. */
+  readonly agents?: readonly AgentSpec[] | Readonly<Record<string, AgentSpec>>;
+}
