@@ -155,6 +155,7 @@ const fakePrompt: Prompt = {
   result,
   // biome-ignore lint/suspicious/noThenProperty: a prompt is awaited for its result
   then: (...given) => result.then(...given),
+  text: async () => "done",
   cancel: () => undefined,
   async *[Symbol.asyncIterator]() {},
 };

@@ -17,6 +17,7 @@ export type {
   PermissionRequest,
 } from "./model/ask.ts";
 export type { ContentBlock, PermissionOption, SessionConfigOption } from "./model/content.ts";
+export { textOf } from "./model/content-text.ts";
 export type { Entry } from "./model/entry.ts";
 export type { Files, TerminalHandle, Terminals } from "./model/services.ts";
 export type { OutgoingUpdate, PromptResult, SessionUpdate, StopReason } from "./model/update.ts";

@@ -1,10 +1,10 @@
 // Collects what an agent does for one prompt, for assertions.
 
-import type { ContentBlock } from "../model/content.ts";
+import { addMessageText, joinMessages, type MessageTexts } from "../model/content-text.ts";
 import { entryFormat } from "../model/entry-format.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import { applyEntry, createView } from "../view/apply-entry.ts";
-import type { SessionView, ToolCallItem } from "../view/session-view.ts";
+import type { ToolCallItem } from "../view/session-view.ts";
 
 /** What an agent did for one prompt. */
 export interface Collected {
@@ -30,25 +30,20 @@ export async function collect(
 ): Promise<Collected> {
   const updates: SessionUpdate[] = [];
   const view = createView();
+  const messages: MessageTexts = new Map();
+  const thoughts: MessageTexts = new Map();
   for await (const update of prompt) {
     updates.push(update);
     applyEntry(view, { format: entryFormat, seq: updates.length, time: 0, kind: "update", update });
+    addMessageText(messages, "agent_message", update);
+    addMessageText(thoughts, "agent_thought", update);
   }
   const result = await prompt.result;
   return {
-    text: textOf(view, "agent_message"),
-    thoughts: textOf(view, "agent_thought"),
+    text: joinMessages(messages),
+    thoughts: joinMessages(thoughts),
     toolCalls: [...view.toolCalls.values()],
     updates,
     result,
   };
-}
-
-function textOf({ timeline }: SessionView, kind: "agent_message" | "agent_thought"): string {
-  const messages = timeline.flatMap((item) => (item.kind === kind ? [item.content] : []));
-  return messages.map((content) => content.map(textIn).join("")).join("\n");
-}
-
-function textIn(block: ContentBlock): string {
-  return block.type === "text" && typeof block.text === "string" ? block.text : "";
 }

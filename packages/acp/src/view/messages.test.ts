@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { entriesOf, text, updates } from "../../test/support/sample-entries.ts";
 import type { Entry } from "../model/entry.ts";
-import { applyEntry, type MessageItem, type SessionView, viewFrom } from "../view.ts";
+import { applyEntry, createView, type MessageItem, type SessionView, snapshot, viewFrom } from "../view.ts";
 
 function messages(view: SessionView): MessageItem[] {
   return view.timeline.filter(
@@ -21,6 +21,26 @@ test("consecutive text chunks of a message are one block", () => {
     { sessionUpdate: "agent_message_chunk", messageId: "m", content: text("lo") },
   );
   assert.deepEqual(shown(entries), [["agent_message:m", [text("Hello")]]]);
+});
+
+test("the text of a message is that of its content at the moment; a snapshot has the content alone", () => {
+  const image = { type: "image", data: "AA==", mimeType: "image/png" } as const;
+  const view = createView();
+  const entries = updates(
+    { sessionUpdate: "agent_message", messageId: "m" },
+    { sessionUpdate: "agent_message_chunk", messageId: "m", content: text("Hel") },
+    { sessionUpdate: "agent_message_chunk", messageId: "m", content: image },
+    { sessionUpdate: "agent_message_chunk", messageId: "m", content: text("lo") },
+    { sessionUpdate: "agent_message", messageId: "m", content: null },
+  );
+  const seen = entries.map((entry) => {
+    applyEntry(view, entry);
+    return messages(view)[0]?.text;
+  });
+  assert.deepEqual(seen, ["", "Hel", "Hel", "Hello", ""]);
+  const [item] = snapshot(view).timeline ?? [];
+  assert.ok(item?.kind === "agent_message");
+  assert.deepEqual([item.content, "text" in item], [[], false]);
 });
 
 test("an image or annotated text between chunks keeps its place and its neighbours apart", () => {

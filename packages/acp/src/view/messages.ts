@@ -1,6 +1,8 @@
 // Applies messages, compactions and subagents to a view: updates replace, chunks append.
 
 import type { ContentBlock, Meta } from "../model/content.ts";
+import { textOf } from "../model/content-text.ts";
+import type { PromptResult } from "../model/update.ts";
 import type { CompactionItem, MessageItem, SessionMessageItem, SubagentItem } from "./session-view.ts";
 import {
   appendBlock,
@@ -21,16 +23,36 @@ function message(state: ViewState, kind: MessageItem["kind"], messageId: string)
   // looked up first, because this runs for every chunk
   return (
     messages.get(messageId) ??
-    findOrAdd(state, messages, messageId, () => ({
-      kind,
-      ...firstSight(state, `${kind}:${messageId}`),
-      messageId,
-      content: [],
-      echoed: false,
-      result: undefined,
-      _meta: undefined,
-    }))
+    findOrAdd(state, messages, messageId, () => new Message(state, kind, messageId))
   );
+}
+
+/** A class, because a getter of its own would make every chunk slower. */
+class Message implements Mutable<MessageItem> {
+  readonly kind: MessageItem["kind"];
+  readonly key: string;
+  version: number;
+  readonly seq: number;
+  readonly time: number;
+  readonly messageId: string;
+  content: ContentBlock[] = [];
+  echoed = false;
+  result: PromptResult | undefined = undefined;
+  _meta: Meta | undefined = undefined;
+
+  constructor(state: ViewState, kind: MessageItem["kind"], messageId: string) {
+    const { key, version, seq, time } = firstSight(state, `${kind}:${messageId}`);
+    this.kind = kind;
+    this.key = key;
+    this.version = version;
+    this.seq = seq;
+    this.time = time;
+    this.messageId = messageId;
+  }
+
+  get text(): string {
+    return textOf(this.content);
+  }
 }
 
 /** The metadata of a chunk does not change that of the message. */

@@ -43,6 +43,8 @@ export interface MessageItem extends Item {
   readonly messageId: string;
   /** Consecutive chunks of text are one block. */
   readonly content: readonly ContentBlock[];
+  /** The text of the content, joined each time that it is read. A copy of the item and a snapshot do not have it. */
+  readonly text: string;
   /** Whether the content comes from the agent; false while it is the prompt as sent. */
   readonly echoed: boolean;
   /** How the work on this prompt ended. After "refusal", the agent's context ends before this message. */

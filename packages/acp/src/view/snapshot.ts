@@ -1,6 +1,6 @@
 // Converts a view to plain JSON, to compare or export it.
 
-import type { OutputBytes, SessionView } from "./session-view.ts";
+import type { MessageItem, OutputBytes, SessionView } from "./session-view.ts";
 
 /** The JSON form of a value; maps and sets become lists. */
 type Plain<Value> = Value extends string | number | boolean | null | undefined
@@ -14,7 +14,12 @@ type Plain<Value> = Value extends string | number | boolean | null | undefined
         : Value extends readonly (infer Item)[]
           ? readonly Plain<Item>[]
           : Value extends object
-            ? { readonly [Field in keyof Value]: Plain<Value[Field]> }
+            ? // the text of a message is that of its content
+              {
+                readonly [Field in Exclude<keyof Value, Value extends MessageItem ? "text" : never>]: Plain<
+                  Value[Field]
+                >;
+              }
             : Value;
 
 /** A view as JSON: maps and sets are lists, undefined fields are left out, and tool calls are in the timeline only. */

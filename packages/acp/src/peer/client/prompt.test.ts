@@ -11,9 +11,10 @@ import {
   place,
   quiet,
   said,
+  text,
   withScriptedAgent,
 } from "../../../test/support/peer-probe.ts";
-import type { SessionUpdate } from "../../index.ts";
+import { type SessionUpdate, textOf } from "../../index.ts";
 
 inEveryVersion("awaiting a prompt gives its result, when the agent has ended its work", async (pair) => {
   const gate = Promise.withResolvers<void>();
@@ -79,7 +80,8 @@ test("a loop over a prompt that was awaited throws, and says what to do", async 
   };
   await assert.rejects(loop, {
     name: "TypeError",
-    message: /awaited before the loop .* iterate before you await, or use session\.onUpdate$/,
+    message:
+      /awaited before the loop .* iterate or call text\(\) before you await, or use session\.onUpdate$/,
   });
 });
 
@@ -107,6 +109,83 @@ inEveryVersion("a second loop over a prompt throws, also after the first has end
   await assert.rejects(async () => {
     for await (const _ of prompt);
   }, again);
+});
+
+inEveryVersion("text() rejects when the agent is gone before it has answered", async (pair) => {
+  const { session, cut } = await openSession(pair, { prompt: (turn) => aborted(turn.signal) });
+  const prompt = session.prompt("x");
+  const answer = prompt.text();
+  await prompt.accepted.catch(() => undefined);
+  await cut();
+  await assert.rejects(answer, { name: "ConnectionError" });
+});
+
+inEveryVersion(
+  "text() throws for a prompt that was awaited or is read already, and so does a loop after it",
+  async (pair) => {
+    const { session } = await openSession(pair, { prompt: async (turn) => void (await turn.say("x")) });
+    const again = { name: "TypeError", message: /its text\(\) was read.*use session\.onUpdate/ };
+    const awaited = session.prompt("x");
+    await awaited;
+    assert.throws(() => awaited.text(), { name: "TypeError", message: /call text\(\) before you await/ });
+    const prompt = session.prompt("x");
+    const answer = prompt.text();
+    assert.throws(() => prompt.text(), again);
+    assert.throws(() => prompt[Symbol.asyncIterator](), again);
+    assert.equal(await answer, "x");
+    assert.throws(() => prompt.text(), again);
+    assert.equal((await prompt).stopReason, "end_turn");
+  },
+);
+
+inEveryVersion("text() is the agent's answer without thoughts, one line per message", async (pair) => {
+  const image = { type: "image", data: "AA==", mimeType: "image/png" } as const;
+  const { session } = await openSession(pair, {
+    async prompt(turn) {
+      await turn.think("let me see");
+      await turn.say("I look");
+      await turn.say(image);
+      await turn.say(" first.");
+      await turn.tool({ title: "Look" }, () => undefined);
+      await turn.say(image);
+      await turn.tool({ title: "Look again" }, () => undefined);
+      await turn.say("Done.");
+      return "max_tokens" as const;
+    },
+  });
+  const prompt = session.prompt("x");
+  assert.equal(await prompt.text(), "I look first.\nDone.");
+  assert.equal((await prompt).stopReason, "max_tokens");
+});
+
+test("text() has a message that replaces its chunks once", async () => {
+  const { session } = await openSession(
+    { editions: ["v2"], version: 2 },
+    {
+      async prompt(turn) {
+        const draft = {
+          sessionUpdate: "agent_message_chunk",
+          messageId: "m1",
+          content: text("draft"),
+        } as const;
+        await turn.update(draft);
+        const content = [text("fair "), text("copy")];
+        await turn.update({ sessionUpdate: "agent_message", messageId: "m1", content });
+        await turn.update({ ...draft, content: text("!") });
+        await turn.update({ sessionUpdate: "agent_message", messageId: "m2", content: [text("gone")] });
+        await turn.update({ sessionUpdate: "agent_message", messageId: "m2", content: null });
+      },
+    },
+  );
+  assert.equal(await session.prompt("x").text(), "fair copy!");
+});
+
+test("textOf gives the text of blocks, and nothing for blocks of other types", () => {
+  const link = { type: "resource_link", name: "a.ts", uri: "file:///a.ts" } as const;
+  assert.deepEqual([textOf(link), textOf([]), textOf([link])], ["", "", ""]);
+  assert.equal(textOf({ type: "_acme", text: 1 }), "");
+  assert.equal(textOf(text("one")), "one");
+  assert.equal(textOf([text("one "), link, text("two")]), "one two");
 });
 
 inEveryVersion("a signal cancels the prompt that it was given to", async (pair) => {

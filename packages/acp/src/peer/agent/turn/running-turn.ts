@@ -4,6 +4,7 @@ import { isObject, optional } from "../../../base/objects.ts";
 import { argumentText } from "../../../jsonrpc/errors.ts";
 import type { ElicitationRequest, ElicitationResponse } from "../../../model/ask.ts";
 import type { ContentBlock, Cost, Meta, PermissionOption, PlanEntry } from "../../../model/content.ts";
+import { textOf } from "../../../model/content-text.ts";
 import { completeUpdate, type OutgoingUpdate } from "../../../model/outgoing.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { type SessionUpdates, sentAtOnce } from "../session/session-updates.ts";
@@ -62,7 +63,7 @@ export class RunningTurn implements Turn, ToolHost {
   }
 
   get text(): string {
-    return this.prompt.map((block) => (block.type === "text" ? block.text : "")).join("");
+    return textOf(this.prompt);
   }
 
   say(content: string | ContentBlock): Promise<void> {

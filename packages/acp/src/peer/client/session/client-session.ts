@@ -80,6 +80,11 @@ export interface Prompt extends PromiseLike<PromptResult>, AsyncIterable<Session
    * Rejects only when there is no answer: the agent crashed or the connection ended.
    */
   readonly result: Promise<PromptResult>;
+  /**
+   * Reads the prompt to its end and gives the text of the agent's answer; a line break stands between two messages.
+   * Rejects when `result` does. Throws a TypeError when the updates of the prompt are read already.
+   */
+  text(): Promise<string>;
   /** Cancels the work on this prompt, or withdraws it while it waits. Its result is "cancelled". */
   cancel(): void;
   /**

@@ -2,6 +2,7 @@
 
 import { optional } from "../../../base/objects.ts";
 import { ConnectionError, type RequestError } from "../../../jsonrpc/errors.ts";
+import { addMessageText, joinMessages, type MessageTexts } from "../../../model/content-text.ts";
 import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
 import type { Prompt } from "./client-session.ts";
 import { type UnreadLimits, UnreadUpdates } from "./unread-updates.ts";
@@ -53,6 +54,18 @@ export class PromptHandle implements Prompt {
     // when the loop begins, and not with its first step
     this.#unread.begin();
     return this.#updates();
+  }
+
+  text(): Promise<string> {
+    // throws here, as a loop does
+    this.#unread.begin();
+    return this.#text();
+  }
+
+  async #text(): Promise<string> {
+    const texts: MessageTexts = new Map();
+    for await (const update of this.#updates()) addMessageText(texts, "agent_message", update);
+    return joinMessages(texts);
   }
 
   async *#updates(): AsyncGenerator<SessionUpdate, void> {

@@ -26,10 +26,11 @@ const unhurried = 1_024;
 
 const takenText = {
   iterated:
-    "this prompt has a loop over its updates already, and they are given once; use session.onUpdate for more listeners",
+    "this prompt has a loop over its updates already, or its text() was read, and they are given once; use " +
+    "session.onUpdate for more listeners",
   awaited:
-    "this prompt was awaited before the loop over its updates began, so none were kept; iterate before you await, or " +
-    "use session.onUpdate",
+    "this prompt was awaited before the loop over its updates began, so none were kept; iterate or call text() before " +
+    "you await, or use session.onUpdate",
 };
 
 interface Unread {
