@@ -56,12 +56,8 @@ for (const edition of ["v1", "v2"] as const) {
   });
   const connected = await app.connect(worker);
   const session = await connected.newSession({ cwd });
-  session.onUpdate((update) => {
-    if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") return;
-    process.stdout.write(update.content.text);
-  });
   console.log(`edition ${connected.edition}:`);
-  await session.prompt("go");
+  process.stdout.write(await session.prompt("go").text());
   await connected.close();
 }
 await processes.close();

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agent, client } from "@parley/acp";
+import { agent, client, textOf } from "@parley/acp";
 import { sqliteStore } from "@parley/acp/node";
 
 const folder = await mkdtemp(join(tmpdir(), "parley-example-"));
@@ -39,8 +39,7 @@ for (const { sessionId, title } of (await connection.listSessions()).sessions) {
   const loaded = await connection.loadSession(sessionId, {
     cwd: folder,
     onUpdate(update) {
-      if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") return;
-      console.log(update.content.text);
+      if (update.sessionUpdate === "agent_message_chunk") console.log(textOf(update.content));
     },
   });
   await loaded.prompt("buy bread");

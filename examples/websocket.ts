@@ -3,7 +3,6 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { agent, client, webSocketTransport } from "@parley/acp";
-import { collect } from "@parley/acp/testing";
 import { WebSocketServer } from "ws";
 
 const echo = agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) });
@@ -18,7 +17,7 @@ const connection = await client({ name: "example-client", version: "1.0.0" }).co
   webSocketTransport(socket),
 );
 const session = await connection.newSession({ cwd: "/project" });
-console.log((await collect(session.prompt("Over a socket."))).text);
+console.log(await session.prompt("Over a socket.").text());
 await connection.close();
 server.close();
 

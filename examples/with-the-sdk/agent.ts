@@ -42,10 +42,8 @@ const counter = acp
       throw error;
     }
     await update({ sessionUpdate: "tool_call_update", toolCallId, status: "completed" });
-    for (const word of [name, "has", text.split("\n").length - 1, "lines."]) {
-      if (signal.aborted) return { stopReason: "cancelled" };
-      await update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${word} ` } });
-    }
+    const answer = `${name} has ${text.split("\n").length - 1} lines.`;
+    await update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
     return { stopReason: "end_turn" };
   });
 

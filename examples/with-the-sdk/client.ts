@@ -27,7 +27,7 @@ await acp
         if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") continue;
         process.stdout.write(update.content.text);
       }
-      console.log(`(${(await prompt).stopReason})`);
+      console.log(` (${(await prompt).stopReason})`);
     });
   });
 child.kill();

@@ -10,6 +10,7 @@ function portStream(port: MessagePort): acp.Stream {
       start(controller) {
         port.on("message", (message) => controller.enqueue(message)).on("close", () => controller.close());
       },
+      cancel: () => port.removeAllListeners().close(),
     }),
     writable: new WritableStream({
       write: (message) => port.postMessage(message),
