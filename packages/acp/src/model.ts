@@ -6,6 +6,7 @@ export type {
   CustomUpdate,
   OutgoingCommand,
   OutgoingCommandInput,
+  OutgoingConfigOption,
   OutgoingMcpServer,
   OutgoingPlan,
   OutgoingUpdate,
