@@ -31,7 +31,7 @@ const agent = await connectAgent(["packages/cli/bin/parley", "agent"], {
 const session = await agent.newSession({ cwd: folder });
 const ask = async (text: string) => {
   const { content } = await promptContent({ text }, { cwd: folder, accepts: agent.capabilities });
-  const { stopReason } = await session.prompt(content).result;
+  const { stopReason } = await session.prompt(content);
   const notes = await readFile(join(folder, "notes.txt"), "utf8");
   console.log(`${text}: ${stopReason}, ${JSON.stringify(notes)}`);
 };

@@ -26,6 +26,7 @@ const entries = [
   "@parley/client",
   "@parley/client/config",
   "@parley/client/history",
+  "@parley/client/policy",
   "@parley/conformance",
 ];
 const temporary = mkdtempSync(join(tmpdir(), "parley packed "));

@@ -10,9 +10,9 @@ import { read, repositoryFiles } from "./source-files.ts";
  * this table goes.
  */
 const allowedGaps: Readonly<Record<string, number>> = {
-  "type not exported": 17,
-  "no hover text": 581,
-  "no example": 43,
+  "type not exported": 9,
+  "no hover text": 477,
+  "no example": 16,
 };
 
 const files = repositoryFiles().filter((file) => /^test\/surface\/.*\.txt$/.test(file));

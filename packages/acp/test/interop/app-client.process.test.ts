@@ -183,7 +183,10 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
       const { learnt } = await prompted(session, sdk ? "ask twice" : "ask");
       assert.equal(app.log.of("permission", mark).length, version === 1 && sdk ? 1 : 2);
       if (!sdk)
-        return assert.deepEqual(learnt, [{ allowed: true, optionId: "allow_once" }, { allowed: false }]);
+        return assert.deepEqual(learnt, [
+          { optionId: "allow_once", name: "Allow", kind: "allow_once" },
+          null,
+        ]);
       assert.deepEqual(learnt, [
         { outcome: { outcome: "selected", optionId: "yes" } },
         { outcome: { outcome: "cancelled" } },

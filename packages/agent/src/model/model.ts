@@ -128,17 +128,6 @@ export interface Model {
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 }
 
-export const modelErrorKinds = [
-  "auth",
-  "rate_limit",
-  "overflow",
-  "refused",
-  "unavailable",
-  "cut_off",
-  "bad_request",
-  "aborted",
-] as const satisfies readonly ModelErrorKind[];
-
 /** What went wrong with a model. */
 export type ModelErrorKind =
   | "auth"

@@ -10,7 +10,8 @@ export interface SessionSetup {
   readonly options?: Readonly<Record<string, string | boolean>>;
 }
 
-interface SpecFacts {
+/** An agent that is a program on this machine. */
+export interface CommandSpec {
   /** The name in messages, logs and the history. Default: the name of the program, or the host of the address. */
   readonly name?: string;
   /** The name that is shown. Default: the name. */
@@ -28,10 +29,6 @@ interface SpecFacts {
     /** How long it may go on talking after it has answered a prompt. */
     readonly lateMs?: number;
   };
-}
-
-/** An agent that is a program on this machine. */
-export interface CommandSpec extends SpecFacts {
   /** A program, never a shell line. */
   readonly command: string;
   readonly args?: readonly string[];
@@ -47,7 +44,8 @@ export interface CommandSpec extends SpecFacts {
 }
 
 /** An agent that runs elsewhere. */
-export interface RemoteSpec extends SpecFacts {
+export interface RemoteSpec
+  extends Pick<CommandSpec, "name" | "title" | "setup" | "handshakeTimeoutMs" | "quirks"> {
   readonly url: string;
   /** Default: what the address says. */
   readonly transport?: "websocket" | "http";

@@ -13,9 +13,9 @@ import { permissionGate } from "./gate.ts";
 import type { GateOptions, PermissionAsker } from "./gate-options.ts";
 import { guardKey, type PolicyGuard } from "./policy-guard.ts";
 import type { PermissionQuestion } from "./question.ts";
-import type { ServiceOptions } from "./service-options.ts";
+import type { Overlay } from "./service-options.ts";
 
-export interface PermissionPolicyOptions extends ServiceOptions {
+export interface PermissionPolicyOptions {
   /** Lines such as "allow read src", "ask exec git push *" and "deny write .env". Default: everything is asked. */
   readonly rules?: string | readonly string[];
   /**
@@ -39,6 +39,12 @@ export interface PermissionPolicyOptions extends ServiceOptions {
         readonly keepMs?: number;
         readonly keepBytes?: number;
       };
+  /** Directories beside those of the session that agents may use. Absolute. */
+  readonly extraRoots?: readonly string[];
+  /** Unsaved text of an editor, which is read and written in place of the file. */
+  readonly overlay?: Overlay;
+  /** The environment of commands. Default: ours, without what is Parley's own. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
   readonly answerMs?: number;
 }

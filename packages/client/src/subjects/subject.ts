@@ -20,14 +20,13 @@ export function isFileOperation(operation: Operation | "*"): operation is FileOp
   return operation === "read" || operation === "write" || operation === "delete";
 }
 
-/**
- * `op`: we perform it ourselves, so that a decision is enforced on the real thing. `claim`: an agent that runs its own
- * tools says that it will do it; nobody can hold it to that.
- */
-export type SubjectOrigin = "op" | "claim";
-
+/** Something that is about to happen, or that an agent says it will do. */
 export interface Subject {
-  readonly origin: SubjectOrigin;
+  /**
+   * `op`: we perform it ourselves, so that a decision is enforced. `claim`: an agent that runs its own tools says that it
+   * will do it; nobody can hold it to that.
+   */
+  readonly origin: "op" | "claim";
   readonly operation: Operation;
   /** Canonical and absolute. */
   readonly path?: string;
@@ -48,6 +47,8 @@ export interface Subject {
   /** Nothing but a kind, a title or a location says so: it may be denied by a rule, and never allowed by one. */
   readonly labelOnly?: boolean;
 }
+
+export type SubjectOrigin = Subject["origin"];
 
 /** How far an answer reaches. */
 export type Scope = "once" | "session" | "workspace" | "always";

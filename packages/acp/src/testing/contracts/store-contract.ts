@@ -1,25 +1,12 @@
 // The contract suite for session stores.
 
-import { optional } from "../../base/objects.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { SessionStore } from "../../model/store.ts";
 import type { ContractAssert, ContractRunner } from "./runner.ts";
-import { collect, promptAt, promptsFrom, recordOf } from "./store-samples.ts";
+import { claims, forks } from "./store-forks-contract.ts";
+import { collect, idsOf, promptAt, promptsFrom, type RegisterStoreTest, recordOf } from "./store-samples.ts";
 
 const timeout = 60_000;
-
-async function idsOf(store: SessionStore, cwd?: string, limit = 50): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.list({ limit, ...optional({ cwd, cursor }) });
-    if (page.sessions.length > limit)
-      throw new Error(`a page has ${page.sessions.length} sessions, not ${limit}`);
-    for (const { sessionId } of page.sessions) ids.push(sessionId);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  return ids;
-}
 
 /**
  * Registers the tests that every kind of store must pass. `make` gives an empty store; the test closes it.
@@ -37,7 +24,7 @@ export function storeContract(
   name: string,
   make: () => SessionStore | Promise<SessionStore>,
 ): void {
-  const promise: Register = (what, body) => {
+  const promise: RegisterStoreTest = (what, body) => {
     test(`${name}: ${what}`, { timeout, skip: false }, async () => {
       const store = await make();
       try {
@@ -50,9 +37,7 @@ export function storeContract(
   for (const register of [records, entries, lists, forks, claims]) register(promise, assert);
 }
 
-type Register = (what: string, body: (store: SessionStore) => Promise<void>) => void;
-
-function records(promise: Register, assert: ContractAssert): void {
+function records(promise: RegisterStoreTest, assert: ContractAssert): void {
   promise("a session comes back as it was created", async (store) => {
     const record = recordOf("a", {
       title: "Überschrift \u0000 “quoted” 👩‍👩‍👧",
@@ -108,7 +93,7 @@ function records(promise: Register, assert: ContractAssert): void {
   });
 }
 
-function entries(promise: Register, assert: ContractAssert): void {
+function entries(promise: RegisterStoreTest, assert: ContractAssert): void {
   promise("entries come back in order, from any place", async (store) => {
     await store.create(recordOf("a"));
     await store.append("a", promptsFrom(1, 300));
@@ -260,7 +245,7 @@ function entries(promise: Register, assert: ContractAssert): void {
   });
 }
 
-function lists(promise: Register, assert: ContractAssert): void {
+function lists(promise: RegisterStoreTest, assert: ContractAssert): void {
   promise("sessions are listed most recently updated first", async (store) => {
     await store.create(recordOf("old", { updatedAt: 1 }));
     await store.create(recordOf("new", { updatedAt: 3 }));
@@ -316,95 +301,5 @@ function lists(promise: Register, assert: ContractAssert): void {
     }
     await assert.rejects(store.list({ cursor: nextCursor, cwd: "/project" }), { kind: "invalid_params" });
     assert.equal((await store.list({ cursor: nextCursor })).sessions.length, 2);
-  });
-}
-
-function forks(promise: Register, assert: ContractAssert): void {
-  promise(
-    "a fork begins with the entries and the config of its source, and both go on alone",
-    async (store) => {
-      await store.create(recordOf("a", { config: { model: "large", mode: "code" }, title: "source" }));
-      await store.append("a", promptsFrom(1, 3));
-      await store.fork("a", recordOf("b", { config: { mode: "ask" } }));
-      assert.deepEqual(await store.get("b"), recordOf("b", { config: { model: "large", mode: "ask" } }));
-      await store.append("a", [promptAt(4, "in a")]);
-      await store.append("b", [promptAt(4, "in b"), promptAt(5)]);
-      assert.deepEqual(await collect(store, "a"), [...promptsFrom(1, 3), promptAt(4, "in a")]);
-      assert.deepEqual(await collect(store, "b"), [...promptsFrom(1, 3), promptAt(4, "in b"), promptAt(5)]);
-      assert.deepEqual(await collect(store, "b", 3), [promptAt(3), promptAt(4, "in b"), promptAt(5)]);
-    },
-  );
-
-  promise("a fork needs a source and an id of its own", async (store) => {
-    await store.create(recordOf("a"));
-    await assert.rejects(store.fork("nobody", recordOf("b")), { kind: "session_not_found" });
-    await assert.rejects(store.fork("a", recordOf("a")), { kind: "conflict" });
-    assert.deepEqual(await idsOf(store), ["a"]);
-  });
-
-  promise(
-    "forks of forks keep their history when what they came from is deleted, in any order",
-    async (store) => {
-      const orders = [
-        ["a", "b", "c"],
-        ["c", "b", "a"],
-        ["b", "a", "c"],
-        ["b", "c", "a"],
-      ];
-      for (const order of orders) {
-        await store.create(recordOf("a"));
-        await store.append("a", promptsFrom(1, 2));
-        await store.fork("a", recordOf("b"));
-        await store.fork("b", recordOf("c"));
-        await store.append("a", [promptAt(3, "only a")]);
-        await store.append("b", [promptAt(3, "b")]);
-        await store.append("c", [promptAt(3, "c")]);
-        await store.fork("b", recordOf("d"));
-        await store.append("d", [promptAt(4, "d")]);
-        for (const id of order) {
-          await store.delete(id);
-          assert.deepEqual(await collect(store, "d"), [
-            ...promptsFrom(1, 2),
-            promptAt(3, "b"),
-            promptAt(4, "d"),
-          ]);
-        }
-        assert.deepEqual(await idsOf(store), ["d"]);
-        await store.delete("d");
-      }
-    },
-  );
-}
-
-function claims(promise: Register, assert: ContractAssert): void {
-  promise("only a claimed session takes entries; creating and forking claim", async (store) => {
-    await store.create(recordOf("a"));
-    await store.append("a", [promptAt(1)]);
-    await store.fork("a", recordOf("b"));
-    await store.append("b", [promptAt(2)]);
-    await store.release("a");
-    await store.release("a");
-    await assert.rejects(store.append("a", [promptAt(2)]), { kind: "conflict" });
-    await store.claim("a");
-    await store.claim("a");
-    await store.append("a", [promptAt(2)]);
-    assert.equal((await collect(store, "a")).length, 2);
-  });
-
-  promise("what is not held can be read, changed, forked and deleted", async (store) => {
-    await store.create(recordOf("a"));
-    await store.append("a", [promptAt(1)]);
-    await store.release("a");
-    await store.patch("a", { title: "t" });
-    assert.equal((await store.get("a"))?.title, "t");
-    await store.fork("a", recordOf("b"));
-    assert.equal((await collect(store, "a")).length, 1);
-    await store.delete("a");
-    assert.deepEqual(await idsOf(store), ["b"]);
-  });
-
-  promise("an unknown session cannot be claimed, and releasing it is fine", async (store) => {
-    await assert.rejects(store.claim("nobody"), { kind: "session_not_found" });
-    await store.release("nobody");
   });
 }

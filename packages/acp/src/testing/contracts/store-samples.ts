@@ -1,5 +1,6 @@
 // Sample records and entries for tests of session stores.
 
+import { optional } from "../../base/objects.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { SessionRecord, SessionStore } from "../../model/store.ts";
 
@@ -34,4 +35,21 @@ export async function collect(store: SessionStore, sessionId: string, fromSeq?: 
   const all: Entry[] = [];
   for await (const entry of store.entries(sessionId, fromSeq)) all.push(entry);
   return all;
+}
+
+/** Registers one test of a store. */
+export type RegisterStoreTest = (what: string, body: (store: SessionStore) => Promise<void>) => void;
+
+/** The ids of all sessions, page by page. */
+export async function idsOf(store: SessionStore, cwd?: string, limit = 50): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.list({ limit, ...optional({ cwd, cursor }) });
+    if (page.sessions.length > limit)
+      throw new Error(`a page has ${page.sessions.length} sessions, not ${limit}`);
+    for (const { sessionId } of page.sessions) ids.push(sessionId);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return ids;
 }
