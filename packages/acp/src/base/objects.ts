@@ -21,3 +21,14 @@ export function optional<Fields extends object>(
   // the compiler cannot see that undefined fields were left out
   return given as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
+
+/** Makes methods work without their object, as after destructuring. */
+export function bindMethods<Key extends string>(
+  object: { [Name in Key]: unknown },
+  keys: readonly Key[],
+): void {
+  for (const key of keys) {
+    const method = object[key];
+    if (typeof method === "function") object[key] = method.bind(object);
+  }
+}

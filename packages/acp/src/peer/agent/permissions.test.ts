@@ -13,7 +13,12 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import type { AgentSession, PermissionOption, PermissionRequest } from "../../index.ts";
+import {
+  type AgentSession,
+  type PermissionOption,
+  type PermissionRequest,
+  RequestError,
+} from "../../index.ts";
 
 const always: readonly PermissionOption[] = [
   { optionId: "yes", name: "Yes", kind: "allow_always" },
@@ -236,14 +241,64 @@ test("a diff that is shown first, or work before the question, leaves the call p
   }
 });
 
+inEveryVersion(
+  "a no of the user that a prompt handler lets escape is no failure: its turn ends",
+  async (pair) => {
+    const failing: Record<string, Prompted> = {
+      "an error of the handler": () => {
+        throw RequestError.permissionDenied("not on Sundays");
+      },
+      "an error that only looks like it": (turn) =>
+        turn
+          .tool({ title: "Delete", permission: true }, () => undefined)
+          .catch((error: RequestError) => {
+            throw new RequestError("permission_denied", error.message);
+          }),
+      "an error of a tool that was allowed": (turn) =>
+        turn.tool({ title: "Look" }, () => {
+          throw RequestError.permissionDenied();
+        }),
+    };
+    const ending: Record<string, Prompted> = {
+      "the call itself": (turn) => turn.tool({ title: "Delete", permission: true }, () => undefined),
+      "a call in another": (turn) =>
+        turn.tool({ title: "Clean", permission: false }, () =>
+          turn.tool({ title: "Delete", permission: {} }, () => undefined),
+        ),
+    };
+    const { session, log } = await openSession(
+      pair,
+      { prompt: (turn) => (failing[turn.text] ?? ending[turn.text])?.(turn) },
+      { requestPermission: () => "reject_once" },
+    );
+    for (const what of Object.keys(failing)) {
+      const { stopReason, error } = await session.prompt(what);
+      assert.deepEqual([stopReason, error?.kind], ["error", "permission_denied"], what);
+    }
+    for (const what of Object.keys(ending))
+      assert.deepEqual(await session.prompt(what), { stopReason: "end_turn" }, what);
+    assert.deepEqual(log, []);
+  },
+);
+
+inEveryVersion("permission: false runs a call without a question", async (pair) => {
+  const { session, updates } = await openSession(
+    pair,
+    { prompt: (turn) => turn.tool({ title: "Look", permission: false }, () => undefined) },
+    { requestPermission: () => assert.fail("nobody is asked") },
+  );
+  assert.equal((await session.prompt("x")).stopReason, "end_turn");
+  assert.deepEqual(statuses(updates), ["pending", "in_progress", "completed"]);
+});
+
 inEveryVersion("a permission that is none is refused, and nothing is shown", async (pair) => {
   const { session, updates } = await openSession(pair, {
     async prompt(turn) {
-      for (const permission of [false, null, "yes", [always]]) {
+      for (const permission of [null, 0, "yes", [always]]) {
         const start = { title: "T", permission: permission as never };
         await assert.rejects(
           turn.tool(start, () => assert.fail("it ran")),
-          /^TypeError: turn\.tool: permission must be true or an object/,
+          /^TypeError: turn\.tool: permission must be true, false or an object/,
         );
       }
       await turn.tool({ title: "U" }, (tool) => {

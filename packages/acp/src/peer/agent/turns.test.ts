@@ -359,3 +359,57 @@ inEveryVersion("a signal is handed on: an abort that it causes is no error (A48)
     [],
   );
 });
+
+inEveryVersion("the methods of a turn and of its tool calls work without their object", async (pair) => {
+  const { session, updates } = await openSession(
+    pair,
+    {
+      async prompt({
+        say,
+        think,
+        plan,
+        tool,
+        announce,
+        terminal,
+        requestPermission,
+        elicit,
+        notice,
+        usage,
+        update,
+        text,
+      }) {
+        await think("hm");
+        await plan([{ content: "answer", priority: "high", status: "pending" }]);
+        await notice("info", "soon");
+        await usage({ used: 1, size: 2 });
+        const toolCallId = announce({ title: "Look" });
+        const files = await tool(
+          { title: "Look", toolCallId },
+          async ({ start, update: patch, add, diff, terminal: shown, requestPermission: ask, finish }) => {
+            await diff({ path: "/project/a", newText: "b" });
+            assert.equal((await ask())?.kind, "allow_once");
+            start();
+            await add("found");
+            await patch({ title: "Looked" });
+            shown().exit({ exitCode: 0 });
+            await finish("completed");
+            return 2;
+          },
+        );
+        terminal().exit({ exitCode: 0 });
+        assert.equal((await requestPermission("Really?"))?.kind, "allow_once");
+        assert.equal(typeof elicit, "function");
+        await update({
+          sessionUpdate: "agent_message_chunk",
+          messageId: "m",
+          content: { type: "text", text },
+        });
+        await say(` ${files}`);
+      },
+    },
+    { requestPermission: () => "allow_once" },
+  );
+  const result = await session.prompt("x");
+  assert.deepEqual(result, { stopReason: "end_turn" });
+  assert.equal(said(updates), "x 2");
+});

@@ -194,8 +194,10 @@ function outcomeOf(end: PromptEnd, turn: Turn): PromptResult {
   return error === undefined || isErrorKind(error.kind) ? outcome : { ...outcome, error: promptError(error) };
 }
 
-function failureOf(error: unknown, turn: Turn, log: Log): PromptResult {
+function failureOf(error: unknown, turn: RunningTurn, log: Log): PromptResult {
   if (turn.signal.aborted) return { stopReason: "cancelled" };
+  // the user's own no is no failure
+  if (turn.denials.has(error)) return { stopReason: "end_turn" };
   if (error instanceof RequestError) return { stopReason: "error", error: errorOf(error) };
   const correlationId = newId();
   log("error", "a prompt handler failed", { correlationId, error });

@@ -1,6 +1,6 @@
 // Runs and reports one tool call. Its status always ends, also when it throws or is cancelled.
 
-import { isObject, optional } from "../../../base/objects.ts";
+import { bindMethods, isObject, optional } from "../../../base/objects.ts";
 import { argumentText, RequestError } from "../../../jsonrpc/errors.ts";
 import type { PermissionOption } from "../../../model/content.ts";
 import { textDiff } from "../../../model/git-patch.ts";
@@ -30,13 +30,18 @@ export interface ToolHost {
   send(update: SessionUpdate): Promise<void>;
   /** The ids of calls that were announced and not run yet. */
   readonly announced?: Set<string>;
+  /** What calls rejected with because the user did not allow them. */
+  readonly denials?: Set<unknown>;
 }
+
+/** These work without their call, as after `async ({ add, signal }) => …`. */
+const toolMethods = ["start", "update", "add", "diff", "terminal", "requestPermission", "finish"] as const;
 
 export class RunningToolCall implements ToolCall {
   readonly toolCallId: string;
   readonly #host: ToolHost;
   readonly #isCancellable: boolean;
-  readonly #permission: true | PermissionOptions | undefined;
+  readonly #permission: PermissionOptions | undefined;
   #title: string;
   #content: ToolCallContent[];
   #terminals: ShownTerminal[] | undefined;
@@ -52,9 +57,11 @@ export class RunningToolCall implements ToolCall {
   constructor(host: ToolHost, start: ToolCallStart) {
     const { title, kind, name, locations, rawInput, content = [], cancellable = false } = start;
     const { updates } = host;
+    bindMethods(this, toolMethods);
     this.#host = host;
     this.#isCancellable = cancellable;
-    this.#permission = start.permission;
+    // false and undefined: none
+    this.#permission = start.permission === true ? {} : start.permission || undefined;
     this.#title = title;
     this.#content = [...content];
     this.toolCallId = start.toolCallId ?? updates.newId();
@@ -215,10 +222,10 @@ export class RunningToolCall implements ToolCall {
   }
 
   /** Asks for the permission that the call was started with. Anything but a yes throws. */
-  async #demand(permission: true | PermissionOptions): Promise<void> {
+  async #demand(permission: PermissionOptions): Promise<void> {
     let option: PermissionOption | undefined;
     try {
-      option = await this.#ask(permission === true ? {} : permission);
+      option = await this.#ask(permission);
     } catch (error) {
       this.#checkRunnable();
       // the client answered with an error, which is not a yes
@@ -230,6 +237,7 @@ export class RunningToolCall implements ToolCall {
     this.#checkRunnable();
     if (option !== undefined) return;
     this.#denial = RequestError.permissionDenied("the user did not allow this tool call");
+    this.#host.denials?.add(this.#denial);
     throw this.#denial;
   }
 
@@ -315,8 +323,8 @@ export function checkTool(where: string, start: unknown, run: unknown): void {
   if (typeof run !== "function")
     throw new TypeError(`${where}: expected a function that does the work, got ${argumentText(run)}`);
   const { permission } = start;
-  if (permission !== undefined && permission !== true && !isObject(permission))
+  if (permission !== undefined && typeof permission !== "boolean" && !isObject(permission))
     throw new TypeError(
-      `${where}: permission must be true or an object with options, got ${argumentText(permission)}: leave it out to run without asking`,
+      `${where}: permission must be true, false or an object with options, got ${argumentText(permission)}`,
     );
 }

@@ -1,6 +1,6 @@
 // Implements a turn: sends what the handler says, and ends what it leaves open.
 
-import { isObject, optional } from "../../../base/objects.ts";
+import { bindMethods, isObject, optional } from "../../../base/objects.ts";
 import { argumentText } from "../../../jsonrpc/errors.ts";
 import type { ElicitationRequest, ElicitationResponse } from "../../../model/ask.ts";
 import type { ContentBlock, Cost, Meta, PermissionOption, PlanEntry } from "../../../model/content.ts";
@@ -16,6 +16,21 @@ import type { DisplayTerminal, DisplayTerminalOptions, RunTool, ToolCallStart } 
 import type { AgentSession, Turn } from "./turn.ts";
 import { ServedTurnClient } from "./turn-client.ts";
 
+/** These work without their turn, as after `prompt: async ({ say, text }) => …`. */
+const turnMethods = [
+  "say",
+  "think",
+  "plan",
+  "tool",
+  "announce",
+  "terminal",
+  "requestPermission",
+  "elicit",
+  "notice",
+  "usage",
+  "update",
+] as const;
+
 export class RunningTurn implements Turn, ToolHost {
   readonly session: AgentSession;
   readonly updates: SessionUpdates;
@@ -26,6 +41,7 @@ export class RunningTurn implements Turn, ToolHost {
   readonly inbox: PromptInbox;
   readonly questions: Questions;
   readonly announced = new Set<string>();
+  readonly denials = new Set<unknown>();
   /** Prompts that were taken from the inbox. */
   readonly joined: ReceivedPrompt[] = [];
   /** Its handler has returned or thrown, or was given up: it says nothing more. */
@@ -44,6 +60,7 @@ export class RunningTurn implements Turn, ToolHost {
     { prompt, messageId, _meta }: ReceivedPrompt,
     options: { readonly clientTimeoutMs: number | undefined; taken(prompt: ReceivedPrompt): void },
   ) {
+    bindMethods(this, turnMethods);
     this.session = session;
     this.updates = updates;
     this.prompt = prompt;

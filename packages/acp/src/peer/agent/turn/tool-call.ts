@@ -31,9 +31,10 @@ export interface ToolCallStart {
   readonly cancellable?: boolean;
   /**
    * Asks for permission first: the call is pending, and runs only after a yes. Otherwise it ends as cancelled, and the
-   * promise rejects with a RequestError of kind `permission_denied`.
+   * promise rejects with a RequestError of kind `permission_denied`. A prompt handler need not catch that: its turn
+   * ends with "end_turn". Default false.
    */
-  readonly permission?: true | PermissionOptions;
+  readonly permission?: boolean | PermissionOptions;
 }
 
 /** One tool call that runs. */
