@@ -6,12 +6,14 @@ export type {
   CustomUpdate,
   OutgoingCommand,
   OutgoingCommandInput,
+  OutgoingConfigOption,
   OutgoingMcpServer,
   OutgoingPlan,
   OutgoingUpdate,
 } from "./model/outgoing.ts";
 // named, because the generated file has a type of the same name
 export type {
+  ClientFiles,
   CreateTerminalOptions,
   Files,
   ReadTextOptions,

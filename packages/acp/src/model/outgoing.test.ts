@@ -60,6 +60,47 @@ inEveryVersion("commands, their input and plans may be said without a type", asy
 });
 
 inEveryVersion(
+  "config options may be said without a type: a boolean is a switch, the others are choices",
+  async (pair) => {
+    let there: AgentSession | undefined;
+    const level = {
+      configId: "level",
+      name: "Level",
+      currentValue: "low",
+      options: [{ value: "low", name: "Low" }],
+    };
+    const fast = { configId: "fast", name: "Fast", currentValue: false };
+    const { session } = await openSession(pair, {
+      session: {
+        open(opened) {
+          there = opened;
+          assert.throws(() => opened.setConfigOptions([{ ...level, currentValue: 5 } as never]), TypeError);
+          assert.throws(() => opened.setConfigOptions([null] as never), TypeError);
+          assert.throws(() => opened.setConfigOptions({} as never), TypeError);
+          opened.setConfigOptions([level, fast]);
+        },
+      },
+      async prompt(turn) {
+        await turn.update({
+          sessionUpdate: "config_option_update",
+          configOptions: [{ ...fast, currentValue: true }],
+        });
+      },
+    });
+    const whole = [
+      { type: "select", ...level },
+      { type: "boolean", ...fast },
+    ];
+    assert.deepEqual(there?.configOptions, whole);
+    assert.deepEqual(session.configOptions, whole);
+    await session.setConfigOption("fast", true);
+    assert.equal(there?.configOption("fast"), true);
+    await session.prompt("x");
+    assert.deepEqual(session.configOptions, [{ type: "boolean", ...fast, currentValue: true }]);
+  },
+);
+
+inEveryVersion(
   "an MCP server without a type is a command, and one over SSE is known as such",
   async (pair) => {
     const got: unknown[] = [];

@@ -6,11 +6,13 @@ import type {
   AvailableCommandInput,
   AvailableCommandsUpdate,
   Command,
+  ConfigOptionUpdate,
   McpServer,
   McpServerStdio,
   PlanItems,
   PlanUpdate,
   PlanUpdateContent,
+  SessionConfigOption,
   SessionUpdate,
   TextCommandInput,
   UnknownUpdate,
@@ -25,6 +27,12 @@ export type OutgoingCommandInput =
 export type OutgoingCommand =
   | (Omit<Command, "input"> & { readonly type?: "command"; readonly input?: OutgoingCommandInput })
   | Exclude<AvailableCommand, { readonly type: "command" }>;
+
+/** An option to offer. Without a `type` it is a choice between values, or a switch where its value is a boolean. */
+export type OutgoingConfigOption =
+  | (Omit<Extract<SessionConfigOption, { readonly type: "select" }>, "type"> & { readonly type?: "select" })
+  | (Omit<Extract<SessionConfigOption, { readonly type: "boolean" }>, "type"> & { readonly type?: "boolean" })
+  | Exclude<SessionConfigOption, { readonly type: "select" | "boolean" }>;
 
 /** An MCP server for the agent to use. Without a `type` it is a command that talks over stdio. */
 export type OutgoingMcpServer =
@@ -49,11 +57,22 @@ export interface CustomUpdate {
 export type OutgoingUpdate =
   | Exclude<
       SessionUpdate,
-      UnknownUpdate | { readonly sessionUpdate: "state_update" | "available_commands_update" | "plan_update" }
+      | UnknownUpdate
+      | {
+          readonly sessionUpdate:
+            | "state_update"
+            | "available_commands_update"
+            | "config_option_update"
+            | "plan_update";
+        }
     >
   | (Omit<AvailableCommandsUpdate, "availableCommands"> & {
       readonly sessionUpdate: "available_commands_update";
       readonly availableCommands: readonly OutgoingCommand[];
+    })
+  | (Omit<ConfigOptionUpdate, "configOptions"> & {
+      readonly sessionUpdate: "config_option_update";
+      readonly configOptions: readonly OutgoingConfigOption[];
     })
   | (Omit<PlanUpdate, "plan"> & { readonly sessionUpdate: "plan_update"; readonly plan: OutgoingPlan })
   | CustomUpdate;
@@ -67,6 +86,10 @@ export function completeUpdate(update: OutgoingUpdate): SessionUpdate {
   if (kind === "available_commands_update") {
     const { availableCommands } = update as { availableCommands: readonly OutgoingCommand[] };
     return { ...update, availableCommands: completeCommands(availableCommands) } as SessionUpdate;
+  }
+  if (kind === "config_option_update") {
+    const { configOptions } = update as { configOptions: readonly OutgoingConfigOption[] };
+    return { ...update, configOptions: completeConfigOptions(configOptions) } as SessionUpdate;
   }
   if (kind === "plan_update") {
     return { ...update, plan: withType((update as { plan: unknown }).plan, "items") } as SessionUpdate;
@@ -87,6 +110,20 @@ export function completeCommands(commands: readonly OutgoingCommand[]): readonly
   };
   // as: by now they have their types, or are refused later
   return (Array.isArray(commands) ? commands.map(complete) : commands) as readonly AvailableCommand[];
+}
+
+export function completeConfigOptions(
+  options: readonly OutgoingConfigOption[],
+): readonly SessionConfigOption[] {
+  const complete = (option: OutgoingConfigOption): unknown => {
+    const given: unknown = option; // callers may have no types
+    return withType(
+      given,
+      isObject(given) && typeof given["currentValue"] === "boolean" ? "boolean" : "select",
+    );
+  };
+  // as above
+  return (Array.isArray(options) ? options.map(complete) : options) as readonly SessionConfigOption[];
 }
 
 export function completeServers(servers: readonly OutgoingMcpServer[]): readonly McpServer[] {

@@ -34,6 +34,9 @@ export interface Files {
   [Symbol.asyncDispose]?(): Promise<void>;
 }
 
+/** The files that a client offers: `readText`, `writeText` or both. What is missing, the agent is not offered. */
+export type ClientFiles = Partial<Files> & (Pick<Files, "readText"> | Pick<Files, "writeText">);
+
 export interface CreateTerminalOptions {
   readonly command: string;
   readonly args?: readonly string[];

@@ -5,6 +5,7 @@ import type { Meta, UnknownTag, Usage } from "./types.gen.ts";
 
 export type {
   OutgoingCommand,
+  OutgoingConfigOption,
   OutgoingMcpServer,
   OutgoingUpdate,
 } from "./outgoing.ts";

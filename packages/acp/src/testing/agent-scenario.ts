@@ -10,13 +10,13 @@ import type {
   Meta,
   PermissionOption,
   PlanEntry,
-  SessionConfigOption,
   Usage,
 } from "../model/content.ts";
 import type { EntryBody } from "../model/entry.ts";
 import type { CreateTerminalOptions } from "../model/services.ts";
 import type {
   OutgoingCommand,
+  OutgoingConfigOption,
   OutgoingUpdate,
   PromptResult,
   StopReason,
@@ -54,7 +54,7 @@ export interface AgentScenario {
   readonly loginRequired?: boolean;
   /** The state of a session after it is opened, loaded, resumed or forked. */
   readonly open?: {
-    readonly options?: readonly SessionConfigOption[];
+    readonly options?: readonly OutgoingConfigOption[];
     readonly commands?: readonly OutgoingCommand[];
     /** For new sessions. */
     readonly title?: string;
@@ -178,7 +178,7 @@ export type AgentStep =
   | { readonly tokens: Usage }
   | { readonly title: string }
   | { readonly commands: readonly OutgoingCommand[] }
-  | { readonly options: readonly SessionConfigOption[] }
+  | { readonly options: readonly OutgoingConfigOption[] }
   /** Changes the mode. */
   | { readonly mode: string }
   /** Any update of the model. */

@@ -1,6 +1,11 @@
 // The shapes that scenarios of agents and clients share.
 
-import { completeCommands, type OutgoingCommand } from "../model/outgoing.ts";
+import {
+  completeCommands,
+  completeConfigOptions,
+  type OutgoingCommand,
+  type OutgoingConfigOption,
+} from "../model/outgoing.ts";
 import * as validate from "../model/validators.gen.ts";
 import { unstableFeatures } from "../validation/unstable-features.ts";
 import {
@@ -21,7 +26,12 @@ export const contentBlock = asInTheModel("a content block", validate.ContentBloc
 export const textOrBlock = either(text, contentBlock);
 export const planEntries = listOf(asInTheModel("a plan entry", validate.PlanEntry));
 export const permissionOptions = listOf(asInTheModel("an option of a question", validate.PermissionOption));
-export const configOptions = listOf(asInTheModel("a config option", validate.SessionConfigOption));
+export const configOptions = listOf(
+  asInTheModel("a config option", (value, mode) => {
+    const [option] = completeConfigOptions([value as OutgoingConfigOption]); // checked next
+    return validate.SessionConfigOption(option, mode);
+  }),
+);
 export const commandList = listOf(
   asInTheModel("a command", (value, mode) => {
     const [command] = completeCommands([value as OutgoingCommand]); // checked next

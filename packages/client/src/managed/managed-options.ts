@@ -6,12 +6,12 @@ import type {
   ClientSession,
   ElicitationResponse,
   Entry,
-  Files,
   RequestContext,
   SessionOptions,
   SessionUpdate,
   Terminals,
 } from "@parley/acp";
+import type { ClientFiles } from "@parley/acp/model";
 import type { SessionSetup } from "../agents/agent-spec.ts";
 import type { History } from "../history/history.ts";
 import type { KnownAgents } from "../launch/agent-target.ts";
@@ -103,7 +103,7 @@ export interface ConnectAgentOptions extends ManagedSettings {
 export interface ManagedGate {
   readonly permission: NonNullable<ClientDefinition["requestPermission"]>;
   /** Files and terminals of a session; called once per session. Without it neither is offered. */
-  services?(session: ClientSession): { readonly files: Files; readonly terminals: Terminals };
+  services?(session: ClientSession): { readonly files: ClientFiles; readonly terminals: Terminals };
   /** Answers `_parley.dev/veto` (docs/policy.md). Without it agents are not asked to announce their effects. */
   veto?(session: ClientSession, params: unknown, signal: AbortSignal): Promise<object>;
   /** Called for each update, when the user cancels, and before a prompt is sent. */

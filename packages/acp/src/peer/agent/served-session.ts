@@ -13,8 +13,10 @@ import type {
 import type { Entry } from "../../model/entry.ts";
 import {
   completeCommands,
+  completeConfigOptions,
   completeUpdate,
   type OutgoingCommand,
+  type OutgoingConfigOption,
   type OutgoingUpdate,
 } from "../../model/outgoing.ts";
 import type { PromptResult } from "../../model/update.ts";
@@ -114,7 +116,8 @@ export class ServedSession implements AgentSession {
     sender.notify("elicitation/complete", { elicitationId });
   }
 
-  setConfigOptions(options: readonly SessionConfigOption[]): void {
+  setConfigOptions(given: readonly OutgoingConfigOption[]): void {
+    const options = completeConfigOptions(given);
     this.updates.check({ sessionUpdate: "config_option_update", configOptions: options });
     this.#options = options;
     const values = options.map(({ configId }) => [configId, this.configOption(configId)] as const);

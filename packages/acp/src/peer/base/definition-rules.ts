@@ -39,7 +39,7 @@ export function checkDefinition(
   }
   refuseMisspelt(role, definition, known);
   for (const [group, keys] of Object.entries(groups)) {
-    const misplaced = Object.keys(definition).find(
+    const misplaced = plainKeys(definition).find(
       (key) => Object.hasOwn(keys, key) && !Object.hasOwn(known, key),
     );
     if (misplaced !== undefined)
@@ -109,17 +109,18 @@ function checkMethods(where: string, methods: unknown): void {
   }
 }
 
-/**
- * The first key that is not known and looks like one that is. Other keys are allowed: definitions are made by
- * spreading, and may be instances of a class with fields of its own.
- */
+/** The keys of a plain object. An instance of a class may have fields of its own, by any name. */
+function plainKeys(given: object): readonly string[] {
+  const prototype: unknown = Object.getPrototypeOf(given);
+  return prototype === Object.prototype || prototype === null ? Object.keys(given) : [];
+}
+
+/** The first key that is not known and looks like one that is. Other keys are allowed: definitions are made by spreading. */
 function misspeltKey(
   given: object,
   known: Readonly<Record<string, true>>,
 ): { readonly got: string; readonly wanted: string } | undefined {
-  const prototype: unknown = Object.getPrototypeOf(given);
-  if (prototype !== Object.prototype && prototype !== null) return undefined;
-  for (const got of Object.keys(given)) {
+  for (const got of plainKeys(given)) {
     if (Object.hasOwn(known, got)) continue;
     const wanted = Object.keys(known).find((key) => isNear(got, key));
     if (wanted !== undefined && !Object.hasOwn(given, wanted)) return { got, wanted };

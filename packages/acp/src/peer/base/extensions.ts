@@ -15,5 +15,6 @@ export interface ExtensionContext {
   /** Aborts when the peer cancels the request or the connection ends. Never, for a notification. */
   readonly signal: AbortSignal;
   request(method: `_${string}`, params?: unknown, options?: RequestOptions<unknown>): Promise<unknown>;
-  notify(method: `_${string}`, params?: unknown): Promise<void> | undefined;
+  /** The promise waits for a slow peer. */
+  notify(method: `_${string}`, params?: unknown): Promise<void>;
 }

@@ -65,6 +65,8 @@ test("a misspelt name in a definition is refused with the right one, and an app'
     readonly name = "n";
     readonly version = "1";
     opens = 0;
+    /** As a key of a plain definition, this would be misplaced. */
+    readonly store = new Map();
     prompt(): undefined {
       this.opens++;
     }

@@ -5,7 +5,7 @@ import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from "../../model/ask.ts";
 import type { Meta } from "../../model/content.ts";
-import type { Files, Terminals } from "../../model/services.ts";
+import type { ClientFiles, Files, Terminals } from "../../model/services.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
@@ -35,8 +35,8 @@ export interface ClientDefinition {
   ): Promise<ElicitationResponse> | ElicitationResponse;
   /** Called when the agent reports that the flow of a URL elicitation is complete. */
   elicitationCompleted?(elicitationId: string): void;
-  /** Files for v1 agents. Default: none are offered. */
-  readonly files?: Files | ((session: ClientSession) => Files);
+  /** Files for v1 agents. An object with `readText` alone offers no writing, and the reverse. Default: none are offered. */
+  readonly files?: ClientFiles | ((session: ClientSession) => ClientFiles);
   readonly terminals?: Terminals | ((session: ClientSession) => Terminals);
   readonly auth?: ClientAuthOptions;
   /**
@@ -108,6 +108,15 @@ const groupKeys: GroupKeys<ClientDefinition, "auth" | "extensions" | "connection
 export function checkClientDefinition(definition: ClientDefinition): void {
   checkDefinition("client", definition, clientKeys, groupKeys);
   checkPolicy(definition.policy);
+  const { files } = definition;
+  if (files !== undefined && typeof files !== "function") {
+    const { readTextFile, writeTextFile } = offeredFeatures(definition);
+    if (!readTextFile && !writeTextFile)
+      throw new TypeError(
+        "client: files must have readText, writeText or both, or be a function that makes them for a session; " +
+          "leave it out to offer none",
+      );
+  }
 }
 
 export function offeredFeatures(
@@ -116,10 +125,11 @@ export function offeredFeatures(
 ): ClientCapabilities {
   const { files, terminals, elicit, auth: { terminal: terminalAuth = false } = {} } = definition;
   // files that are made per session are taken to be readable and writable
-  const fixed = typeof files === "object" ? files : undefined;
+  const isMade = typeof files === "function";
+  const fixed: Partial<Files> | null | undefined = isMade ? undefined : files;
   return {
-    readTextFile: files !== undefined && (fixed?.canRead ?? true),
-    writeTextFile: files !== undefined && (fixed?.canWrite ?? true),
+    readTextFile: isMade || (typeof fixed?.readText === "function" && fixed.canRead !== false),
+    writeTextFile: isMade || (typeof fixed?.writeText === "function" && fixed.canWrite !== false),
     terminal: terminals !== undefined,
     terminalAuth,
     elicitationForm: elicit !== undefined && elicitationModes.includes("form"),

@@ -233,6 +233,39 @@ test("N126 files that can only be read, or only be written, are offered and serv
   }
 });
 
+test("files with one method are offered and served as such, with and without a policy", async () => {
+  const files = { read: { readText: async () => "text" }, write: { writeText: async () => undefined } };
+  for (const canRead of [true, false]) {
+    for (const policy of [undefined, { decide: () => "allow" as const }]) {
+      const offer = canRead ? files.read : files.write;
+      // made for a session: only then it is known what is missing
+      for (const given of [offer, () => offer]) {
+        const { agent, peer } = await withScriptedAgent(1, {}, { files: given, ...(policy && { policy }) });
+        const offered = peer.got[0]?.params.clientCapabilities as { fs: object } | undefined;
+        const isMade = typeof given === "function";
+        assert.deepEqual(offered?.fs, { readTextFile: isMade || canRead, writeTextFile: isMade || !canRead });
+        await agent.newSession(place);
+        const at = { sessionId: "s1", path: "/a" };
+        const read = peer.connection.request("fs/read_text_file", at);
+        const write = peer.connection.request("fs/write_text_file", { ...at, content: "" });
+        const error = await rejects(canRead ? write : read, -32601);
+        if (isMade)
+          assert.match(String(error), canRead ? /offers no files to write/ : /offers no files to read/);
+        assert.deepEqual(await (canRead ? read : write), canRead ? { content: "text" } : {});
+        await agent.close();
+      }
+    }
+  }
+});
+
+test("files with neither method are refused", () => {
+  for (const files of [{}, { canRead: true }, { readText: true }, null, "/project"])
+    assert.throws(() => client({ name: "c", version: "1", files: files as never }), {
+      name: "TypeError",
+      message: /^client: files must have readText, writeText or both/,
+    });
+});
+
 test("a terminal that is still being created when its session ends is released", async () => {
   const created = Promise.withResolvers<void>();
   const released: string[] = [];

@@ -2,12 +2,12 @@
 
 import type { ServiceOp } from "../../edition/client-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type { Files, TerminalHandle, Terminals } from "../../model/services.ts";
+import type { ClientFiles, TerminalHandle, Terminals } from "../../model/services.ts";
 import type { AskedSession, Permit } from "./policy/permissions.ts";
 import type { ClientSession } from "./session/client-session.ts";
 
 export class SessionServices {
-  readonly #files: Files | undefined;
+  readonly #files: ClientFiles | undefined;
   readonly #terminals: Terminals | undefined;
   readonly #session: AskedSession;
   readonly #open = new Map<string, TerminalHandle>();
@@ -17,7 +17,7 @@ export class SessionServices {
   readonly #owned: readonly { close?(): Promise<void> }[];
 
   constructor(
-    files: Files | ((session: ClientSession) => Files) | undefined,
+    files: ClientFiles | ((session: ClientSession) => ClientFiles) | undefined,
     terminals: Terminals | ((session: ClientSession) => Terminals) | undefined,
     session: AskedSession,
   ) {
@@ -38,6 +38,7 @@ export class SessionServices {
     // what is done is exactly what was decided on
     if (op.op === "read" || op.op === "write") {
       const files = offered(this.#files, "files");
+      offered(op.op === "read" ? files.readText : files.writeText, noMethod[op.op]);
       const path = (await files.realPath?.(op.path)) ?? op.path;
       const effect =
         op.op === "read" ? ({ type: "read", path } as const) : { type: op.op, path, content: op.content };
@@ -58,11 +59,15 @@ export class SessionServices {
     switch (op.op) {
       case "read": {
         const { op: _, path, ...options } = op;
-        return { content: await offered(this.#files, "files").readText(path, { ...options, signal }) };
+        const files = offered(this.#files, "files");
+        if (files.readText === undefined) throw missing(noMethod.read);
+        return { content: await files.readText(path, { ...options, signal }) };
       }
       case "write": {
         const { op: _, path, content, ...options } = op;
-        await offered(this.#files, "files").writeText(path, content, { ...options, signal });
+        const files = offered(this.#files, "files");
+        if (files.writeText === undefined) throw missing(noMethod.write);
+        await files.writeText(path, content, { ...options, signal });
         return {};
       }
       case "create_terminal": {
@@ -111,8 +116,14 @@ export class SessionServices {
   }
 }
 
+const noMethod = { read: "files to read", write: "files to write" };
+
 function offered<Service>(service: Service | undefined, what: string): Service {
-  if (service !== undefined) return service;
+  if (service === undefined) throw missing(what);
+  return service;
+}
+
+function missing(what: string): RequestError {
   const data = { reason: "capability_missing" };
-  throw new RequestError("method_not_found", `this client offers no ${what}`, { data });
+  return new RequestError("method_not_found", `this client offers no ${what}`, { data });
 }

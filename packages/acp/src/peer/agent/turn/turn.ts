@@ -17,7 +17,13 @@ import type {
 } from "../../../model/content.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { Files, Terminals } from "../../../model/services.ts";
-import type { OutgoingCommand, OutgoingUpdate, PromptResult, StopReason } from "../../../model/update.ts";
+import type {
+  OutgoingCommand,
+  OutgoingConfigOption,
+  OutgoingUpdate,
+  PromptResult,
+  StopReason,
+} from "../../../model/update.ts";
 import type {
   DisplayTerminal,
   DisplayTerminalOptions,
@@ -53,7 +59,7 @@ export interface AgentSession<Data = unknown> {
   /** The current value of an option. */
   configOption(configId: string): string | boolean | undefined;
   /** Sets the whole list, and tells the client when it has seen another one. */
-  setConfigOptions(options: readonly SessionConfigOption[]): void;
+  setConfigOptions(options: readonly OutgoingConfigOption[]): void;
   setAvailableCommands(commands: readonly OutgoingCommand[]): void;
   /** Names the session, for lists and windows. */
   setTitle(title: string): void;
