@@ -2,7 +2,6 @@
 
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { agent, client } from "@parley/acp";
-import { collect } from "@parley/acp/testing";
 import type { Transport } from "@parley/acp/transport";
 
 function portTransport(port: MessagePort): Transport {
@@ -32,7 +31,7 @@ echo.connect(portTransport(port1));
 const app = client({ name: "example-client", version: "1.0.0" });
 const connection = await app.connect(portTransport(port2));
 const session = await connection.newSession({ cwd: "/project" });
-console.log((await collect(session.prompt("Over a port."))).text);
+console.log(await session.prompt("Over a port.").text());
 await connection.close();
 
 // prints:

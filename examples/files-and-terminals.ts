@@ -40,8 +40,6 @@ const worker = agent({
 });
 
 const editor: Files = {
-  canRead: true,
-  canWrite: true,
   readText: async () => "buy bread\nbuy milk",
   writeText: (path, content) => disk.writeText(path, content),
 };

@@ -1,7 +1,6 @@
 // A mode, an option and a command: the user chooses, and the agent reads the choice.
 
 import { agent, client } from "@parley/acp";
-import { collect } from "@parley/acp/testing";
 
 const options = [
   { value: "ask", name: "Ask" },
@@ -14,8 +13,8 @@ const moody = agent({
   session: {
     open(session) {
       session.setConfigOptions([
-        { type: "select", configId: "mode", name: "Mode", category: "mode", currentValue: "ask", options },
-        { type: "boolean", configId: "brief", name: "Short answers", currentValue: false },
+        { configId: "mode", name: "Mode", category: "mode", currentValue: "ask", options },
+        { configId: "brief", name: "Short answers", currentValue: false },
       ]);
       session.setAvailableCommands([{ name: "status", description: "Say what is chosen" }]);
     },
@@ -30,8 +29,7 @@ const connection = await client({ name: "example-client", version: "1.0.0" }).co
 const session = await connection.newSession({ cwd: "/project" });
 await session.setMode("code");
 await session.setConfigOption("brief", true);
-for (const { name } of session.availableCommands)
-  console.log((await collect(session.prompt(`/${name}`))).text);
+for (const { name } of session.availableCommands) console.log(await session.prompt(`/${name}`).text());
 await connection.close();
 
 // prints:

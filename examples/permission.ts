@@ -1,17 +1,15 @@
-// A tool that asks for permission: its function runs only after the user's yes.
+// A tool that asks for permission: its function runs only after the user's yes, and a no ends the turn.
 
 import { agent, client } from "@parley/acp";
-import { collect } from "@parley/acp/testing";
 
 const files = new Set(["old.log", "notes.txt"]);
 
 const cleaner = agent({
   name: "cleaner",
   version: "1.0.0",
-  async prompt(turn) {
-    await turn
-      .tool({ title: `Delete ${turn.text}`, kind: "delete", permission: true }, () => files.delete(turn.text))
-      .catch(() => turn.say(`I left ${turn.text} alone.`));
+  async prompt({ text, tool, say }) {
+    await tool({ title: `Delete ${text}`, kind: "delete", permission: true }, () => files.delete(text));
+    await say(`${text} is gone.`);
   },
 });
 
@@ -21,13 +19,11 @@ const connection = await client({
   requestPermission: ({ title }) => (title === "Delete old.log" ? "allow_once" : "reject_once"),
 }).connect(cleaner);
 const session = await connection.newSession({ cwd: "/project" });
-for (const file of files) {
-  const { text } = await collect(session.prompt(file));
-  if (text !== "") console.log(text);
-}
+for (const file of files) console.log([file, await session.prompt(file).text()]);
 console.log(files);
 await connection.close();
 
 // prints:
-// I left notes.txt alone.
+// [ 'old.log', 'old.log is gone.' ]
+// [ 'notes.txt', '' ]
 // Set(1) { 'notes.txt' }

@@ -1,7 +1,7 @@
 // Streams the pieces of a model's answer, until the user stops it.
 
 import { setTimeout as wait } from "node:timers/promises";
-import { agent, client } from "@parley/acp";
+import { agent, client, textOf } from "@parley/acp";
 
 /** In place of your provider's client. */
 async function* model(text: string, signal: AbortSignal) {
@@ -11,8 +11,8 @@ async function* model(text: string, signal: AbortSignal) {
 const storyteller = agent({
   name: "storyteller",
   version: "1.0.0",
-  async prompt(turn) {
-    for await (const piece of model(turn.text, turn.signal)) await turn.say(piece);
+  async prompt({ text, signal, say }) {
+    for await (const piece of model(text, signal)) await say(piece);
   },
 });
 
@@ -20,11 +20,11 @@ const connection = await client({ name: "example-client", version: "1.0.0" }).co
 const session = await connection.newSession({ cwd: "/project" });
 const prompt = session.prompt("Once upon a time there was an agent that never stopped.");
 for await (const update of prompt) {
-  if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") continue;
-  process.stdout.write(update.content.text);
-  if (update.content.text === "time ") prompt.cancel();
+  if (update.sessionUpdate !== "agent_message_chunk") continue;
+  process.stdout.write(textOf(update.content));
+  if (textOf(update.content) === "time ") prompt.cancel();
 }
-console.log(`(${(await prompt.result).stopReason})`);
+console.log(`(${(await prompt).stopReason})`);
 await connection.close();
 
 // prints:

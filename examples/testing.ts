@@ -7,11 +7,9 @@ import { collect } from "@parley/acp/testing";
 const greeter = agent({
   name: "greeter",
   version: "1.0.0",
-  async prompt(turn) {
-    const name = await turn
-      .tool({ title: "Look up your name", kind: "read", permission: true }, () => "Ada")
-      .catch(() => "stranger");
-    for (const piece of ["Hello, ", name]) await turn.say(piece);
+  async prompt({ tool, say }) {
+    const name = await tool({ title: "Look up your name", kind: "read", permission: true }, () => "Ada");
+    for (const piece of ["Hello, ", name]) await say(piece);
   },
 });
 
@@ -25,7 +23,7 @@ async function turnWith(optionId: string) {
 }
 
 assert.deepEqual(await turnWith("allow_once"), ["Hello, Ada", "completed", "end_turn"]);
-assert.deepEqual(await turnWith("reject_once"), ["Hello, stranger", "cancelled", "end_turn"]);
+assert.deepEqual(await turnWith("reject_once"), ["", "cancelled", "end_turn"]);
 console.log("passed");
 
 // prints:

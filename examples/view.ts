@@ -6,10 +6,10 @@ import { followSession } from "@parley/acp/view";
 const helper = agent({
   name: "helper",
   version: "1.0.0",
-  async prompt(turn) {
-    await turn.think("I should look.");
-    await turn.tool({ title: "List files", kind: "search" }, (tool) => tool.add("notes.txt"));
-    for (const piece of ["There is ", "one file."]) await turn.say(piece);
+  async prompt({ think, tool, say }) {
+    await think("I should look.");
+    await tool({ title: "List files", kind: "search" }, (tool) => tool.add("notes.txt"));
+    for (const piece of ["There is ", "one file."]) await say(piece);
   },
 });
 
@@ -19,10 +19,7 @@ const view = followSession(session);
 await session.prompt("What is here?");
 for (const item of view.timeline) {
   if (item.kind === "tool_call") console.log(`[${item.label}: ${item.status}]`);
-  else if ("content" in item) {
-    const texts = item.content.map((block) => (block.type === "text" ? block.text : ""));
-    console.log(`${item.kind}: ${texts.join("")}`);
-  }
+  else if ("text" in item) console.log(`${item.kind}: ${item.text}`);
 }
 await connection.close();
 

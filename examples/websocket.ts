@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { agent, client, webSocketTransport } from "@parley/acp";
 import { WebSocketServer } from "ws";
 
-const echo = agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) });
+const echo = agent({ name: "echo", version: "1.0.0", prompt: ({ text, say }) => say(text) });
 
 const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
 server.on("connection", (socket) => echo.connect(webSocketTransport(socket)));

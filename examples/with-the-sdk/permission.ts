@@ -37,13 +37,12 @@ const cleaner = acp
       await update({ sessionUpdate: "tool_call_update", toolCallId, status: "in_progress" });
       files.delete(file);
       await update({ sessionUpdate: "tool_call_update", toolCallId, status: "completed" });
-      return { stopReason: "end_turn" };
+      const text = `${file} is gone.`;
+      await update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+    } else {
+      await update({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
     }
-    await update({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
-    if (outcome.outcome === "cancelled") return { stopReason: "cancelled" };
-    const text = `I left ${file} alone.`;
-    await update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
-    return { stopReason: "end_turn" };
+    return { stopReason: outcome.outcome === "cancelled" ? "cancelled" : "end_turn" };
   });
 
 await acp
@@ -63,13 +62,13 @@ await acp
     await ctx.buildSession("/project").withSession(async (session) => {
       for (const file of files) {
         await session.prompt(file);
-        const text = await session.readText();
-        if (text !== "") console.log(text);
+        console.log([file, await session.readText()]);
       }
     });
   });
 console.log(files);
 
 // prints:
-// I left notes.txt alone.
+// [ 'old.log', 'old.log is gone.' ]
+// [ 'notes.txt', '' ]
 // Set(1) { 'notes.txt' }

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import * as acp from "@agentclientprotocol/sdk";
 
+const refused = () => acp.RequestError.invalidRequest(undefined, "the user does not allow this");
 const sessions = new Set<string>();
 
 const editor = acp
@@ -16,12 +17,11 @@ const editor = acp
     sessions.add(sessionId);
     return { sessionId };
   })
-  .onRequest(acp.methods.agent.session.prompt, async ({ params: { sessionId }, client }) => {
+  .onRequest(acp.methods.agent.session.prompt, async ({ params: { sessionId, prompt }, client }) => {
     if (!sessions.has(sessionId)) throw acp.RequestError.sessionNotFound(sessionId);
+    const path = prompt.map((block) => (block.type === "text" ? block.text : "")).join("");
     const update = (update: acp.SessionUpdate) =>
       client.notify(acp.methods.client.session.update, { sessionId, update });
-    const say = (text: string) =>
-      update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
     const tool = async (title: string, kind: acp.ToolKind, run: (toolCallId: string) => Promise<unknown>) => {
       const toolCallId = randomUUID();
       await update({ sessionUpdate: "tool_call", toolCallId, title, kind, status: "pending" });
@@ -33,24 +33,25 @@ const editor = acp
         throw error;
       }
     };
-    for (const path of ["/project/src/a.ts", "/project/.env", "/project/README.md"]) {
+    try {
       await tool(`Write ${path}`, "edit", () =>
         client.request(acp.methods.client.fs.writeTextFile, { sessionId, path, content: "hello\n" }),
-      ).catch(() => say(`I may not write ${path}.`));
-    }
-    const title = "Delete /project/old.log";
-    await tool(title, "delete", async (toolCallId) => {
-      const { outcome } = await client.request(acp.methods.client.session.requestPermission, {
-        sessionId,
-        toolCall: { toolCallId, title, kind: "delete", status: "pending" },
-        options: [
-          { optionId: "allow", name: "Allow", kind: "allow_once" },
-          { optionId: "reject", name: "Reject", kind: "reject_once" },
-        ],
+      );
+      const title = `Delete ${path}.bak`;
+      await tool(title, "delete", async (toolCallId) => {
+        const { outcome } = await client.request(acp.methods.client.session.requestPermission, {
+          sessionId,
+          toolCall: { toolCallId, title, kind: "delete", status: "pending" },
+          options: [
+            { optionId: "allow", name: "Allow", kind: "allow_once" },
+            { optionId: "reject", name: "Reject", kind: "reject_once" },
+          ],
+        });
+        if (outcome.outcome !== "selected" || outcome.optionId !== "allow") throw refused();
       });
-      if (outcome.outcome !== "selected" || outcome.optionId !== "allow") throw new Error("the user said no");
-      await say("It is gone.");
-    }).catch(() => say("I may not delete it."));
+    } catch (error) {
+      if (!(error instanceof acp.RequestError) || error.code !== refused().code) throw error;
+    }
     return { stopReason: "end_turn" };
   });
 
@@ -66,7 +67,6 @@ function isAllowedByUser(title: string): boolean {
   return title.startsWith("Write");
 }
 
-const written: string[] = [];
 await acp
   .client({ name: "example-client" })
   .onRequest(acp.methods.client.session.requestPermission, ({ params: { toolCall, options } }) => {
@@ -78,13 +78,8 @@ await acp
   })
   .onRequest(acp.methods.client.fs.writeTextFile, ({ params: { path } }) => {
     const decision = decide(path);
-    if (decision === "deny" || (decision === "ask" && !isAllowedByUser(`Write ${path}`)))
-      throw acp.RequestError.invalidRequest({ path }, "the user does not allow this");
-    written.push(path);
-  })
-  .onNotification(acp.methods.client.session.update, ({ params: { update } }) => {
-    if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") return;
-    console.log(update.content.text);
+    if (decision === "deny" || (decision === "ask" && !isAllowedByUser(`Write ${path}`))) throw refused();
+    console.log(`written: ${path}`);
   })
   .connectWith(editor, async (ctx) => {
     await ctx.request(acp.methods.agent.initialize, {
@@ -92,13 +87,14 @@ await acp
       clientInfo: { name: "example-client", version: "1.0.0" },
       clientCapabilities: { fs: { writeTextFile: true } },
     });
-    await ctx.buildSession("/project").withSession((session) => session.prompt("go"));
+    await ctx.buildSession("/project").withSession(async (session) => {
+      for (const path of ["src/a.ts", ".env", "README.md"]) await session.prompt(`/project/${path}`);
+    });
   });
-console.log(written);
 
 // prints:
-// I may not write /project/.env.
+// written: /project/src/a.ts
+// Delete /project/src/a.ts.bak?
 // Write /project/README.md?
-// Delete /project/old.log?
-// I may not delete it.
-// [ '/project/src/a.ts', '/project/README.md' ]
+// written: /project/README.md
+// Delete /project/README.md.bak?

@@ -35,8 +35,8 @@ const greeter = acp
     const isAllowed = outcome.outcome === "selected" && outcome.optionId === "allow_once";
     const status = isAllowed ? "completed" : "failed";
     await update({ sessionUpdate: "tool_call_update", toolCallId, status });
-    if (outcome.outcome === "cancelled") return { stopReason: "cancelled" };
-    for (const text of ["Hello, ", isAllowed ? "Ada" : "stranger"])
+    if (!isAllowed) return { stopReason: outcome.outcome === "cancelled" ? "cancelled" : "end_turn" };
+    for (const text of ["Hello, ", "Ada"])
       await update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
     return { stopReason: "end_turn" };
   });
@@ -63,7 +63,7 @@ async function turnWith(optionId: string) {
 }
 
 assert.deepEqual(await turnWith("allow_once"), ["Hello, Ada", "completed", "end_turn"]);
-assert.deepEqual(await turnWith("reject_once"), ["Hello, stranger", "failed", "end_turn"]);
+assert.deepEqual(await turnWith("reject_once"), ["", "failed", "end_turn"]);
 console.log("passed");
 
 // prints:
