@@ -5,6 +5,12 @@ export type { ByteChannel, ByteReceiver, FrameLimits, TextPlatform } from "./tra
 export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";
 export { type MemoryPairOptions, memoryPair } from "./transport/memory.ts";
 export {
+  type TextChannel,
+  type TextReceiver,
+  type TextTransportOptions,
+  textTransport,
+} from "./transport/text-transport.ts";
+export {
   type ByteStreams,
   fromWebStreams,
   type MessageStreams,
