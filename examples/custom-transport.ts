@@ -2,29 +2,16 @@
 
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { agent, client } from "@parley/acp";
-import type { Transport } from "@parley/acp/transport";
+import { textTransport } from "@parley/acp/transport";
 
-function portTransport(port: MessagePort): Transport {
-  let receive: (message: object) => void = () => undefined;
-  return {
-    start(sink) {
-      receive = (message) => {
-        sink.message(message, JSON.stringify(message));
-        sink.idle();
-      };
-      port.on("message", receive).on("close", () => sink.end({ kind: "closed" }));
-    },
-    send(message) {
-      port.postMessage(message);
-      return true;
-    },
-    pause: () => port.off("message", receive),
-    resume: () => port.on("message", receive),
-    close: async () => port.removeAllListeners().close(),
-  };
-}
+const portTransport = (port: MessagePort) =>
+  textTransport({
+    open: (receiver) => port.on("message", receiver.message).on("close", () => receiver.ended()),
+    write: (text) => port.postMessage(text),
+    close: () => port.close(),
+  });
 
-const echo = agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) });
+const echo = agent({ name: "echo", version: "1.0.0", prompt: ({ text, say }) => say(text) });
 
 const { port1, port2 } = new MessageChannel();
 echo.connect(portTransport(port1));

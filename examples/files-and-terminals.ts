@@ -39,16 +39,11 @@ const worker = agent({
   },
 });
 
-const editor: Files = {
-  readText: async () => "buy bread\nbuy milk",
-  writeText: (path, content) => disk.writeText(path, content),
-};
-
 for (const edition of ["v1", "v2"] as const) {
   const app = client({
     name: "editor",
     version: "1.0.0",
-    files: editor,
+    files: { readText: async () => "buy bread\nbuy milk" },
     terminals: processes,
     editions: [edition],
   });
