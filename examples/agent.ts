@@ -11,8 +11,7 @@ const counter = agent({
   async prompt(turn) {
     const path = resolve(turn.session.cwd, turn.text);
     const text = await turn.tool({ title: `Read ${turn.text}`, kind: "read" }, () => readFile(path, "utf8"));
-    const words = [turn.text, "has", text.split("\n").length - 1, "lines."];
-    for (const word of words) await turn.say(`${word} `);
+    await turn.say(`${turn.text} has ${text.split("\n").length - 1} lines.`);
   },
 });
 await serveStdio(counter);

@@ -1,6 +1,6 @@
 // Starts an agent, sends a prompt and prints the updates. Run: npx node --conditions=parley-source examples/client.ts
 
-import { client } from "@parley/acp";
+import { client, textOf } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 
 const transport = spawnTransport(process.execPath, ["--conditions=parley-source", "examples/agent.ts"]);
@@ -12,10 +12,9 @@ for await (const update of prompt) {
   if (update.sessionUpdate === "tool_call_update" && update.status) {
     console.log(`[${update.title ?? "it"}: ${update.status}]`);
   }
-  if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") continue;
-  process.stdout.write(update.content.text);
+  if (update.sessionUpdate === "agent_message_chunk") process.stdout.write(textOf(update.content));
 }
-console.log(`(${(await prompt).stopReason})`);
+console.log(` (${(await prompt).stopReason})`);
 await agent.close();
 
 // prints:

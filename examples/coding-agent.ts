@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { client } from "@parley/acp";
+import { client, textOf } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-example-"));
@@ -31,9 +31,7 @@ session.onUpdate((update) => {
     titles.set(toolCallId, title ?? titles.get(toolCallId) ?? "");
     if (status === "completed") console.log(`* ${titles.get(toolCallId)}`);
   }
-  if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
-    answer += update.content.text;
-  }
+  if (update.sessionUpdate === "agent_message_chunk") answer += textOf(update.content);
 });
 const { stopReason } = await session.prompt(
   'replace "hello" with "goodbye" in notes.txt, then run wc -w notes.txt',

@@ -39,29 +39,18 @@ const worker = agent({
   },
 });
 
-const editor: Files = {
-  canRead: true,
-  canWrite: true,
-  readText: async () => "buy bread\nbuy milk",
-  writeText: (path, content) => disk.writeText(path, content),
-};
-
 for (const edition of ["v1", "v2"] as const) {
   const app = client({
     name: "editor",
     version: "1.0.0",
-    files: editor,
+    files: { readText: async () => "buy bread\nbuy milk" },
     terminals: processes,
     editions: [edition],
   });
   const connected = await app.connect(worker);
   const session = await connected.newSession({ cwd });
-  session.onUpdate((update) => {
-    if (update.sessionUpdate !== "agent_message_chunk" || update.content.type !== "text") return;
-    process.stdout.write(update.content.text);
-  });
   console.log(`edition ${connected.edition}:`);
-  await session.prompt("go");
+  process.stdout.write(await session.prompt("go").text());
   await connected.close();
 }
 await processes.close();

@@ -1,27 +1,25 @@
-// An agent behind a WebSocket server (`ws`) and a client on the platform's WebSocket, which also runs in a browser.
+// An agent behind a WebSocket server (`ws`), and a client on the platform's WebSocket, as in a browser.
 
+import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { webSocketTransport } from "@parley/acp";
-import { agentPeer, clientPeer } from "@parley/acp/v1";
+import { agent, client, webSocketTransport } from "@parley/acp";
 import { WebSocketServer } from "ws";
 
-const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
-server.on("connection", (socket) => {
-  agentPeer(webSocketTransport(socket), {
-    requests: { initialize: () => ({ protocolVersion: 1 }) },
-  });
-});
-await new Promise((resolve) => server.once("listening", resolve));
+const echo = agent({ name: "echo", version: "1.0.0", prompt: ({ text, say }) => say(text) });
 
-// the server listens on a port, not on a Unix socket
-const { port } = server.address() as AddressInfo;
-const agent = clientPeer(webSocketTransport(new WebSocket(`ws://127.0.0.1:${port}`)), {
-  tap: (direction, text) => console.log(direction, text),
-});
-await agent.request("initialize", { protocolVersion: 1 });
-await agent.close();
+const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
+server.on("connection", (socket) => echo.connect(webSocketTransport(socket)));
+await once(server, "listening");
+const { port } = server.address() as AddressInfo; // as: it listens on a port, not on a Unix socket
+
+const socket = new WebSocket(`ws://127.0.0.1:${port}`);
+const connection = await client({ name: "example-client", version: "1.0.0" }).connect(
+  webSocketTransport(socket),
+);
+const session = await connection.newSession({ cwd: "/project" });
+console.log(await session.prompt("Over a socket.").text());
+await connection.close();
 server.close();
 
 // prints:
-// out {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}
-// in {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}
+// Over a socket.
