@@ -65,7 +65,11 @@ export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptE
 // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without a return statement
 type Opened<Data> = undefined extends Data ? Data | void : Data;
 
-/** What an agent does when sessions open, change and close, and where they live. */
+/**
+ * What an agent does when sessions open, change and close, and where they live.
+ *
+ * @inline
+ */
 export interface SessionHandlers<Data> {
   /**
    * A session has been opened: set its options and commands here. The result becomes `session.data`. Throw a
@@ -89,6 +93,11 @@ export interface SessionHandlers<Data> {
   readonly maxUnstored?: number;
 }
 
+/**
+ * How users log in.
+ *
+ * @inline
+ */
 export interface AuthHandlers {
   /** Ways to log in. A terminal method is only shown to clients that can run one. */
   readonly methods?: readonly AuthMethod[];
@@ -101,6 +110,11 @@ export interface AuthHandlers {
   isLoggedIn?(): boolean;
 }
 
+/**
+ * How the connections of an agent behave.
+ *
+ * @inline
+ */
 export interface AgentConnectionOptions
   extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "drainMs"> {
   /**

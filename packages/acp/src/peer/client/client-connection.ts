@@ -63,6 +63,11 @@ export interface ClientConnection {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/**
+ * Options of a call to the agent.
+ *
+ * @inline
+ */
 export interface CallOptions {
   /** Cancels the request at the agent when it aborts, and rejects with ConnectionError "aborted". */
   readonly signal?: AbortSignal;
@@ -92,6 +97,11 @@ export interface SessionOptions extends CallOptions {
   readonly onEntry?: SessionListener<Entry>;
 }
 
+/**
+ * Which sessions to list.
+ *
+ * @inline
+ */
 export interface SessionQueryOptions extends CallOptions {
   /** Only sessions with this working directory: an absolute path. */
   readonly cwd?: string;
@@ -106,7 +116,11 @@ export interface SessionPage {
   readonly nextCursor?: string;
 }
 
-/** Counts of ignored input. */
+/**
+ * Counts of ignored input.
+ *
+ * @inline
+ */
 export interface ClientCounters extends Readonly<ConnectionCounters> {
   /** Updates of unknown sessions. */
   readonly orphanUpdates: number;

@@ -56,6 +56,11 @@ export interface ClientDefinition {
   readonly _meta?: Meta;
 }
 
+/**
+ * How users log in.
+ *
+ * @inline
+ */
 export interface ClientAuthOptions {
   /**
    * Tells the agent that this client runs terminal logins. Run the agent's program with the arguments of the method, then
@@ -64,6 +69,11 @@ export interface ClientAuthOptions {
   readonly terminal?: boolean;
 }
 
+/**
+ * How the connections of a client behave.
+ *
+ * @inline
+ */
 export interface ClientConnectionOptions
   extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "noise" | "drainMs">,
     Partial<UnreadLimits> {

@@ -38,11 +38,20 @@ export interface Client {
   connect(target: Transport | ConnectableAgent, options?: ConnectOptions): Promise<ClientConnection>;
 }
 
-/** An agent in this process, as `agent()` makes it. */
+/**
+ * An agent in this process, as `agent()` makes it.
+ *
+ * @inline
+ */
 export interface ConnectableAgent {
   connect(transport: Transport): { close(reason?: string): Promise<void> };
 }
 
+/**
+ * Options of `connect`.
+ *
+ * @inline
+ */
 export interface ConnectOptions {
   /** Closes the transport when it aborts before the agent has answered, and rejects with ConnectionError "aborted". */
   readonly signal?: AbortSignal;

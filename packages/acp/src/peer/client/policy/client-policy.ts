@@ -45,7 +45,11 @@ export type PolicyRequest =
     }
   | EffectRequest;
 
-/** Something that the client would do for the agent. */
+/**
+ * Something that the client would do for the agent.
+ *
+ * @inline
+ */
 export type EffectRequest =
   | {
       readonly type: "read";

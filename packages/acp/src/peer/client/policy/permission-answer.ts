@@ -8,6 +8,8 @@ import type { PermissionOption } from "../../../model/content.ts";
 /**
  * The answer to a permission request: the `optionId` of one of its options, or undefined for no. The protocol's own
  * forms of an answer are taken, too.
+ *
+ * @inline
  */
 export type PermissionAnswer =
   | string

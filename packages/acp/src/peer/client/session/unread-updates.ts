@@ -4,6 +4,11 @@ import { limitsFrom } from "../../../jsonrpc/connection-options.ts";
 import { ConnectionError } from "../../../jsonrpc/errors.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 
+/**
+ * How much waits for a loop over a prompt.
+ *
+ * @inline
+ */
 export interface UnreadLimits {
   /** Updates that wait for a loop. Default 16,384. */
   readonly maxUnreadUpdates: number;
