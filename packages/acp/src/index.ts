@@ -13,7 +13,6 @@ export type { Transport } from "./jsonrpc/transport.ts";
 export type {
   ElicitationRequest,
   ElicitationResponse,
-  PermissionOutcome,
   PermissionRequest,
 } from "./model/ask.ts";
 export type { ContentBlock, PermissionOption, SessionConfigOption } from "./model/content.ts";
@@ -23,11 +22,8 @@ export type { Files, TerminalHandle, Terminals } from "./model/services.ts";
 export type { OutgoingUpdate, PromptResult, SessionUpdate, StopReason } from "./model/update.ts";
 export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
 export type {
-  AgentConnectionOptions,
   AgentDefinition,
-  AuthHandlers,
   OpenInfo,
-  SessionHandlers,
 } from "./peer/agent/agent-definition.ts";
 export type {
   DisplayTerminal,
@@ -38,36 +34,24 @@ export type {
 } from "./peer/agent/turn/tool-call.ts";
 export type { AgentSession, Inbox, InboxMessage, Turn, TurnClient } from "./peer/agent/turn/turn.ts";
 export type { ExtensionContext, Extensions } from "./peer/base/extensions.ts";
-export { type Client, type ConnectableAgent, type ConnectOptions, client } from "./peer/client/client.ts";
+export { type Client, client } from "./peer/client/client.ts";
 export type {
-  CallOptions,
   ClientConnection,
-  ClientCounters,
   SessionOptions,
   SessionPage,
-  SessionQueryOptions,
 } from "./peer/client/client-connection.ts";
-export type {
-  ClientAuthOptions,
-  ClientConnectionOptions,
-  ClientDefinition,
-} from "./peer/client/client-definition.ts";
+export type { ClientDefinition } from "./peer/client/client-definition.ts";
 export type {
   ClientPolicy,
-  EffectRequest,
   PolicyDecision,
   PolicyRequest,
 } from "./peer/client/policy/client-policy.ts";
-export type { PermissionAnswer } from "./peer/client/policy/permission-answer.ts";
 export type {
   ClientSession,
   Prompt,
   PromptOptions,
   RequestContext,
-  SessionListener,
 } from "./peer/client/session/client-session.ts";
-export type { UnreadLimits } from "./peer/client/session/unread-updates.ts";
 export { httpTransport } from "./peer/http/http-transport.ts";
-export type { HttpTransportOptions } from "./transport/http/http-options.ts";
-export { type WebSocketTransportOptions, webSocketTransport } from "./transport/websocket.ts";
+export { webSocketTransport } from "./transport/websocket.ts";
 export type { UnstableFeature, UnstableFeatures } from "./validation/unstable-features.ts";

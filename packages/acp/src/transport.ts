@@ -3,6 +3,7 @@
 export type { EndReason, Fault, LineAccess, Sink, Transport } from "./jsonrpc/transport.ts";
 export type { ByteChannel, ByteReceiver, FrameLimits, TextPlatform } from "./transport/byte-channel.ts";
 export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";
+export type { HttpTransportOptions } from "./transport/http/http-options.ts";
 export { type MemoryPairOptions, memoryPair } from "./transport/memory.ts";
 export {
   type TextChannel,

@@ -1,7 +1,8 @@
 // Connects over Streamable HTTP to a server that the test controls.
 
-import { type HttpTransportOptions, httpTransport } from "@parley/acp";
+import { httpTransport } from "@parley/acp";
 import { Connection, type Handlers } from "@parley/acp/jsonrpc";
+import type { HttpTransportOptions } from "@parley/acp/transport";
 import { Loopback, type LoopbackScript } from "./http-loopback.ts";
 
 /** Both are closed when the test has ended. */

@@ -1,14 +1,7 @@
 // Rebuilds the model's transcript and the remembered permissions from a session's history.
 
-import type {
-  ContentBlock,
-  Entry,
-  PermissionOption,
-  PermissionOutcome,
-  PermissionRequest,
-  SessionUpdate,
-} from "@parley/acp";
-import type { ToolCallContent } from "@parley/acp/model";
+import type { ContentBlock, Entry, PermissionOption, PermissionRequest, SessionUpdate } from "@parley/acp";
+import type { PermissionOutcome, ToolCallContent } from "@parley/acp/model";
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";
 import { rejection, remembered } from "../permissions/question.ts";

@@ -1,8 +1,8 @@
 // Answers the permission requests of an agent that runs its own tools.
 
-import type { PermissionOption, PermissionOutcome, PermissionRequest } from "@parley/acp";
+import type { PermissionOption, PermissionRequest } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import type { ToolCallUpdate } from "@parley/acp/model";
+import type { PermissionOutcome, ToolCallUpdate } from "@parley/acp/model";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { claimsOf } from "../subjects/claims.ts";
 import { shownLine } from "../subjects/shown-text.ts";

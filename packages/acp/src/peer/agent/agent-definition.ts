@@ -91,7 +91,11 @@ export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptE
 // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without a return statement
 type Opened<Data> = undefined extends Data ? Data | void : Data;
 
-/** What an agent does when sessions open, change and close, and where they are stored. */
+/**
+ * What an agent does when sessions open, change and close, and where they are stored.
+ *
+ * @inline
+ */
 export interface SessionHandlers<Data> {
   /**
    * Called when a session has been opened, before the client gets it: set its options and commands here. What it returns
@@ -134,7 +138,11 @@ export interface SessionHandlers<Data> {
   readonly maxUnstored?: number;
 }
 
-/** How users log in and out. */
+/**
+ * How users log in and out.
+ *
+ * @inline
+ */
 export interface AuthHandlers {
   /** The ways to log in. A terminal login is only shown to clients that can run one. Default: none. */
   readonly methods?: readonly AuthMethod[];
@@ -149,7 +157,11 @@ export interface AuthHandlers {
   isLoggedIn?(): boolean;
 }
 
-/** Limits and times of an agent's connections. */
+/**
+ * Limits and times of an agent's connections.
+ *
+ * @inline
+ */
 export interface AgentConnectionOptions
   extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "drainMs"> {
   /**

@@ -10,7 +10,7 @@ import {
   said,
   withScriptedAgent,
 } from "../../../test/support/peer-probe.ts";
-import type { CallOptions, ClientConnection, SessionUpdate } from "../../index.ts";
+import type { ClientConnection, SessionUpdate } from "../../index.ts";
 import type { IncomingRequest } from "../../jsonrpc.ts";
 
 const isAborted = { name: "ConnectionError", kind: "aborted" };
@@ -42,7 +42,7 @@ async function waitingAgent(version: 1 | 2, method: string) {
 const calls: readonly [
   string,
   string,
-  (agent: ClientConnection, options: CallOptions) => Promise<unknown>,
+  (agent: ClientConnection, options: { readonly signal?: AbortSignal }) => Promise<unknown>,
 ][] = [
   ["session/new", "session/new", (agent, options) => agent.newSession({ ...place, ...options })],
   ["session/load", "session/resume", (agent, options) => agent.loadSession("s1", { ...place, ...options })],

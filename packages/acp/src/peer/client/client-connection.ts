@@ -81,7 +81,11 @@ export interface ClientConnection {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The signal of one request. */
+/**
+ * The signal of one request.
+ *
+ * @inline
+ */
 export interface CallOptions {
   /** Cancels the request at the agent when it aborts, and rejects with ConnectionError "aborted". */
   readonly signal?: AbortSignal;
@@ -122,7 +126,11 @@ export interface SessionOptions extends CallOptions {
   readonly onEntry?: SessionListener<Entry>;
 }
 
-/** The sessions to list. */
+/**
+ * The sessions to list.
+ *
+ * @inline
+ */
 export interface SessionQueryOptions extends CallOptions {
   /** Only sessions with this working directory: an absolute path. */
   readonly cwd?: string;
@@ -138,7 +146,11 @@ export interface SessionPage {
   readonly nextCursor?: string;
 }
 
-/** Counts of ignored input. */
+/**
+ * Counts of ignored input.
+ *
+ * @inline
+ */
 export interface ClientCounters extends Readonly<ConnectionCounters> {
   /** Updates of unknown sessions. */
   readonly orphanUpdates: number;

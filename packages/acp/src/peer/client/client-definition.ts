@@ -80,7 +80,11 @@ export interface ClientDefinition {
   readonly _meta?: Meta;
 }
 
-/** The kinds of login that a client can run. */
+/**
+ * The kinds of login that a client can run.
+ *
+ * @inline
+ */
 export interface ClientAuthOptions {
   /**
    * Tells agents that this client runs terminal logins: it runs the agent's program with the arguments of the method, then
@@ -89,7 +93,11 @@ export interface ClientAuthOptions {
   readonly terminal?: boolean;
 }
 
-/** Limits and times of a client's connections. */
+/**
+ * Limits and times of a client's connections.
+ *
+ * @inline
+ */
 export interface ClientConnectionOptions
   extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "noise" | "drainMs">,
     Partial<UnreadLimits> {

@@ -42,13 +42,21 @@ export interface Client {
   connect(target: Transport | ConnectableAgent, options?: ConnectOptions): Promise<ClientConnection>;
 }
 
-/** An agent of this process, as `agent()` makes it. */
+/**
+ * An agent of this process, as `agent()` makes it.
+ *
+ * @inline
+ */
 export interface ConnectableAgent {
   /** Serves one client on this transport. */
   connect(transport: Transport): { close(reason?: string): Promise<void> };
 }
 
-/** How a client connects. */
+/**
+ * How a client connects.
+ *
+ * @inline
+ */
 export interface ConnectOptions {
   /**
    * Ends the attempt when it aborts: closes the transport, and rejects with ConnectionError "aborted". It does nothing

@@ -76,6 +76,8 @@ export type PolicyRequest =
 /**
  * Something that the client would do for a v1 agent: read or write a file, or run a command. More will be added: give a
  * `switch` over `type` a `default:` that denies or asks.
+ *
+ * @inline
  */
 export type EffectRequest =
   | {

@@ -7,6 +7,8 @@ import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
 /**
  * Called with every value, in order. It must not be async: an async function would get the next value before it has
  * finished with this one.
+ *
+ * @inline
  */
 export type SessionListener<Value> = (value: Value) => NoPromise;
 

@@ -4,7 +4,11 @@ import { limitsFrom } from "../../../jsonrpc/connection-options.ts";
 import { ConnectionError } from "../../../jsonrpc/errors.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 
-/** How much may wait for a loop over a prompt before the loop fails with "overflow". */
+/**
+ * How much may wait for a loop over a prompt before the loop fails with "overflow".
+ *
+ * @inline
+ */
 export interface UnreadLimits {
   /** How many updates may wait for a loop. Default 16,384. */
   readonly maxUnreadUpdates: number;
