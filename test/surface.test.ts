@@ -10,9 +10,9 @@ import { read, repositoryFiles } from "./source-files.ts";
  * this table goes.
  */
 const allowedGaps: Readonly<Record<string, number>> = {
-  "type not exported": 9,
-  "no hover text": 477,
-  "no example": 16,
+  "type not exported": 64,
+  "no hover text": 313,
+  "no example": 34,
 };
 
 const files = repositoryFiles().filter((file) => /^test\/surface\/.*\.txt$/.test(file));

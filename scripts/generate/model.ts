@@ -1,6 +1,7 @@
 // Builds the model's types and validators from v2's schema and the list of our differences.
 
 import { type ModelDifferences, modelDifferences } from "./model-differences.ts";
+import { modelTexts } from "./model-texts.ts";
 import { patchesFor } from "./patches.ts";
 import { type Definitions, type Schema, type SchemaPair, tagOf } from "./schema.ts";
 import { type Definition, shapesOf } from "./shapes.ts";
@@ -33,6 +34,7 @@ export function modelModules(
         "./unknown-update.ts": Object.values(differences.unknownVariants),
       },
       forModel: true,
+      texts: modelTexts,
     }),
     validators: validatorsModule(definitions, {
       runtime: "../validation/failure.ts",

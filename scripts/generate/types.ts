@@ -13,6 +13,8 @@ export interface TypesOptions {
   readonly imports: Readonly<Record<string, readonly string[]>>;
   /** Deeply readonly, and open values only of a newer peer or with a leading underscore. Default: as the schema says. */
   readonly forModel?: boolean;
+  /** Hover texts by type, and by field as `Cost.amount`. Default: none. */
+  readonly texts?: Readonly<Record<string, string>>;
 }
 
 /** The text of types.gen.ts. */
@@ -20,7 +22,7 @@ export function typesModule(definitions: ReadonlyMap<string, Definition>, option
   const imports = Object.entries(options.imports);
   const lines = imports.map(([module, names]) => `import type { ${names.join(", ")} } from "${module}";`);
   lines.push("", `export type { ${imports.flatMap(([, names]) => names).join(", ")} };`, "");
-  const writer = new TypeWriter(options.forModel ?? false);
+  const writer = new TypeWriter(options.forModel ?? false, options.texts ?? {});
   const parts = [...definitions.values()].map((definition) => writer.definition(definition));
   return `${header}${lines.join("\n")}\n${parts.join("\n")}`;
 }
@@ -28,17 +30,29 @@ export function typesModule(definitions: ReadonlyMap<string, Definition>, option
 /** The tag of a variant that is not known here: an app's own, or a newer peer's. */
 const otherTag = "`_$" + "{string}` | UnknownTag";
 
+const lineWidth = 120;
+
 const grows = "Newer peers send further kinds: give a `switch` over it a `default:`.";
 
 /** The hover text of a definition. */
-function comment({ node, unstable }: Definition): string {
+function comment({ node, unstable }: Definition, text: string | undefined): string {
   const isOpen =
     node.kind === "enum"
       ? node.open
       : node.kind === "record" && node.record.union?.kind === "tagged" && node.record.union.other;
-  const sentences = [...(isOpen ? [grows] : []), ...(unstable ? ["@experimental"] : [])];
-  if (sentences.length < 2) return sentences.map((each) => `/** ${each} */\n`).join("");
-  return `/**\n${sentences.map((each) => ` * ${each}\n`).join(" *\n")} */\n`;
+  return commentText([text, isOpen ? grows : undefined], unstable);
+}
+
+/** On one line where it fits, otherwise each sentence on its own. */
+function commentText(given: readonly (string | undefined)[], isExperimental: boolean, indent = ""): string {
+  const sentences = given.filter((each) => each !== undefined);
+  const tags = isExperimental ? ["@experimental"] : [];
+  const gap = sentences.length > 0 && isExperimental ? [""] : [];
+  const lines = [...sentences, ...gap, ...tags];
+  if (lines.length === 0) return "";
+  const line = `${indent}/** ${lines.join(" ")} */\n`;
+  if (gap.length === 0 && line.length <= lineWidth) return line;
+  return `${indent}/**\n${lines.map((each) => `${`${indent} * ${each}`.trimEnd()}\n`).join("")}${indent} */\n`;
 }
 
 class TypeWriter {
@@ -47,8 +61,10 @@ class TypeWriter {
   readonly #otherValue: string;
   /** The type of a tag that may be absent. */
   readonly #noTag: string;
+  readonly #texts: Readonly<Record<string, string>>;
 
-  constructor(forModel: boolean) {
+  constructor(forModel: boolean, texts: Readonly<Record<string, string>>) {
+    this.#texts = texts;
     this.#readonly = forModel ? "readonly " : "";
     this.#otherValue = forModel ? otherTag : "(string & {})";
     this.#noTag = forModel ? "never" : "null";
@@ -56,10 +72,11 @@ class TypeWriter {
 
   definition(definition: Definition): string {
     const { name, node } = definition;
+    const before = comment(definition, this.#texts[name]);
     if (node.kind === "record" && node.record.union === undefined) {
-      return `${comment(definition)}export interface ${name} ${this.#fields(node.record.fields)}\n`;
+      return `${before}export interface ${name} ${this.#fields(node.record.fields, name)}\n`;
     }
-    return `${comment(definition)}export type ${name} = ${this.#node(node)};\n`.replace("= \n", "=\n");
+    return `${before}export type ${name} = ${this.#node(node)};\n`.replace("= \n", "=\n");
   }
 
   #node(node: Node): string {
@@ -93,10 +110,10 @@ class TypeWriter {
     }
   }
 
-  #fields(fields: Field[]): string {
+  #fields(fields: Field[], owner: string): string {
     if (fields.length === 0) return "{}";
     const lines = fields.map((field) => {
-      const mark = field.unstable === undefined ? "" : "  /** @experimental */\n";
+      const mark = commentText([this.#texts[`${owner}.${field.name}`]], field.unstable !== undefined, "  ");
       const meta = field.node.kind === "nullable" ? "Meta | null" : "Meta";
       const type = field.name === "_meta" ? meta : this.#node(field.node);
       const name = /^[A-Za-z_$][\w$]*$/.test(field.name) ? field.name : quote(field.name);
@@ -108,17 +125,17 @@ class TypeWriter {
   /** A record that is somebody's definition in full is named, others are written out. */
   #body(record: Rec, owner: string): string[] {
     if (record.from !== owner) return [record.from];
-    const own = record.fields.length === 0 ? [] : [this.#fields(record.fields)];
+    const own = record.fields.length === 0 ? [] : [this.#fields(record.fields, owner)];
     return record.union === undefined ? own : [...own, `(${this.#union(record.union, owner)})`];
   }
 
   #record(record: Rec): string {
     const union = record.union === undefined ? undefined : this.#union(record.union, record.from);
-    if (union === undefined) return this.#fields(record.fields);
+    if (union === undefined) return this.#fields(record.fields, record.from);
     const own = record.fields.filter(
       (field) => record.union?.kind !== "tagged" || field.name !== record.union.tag,
     );
-    return own.length === 0 ? union : `${this.#fields(own)} & (${union}\n)`;
+    return own.length === 0 ? union : `${this.#fields(own, record.from)} & (${union}\n)`;
   }
 
   #union(union: Union, owner: string): string {

@@ -1,7 +1,8 @@
 // The raw wire of protocol version 2: types, and typed peers for both roles.
 
 import type { Transport } from "./jsonrpc/transport.ts";
-import { type WirePeer, type WirePeerOptions, wirePeer } from "./peer/base/wire-peer.ts";
+import { ValidatingPeer } from "./peer/base/validating-peer.ts";
+import type { WirePeer, WirePeerOptions } from "./peer/base/wire-peer.ts";
 import {
   type AgentNotifications,
   type AgentRequests,
@@ -11,7 +12,6 @@ import {
 } from "./wire/v2/methods.gen.ts";
 
 export type {
-  HandlerResult,
   NotificationHandlers,
   NotificationMap,
   RequestHandlers,
@@ -25,40 +25,69 @@ export type { AgentNotifications, AgentRequests, ClientNotifications, ClientRequ
 
 /** The agent's side of a connection: handles an agent's methods and calls the client's. */
 export type AgentPeer = WirePeer<ClientRequests, ClientNotifications>;
+
+/** The handlers and options of an agent's side. */
 export type AgentPeerOptions = WirePeerOptions<AgentRequests, AgentNotifications>;
 
 /** The client's side of a connection: handles a client's methods and calls the agent's. */
 export type ClientPeer = WirePeer<AgentRequests, AgentNotifications>;
+
+/** The handlers and options of a client's side. */
 export type ClientPeerOptions = WirePeerOptions<ClientRequests, ClientNotifications>;
 
 const version = { methods, idPolicy: "strict" } as const;
 
 /**
- * Connects an agent to a client on this transport.
+ * Connects an agent to a client on this transport. Every message is validated in both directions.
  *
+ * @param transport The connection to the client.
+ * @param options Handlers of the client's requests and notifications.
+ * @returns The agent's side: it calls the client.
+ * @throws {TypeError} When `unstable` names an unknown feature, a limit is wrong, or the transport is in use.
  * @example
  * import { stdioTransport } from "@parley/acp/node";
  * import { agentPeer } from "@parley/acp/v2";
  *
- * const client = agentPeer(stdioTransport(), {
- *   requests: { "session/list": () => ({ sessions: [] }) },
+ * const peer = agentPeer(stdioTransport(), {
+ *   requests: {
+ *     initialize: () => ({ protocolVersion: 2, info: { name: "my-agent", version: "1.0.0" }, capabilities: {} }),
+ *     "session/new": () => ({ sessionId: "s1" }),
+ *   },
  * });
- * await client.closed;
+ * await peer.closed;
  */
 export function agentPeer(transport: Transport, options: AgentPeerOptions = {}): AgentPeer {
-  return wirePeer(transport, version, "agent", options);
+  return new ValidatingPeer(transport, version, { ...options, role: "agent" });
 }
 
 /**
- * Connects a client to an agent on this transport.
+ * Connects a client to an agent on this transport. Every message is validated in both directions.
  *
+ * @param transport The connection to the agent.
+ * @param options Handlers of the agent's requests and notifications.
+ * @returns The client's side: it calls the agent.
+ * @throws {TypeError} When `unstable` names an unknown feature, a limit is wrong, or the transport is in use.
  * @example
  * import { spawnTransport } from "@parley/acp/node";
  * import { clientPeer } from "@parley/acp/v2";
  *
- * const agent = clientPeer(spawnTransport("my-agent"));
- * const { sessions } = await agent.request("session/list", {});
+ * const peer = clientPeer(spawnTransport("my-agent"), {
+ *   notifications: {
+ *     "session/update": ({ sessionId, update }) => {
+ *       console.log(sessionId, update.sessionUpdate);
+ *       return undefined;
+ *     },
+ *   },
+ * });
+ * await peer.request("initialize", {
+ *   protocolVersion: 2,
+ *   info: { name: "my-client", version: "1.0.0" },
+ *   capabilities: {},
+ * });
+ * const { sessionId } = await peer.request("session/new", { cwd: "/home/user/project", mcpServers: [] });
+ * console.log(sessionId);
+ * await peer.close();
  */
 export function clientPeer(transport: Transport, options: ClientPeerOptions = {}): ClientPeer {
-  return wirePeer(transport, version, "client", options);
+  return new ValidatingPeer(transport, version, { ...options, role: "client" });
 }

@@ -81,41 +81,65 @@ export type AgentOpResult =
       readonly client: ClientCapabilities;
     };
 
-/** The features of a client; undeclared ones are not supported. */
+/** What a client can do. */
 export interface ClientCapabilities {
+  /** Agents may read its files. Always false on v2. */
   readonly readTextFile: boolean;
+  /** Agents may write its files. Always false on v2. */
   readonly writeTextFile: boolean;
+  /** Agents may run commands in its terminals. Always false on v2. */
   readonly terminal: boolean;
+  /** It can run the agent's program in a terminal for a login. */
   readonly terminalAuth: boolean;
+  /** It can show forms (`turn.elicit`). */
   readonly elicitationForm: boolean;
+  /** It can ask the user to visit an address (`turn.elicit`). */
   readonly elicitationUrl: boolean;
-  /** These kinds of options and updates may be sent. */
+  /** It shows session options that are on or off. Other clients get a choice of two instead. Always true on v2. */
   readonly booleanOptions: boolean;
+  /** It shows notices. To other clients they are not sent. Always true on v2. */
   readonly notices: boolean;
+  /** It shows when the agent compacts the conversation. To other clients that is not sent. Always true on v2. */
   readonly compaction: boolean;
+  /** Custom data of the client's capabilities. */
   readonly _meta?: Meta;
 }
 
-/** The features of an agent. */
+/** What an agent can do. */
 export interface AgentCapabilities {
+  /** Prompts may contain images. */
   readonly image: boolean;
+  /** Prompts may contain audio. */
   readonly audio: boolean;
+  /** Prompts may contain the text or bytes of files. */
   readonly embeddedContext: boolean;
+  /** Sessions may have MCP servers that are started as commands. */
   readonly mcpStdio: boolean;
+  /** Sessions may have MCP servers by Streamable HTTP. */
   readonly mcpHttp: boolean;
+  /** Sessions may have MCP servers by the older HTTP+SSE. */
   readonly mcpSse: boolean;
-  /** Always true in version 1. */
+  /** It has sessions. Always true on v1. */
   readonly sessions: boolean;
+  /** `loadSession` works. */
   readonly load: boolean;
+  /** `resumeSession` works. */
   readonly resume: boolean;
+  /** `listSessions` works. */
   readonly list: boolean;
+  /** Sessions can be closed at the agent. Elsewhere `session.close` only cancels their work. */
   readonly close: boolean;
+  /** `deleteSession` works. */
   readonly delete: boolean;
+  /** `forkSession` works. Needs the unstable feature "fork". */
   readonly fork: boolean;
+  /** Sessions may have directories beside the working directory. */
   readonly additionalDirectories: boolean;
+  /** Sessions may have a system prompt that is added to the agent's own. Needs the unstable feature "system_prompt". */
   readonly systemPrompt: boolean;
-  /** A system prompt may take the place of the agent's own. */
+  /** A system prompt may take the place of the agent's own. Needs the unstable feature "system_prompt". */
   readonly systemPromptOverride: boolean;
+  /** `logout` works. */
   readonly logout: boolean;
   /** Custom data of the agent's capabilities. */
   readonly _meta?: Meta;
@@ -175,12 +199,17 @@ export type AgentOp =
 export type PromptOp = Extract<AgentOp, { op: "prompt" }>;
 export type SessionOp = Exclude<AgentOp, PromptOp>;
 
+/** One session in the list of an agent. */
 export interface SessionInfo {
+  /** The id, for `loadSession` and `resumeSession`. */
   readonly sessionId: string;
+  /** The working directory: an absolute path. */
   readonly cwd: string;
+  /** Further directories of the session: absolute paths. */
   readonly additionalDirectories: readonly string[];
+  /** The title, where the agent gave it one. */
   readonly title?: string;
-  /** RFC 3339. */
+  /** When it was last changed, such as "2026-03-01T12:00:00Z" (RFC 3339). */
   readonly updatedAt?: string;
 }
 

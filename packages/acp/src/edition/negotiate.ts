@@ -5,10 +5,10 @@ import { RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { ClientCapabilities } from "./agent-edition.ts";
 
-/** A form of the protocol that both sides can speak. More will be added: give a switch over it a `default:`. */
+/** A version of the protocol: "v1" or "v2". More will be added: give a `switch` over it a `default:`. */
 export type Edition = "v1" | "v2";
 
-/** One edition or more, newest first. */
+/** One edition of the protocol or more, newest first. */
 export type Editions = readonly [Edition, ...Edition[]];
 
 export const allEditions: Editions = ["v2", "v1"];

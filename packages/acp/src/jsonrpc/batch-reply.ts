@@ -2,7 +2,7 @@
 
 import type { ConnectionLimits, Log } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
-import type { ReceivedRequest } from "./incoming-request.ts";
+import type { RunningRequest } from "./incoming-request.ts";
 import { idToJson } from "./message-id.ts";
 
 /** An answer of so many characters is always kept: an error in its place would hardly be shorter. */
@@ -22,8 +22,8 @@ export class BatchReply {
   /** Whether to answer the requests of this batch with RequestError "rate_limited", because too many answers are waiting. */
   readonly refusesRequests: boolean;
   readonly #host: BatchHost;
-  readonly #waiting = new Set<ReceivedRequest>();
-  #answered: ReceivedRequest[] = [];
+  readonly #waiting = new Set<RunningRequest>();
+  #answered: RunningRequest[] = [];
   #replies: object[] = [];
   #texts: string[] = [];
   #size = 0;
@@ -35,12 +35,12 @@ export class BatchReply {
   }
 
   /** Registers a request of this batch. */
-  expect(request: ReceivedRequest): void {
+  expect(request: RunningRequest): void {
     this.#waiting.add(request);
   }
 
   /** Takes the answer to an expected request and ignores a second one. Throws when it cannot be serialised. */
-  answer(request: ReceivedRequest, reply: object): void {
+  answer(request: RunningRequest, reply: object): void {
     // serialised here, so that one bad result cannot spoil the answers of its batch
     const text = JSON.stringify(reply);
     if (!this.#waiting.delete(request)) return;
@@ -108,7 +108,7 @@ export class BatchReply {
     for (const request of answered) request.runAfterReply();
   }
 
-  #sendBareErrors(answered: readonly ReceivedRequest[]): void {
+  #sendBareErrors(answered: readonly RunningRequest[]): void {
     const host = this.#host;
     const errors = answered.map((request) => bareError(request, "internal_error", "internal error"));
     if (errors.length === 0) return;
@@ -121,7 +121,7 @@ export class BatchReply {
 }
 
 function bareError(
-  request: ReceivedRequest,
+  request: RunningRequest,
   kind: keyof typeof errorCodes,
   message: string,
   data?: object,

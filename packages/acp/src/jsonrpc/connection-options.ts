@@ -4,18 +4,21 @@ import type { IncomingRequest } from "./incoming-request.ts";
 import type { RequestOptions } from "./pending-requests.ts";
 import type { Fault } from "./transport.ts";
 
-/** Handles the peer's messages, called in arrival order. */
+/** Handles the peer's messages, in the order in which they arrive. */
 export interface Handlers {
-  /** Returns the result or a promise of it. Throw or reject with RequestError to answer with an error. */
+  /** Returns the result or a promise of it. Throw a RequestError to answer with an error. */
   request(method: string, params: unknown, request: IncomingRequest): unknown;
-  /** Synchronous, so that an update before a response is handled before that response. */
+  /** Not async, so that an update before a response is handled before that response. */
   notification(method: string, params: unknown, text: string): undefined;
 }
 
+/** The handlers and limits of a connection. */
 export interface ConnectionOptions {
+  /** Handle the requests and notifications of the peer. */
   readonly handlers: Handlers;
+  /** Limits against a peer that sends too much. Each has a default. */
   readonly limits?: Partial<ConnectionLimits>;
-  /** Silent by default. */
+  /** Receives errors and warnings. Silent by default. */
   readonly log?: Log;
   /** Receives the text of every message in both directions, in order, and the head of every invalid frame. */
   readonly tap?: (direction: "in" | "out", text: string, fault?: Fault) => void;
@@ -26,19 +29,24 @@ export interface ConnectionOptions {
   /** Returns why these calls must not be sent as one batch, or undefined. */
   readonly refuseBatch?: (calls: readonly BatchCall[]) => string | undefined;
   /**
-   * How to treat lines that are not JSON. "answer" (default) answers each with RequestError "parse_error". "skip" counts and logs
-   * lines that do not begin like a message, for clients that read an agent's stdout.
+   * What to do with lines that are not JSON. "answer" answers each with RequestError "parse_error". "skip" only counts
+   * and logs lines that do not begin like a message, for clients that read an agent's stdout. Default: "answer" for a
+   * plain connection and for agents, "skip" for clients.
    */
   readonly noise?: "answer" | "skip";
-  /** How long running handlers may take to answer after the connection ends. Default 1,500 ms. */
+  /** How long running handlers may take to answer after the connection ends, in milliseconds. Default 1,500. */
   readonly drainMs?: number;
 }
 
+/** One call of a batch. */
 export interface BatchCall {
+  /** The name of the method. */
   readonly method: string;
+  /** Its params: an object or a list. */
   readonly params?: unknown;
   /** Sent without an id, never answered. Default false. */
   readonly notification?: boolean;
+  /** For a request: its signal and time limits. */
   readonly options?: RequestOptions<unknown>;
 }
 
@@ -60,10 +68,11 @@ export function newCounters(): ConnectionCounters {
   return { strayAnswers: 0, refused: 0, noise: 0, unsentErrors: 0, dropped: 0 };
 }
 
+/** Limits against a peer that sends too much. Each must be above 0; Infinity means no limit. */
 export interface ConnectionLimits {
   /** Requests of the peer that may run at once; a further one is answered with "rate_limited". Default 16,384. */
   readonly maxInFlight: number;
-  /** The same per scope (for ACP: per session). Default 256. */
+  /** Requests of one scope (for ACP: of one session) that may run at once. Default 256. */
   readonly maxInFlightPerScope: number;
   /** Characters of the peer's running requests together; a further one is answered with "rate_limited". Default 64 MiB. */
   readonly maxInFlightBytes: number;
@@ -117,7 +126,11 @@ export function limitsFrom<Limits extends { readonly [Name in keyof Limits]: num
   return limits;
 }
 
+/** How serious a line of the log is. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** Fields hold methods, ids, sizes and codes; never params, results or the text of a message. */
+/**
+ * Receives what a library cannot throw: errors of callbacks, misuse, a peer that breaks the rules. `fields` hold methods,
+ * ids, sizes and codes; never params, results or the text of a message.
+ */
 export type Log = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => void;

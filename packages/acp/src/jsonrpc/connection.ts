@@ -20,8 +20,15 @@ import { InvalidInput, invalidRequest } from "./invalid-input.ts";
 import { batchEntryTexts } from "./json-text.ts";
 import { exactId, exactRequestId, idProblem, isExact, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
-import type { SentHook } from "./pending-requests.ts";
-import { checkTimes, PendingRequests, type RequestOptions, SentBatches } from "./pending-requests.ts";
+import {
+  checkTimes,
+  notSent,
+  PendingRequests,
+  type RequestOptions,
+  SentBatches,
+  type SentHook,
+  unanswered,
+} from "./pending-requests.ts";
 import { claimTransport, type EndReason, type Sink, type Transport } from "./transport.ts";
 
 const cancelMethod = "$/cancel_request";
@@ -38,10 +45,22 @@ interface Envelope {
 /**
  * A JSON-RPC connection. Nothing is awaited between the arrival of a message and the start of its handler, so
  * handlers start in the order of the wire.
+ *
+ * @example
+ * import { Connection } from "@parley/acp/jsonrpc";
+ * import { memoryPair } from "@parley/acp/transport";
+ *
+ * const [near, far] = memoryPair();
+ * const handlers = { request: (method: string) => `${method} was called`, notification: () => undefined };
+ * const server = new Connection(far, { handlers });
+ * const caller = new Connection(near, { handlers });
+ * console.log(await caller.request("hello", {}, { timeoutMs: 5_000 }), server.inFlight);
+ * await caller.close();
  */
 export class Connection {
   /** Resolves with the reason when the connection has closed; never rejects. */
   readonly closed: Promise<ConnectionError>;
+  /** Counts of messages that were ignored, refused or dropped. */
   readonly counters: ConnectionCounters = newCounters();
   /** "any" accepts null and fractions, as v1 does; "strict" accepts strings and integers only, as v2 does. */
   idPolicy: "any" | "strict" = "any";
@@ -62,6 +81,11 @@ export class Connection {
   #phase: "open" | "draining" | "closed" = "open";
   #endReason: ConnectionError | undefined;
 
+  /**
+   * Starts the transport and reads from it.
+   *
+   * @throws {TypeError} When the transport has a connection already, or when a limit or time is no number above 0.
+   */
   constructor(transport: Transport, options: ConnectionOptions) {
     this.#transport = transport;
     this.#options = options;
@@ -104,6 +128,7 @@ export class Connection {
     transport.start(this.#sink(tap));
   }
 
+  /** Whether it can send. False as soon as either side has begun to close. */
   get isOpen(): boolean {
     return this.#phase === "open";
   }
@@ -120,7 +145,7 @@ export class Connection {
     options: RequestOptions<Result> = {},
   ): Promise<Result> {
     checkTimes(options);
-    const refusal = this.#refusal(method, options.signal);
+    const refusal = notSent(method, this.#endReason, options.signal);
     if (refusal !== undefined) return Promise.reject(refusal);
     const id = this.#nextId++;
     (options as SentHook).sent?.(id); // not a public option: only a relay gives it
@@ -145,16 +170,13 @@ export class Connection {
     return hasRoom ? this.#output.nextTurn : this.#output.room;
   }
 
-  /**
-   * Sends requests and notifications as one array, for peers that accept batches. Returns one promise per call,
-   * `undefined` for notifications.
-   */
+  /** Sends calls as one array, for peers that accept batches. Returns one promise per call, `undefined` for notifications. */
   batch(calls: readonly BatchCall[]): (Promise<unknown> | undefined)[] {
     if (calls.length === 0) throw new TypeError("batch: expected at least one call, got none");
     const reason = this.#options.refuseBatch?.(calls);
     if (reason !== undefined) throw new TypeError(`batch: ${reason}`);
     for (const call of calls) checkTimes(call.options ?? {});
-    const refusals = calls.map((call) => this.#refusal(call.method, call.options?.signal));
+    const refusals = calls.map((call) => notSent(call.method, this.#endReason, call.options?.signal));
     const ids = calls.map((call, i) => (call.notification || refusals[i] ? undefined : this.#nextId++));
     const entries = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: ids[i], method, params }));
     const sent = entries.filter((_, i) => refusals[i] === undefined);
@@ -167,40 +189,18 @@ export class Connection {
     });
   }
 
-  /** Rejects pending requests, lets running handlers answer, flushes and closes. Idempotent. */
+  /** Rejects pending requests, lets running handlers answer (`drainMs`), flushes and closes. Further calls do nothing. */
   async close(reason = "the connection was closed by this side"): Promise<void> {
     this.#end(new ConnectionError("closed", reason));
     await this.closed;
   }
 
-  // ---- output
-
-  #refusal(method: string, signal: AbortSignal | undefined): ConnectionError | undefined {
-    if (this.#endReason !== undefined) {
-      return new ConnectionError(
-        this.#endReason.kind,
-        `${method}: not sent, ${this.#endReason.message}`,
-        this.#endReason,
-      );
-    }
-    if (signal?.aborted) {
-      return new ConnectionError("aborted", `${method}: cancelled before it was sent`, {
-        cause: signal.reason,
-      });
-    }
-    return undefined;
-  }
-
   #expect<Result>(id: number, method: string, options: RequestOptions<Result>): Promise<Result> {
     const promise = this.#pending.add(id, method, options);
     // sending it may have ended the connection (overflow)
-    if (this.#endReason !== undefined) this.#pending.fail(id, this.#unanswered(method, this.#endReason));
+    if (this.#endReason !== undefined) this.#pending.fail(id, unanswered(method, this.#endReason));
     this.#output.resumeInput();
     return promise;
-  }
-
-  #unanswered(method: string, reason: ConnectionError): ConnectionError {
-    return new ConnectionError(reason.kind, `${method}: no answer, ${reason.message}`, reason);
   }
 
   #sendCancel(requestId: number): void {
@@ -365,7 +365,7 @@ export class Connection {
       this.#phase = "draining";
       this.#endReason = reason;
       this.#log(reason.kind === "closed" ? "debug" : "warn", "connection ends", { kind: reason.kind });
-      this.#pending.failAll((method) => this.#unanswered(method, reason));
+      this.#pending.failAll((method) => unanswered(method, reason));
       this.#inbound.abortAll(reason);
       this.#waitForHandlers();
     } else if (!this.#output.isOpen) this.#inbound.giveUpAll();

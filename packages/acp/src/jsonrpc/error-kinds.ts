@@ -4,7 +4,7 @@ import { isObject } from "../base/objects.ts";
 
 /**
  * What went wrong, whatever the version of the protocol. "other" is an error whose code has no kind. More kinds will be
- * added: give a switch over it a `default:`.
+ * added: give a `switch` over it a `default:`.
  */
 export type RequestErrorKind =
   | "parse_error"
@@ -14,8 +14,8 @@ export type RequestErrorKind =
   | "internal_error"
   | "cancelled"
   | "auth_required"
-  | "session_not_found"
   | "not_found"
+  | "session_not_found"
   | "unsupported_version"
   | "permission_denied"
   | "outside_workspace"
@@ -50,7 +50,7 @@ export const errorCodes = {
   conflict: -32066,
   unavailable: -32067,
   timeout: -32068,
-} as const satisfies Record<Exclude<RequestErrorKind, "other">, number>;
+} as const satisfies Readonly<Record<Exclude<RequestErrorKind, "other">, number>>;
 
 const kindsByCode = new Map<number, RequestErrorKind>();
 for (const [kind, code] of Object.entries(errorCodes)) {

@@ -14,16 +14,40 @@ export interface RequestErrorOptions {
   readonly cause?: unknown;
 }
 
-/** An error that the peer sees: throw it in a handler to answer with it. */
+/**
+ * An error that the peer sees. Throw it in a handler to answer with it; requests that the peer refuses reject with it.
+ * Look at `kind` to tell errors apart.
+ *
+ * @example
+ * import { agent, RequestError } from "@parley/acp";
+ *
+ * export const careful = agent({
+ *   name: "my-agent",
+ *   version: "1.0.0",
+ *   prompt(turn) {
+ *     if (turn.text.length > 10_000) throw new RequestError("limit_exceeded", "at most 10,000 characters, please");
+ *   },
+ * });
+ */
 export class RequestError extends Error {
+  /** Always "RequestError". */
   override readonly name = "RequestError";
+  /** What went wrong, the same in every version of the protocol. Give a `switch` over it a `default:`. */
   readonly kind: RequestErrorKind;
   /** The code on the wire. Prefer `kind`: codes differ between versions of the protocol. */
   readonly code: number;
+  /** More about the error, as JSON. `reason`, `path` and `retryAfter` (in seconds) are common fields. */
   readonly data: unknown;
   /** The method that the peer answered with this error. Absent from errors of our own; never sent. */
   declare readonly method?: string;
 
+  /**
+   * Makes an error that the peer sees.
+   *
+   * @param kind What went wrong. The code on the wire follows from it.
+   * @param message One sentence for a person. The peer sees it: no secrets.
+   * @throws {TypeError} When the kind is unknown, or is "other" and has no code.
+   */
   constructor(kind: RequestErrorKind, message: string, options: RequestErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     if (!isErrorKind(kind)) throw new TypeError(wrongKind(kind, message));
@@ -47,6 +71,7 @@ export class RequestError extends Error {
     return new RequestError("auth_required", message, { data });
   }
 
+  /** There is no session with this id. */
   static sessionNotFound(sessionId: string): RequestError {
     const shown = JSON.stringify(sessionId.slice(0, 80));
     const message = `there is no session ${shown}: open a new one, or load one that session/list shows`;
@@ -54,13 +79,14 @@ export class RequestError extends Error {
     return new RequestError("session_not_found", message, { data });
   }
 
-  /** `path` is the JSON pointer of the wrong value in the params. */
+  /** The params are wrong. `path` is the JSON pointer of the wrong value, such as `/cwd`. */
   static invalidParams(message: string, path?: string): RequestError {
     return new RequestError("invalid_params", message, {
       data: { reason: "invalid_params", ...optional({ path }) },
     });
   }
 
+  /** This side has no such method. */
   static methodNotFound(method: string): RequestError {
     // the name is the peer's, and error data is at most 1 KiB
     const shown = method.length > 200 ? `${method.slice(0, 200)}…` : method;
@@ -69,6 +95,7 @@ export class RequestError extends Error {
     });
   }
 
+  /** The user or a policy said no. Default message: "permission denied". */
   static permissionDenied(message = "permission denied"): RequestError {
     return new RequestError("permission_denied", message, { data: { reason: "permission_denied" } });
   }
@@ -96,6 +123,19 @@ export function requestErrorFrom(
   return method === undefined ? error : Object.assign(error, { method });
 }
 
+/**
+ * Why there is no answer:
+ *
+ * - "closed": one side closed the connection.
+ * - "exited", "spawn_failed": the process of the agent ended, or could not be started.
+ * - "handshake_timeout", "timeout": there was no answer in time.
+ * - "aborted": an AbortSignal of this side aborted.
+ * - "overflow": too much was waiting to be read or sent.
+ * - "too_large": a message was over the limit.
+ * - "protocol": the peer broke the rules of the protocol.
+ *
+ * More kinds will be added: give a `switch` over it a `default:`.
+ */
 export type ConnectionErrorKind =
   | "closed"
   | "exited"
@@ -109,21 +149,44 @@ export type ConnectionErrorKind =
 
 /** Facts about the peer's process, if it has one. */
 export interface ErrorDetails {
+  /** The exit code of the process. */
   readonly exitCode?: number | undefined;
+  /** The signal that ended the process, such as "SIGKILL". */
   readonly signal?: string | undefined;
+  /** The last lines that the process wrote to stderr. */
   readonly stderr?: string | undefined;
+  /** The error behind this one. */
   readonly cause?: unknown;
 }
 
-/** A local failure: the peer disconnected, timed out or broke the protocol. Never sent to the peer. */
+/**
+ * A local failure: the peer disconnected, did not answer in time or broke the protocol. It is never sent to the peer.
+ *
+ * @example
+ * import { type ClientSession, ConnectionError } from "@parley/acp";
+ *
+ * export async function ask(session: ClientSession, question: string): Promise<void> {
+ *   try {
+ *     await session.prompt(question);
+ *   } catch (error) {
+ *     if (!(error instanceof ConnectionError)) throw error;
+ *     console.error(`${error.kind}: ${error.message}`, error.stderr ?? "");
+ *   }
+ * }
+ */
 export class ConnectionError extends Error {
+  /** Always "ConnectionError". */
   override readonly name = "ConnectionError";
+  /** What happened. Give a `switch` over it a `default:`. */
   readonly kind: ConnectionErrorKind;
+  /** The exit code of the agent's process, with kind "exited". */
   readonly exitCode: number | undefined;
+  /** The signal that ended the agent's process, such as "SIGKILL". */
   readonly signal: string | undefined;
-  /** The last lines that the peer's process wrote to stderr. */
+  /** The last lines that the agent's process wrote to stderr. */
   readonly stderr: string | undefined;
 
+  /** Makes one, for transports of your own. */
   constructor(kind: ConnectionErrorKind, message: string, reason: ErrorDetails = {}) {
     super(message, reason.cause === undefined ? undefined : { cause: reason.cause });
     this.kind = kind;

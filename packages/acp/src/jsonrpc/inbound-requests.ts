@@ -5,7 +5,7 @@ import { isPromiseLike } from "./callbacks.ts";
 import type { ConnectionLimits, ConnectionOptions } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
 import { RequestError } from "./errors.ts";
-import { ReceivedRequest, type RequestOwner } from "./incoming-request.ts";
+import { type RequestOwner, RunningRequest } from "./incoming-request.ts";
 import { idToJson, type RequestId } from "./message-id.ts";
 
 export interface InboundHost extends RequestOwner {
@@ -17,7 +17,7 @@ export interface InboundHost extends RequestOwner {
 export class InboundRequests {
   readonly #host: InboundHost;
   readonly #options: Pick<ConnectionOptions, "handlers" | "scopeOf">;
-  readonly #running = new Map<RequestId, ReceivedRequest>();
+  readonly #running = new Map<RequestId, RunningRequest>();
   readonly #scopes = new Map<string, number>();
   /** Characters of the messages whose handlers are running. */
   #bytes = 0;
@@ -46,7 +46,7 @@ export class InboundRequests {
     const scope = this.#scopeOf(method, params);
     const refusal = this.#overLimit(scope, size) ?? malformedName(id, method);
     if (refusal !== undefined) return this.refuse(id, method, batch, refusal);
-    const request = new ReceivedRequest(this.#host, id, method, { scope, batch, size });
+    const request = new RunningRequest(this.#host, id, method, { scope, batch, size });
     batch?.expect(request);
     try {
       const result = this.#options.handlers.request(method, params, request);
@@ -60,7 +60,7 @@ export class InboundRequests {
 
   /** Answers a request with an error without calling its handler. */
   refuse(id: RequestId, method: string, batch: BatchReply | undefined, error: RequestError): void {
-    const request = new ReceivedRequest(this.#host, id, method, { scope: undefined, batch, size: 0 });
+    const request = new RunningRequest(this.#host, id, method, { scope: undefined, batch, size: 0 });
     batch?.expect(request);
     this.#answerError(request, error);
   }
@@ -72,7 +72,7 @@ export class InboundRequests {
     if (isNamed && typeof method === "string" && !this.has(id)) this.refuse(id, method, undefined, closing());
   }
 
-  #follow(request: ReceivedRequest, result: PromiseLike<unknown>): void {
+  #follow(request: RunningRequest, result: PromiseLike<unknown>): void {
     this.#track(request);
     const failed = (error: unknown) => {
       if (this.#untrack(request)) this.#answerError(request, error);
@@ -144,7 +144,7 @@ export class InboundRequests {
     return undefined;
   }
 
-  #track(request: ReceivedRequest): void {
+  #track(request: RunningRequest): void {
     this.#running.set(request.id, request);
     this.#bytes += request.size;
     if (request.scope !== undefined) {
@@ -153,7 +153,7 @@ export class InboundRequests {
   }
 
   /** False when the request has already been answered. */
-  #untrack(request: ReceivedRequest): boolean {
+  #untrack(request: RunningRequest): boolean {
     if (this.#running.get(request.id) !== request) return false;
     this.#running.delete(request.id);
     this.#bytes -= request.size;
@@ -165,7 +165,7 @@ export class InboundRequests {
     return true;
   }
 
-  #answerResult(request: ReceivedRequest, result: unknown): void {
+  #answerResult(request: RunningRequest, result: unknown): void {
     const id = idToJson(request.id);
     try {
       const written = result === undefined ? null : result;
@@ -176,7 +176,7 @@ export class InboundRequests {
     }
   }
 
-  #answerError(request: ReceivedRequest, thrown: unknown): void {
+  #answerError(request: RunningRequest, thrown: unknown): void {
     const id = idToJson(request.id);
     const error = this.#wireError(request, thrown);
     try {
@@ -189,7 +189,7 @@ export class InboundRequests {
     }
   }
 
-  #deliver(request: ReceivedRequest, answer: object): void {
+  #deliver(request: RunningRequest, answer: object): void {
     if (request.batch !== undefined) {
       request.batch.answer(request, answer);
       return;
@@ -198,7 +198,7 @@ export class InboundRequests {
     request.runAfterReply();
   }
 
-  #wireError(request: ReceivedRequest, thrown: unknown): { code: number; message: string; data?: unknown } {
+  #wireError(request: RunningRequest, thrown: unknown): { code: number; message: string; data?: unknown } {
     if (thrown instanceof RequestError) {
       const { code, message, data } = thrown;
       return data === undefined ? { code, message } : { code, message, data };

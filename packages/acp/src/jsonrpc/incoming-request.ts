@@ -14,14 +14,16 @@ export interface RequestOwner {
 
 /** A request of the peer while its handler runs. */
 export interface IncomingRequest {
+  /** The id that the peer gave it. */
   readonly id: RequestId;
+  /** The name of the method. */
   readonly method: string;
-  /** Whether it came in a batch, whose answers leave together. */
-  readonly inBatch: boolean;
-  /** Aborts when the peer cancels this request or the connection closes. */
+  /** Aborts when the peer cancels this request or the connection closes. Pass it to everything that takes one. */
   readonly signal: AbortSignal;
   /** Whether the peer has cancelled this request or the connection is closing. */
   readonly cancelled: boolean;
+  /** Whether it is part of a batch. Its answer is then sent together with the others of the batch. */
+  readonly isBatched: boolean;
   /** Runs the callback right after the reply has been queued, before anything later; at once if it already was. */
   afterReply(callback: () => void): void;
   /** Sends a request to the peer that is cancelled together with this one. */
@@ -32,7 +34,8 @@ export interface IncomingRequest {
   ): Promise<Result>;
 }
 
-export class ReceivedRequest implements IncomingRequest {
+/** A request of the peer with what the connection keeps about it. */
+export class RunningRequest implements IncomingRequest {
   readonly id: RequestId;
   readonly method: string;
   readonly scope: string | undefined;
@@ -49,7 +52,7 @@ export class ReceivedRequest implements IncomingRequest {
     owner: RequestOwner,
     id: RequestId,
     method: string,
-    details: Pick<ReceivedRequest, "scope" | "batch" | "size">,
+    details: Pick<RunningRequest, "scope" | "batch" | "size">,
   ) {
     this.#owner = owner;
     this.id = id;
@@ -59,10 +62,6 @@ export class ReceivedRequest implements IncomingRequest {
     this.size = details.size;
   }
 
-  get inBatch(): boolean {
-    return this.batch !== undefined;
-  }
-
   /** Created on first use. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -70,6 +69,10 @@ export class ReceivedRequest implements IncomingRequest {
       if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
     }
     return this.#controller.signal;
+  }
+
+  get isBatched(): boolean {
+    return this.batch !== undefined;
   }
 
   get cancelled(): boolean {

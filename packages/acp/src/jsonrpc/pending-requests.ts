@@ -3,15 +3,19 @@
 import { backgroundDeadline, type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import { ConnectionError, RequestError, requestErrorFrom } from "./errors.ts";
 
+/** The signal and the time limits of one request. */
 export interface RequestOptions<Result> {
   /**
    * Sends `$/cancel_request` when it aborts. The peer may still answer; without an answer after
    * `cancelGraceMs` the promise rejects with ConnectionError "aborted".
    */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for an answer to a cancelled request. Default 10,000; 0 rejects at once. */
+  /** How long to wait for an answer to a cancelled request, in milliseconds. 0 rejects at once. Default 10,000. */
   readonly cancelGraceMs?: number | undefined;
-  /** Rejects with ConnectionError "timeout" and cancels the request at the peer. Default: no deadline. */
+  /**
+   * How long to wait for the answer, in milliseconds. Then the request is cancelled at the peer, and the promise
+   * rejects with ConnectionError "timeout". Default: no limit.
+   */
   readonly timeoutMs?: number | undefined;
   /**
    * Converts the raw result. Called synchronously when the answer arrives, before any later message of the peer.
@@ -39,6 +43,23 @@ interface Pending {
 export function checkTimes({ timeoutMs, cancelGraceMs }: Omit<RequestOptions<never>, "receive">): void {
   if (timeoutMs !== undefined) milliseconds("timeoutMs", timeoutMs);
   if (cancelGraceMs !== undefined) milliseconds("cancelGraceMs", cancelGraceMs);
+}
+
+/** Why a request cannot be sent, or undefined. */
+export function notSent(
+  method: string,
+  ended: ConnectionError | undefined,
+  signal: AbortSignal | undefined,
+): ConnectionError | undefined {
+  if (ended !== undefined)
+    return new ConnectionError(ended.kind, `${method}: not sent, ${ended.message}`, ended);
+  if (!signal?.aborted) return undefined;
+  return new ConnectionError("aborted", `${method}: cancelled before it was sent`, { cause: signal.reason });
+}
+
+/** The error of a request whose answer cannot come any more. */
+export function unanswered(method: string, ended: ConnectionError): ConnectionError {
+  return new ConnectionError(ended.kind, `${method}: no answer, ${ended.message}`, ended);
 }
 
 /** How many abandoned requests are remembered until their late answer arrives. */

@@ -2,9 +2,13 @@
 
 import { argumentText } from "./errors.ts";
 
-/** Moves JSON-RPC messages to and from one peer. Callbacks, because web streams reach a third of the throughput. */
+/**
+ * Moves JSON-RPC messages to and from one peer. Each connection needs a transport of its own. Make one with
+ * `spawnTransport`, `stdioTransport` (`@parley/acp/node`), `httpTransport`, `webSocketTransport` or, from bytes,
+ * `byteTransport` (`@parley/acp/transport`). It has callbacks, because web streams reach a third of the throughput.
+ */
 export interface Transport {
-  /** Called once; nothing is read before it. The sink is not called before `start` has returned. */
+  /** Called once by the connection; nothing is read before. The sink is not called before `start` has returned. */
   start(sink: Sink): void;
   /**
    * Queues one message, in order. `text` is the message already serialised (pass-through, taps).
@@ -15,6 +19,7 @@ export interface Transport {
   lines?(): LineAccess | undefined;
   /** Stops reading; a message that was already read may still arrive. */
   pause(): void;
+  /** Reads on after `pause`. */
   resume(): void;
   /** Ends output, where the transport can; input is still read. */
   endOutput?(): void;
@@ -46,8 +51,9 @@ export interface Sink {
 
 /** Why a frame could not be read. */
 export interface Fault {
+  /** No JSON, no UTF-8, over the size limit, or nested too deeply. */
   readonly kind: "parse" | "utf8" | "too_large" | "too_deep";
-  /** Size of the frame, as far as it is known. */
+  /** The size of the frame, as far as it is known. */
   readonly bytes: number;
   /** The beginning of the frame, at most 64 KiB, to find its id. */
   readonly head: string;
@@ -59,13 +65,17 @@ export interface Fault {
 
 /** Why a transport ended. After `eof` output can still be written, after every other kind it cannot. */
 export interface EndReason {
+  /** "eof" is the end of input; the others are those of a ConnectionError. */
   readonly kind: "eof" | "closed" | "exited" | "spawn_failed" | "overflow" | "too_large" | "protocol";
   /** One sentence without a full stop. */
   readonly message?: string;
+  /** The exit code of the peer's process. */
   readonly exitCode?: number;
+  /** The signal that ended the peer's process. */
   readonly signal?: string;
   /** The last lines that a child process wrote to stderr. */
   readonly stderr?: string;
+  /** The error behind it. */
   readonly cause?: unknown;
 }
 

@@ -4,7 +4,7 @@ import type { ElicitationSchema, Meta } from "./types.gen.ts";
 
 export type { PermissionRequest, PermissionSubject } from "./types.gen.ts";
 
-/** Anything but a selected option means: do not proceed. */
+/** The answer to a permission request. Anything but a selected option that allows it means no. */
 export type PermissionOutcome =
   | { readonly outcome: "selected"; readonly optionId: string; readonly _meta?: Meta }
   | { readonly outcome: "cancelled"; readonly _meta?: Meta };
@@ -13,23 +13,32 @@ export type PermissionOutcome =
 export type ElicitationRequest =
   | {
       readonly mode: "form";
+      /** Says what is asked and why. */
       readonly message: string;
+      /** The fields of the form. */
       readonly requestedSchema: ElicitationSchema;
+      /** The tool call that it belongs to. */
       readonly toolCallId?: string;
       readonly _meta?: Meta;
     }
   | {
       readonly mode: "url";
+      /** Says what is asked and why. */
       readonly message: string;
+      /** Reported to `elicitationCompleted` when the user is done. */
       readonly elicitationId: string;
+      /** The address to visit. */
       readonly url: string;
+      /** The tool call that it belongs to. */
       readonly toolCallId?: string;
       readonly _meta?: Meta;
     };
 
+/** The user's answer to a form or an address: accepted, declined, or dismissed without an answer. */
 export type ElicitationResponse =
   | {
       readonly action: "accept";
+      /** The values of a form, by field. */
       readonly content?: Readonly<Record<string, unknown>>;
       readonly _meta?: Meta;
     }

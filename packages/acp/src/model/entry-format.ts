@@ -9,15 +9,22 @@ import { promptError, type WireError } from "./prompt-error.ts";
 export const entryFormat = 1;
 
 /**
- * Gives a stored entry the current format. Entries of the current format are returned as they are. Throws RequestError
- * "unavailable" for an entry that a newer version wrote.
+ * Gives a stored entry the current format. Entries of the current format are returned as they are. A store calls it with
+ * what it reads.
  *
+ * @param stored The entry as it was stored, parsed.
+ * @returns The entry in the current format.
+ * @throws {TypeError} When it is no object.
+ * @throws {RequestError} Of kind "unavailable", when a newer version of the library wrote the entry.
  * @example
- * import { readFileSync } from "node:fs";
- * import { upgradeEntry } from "@parley/acp/store";
+ * import { type Entry, upgradeEntry } from "@parley/acp/store";
  *
- * const lines = readFileSync("/var/lib/my-agent/session.ndjson", "utf8").trim().split("\n");
- * const entries = lines.map((line) => upgradeEntry(JSON.parse(line)));
+ * export function readLines(text: string): Entry[] {
+ *   return text
+ *     .split("\n")
+ *     .filter((line) => line !== "")
+ *     .map((line) => upgradeEntry(JSON.parse(line)));
+ * }
  */
 export function upgradeEntry(stored: unknown): Entry {
   if (!isObject(stored)) throw new TypeError(`expected a stored entry, got ${argumentText(stored)}`);

@@ -4,6 +4,7 @@ import type { ElicitationRequest, ElicitationResponse, PermissionOutcome, Permis
 import type { ContentBlock } from "./content.ts";
 import type { PromptResult, SessionUpdate } from "./update.ts";
 
+/** What happened: an update, a prompt, a question or its answer, or the end of the work on a prompt. */
 export type EntryBody =
   | { readonly kind: "update"; readonly update: SessionUpdate }
   /** The user's message, as it was accepted. */
@@ -15,7 +16,7 @@ export type EntryBody =
   /** The end of the work on a prompt. */
   | { readonly kind: "result"; readonly messageId: string; readonly result: PromptResult };
 
-/** One thing that happened in a session. More kinds will be added: give a switch over `kind` a `default:`. */
+/** One thing that happened in a session. More kinds will be added: give a `switch` over `kind` a `default:`. */
 export type Entry = {
   /** The format of a stored entry. A store treats the rest as opaque JSON; `upgradeEntry` reads older formats. */
   readonly format: 1;

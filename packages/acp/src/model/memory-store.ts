@@ -25,13 +25,22 @@ interface HeldSession {
 }
 
 /**
- * Keeps sessions in memory. One process, so a claim is always granted; a fork shares the entries.
+ * Makes a store that keeps sessions in memory, for tests and for agents that keep no history. Agents without a store use
+ * one of their own.
  *
+ * @returns The store. Everything in it is gone after `close`.
  * @example
  * import { agent } from "@parley/acp";
  * import { memoryStore } from "@parley/acp/store";
  *
- * agent({ name: "my-agent", version: "1.0.0", prompt: () => undefined, session: { store: memoryStore() } });
+ * const store = memoryStore();
+ * const echo = agent({
+ *   name: "echo",
+ *   version: "1.0.0",
+ *   session: { store },
+ *   prompt: async (turn) => turn.say(turn.text),
+ * });
+ * console.log(echo.definition.name, (await store.list()).sessions.length);
  */
 export function memoryStore(): SessionStore & AsyncDisposable {
   const sessions = new Map<string, HeldSession>();

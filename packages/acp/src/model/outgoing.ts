@@ -23,7 +23,7 @@ export type OutgoingCommandInput =
   | (TextCommandInput & { readonly type?: "text" })
   | Exclude<AvailableCommandInput, { readonly type: "text" }>;
 
-/** A command to offer. Without a `type` it is a plain one. */
+/** A slash command to offer. Without a `type` it is a plain command. */
 export type OutgoingCommand =
   | (Omit<Command, "input"> & { readonly type?: "command"; readonly input?: OutgoingCommandInput })
   | Exclude<AvailableCommand, { readonly type: "command" }>;
@@ -46,7 +46,9 @@ export type OutgoingPlan =
 
 /** An update of your own kind. Only clients of version 2 get it. */
 export interface CustomUpdate {
+  /** The kind of the update; its name begins with `_`. */
   readonly sessionUpdate: `_${string}`;
+  /** Whatever belongs to it; plain JSON. */
   readonly [key: string]: unknown;
 }
 

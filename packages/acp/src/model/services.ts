@@ -2,29 +2,38 @@
 
 import type { ExitStatus } from "./content.ts";
 
+/** The part of a file to read. */
 export interface ReadTextOptions {
-  /** 1-based. Default: the first line. */
+  /** The first line to read, counted from 1. Default 1. */
   readonly line?: number;
-  /** How many lines. Default: all. */
+  /** How many lines to read. Default: all. */
   readonly limit?: number;
   /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
   readonly followLinks?: boolean;
+  /** Stops reading when it aborts. */
   readonly signal?: AbortSignal;
 }
 
+/** How to write a file. */
 export interface WriteTextOptions {
-  /** As for reading. */
+  /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
   readonly followLinks?: boolean;
+  /** Stops writing when it aborts, if it has not begun. */
   readonly signal?: AbortSignal;
 }
 
-/** Paths are absolute. A method that the other side did not offer rejects with RequestError "method_not_found". */
+/**
+ * Text files, on this machine (`localFiles` of `@parley/acp/node`) or at the client. Paths are absolute. A method that the
+ * other side does not offer rejects with RequestError "method_not_found". Only v1 agents use the client's files.
+ */
 export interface Files {
+  /** Whether `readText` works. */
   readonly canRead: boolean;
+  /** Whether `writeText` works. */
   readonly canWrite: boolean;
-  /** The text without a byte order mark, otherwise verbatim. */
+  /** Reads a text file, without its byte order mark and otherwise unchanged. */
   readText(path: string, options?: ReadTextOptions): Promise<string>;
-  /** Creates the file and its parent directories where they are missing. */
+  /** Writes a text file. Creates it, and its directories, where they are missing. */
   writeText(path: string, content: string, options?: WriteTextOptions): Promise<void>;
   /** Resolves the symbolic links of a path, which need not exist yet. A policy decides by the result. */
   realPath?(path: string): Promise<string>;
@@ -37,30 +46,39 @@ export interface Files {
 /** The files that a client offers: `readText`, `writeText` or both. What is missing, the agent is not offered. */
 export type ClientFiles = Partial<Files> & (Pick<Files, "readText"> | Pick<Files, "writeText">);
 
+/** The command to run in a terminal. */
 export interface CreateTerminalOptions {
+  /** The program. It is not run by a shell. */
   readonly command: string;
+  /** Its arguments. Default: none. */
   readonly args?: readonly string[];
+  /** Variables to set beside those of the client. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Absolute. Default: the session's working directory. */
+  /** Where to run it: an absolute path. Default: the session's working directory. */
   readonly cwd?: string;
-  /** Bytes of output to keep; older output is dropped from the front, at a character boundary. */
+  /** How many bytes of output to keep. Older output is dropped first. */
   readonly outputByteLimit?: number;
+  /** Ends the attempt to start it when it aborts. */
   readonly signal?: AbortSignal;
 }
 
-export interface CommandOutput {
+/** What a terminal shows at the moment. */
+export interface TerminalSnapshot {
+  /** The output so far, or the newest part of it. */
   readonly output: string;
+  /** Whether older output was dropped. */
   readonly truncated: boolean;
   /** Present once the command has ended. */
   readonly exitStatus?: ExitStatus;
 }
 
-/** A running or finished command. It must be released, also after `kill`. */
+/** A running or finished command. Release it, also after `kill`; `await using` does. */
 export interface TerminalHandle {
+  /** The id, to show the terminal in a tool call. */
   readonly terminalId: string;
   /** The output so far; never waits. */
-  output(): Promise<CommandOutput>;
-  /** May be called several times; all get the same answer. */
+  output(): Promise<TerminalSnapshot>;
+  /** Waits until the command has ended. May be called several times. The signal ends the waiting, not the command. */
   waitForExit(options?: { readonly signal?: AbortSignal }): Promise<ExitStatus>;
   /** Ends the command; its output stays readable. */
   kill(): Promise<void>;
@@ -70,8 +88,12 @@ export interface TerminalHandle {
   [Symbol.asyncDispose]?(): Promise<void>;
 }
 
+/**
+ * Runs commands, on this machine (`localTerminals` of `@parley/acp/node`) or at the client. Only v1 agents use the client's
+ * terminals.
+ */
 export interface Terminals {
-  /** Answers as soon as the command has started. */
+  /** Starts a command. Resolves as soon as it has started. */
   create(options: CreateTerminalOptions): Promise<TerminalHandle>;
   /** Lets go of what it holds. Called by the client for what was made for one session, when that ends. */
   close?(): Promise<void>;

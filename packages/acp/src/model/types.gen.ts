@@ -6,52 +6,78 @@ import type { UnknownUpdate } from "./unknown-update.ts";
 
 export type { Meta, UnknownTag, UnknownUpdate };
 
+/** A question of an agent: may it do this? */
 export interface PermissionRequest {
+  /** The question, in one line. */
   readonly title: string;
+  /** More about it. */
   readonly description?: string;
+  /** What it is about: a tool call or a command. */
   readonly subject?: PermissionSubject;
+  /** The answers to choose from. */
   readonly options: readonly PermissionOption[];
   readonly _meta?: Meta;
 }
 
+/** The id of a session. */
 export type SessionId = string;
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * What a permission request is about: a tool call or a command.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type PermissionSubject =
   | ({ readonly type: "tool_call" } & ToolCallPermissionSubject)
   | ({ readonly type: "command" } & CommandPermissionSubject)
   | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
+/** A new tool call, or a change of one. Fields that are absent stay as they are; null clears a field. */
 export interface ToolCallUpdate {
   readonly toolCallId: ToolCallId;
+  /** The name of the tool in the program, such as "read_file". */
   readonly name?: string | null;
+  /** Says what the call does. */
   readonly title?: string | null;
+  /** The kind of tool, for an icon. */
   readonly kind?: ToolKind | null;
+  /** How far it is. "completed", "failed" and "cancelled" are ends. */
   readonly status?: ToolCallStatus | null;
+  /** What to show: the whole list, in place of the one before. */
   readonly content?: readonly ToolCallContent[] | null;
+  /** The files that it works on. */
   readonly locations?: readonly ToolCallLocation[] | null;
+  /** The arguments of the tool. */
   readonly rawInput?: unknown;
+  /** The result of the tool. */
   readonly rawOutput?: unknown;
+  /** Whether the user may cancel this call alone. */
   readonly capabilities?: ToolCallCapabilities | null;
   readonly _meta?: Meta | null;
 }
 
+/** The id of a tool call, unique in its session. */
 export type ToolCallId = string;
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** The kind of a tool, for an icon. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ToolKind = "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other" | `_${string}` | UnknownTag;
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** How far a tool call is. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ToolCallStatus = "pending" | "in_progress" | "paused" | "completed" | "failed" | "cancelled" | `_${string}` | UnknownTag;
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * Something that a tool call shows: content, a diff or a terminal.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type ToolCallContent =
   | ({ readonly type: "content" } & Content)
   | ({ readonly type: "diff" } & Diff)
   | ({ readonly type: "terminal" } & Terminal)
   | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * A piece of a message: text, an image, audio, a link to a resource, or a resource itself.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type ContentBlock =
   | ({ readonly type: "text" } & TextContent)
   | ({ readonly type: "image" } & ImageContent)
@@ -60,92 +86,120 @@ export type ContentBlock =
   | ({ readonly type: "resource" } & EmbeddedResource)
   | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
+/** Hints about content: for whom it is, how important it is, and how old. */
 export interface Annotations {
+  /** For whom it is. */
   readonly audience?: readonly Role[];
+  /** When it was last changed (RFC 3339). */
   readonly lastModified?: string;
+  /** How important it is: from 0, hardly, to 1, very. */
   readonly priority?: number;
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * For whom content is: the model or the user.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type Role = "assistant" | "user" | `_${string}` | UnknownTag;
 
+/** Text, usually Markdown. */
 export interface TextContent {
   readonly text: string;
   readonly annotations?: Annotations;
   readonly _meta?: Meta;
 }
 
+/** A media type, such as "image/png". */
 export type MediaType = string;
 
+/** An image. */
 export interface ImageContent {
+  /** The bytes, in base64. */
   readonly data: string;
   readonly mimeType: MediaType;
+  /** Where it comes from. */
   readonly uri?: string;
   readonly annotations?: Annotations;
   readonly _meta?: Meta;
 }
 
+/** A recording. */
 export interface AudioContent {
+  /** The bytes, in base64. */
   readonly data: string;
   readonly mimeType: MediaType;
   readonly annotations?: Annotations;
   readonly _meta?: Meta;
 }
 
+/** An icon of a resource. */
 export interface Icon {
+  /** The address of the icon; it may be a `data:` URI. */
   readonly src: string;
   readonly mimeType?: MediaType;
+  /** The sizes that it is made for, such as "48x48" or "any". */
   readonly sizes?: readonly string[];
   readonly theme?: IconTheme;
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** The background that an icon is made for. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type IconTheme = "light" | "dark" | `_${string}` | UnknownTag;
 
+/** A link to a file or another resource. Its contents are not part of the message. */
 export interface ResourceLink {
   readonly name: string;
+  /** The address, such as `file:///home/user/notes.txt`. */
   readonly uri: string;
   readonly title?: string;
   readonly description?: string;
   readonly icons?: readonly Icon[];
   readonly mimeType?: MediaType;
+  /** The size in bytes. */
   readonly size?: number;
   readonly annotations?: Annotations;
   readonly _meta?: Meta;
 }
 
+/** The contents of a resource: text or bytes. */
 export type EmbeddedResourceResource =
   | TextResourceContents
   | BlobResourceContents;
 
+/** The text of a resource. */
 export interface TextResourceContents {
   readonly text: string;
+  /** Where it comes from. */
   readonly uri: string;
   readonly mimeType?: MediaType;
   readonly _meta?: Meta;
 }
 
+/** The bytes of a resource. */
 export interface BlobResourceContents {
+  /** The bytes, in base64. */
   readonly blob: string;
+  /** Where it comes from. */
   readonly uri: string;
   readonly mimeType?: MediaType;
   readonly _meta?: Meta;
 }
 
+/** A resource with its contents. */
 export interface EmbeddedResource {
   readonly resource: EmbeddedResourceResource;
   readonly annotations?: Annotations;
   readonly _meta?: Meta;
 }
 
+/** Content of a tool call. */
 export interface Content {
   readonly content: ContentBlock;
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** One file that a diff changes. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type DiffChange = {
   readonly fileType?: DiffFileType;
   readonly mimeType?: MediaType;
@@ -159,97 +213,142 @@ export type DiffChange = {
   | { readonly operation: `_${string}` | UnknownTag; readonly [key: string]: unknown }
 );
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * What a diff changes: a text, bytes, a directory or a symbolic link.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type DiffFileType = "text" | "binary" | "directory" | "symlink" | `_${string}` | UnknownTag;
 
+/** An absolute path. */
 export type AbsolutePath = string;
 
+/** A file that is added, deleted or modified. */
 export interface DiffPathChange {
+  /** The file: an absolute path. */
   readonly path: string;
 }
 
+/** A file that is moved or copied. */
 export interface DiffPathPairChange {
+  /** Where it was: an absolute path. */
   readonly oldPath: string;
+  /** Where it is now: an absolute path. */
   readonly path: string;
 }
 
+/** A change as a patch. */
 export interface DiffPatch {
   readonly format: DiffPatchFormat;
   readonly text: string;
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * The format of a patch; "git_patch" is what `git diff` prints.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type DiffPatchFormat = "git_patch" | `_${string}` | UnknownTag;
 
+/** A change of files: the two texts of one file, or a patch. */
 export interface Diff {
+  /** The file whose texts these are: an absolute path. */
   readonly path?: string;
+  /** The text after the change. */
   readonly newText?: string;
+  /** The text before the change. Absent for a new file. */
   readonly oldText?: string;
+  /** The files that change. */
   readonly changes: readonly DiffChange[];
+  /** The change as a patch. */
   readonly patch?: DiffPatch;
   readonly _meta?: Meta;
 }
 
+/** The id of a terminal, unique in its session. */
 export type TerminalId = string;
 
+/** A terminal that a tool call shows. */
 export interface Terminal {
   readonly terminalId: TerminalId;
   readonly _meta?: Meta;
 }
 
+/** A place in a file that a tool call works on. */
 export interface ToolCallLocation {
+  /** The file: an absolute path. */
   readonly path: string;
+  /** The line, counted from 1. */
   readonly line?: number;
   readonly _meta?: Meta;
 }
 
+/** What the user may do with a tool call. */
 export interface ToolCallCapabilities {
+  /** Present where the call can be cancelled alone. */
   readonly cancel?: ToolCallCancelCapabilities;
   readonly _meta?: Meta;
 }
 
+/** Says that a tool call can be cancelled alone. */
 export interface ToolCallCancelCapabilities {
   readonly _meta?: Meta;
 }
 
+/** A tool call that needs permission. */
 export interface ToolCallPermissionSubject {
   readonly toolCall: ToolCallUpdate;
   readonly _meta?: Meta;
 }
 
+/** A command that needs permission. */
 export interface CommandPermissionSubject {
+  /** The command line. */
   readonly command: string;
+  /** Where it would run: an absolute path. */
   readonly cwd: string;
+  /** The tool call that it belongs to. */
   readonly toolCallId?: ToolCallId;
+  /** The terminal that it would run in. */
   readonly terminalId?: TerminalId;
   readonly _meta?: Meta;
 }
 
+/** One answer to a permission request. */
 export interface PermissionOption {
+  /** Return it from `requestPermission` to choose this answer. */
   readonly optionId: PermissionOptionId;
+  /** The text of a button. */
   readonly name: string;
+  /** Whether it allows or rejects, and for how long. */
   readonly kind: PermissionOptionKind;
   readonly _meta?: Meta;
 }
 
+/** The id of an answer, unique in its request. */
 export type PermissionOptionId = string;
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * Whether an answer allows or rejects, and whether once or always.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type PermissionOptionKind = "allow_once" | "allow_always" | "reject_once" | "reject_always" | `_${string}` | UnknownTag;
 
+/** The fields of a form, as a small part of JSON Schema. */
 export interface ElicitationSchema {
   readonly type: ElicitationSchemaType;
   readonly title?: string;
+  /** The fields, by name. */
   readonly properties: { readonly [key: string]: ElicitationPropertySchema };
+  /** The names of the fields that must be filled in. */
   readonly required?: readonly string[];
   readonly description?: string;
   readonly _meta?: Meta;
 }
 
+/** A form is an object. */
 export type ElicitationSchemaType = "object";
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** One field of a form. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type ElicitationPropertySchema =
   | ({ readonly type: "string" } & StringPropertySchema)
   | ({ readonly type: "number" } & NumberPropertySchema)
@@ -258,29 +357,37 @@ export type ElicitationPropertySchema =
   | ({ readonly type: "array" } & MultiSelectPropertySchema)
   | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** What a text field expects. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type StringFormat = "email" | "uri" | "date" | "date-time" | `_${string}` | UnknownTag;
 
+/** One choice of a field. */
 export interface EnumOption {
+  /** The value. */
   readonly const: string;
+  /** The text to show. */
   readonly title: string;
   readonly description?: string;
   readonly _meta?: Meta;
 }
 
+/** A text, or one of several choices. */
 export interface StringPropertySchema {
   readonly title?: string;
   readonly description?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
+  /** A regular expression that the text must match. */
   readonly pattern?: string;
   readonly format?: StringFormat;
   readonly default?: string;
+  /** The choices, without texts. */
   readonly enum?: readonly string[];
+  /** The choices, with texts. */
   readonly oneOf?: readonly EnumOption[];
   readonly _meta?: Meta;
 }
 
+/** A number. */
 export interface NumberPropertySchema {
   readonly title?: string;
   readonly description?: string;
@@ -290,6 +397,7 @@ export interface NumberPropertySchema {
   readonly _meta?: Meta;
 }
 
+/** A whole number. */
 export interface IntegerPropertySchema {
   readonly title?: string;
   readonly description?: string;
@@ -299,6 +407,7 @@ export interface IntegerPropertySchema {
   readonly _meta?: Meta;
 }
 
+/** Yes or no. */
 export interface BooleanPropertySchema {
   readonly title?: string;
   readonly description?: string;
@@ -306,22 +415,25 @@ export interface BooleanPropertySchema {
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** The choices of a field that takes several. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type MultiSelectItems =
   | ({ readonly type: "string" } & StringMultiSelectItems)
   | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown }
   | ({ readonly type?: never } & TitledMultiSelectItems);
 
+/** Choices without texts. */
 export interface StringMultiSelectItems {
   readonly enum: readonly string[];
   readonly _meta?: Meta;
 }
 
+/** Choices with texts. */
 export interface TitledMultiSelectItems {
   readonly anyOf: readonly EnumOption[];
   readonly _meta?: Meta;
 }
 
+/** Any number of several choices. */
 export interface MultiSelectPropertySchema {
   readonly title?: string;
   readonly description?: string;
@@ -332,19 +444,27 @@ export interface MultiSelectPropertySchema {
   readonly _meta?: Meta;
 }
 
-/** @experimental */
+/**
+ * The id of an MCP server that the client offers over ACP.
+ *
+ * @experimental
+ */
 export type McpServerAcpId = string;
 
+/** The number of a version of the protocol. */
 export type ProtocolVersion = number;
 
+/** The name and version of an agent or a client. */
 export interface Implementation {
+  /** The name for programs. */
   readonly name: string;
+  /** The name for people. */
   readonly title?: string;
   readonly version: string;
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** A way to log in at an agent. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type AuthMethod =
   | ({ readonly type: "terminal" } & AuthMethodTerminal)
   | ({ readonly type: "agent" } & AuthMethodAgent)
@@ -353,23 +473,29 @@ export type AuthMethod =
   readonly name: string;
 });
 
+/** The id of a way to log in. */
 export type AuthMethodId = string;
 
+/** An environment variable. */
 export interface EnvVariable {
   readonly name: string;
   readonly value: string;
   readonly _meta?: Meta;
 }
 
+/** A login in a terminal: the client runs the agent's program with these arguments. */
 export interface AuthMethodTerminal {
   readonly methodId: AuthMethodId;
   readonly name: string;
   readonly description?: string;
+  /** The arguments for the login. */
   readonly args?: readonly string[];
+  /** Environment variables for the login. */
   readonly env?: readonly EnvVariable[];
   readonly _meta?: Meta;
 }
 
+/** A login that the agent performs itself. */
 export interface AuthMethodAgent {
   readonly methodId: AuthMethodId;
   readonly name: string;
@@ -377,7 +503,10 @@ export interface AuthMethodAgent {
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * An option of a session, such as its mode or model, with its current value.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type SessionConfigOption = {
   readonly configId: SessionConfigId;
   readonly name: string;
@@ -390,22 +519,31 @@ export type SessionConfigOption = {
   | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown }
 );
 
+/** The id of an option. */
 export type SessionConfigId = string;
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * What an option is about, so that a client can show it in the right place.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type SessionConfigOptionCategory = "mode" | "model" | "model_config" | "thought_level" | `_${string}` | UnknownTag;
 
+/** The id of a value of an option. */
 export type SessionConfigValueId = string;
 
+/** The values of an option, in groups or not. */
 export type SessionConfigSelectOptions = readonly SessionConfigSelectOption[] | readonly SessionConfigSelectGroup[];
 
+/** One value of an option. */
 export interface SessionConfigSelectOption {
+  /** The id of the value, for `setConfigOption`. */
   readonly value: SessionConfigValueId;
   readonly name: string;
   readonly description?: string;
   readonly _meta?: Meta;
 }
 
+/** Some values of an option under one heading. */
 export interface SessionConfigSelectGroup {
   readonly groupId: SessionConfigGroupId;
   readonly name: string;
@@ -413,18 +551,27 @@ export interface SessionConfigSelectGroup {
   readonly _meta?: Meta;
 }
 
+/** The id of a group of values. */
 export type SessionConfigGroupId = string;
 
+/** An option with several values. */
 export interface SessionConfigSelect {
+  /** The value that counts now. */
   readonly currentValue: SessionConfigValueId;
+  /** The values to choose from. */
   readonly options: SessionConfigSelectOptions;
 }
 
+/** An option that is on or off. */
 export interface SessionConfigBoolean {
+  /** Whether it is on. */
   readonly currentValue: boolean;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * A slash command that the agent offers. Send it as the text of a prompt: "/name input".
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type AvailableCommand =
   | ({ readonly type: "command" } & Command)
   | ({ readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown } & {
@@ -432,24 +579,33 @@ export type AvailableCommand =
   readonly description: string;
 });
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** What a command takes after its name. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type AvailableCommandInput =
   | ({ readonly type: "text" } & TextCommandInput)
   | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
+/** A command that takes text. */
 export interface TextCommandInput {
+  /** Shown until the user has typed something. */
   readonly hint: string;
   readonly _meta?: Meta;
 }
 
+/** A plain slash command. */
 export interface Command {
+  /** The name, without "/". */
   readonly name: string;
+  /** Says what it does. */
   readonly description: string;
+  /** What it takes after its name. Absent: nothing. */
   readonly input?: AvailableCommandInput;
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * What the agent does now: it works, it is idle, or it waits for the user.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type StateUpdate =
   | ({ readonly state: "running" } & RunningStateUpdate)
   | ({ readonly state: "idle" } & IdleStateUpdate)
@@ -457,74 +613,107 @@ export type StateUpdate =
   | ({ readonly state: "unknown" } & UnknownStateUpdate)
   | { readonly state: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** Work that goes on beside the conversation. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type BackgroundWork =
   | ({ readonly type: "terminal" } & BackgroundTerminal)
   | ({ readonly type: "tool_call" } & BackgroundToolCall)
   | ({ readonly type: "subagent" } & BackgroundSubagent)
   | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
+/** A terminal that runs beside the conversation. */
 export interface BackgroundTerminal {
   readonly terminalId: TerminalId;
   readonly _meta?: Meta;
 }
 
+/** A tool call that runs beside the conversation. */
 export interface BackgroundToolCall {
   readonly toolCallId: ToolCallId;
   readonly _meta?: Meta;
 }
 
-/** @experimental */
+/**
+ * A subagent that works beside the conversation.
+ *
+ * @experimental
+ */
 export interface BackgroundSubagent {
+  /** The session of the subagent. */
   readonly sessionId: SessionId;
   readonly _meta?: Meta;
 }
 
+/** The agent works. */
 export interface RunningStateUpdate {
+  /** Work beside the conversation. */
   readonly background?: readonly BackgroundWork[];
   readonly _meta?: Meta;
 }
 
+/** An error as the protocol has it. In a result it is a `PromptError`. */
 export interface Error {
   readonly code: ErrorCode;
   readonly message: string;
   readonly data?: ErrorData;
 }
 
+/** The code of an error on the wire. */
 export type ErrorCode = number;
 
+/** More about an error. */
 export type ErrorData = unknown;
 
+/** The data of the error for a version that is not supported. */
 export interface UnsupportedProtocolVersionErrorData {
   readonly requested: ProtocolVersion;
   readonly supported: readonly ProtocolVersion[];
   readonly _meta?: Meta;
 }
 
+/** The data of the error for an unknown session. */
 export interface SessionNotFoundErrorData {
   readonly sessionId: SessionId;
   readonly _meta?: Meta;
 }
 
+/** A turn that ended with an error. */
 export interface ErrorStopReason {
   readonly error?: Error;
 }
 
-/** @experimental */
+/**
+ * The tokens of one turn.
+ *
+ * @experimental
+ */
 export interface Usage {
+  /** All tokens together. */
   readonly totalTokens: number;
+  /** Tokens that the model read. */
   readonly inputTokens: number;
+  /** Tokens that the model wrote. */
   readonly outputTokens: number;
+  /** Tokens that the model wrote while it thought. */
   readonly thoughtTokens?: number;
+  /** Tokens that came from a cache. */
   readonly cachedReadTokens?: number;
+  /** Tokens that were put into a cache. */
   readonly cachedWriteTokens?: number;
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * The agent is idle. After a turn it says why the turn ended.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type IdleStateUpdate = {
-  /** @experimental */
+  /**
+   * The tokens of the turn.
+   *
+   * @experimental
+   */
   readonly usage?: Usage;
+  /** Work that still goes on beside the conversation. */
   readonly background?: readonly BackgroundWork[];
   readonly _meta?: Meta;
 } & (
@@ -538,20 +727,31 @@ export type IdleStateUpdate = {
   | { readonly stopReason?: never }
 );
 
+/** The agent waits for an answer of the user. */
 export interface RequiresActionStateUpdate {
+  /** Work beside the conversation. */
   readonly background?: readonly BackgroundWork[];
   readonly _meta?: Meta;
 }
 
-/** @experimental */
+/**
+ * It is not known what the agent does.
+ *
+ * @experimental
+ */
 export interface UnknownStateUpdate {
+  /** Work beside the conversation. */
   readonly background?: readonly BackgroundWork[];
   readonly _meta?: Meta;
 }
 
+/** The id of a message, unique in its session. */
 export type MessageId = string;
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * Something that happened in a session, as the agent reports it: text, tool calls, plans, options.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type SessionUpdate =
   | ({ readonly sessionUpdate: "user_message_chunk" } & ContentChunk)
   | ({ readonly sessionUpdate: "agent_message_chunk" } & ContentChunk)
@@ -578,80 +778,104 @@ export type SessionUpdate =
   | ({ readonly sessionUpdate: "session_message_chunk" } & SessionMessageChunk)
   | UnknownUpdate;
 
+/** A piece of a message or thought. Pieces with one `messageId` belong together. */
 export interface ContentChunk {
   readonly messageId: MessageId;
   readonly content: ContentBlock;
   readonly _meta?: Meta;
 }
 
+/** A whole message of the user. */
 export interface UserMessage {
   readonly messageId: MessageId;
   readonly content?: readonly ContentBlock[] | null;
   readonly _meta?: Meta | null;
 }
 
+/** A whole message of the agent, in place of its pieces. */
 export interface AgentMessage {
   readonly messageId: MessageId;
   readonly content?: readonly ContentBlock[] | null;
   readonly _meta?: Meta | null;
 }
 
+/** A whole thought of the agent, in place of its pieces. */
 export interface AgentThought {
   readonly messageId: MessageId;
   readonly content?: readonly ContentBlock[] | null;
   readonly _meta?: Meta | null;
 }
 
+/** More content of a tool call, after what it shows already. */
 export interface ToolCallContentChunk {
   readonly toolCallId: ToolCallId;
   readonly content: ToolCallContent;
   readonly _meta?: Meta;
 }
 
+/** All output of a terminal so far. */
 export interface TerminalOutput {
+  /** The bytes, in base64. */
   readonly data: string;
   readonly _meta?: Meta;
 }
 
+/** How a process ended. */
 export interface ExitStatus {
+  /** Its exit code. Absent when a signal ended it. */
   readonly exitCode?: number;
+  /** The signal that ended it, such as "SIGTERM". */
   readonly signal?: string;
   readonly _meta?: Meta;
 }
 
+/** The size of a terminal, in characters. */
 export interface TerminalSize {
   readonly cols: number;
   readonly rows: number;
   readonly _meta?: Meta;
 }
 
+/** What the user may do with a terminal. */
 export interface TerminalCapabilities {
+  /** Present where the terminal can be cancelled. */
   readonly cancel?: TerminalCancelCapabilities;
   readonly _meta?: Meta;
 }
 
+/** Says that a terminal can be cancelled. */
 export interface TerminalCancelCapabilities {
   readonly _meta?: Meta;
 }
 
+/** A new terminal, or a change of one. Fields that are absent stay as they are; null clears a field. */
 export interface TerminalUpdate {
   readonly terminalId: TerminalId;
+  /** The command line. */
   readonly command?: string | null;
+  /** Where it runs: an absolute path. */
   readonly cwd?: string | null;
+  /** All output so far, in place of what was shown. */
   readonly output?: TerminalOutput | null;
+  /** Present once the process has ended. */
   readonly exitStatus?: ExitStatus | null;
   readonly size?: TerminalSize | null;
   readonly capabilities?: TerminalCapabilities | null;
   readonly _meta?: Meta | null;
 }
 
+/** More output of a terminal. */
 export interface TerminalOutputChunk {
   readonly terminalId: TerminalId;
+  /** The bytes, in base64. */
   readonly data: string;
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * A plan: a list of entries, a file, or Markdown.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type PlanUpdateContent =
   | ({ readonly type: "items" } & PlanItems)
   | ({ readonly type: "file" } & PlanFile)
@@ -660,84 +884,113 @@ export type PlanUpdateContent =
   readonly planId: PlanId;
 });
 
+/** The id of a plan. */
 export type PlanId = string;
 
+/** One step of a plan. */
 export interface PlanEntry {
+  /** Says what is to be done. */
   readonly content: string;
   readonly priority: PlanEntryPriority;
   readonly status: PlanEntryStatus;
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** How important a step is. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type PlanEntryPriority = "high" | "medium" | "low" | `_${string}` | UnknownTag;
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** How far a step is. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type PlanEntryStatus = "pending" | "in_progress" | "completed" | "cancelled" | `_${string}` | UnknownTag;
 
+/** A plan as a list of steps. */
 export interface PlanItems {
   readonly planId: PlanId;
+  /** All steps, in order. */
   readonly entries: readonly PlanEntry[];
   readonly _meta?: Meta;
 }
 
-/** @experimental */
+/**
+ * A plan in a file.
+ *
+ * @experimental
+ */
 export interface PlanFile {
   readonly planId: PlanId;
   readonly uri: string;
   readonly _meta?: Meta;
 }
 
-/** @experimental */
+/**
+ * A plan as Markdown.
+ *
+ * @experimental
+ */
 export interface PlanMarkdown {
   readonly planId: PlanId;
   readonly content: string;
   readonly _meta?: Meta;
 }
 
+/** A plan, in place of the one with the same id. */
 export interface PlanUpdate {
   readonly plan: PlanUpdateContent;
   readonly _meta?: Meta;
 }
 
-/** @experimental */
+/**
+ * A plan that counts no more.
+ *
+ * @experimental
+ */
 export interface PlanRemoved {
   readonly planId: PlanId;
   readonly _meta?: Meta;
 }
 
+/** The slash commands that the session offers now: the whole list. */
 export interface AvailableCommandsUpdate {
   readonly availableCommands: readonly AvailableCommand[];
   readonly _meta?: Meta;
 }
 
+/** The options of the session with their values: the whole list. */
 export interface ConfigOptionUpdate {
   readonly configOptions: readonly SessionConfigOption[];
   readonly _meta?: Meta;
 }
 
+/** A change of what lists show of the session. Null clears a field. */
 export interface SessionInfoUpdate {
   readonly title?: string | null;
+  /** When the session was last changed (RFC 3339). */
   readonly updatedAt?: string | null;
   readonly _meta?: Meta | null;
 }
 
+/** What the session cost so far. */
 export interface Cost {
   readonly amount: number;
+  /** The currency (ISO 4217), such as "USD". */
   readonly currency: string;
   readonly _meta?: Meta;
 }
 
+/** How full the model's context is, and what the session cost so far. */
 export interface UsageUpdate {
+  /** Tokens in the context. */
   readonly used: number;
+  /** Tokens that fit into the context. */
   readonly size: number;
+  /** What the session cost so far. */
   readonly cost?: Cost | null;
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** How serious a notice is. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type NoticeSeverity = "info" | "warning" | "error" | `_${string}` | UnknownTag;
 
+/** A short message beside the conversation. */
 export interface Notice {
   readonly severity: NoticeSeverity;
   readonly title: string;
@@ -745,49 +998,71 @@ export interface Notice {
   readonly _meta?: Meta;
 }
 
+/** The id of a compaction. */
 export type CompactionId = string;
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** How far a compaction is. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type CompactionStatus = "in_progress" | "completed" | "failed" | "cancelled" | `_${string}` | UnknownTag;
 
+/** The agent shortens the conversation to make room in the model's context. */
 export interface CompactionUpdate {
   readonly compactionId: CompactionId;
   readonly status: CompactionStatus;
+  /** What takes the place of the older messages. */
   readonly summary?: readonly ContentBlock[] | null;
   readonly error?: string | null;
   readonly _meta?: Meta | null;
 }
 
+/** A piece of the summary of a compaction. */
 export interface CompactionSummaryChunk {
   readonly compactionId: CompactionId;
   readonly content: ContentBlock;
   readonly _meta?: Meta;
 }
 
-/** @experimental */
+/**
+ * What the user may do with a subagent.
+ *
+ * @experimental
+ */
 export interface SubagentSessionCapabilities {
   readonly cancel?: SessionCancelCapabilities;
   readonly _meta?: Meta;
 }
 
-/** @experimental */
+/**
+ * Says that the work of a session can be cancelled.
+ *
+ * @experimental
+ */
 export interface SessionCancelCapabilities {
   readonly _meta?: Meta;
 }
 
-/** @experimental */
+/**
+ * A new subagent, or a change of one. Null clears a field.
+ *
+ * @experimental
+ */
 export interface SubagentUpdate {
+  /** The session of the subagent. */
   readonly sessionId: SessionId;
   readonly title?: string | null;
   readonly description?: string | null;
   readonly capabilities?: SubagentSessionCapabilities | null;
+  /** What it does now. */
   readonly state?: StateUpdate | null;
   readonly cwd?: string | null;
   readonly additionalDirectories?: readonly string[] | null;
   readonly _meta?: Meta | null;
 }
 
-/** @experimental */
+/**
+ * A message between two sessions of the agent. Null clears a field.
+ *
+ * @experimental
+ */
 export interface SessionMessage {
   readonly messageId: MessageId;
   readonly senderSessionId?: SessionId | null;
@@ -798,14 +1073,21 @@ export interface SessionMessage {
   readonly _meta?: Meta | null;
 }
 
-/** @experimental */
+/**
+ * A piece of a message between two sessions.
+ *
+ * @experimental
+ */
 export interface SessionMessageChunk {
   readonly messageId: MessageId;
   readonly content: ContentBlock;
   readonly _meta?: Meta;
 }
 
-/** Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * An MCP server that the client wants the agent to use.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type McpServer =
   | ({ readonly type: "sse" } & McpServerSse)
   | ({ readonly type: "http" } & McpServerHttp)
@@ -813,12 +1095,14 @@ export type McpServer =
   | ({ readonly type: "stdio" } & McpServerStdio)
   | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
+/** A header of HTTP requests. */
 export interface HttpHeader {
   readonly name: string;
   readonly value: string;
   readonly _meta?: Meta;
 }
 
+/** An MCP server by Streamable HTTP. */
 export interface McpServerHttp {
   readonly name: string;
   readonly url: string;
@@ -826,22 +1110,33 @@ export interface McpServerHttp {
   readonly _meta?: Meta;
 }
 
-/** @experimental */
+/**
+ * An MCP server that the client offers over ACP.
+ *
+ * @experimental
+ */
 export interface McpServerAcp {
   readonly name: string;
   readonly serverId: McpServerAcpId;
   readonly _meta?: Meta;
 }
 
+/** An MCP server that is started as a command and talks over stdio. */
 export interface McpServerStdio {
   readonly name: string;
+  /** The program. It is not run by a shell. */
   readonly command: string;
   readonly args?: readonly string[];
+  /** Environment variables to set. */
   readonly env?: readonly EnvVariable[];
   readonly _meta?: Meta;
 }
 
-/** @experimental */
+/**
+ * A system prompt, added to the agent's own or in its place.
+ *
+ * @experimental
+ */
 export interface SystemPrompt {
   readonly mode: SystemPromptMode;
   readonly content: readonly ContentBlock[];
@@ -849,12 +1144,14 @@ export interface SystemPrompt {
 }
 
 /**
+ * Whether a system prompt is added to the agent's own, or takes its place.
  * Newer peers send further kinds: give a `switch` over it a `default:`.
  *
  * @experimental
  */
 export type SystemPromptMode = "append" | "override" | `_${string}` | UnknownTag;
 
+/** An MCP server by the older HTTP+SSE. */
 export interface McpServerSse {
   readonly name: string;
   readonly url: string;

@@ -24,22 +24,31 @@ export type StopReason =
 
 /** What went wrong in the work on a prompt: the contents of a `RequestError`. */
 export interface PromptError {
+  /** What went wrong, the same in every version of the protocol. Give a `switch` over it a `default:`. */
   readonly kind: RequestErrorKind;
-  /** The code on the wire. */
+  /** The code on the wire. Prefer `kind`. */
   readonly code: number;
+  /** One sentence for a person. */
   readonly message: string;
+  /** More about the error, as JSON. */
   readonly data?: unknown;
 }
 
 /** How the work on a prompt ended. */
 export interface PromptResult {
+  /** Why it ended; "end_turn" when the agent was done. Give a `switch` over it a `default:`. */
   readonly stopReason: StopReason;
   /** With stop reason "error": what the agent said went wrong. */
   readonly error?: PromptError;
+  /**
+   * The tokens of this turn, where the agent reports them.
+   *
+   * @experimental
+   */
   readonly usage?: Usage;
   /** Custom data of the agent's answer. */
   readonly _meta?: Meta;
-  /** The agent merged this prompt into work that was already running, and shares its outcome. */
+  /** The prompt joined a turn that was already running (`concurrentPrompts: "inbox"`), and has its result. */
   readonly joined?: true;
 }
 

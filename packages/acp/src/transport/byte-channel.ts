@@ -2,7 +2,7 @@
 
 import type { EndReason } from "../jsonrpc/transport.ts";
 
-/** An ordered pair of byte streams. */
+/** An ordered pair of byte streams: write one to use your own pipe or socket with `byteTransport`. */
 export interface ByteChannel {
   /** Called once; nothing is read before it. */
   open(receiver: ByteReceiver): void;
@@ -10,7 +10,9 @@ export interface ByteChannel {
   write(text: string): boolean;
   /** Bytes that the operating system has not taken yet. */
   queuedBytes(): number;
+  /** Stops reading; bytes that were already read may still arrive. */
   pause(): void;
+  /** Reads on. */
   resume(): void;
   /** Ends output only, where the channel can; input is still read. */
   endOutput?(): void;
@@ -18,11 +20,13 @@ export interface ByteChannel {
   close(reason?: Error): Promise<void>;
 }
 
+/** Receives the bytes of a channel, in order. */
 export interface ByteReceiver {
   /** The channel may reuse the chunk after this returns: copy it to keep it. */
   bytes(chunk: Uint8Array): void;
+  /** After `write` returned false: there is room again. */
   drained(): void;
-  /** Called once. After `eof`, output can still be written. */
+  /** Nothing more will arrive. Called once. After "eof" output can still be written. */
   ended(reason: EndReason): void;
 }
 
@@ -30,6 +34,7 @@ export interface ByteReceiver {
 export interface TextPlatform {
   /** Decodes UTF-8 and keeps a leading BOM; `undefined` for invalid UTF-8. */
   decode(bytes: Uint8Array): string | undefined;
+  /** The length of a text in UTF-8. */
   byteLength(text: string): number;
   /** Runs the callback after the current synchronous work (nextTick or a microtask). */
   defer(callback: () => void): void;
@@ -56,10 +61,11 @@ export const webPlatform: TextPlatform = {
   defer: queueMicrotask,
 };
 
+/** Limits of messages and of queued output. Each must be above 0; Infinity means no limit. */
 export interface FrameLimits {
   /** Bytes of one message. A larger one is refused; one over twice the limit closes the transport. Default 32 MiB. */
   readonly maxMessageBytes: number;
-  /** Nesting of one message. Default 512. */
+  /** How deeply the JSON of one message may be nested. A deeper one is refused. Default 512. */
   readonly maxDepth: number;
   /** Queued output above which `send` returns false. Default 256 KiB. */
   readonly highWaterBytes: number;

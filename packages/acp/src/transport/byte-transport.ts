@@ -14,14 +14,16 @@ import {
 import { HeaderDecoder } from "./header-decoder.ts";
 import { type DecoderSink, type FrameDecoder, LineDecoder } from "./line-decoder.ts";
 
+/** The framing and limits of a transport on bytes. */
 export interface ByteTransportOptions {
   /**
    * "auto" (default) reads and writes lines, unless the first bytes of input are `Content-Length:`; then it uses
    * that framing in both directions.
    */
   readonly framing?: "auto" | "ndjson" | "content-length";
+  /** The largest message, and how much output may wait. */
   readonly limits?: Partial<FrameLimits>;
-  /** Default: TextDecoder and TextEncoder. `@parley/acp/node` passes Node's faster functions. */
+  /** Decodes text. Default: TextDecoder and TextEncoder. `@parley/acp/node` passes Node's faster functions. */
   readonly platform?: TextPlatform;
 }
 
@@ -29,14 +31,40 @@ export interface ByteTransportOptions {
 const flushChars = 64 * 1024;
 
 /**
- * Makes a transport from a channel of your own that moves bytes. It adds framing, limits and back-pressure.
+ * Makes a transport of a channel of bytes: frames messages, joins small writes and limits what waits.
  *
+ * @param channel Your pipe or socket. The transport closes it.
+ * @param options The framing and the limits.
+ * @returns A transport for one connection.
+ * @throws {TypeError} When a limit is no number above 0.
  * @example
- * import { type ByteChannel, byteTransport } from "@parley/acp/transport";
+ * import { type ByteChannel, byteTransport, type Transport } from "@parley/acp/transport";
  *
- * declare const serialPort: ByteChannel;
+ * // a port of your own, such as a serial line
+ * interface Port {
+ *   onData(listener: (chunk: Uint8Array) => void): void;
+ *   onEnd(listener: () => void): void;
+ *   write(text: string): void;
+ *   close(): Promise<void>;
+ * }
  *
- * const transport = byteTransport(serialPort, { framing: "ndjson" });
+ * export function portTransport(port: Port): Transport {
+ *   const channel: ByteChannel = {
+ *     open(receiver) {
+ *       port.onData((chunk) => receiver.bytes(chunk));
+ *       port.onEnd(() => receiver.ended({ kind: "eof" }));
+ *     },
+ *     write(text) {
+ *       port.write(text);
+ *       return true;
+ *     },
+ *     queuedBytes: () => 0,
+ *     pause: () => undefined,
+ *     resume: () => undefined,
+ *     close: () => port.close(),
+ *   };
+ *   return byteTransport(channel, { framing: "ndjson" });
+ * }
  */
 export function byteTransport(channel: ByteChannel, options: ByteTransportOptions = {}): Transport {
   return new ByteTransport(channel, options);

@@ -5,7 +5,9 @@ import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
 import { type FrameParser, frameParser } from "./frame-parser.ts";
 
+/** The options of `memoryPair`. */
 export interface MemoryPairOptions {
+  /** The largest message, and how much output may wait. */
   readonly limits?: Partial<FrameLimits>;
 }
 
@@ -21,15 +23,21 @@ function inLaterTurn(callback: () => void): void {
 }
 
 /**
- * Returns two connected transports in memory, for tests and for two peers in one process.
+ * Makes two transports that are connected to each other in this process, for tests and for agents without a process.
+ * They exchange text, never references.
  *
+ * @returns The two ends.
+ * @throws {TypeError} When a limit is no number above 0.
  * @example
  * import { agent, client } from "@parley/acp";
  * import { memoryPair } from "@parley/acp/transport";
  *
- * const [left, right] = memoryPair();
- * agent({ name: "my-agent", version: "1.0.0", prompt: () => undefined }).connect(left);
- * const connection = await client({ name: "my-client", version: "1.0.0" }).connect(right);
+ * const echo = agent({ name: "echo", version: "1.0.0", prompt: async (turn) => turn.say(turn.text) });
+ * const app = client({ name: "my-client", version: "1.0.0" });
+ * const [near, far] = memoryPair();
+ * echo.connect(far);
+ * await using connection = await app.connect(near);
+ * console.log(connection.info?.name);
  */
 export function memoryPair(options: MemoryPairOptions = {}): [Transport, Transport] {
   const limits = limitsFrom(defaultFrameLimits, options.limits);

@@ -5,25 +5,36 @@ import type { Transport } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "./byte-channel.ts";
 import { type ByteTransportOptions, byteTransport } from "./byte-transport.ts";
 
+/** Two byte streams of one peer. */
 export interface ByteStreams {
+  /** What the peer sends. */
   readonly readable: ReadableStream<Uint8Array>;
+  /** What the peer receives. */
   readonly writable: WritableStream<Uint8Array>;
 }
 
+/** The options of `fromWebStreams`. */
 export interface WebStreamOptions extends ByteTransportOptions {
-  /** How long `close` waits for a peer that does not read before it drops queued output. Default 2,000 ms. */
+  /** How long `close` waits for a peer that does not read before it drops queued output, in milliseconds. Default 2,000. */
   readonly flushMs?: number;
 }
 
 /**
- * Makes a transport from two web byte streams, such as those of a subprocess in Deno.
+ * Makes a transport of two web byte streams, such as those of a subprocess in Deno.
  *
+ * @param streams The two streams. The transport locks and closes them.
+ * @param options The framing, the limits, and how long closing may take.
+ * @returns A transport for one connection.
+ * @throws {TypeError} When a stream is locked, or when a limit or time is no number above 0.
  * @example
- * import { client } from "@parley/acp";
- * import { fromWebStreams } from "@parley/acp/transport";
+ * import { agent } from "@parley/acp";
+ * import { type ByteStreams, fromWebStreams } from "@parley/acp/transport";
  *
- * const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
- * const connecting = client({ name: "my-client", version: "1.0.0" }).connect(fromWebStreams({ readable, writable }));
+ * const echo = agent({ name: "echo", version: "1.0.0", prompt: async (turn) => turn.say(turn.text) });
+ *
+ * export function serve(streams: ByteStreams): void {
+ *   echo.connect(fromWebStreams(streams));
+ * }
  */
 export function fromWebStreams(streams: ByteStreams, options: WebStreamOptions = {}): Transport {
   return byteTransport(
@@ -106,19 +117,27 @@ class WebStreamChannel implements ByteChannel {
   }
 }
 
+/** Two streams of parsed messages, as the official SDK takes them. */
 export interface MessageStreams {
+  /** What the peer sends. */
   readonly readable: ReadableStream<object>;
+  /** What the peer receives. */
   readonly writable: WritableStream<object>;
 }
 
 /**
- * Makes two web streams of parsed messages from a transport. Invalid frames are left out.
+ * Makes two web streams of parsed messages of a transport, for code that is written for the official SDK. Invalid frames
+ * are left out. Closing or cancelling a stream closes the transport.
  *
+ * @param transport A transport that nothing else uses.
+ * @returns The streams of parsed messages.
  * @example
- * import { memoryPair, toWebStreams } from "@parley/acp/transport";
+ * import { spawnTransport } from "@parley/acp/node";
+ * import { toWebStreams } from "@parley/acp/transport";
  *
- * const [mine] = memoryPair();
- * const { readable } = toWebStreams(mine);
+ * const { readable, writable } = toWebStreams(spawnTransport("my-agent"));
+ * const writer = writable.getWriter();
+ * await writer.write({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: 1 } });
  * for await (const message of readable) console.log(message);
  */
 export function toWebStreams(transport: Transport): MessageStreams {

@@ -6,8 +6,12 @@ import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
 import { type FrameParser, frameParser } from "./frame-parser.ts";
 
-/** Adds or removes a listener of a socket. */
-export interface SocketListening {
+/**
+ * Registers or removes a listener.
+ *
+ * @inline
+ */
+interface Listening {
   (type: "open", listener: () => void): void;
   (type: "message", listener: (event: { readonly data: unknown }) => void): void;
   (type: "close", listener: (event: { readonly code: number; readonly reason: string }) => void): void;
@@ -16,24 +20,33 @@ export interface SocketListening {
 
 /** The parts of the standard WebSocket that the transport uses; `ws` sockets fit too. */
 export interface WebSocketLike {
+  /** 0 connecting, 1 open, 2 closing, 3 closed. */
   readonly readyState: number;
+  /** Bytes that were sent and have not left yet. */
   readonly bufferedAmount: number;
+  /** Set to "arraybuffer" by the transport. */
   binaryType: string;
+  /** Sends one text frame. Only `ws` calls `sent`. */
   send(text: string, sent?: (error?: Error | null) => void): void;
+  /** Begins to close. */
   close(code?: number, reason?: string): void;
   /** Drops a socket whose peer does not answer the close frame; `ws` only. */
   terminate?(): void;
-  readonly addEventListener: SocketListening;
+  /** As in browsers. */
+  readonly addEventListener: Listening;
   /** Without it the listeners stay for as long as the socket lives. */
-  readonly removeEventListener?: SocketListening;
+  readonly removeEventListener?: Listening;
   /** Stops reading; `ws` only. */
   pause?(): void;
+  /** Reads on; `ws` only. */
   resume?(): void;
 }
 
+/** The options of `webSocketTransport`. */
 export interface WebSocketTransportOptions {
+  /** The largest message, and how much output may wait. */
   readonly limits?: Partial<FrameLimits>;
-  /** How long to wait for the peer's close frame before the socket is abandoned. Default 1,000 ms. */
+  /** How long to wait for the peer's close frame before the socket is abandoned, in milliseconds. Default 1,000. */
   readonly closeTimeoutMs?: number;
 }
 
@@ -45,13 +58,20 @@ const closedState = 3;
 const pollMs = 5;
 
 /**
- * Uses a WebSocket as the wire, also one that is not open yet. Closing the transport closes the socket.
+ * Makes a transport of a WebSocket: one message per text frame. The socket may still be connecting. Give it to the
+ * transport in the same turn in which it was made, so that no message is missed.
  *
+ * @param socket A WebSocket of a browser, of Node or of the package `ws`. The transport closes it.
+ * @param options Sizes and time limits.
+ * @returns A transport for one connection.
+ * @throws {TypeError} When a limit is no number above 0, or a time is no number of milliseconds.
  * @example
  * import { client, webSocketTransport } from "@parley/acp";
  *
- * const transport = webSocketTransport(new WebSocket("wss://agents.example.com/acp"));
- * const connection = await client({ name: "my-client", version: "1.0.0" }).connect(transport);
+ * const app = client({ name: "my-client", version: "1.0.0" });
+ * const socket = new WebSocket("wss://agents.example.com/acp");
+ * await using connection = await app.connect(webSocketTransport(socket));
+ * console.log(connection.info?.name);
  */
 export function webSocketTransport(
   socket: WebSocketLike,

@@ -2,7 +2,7 @@
 
 import { RequestError, type TerminalHandle } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import type { CommandOutput, ExitStatus } from "@parley/acp/model";
+import type { ExitStatus, TerminalSnapshot } from "@parley/acp/model";
 import type { ClientToolServices } from "@parley/acp/relay";
 import { defaultTimeoutMs } from "./tool-definitions.ts";
 
@@ -147,7 +147,7 @@ async function endedWithin(
   }
 }
 
-function shown({ output, truncated, exitStatus }: CommandOutput): string {
+function shown({ output, truncated, exitStatus }: TerminalSnapshot): string {
   const { exitCode, signal } = exitStatus ?? {};
   const how = signal == null ? `exit code ${exitCode ?? "unknown"}` : `ended by ${signal}`;
   return [

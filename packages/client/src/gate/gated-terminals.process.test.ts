@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { RequestError } from "@parley/acp";
-import type { CommandOutput, CreateTerminalOptions } from "@parley/acp/model";
+import type { CreateTerminalOptions, TerminalSnapshot } from "@parley/acp/model";
 import { folder, rules } from "../../test/support/gate-probe.ts";
 import { auditLog, type GateOptions, permissionGate, verifyAudit } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
@@ -14,7 +14,7 @@ function terminalsOf(t: TestContext, cwd: string, options: GateOptions) {
   const { terminals } = permissionGate(options).services({ sessionId: "s", cwd, roots: [cwd] });
   t.after(() => terminals.close?.());
   return {
-    async run(given: CreateTerminalOptions): Promise<CommandOutput> {
+    async run(given: CreateTerminalOptions): Promise<TerminalSnapshot> {
       const terminal = await terminals.create(given);
       await terminal.waitForExit();
       return terminal.output();

@@ -5,7 +5,7 @@ import { ByteTail } from "../../base/byte-tail.ts";
 import { withTimeout } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import type { ExitStatus } from "../../model/content.ts";
-import type { CommandOutput, TerminalHandle } from "../../model/services.ts";
+import type { TerminalHandle, TerminalSnapshot } from "../../model/services.ts";
 import type { PtyControl, RunningCommand } from "./command.ts";
 import { unknownTerminal } from "./terminal-errors.ts";
 
@@ -59,7 +59,7 @@ export class Terminal implements LocalTerminal {
     void this.#follow();
   }
 
-  async output(): Promise<CommandOutput> {
+  async output(): Promise<TerminalSnapshot> {
     this.#check();
     return {
       output: this.#tail.text({ complete: this.#complete }),

@@ -16,110 +16,157 @@ import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/
 import type { Extensions } from "../base/extensions.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
-/** How a session was opened. Everything else about it is on the session. */
+/** How a session was opened. The rest is on the session. */
 export interface OpenInfo {
-  /** A new session; one that was stored, with its history shown again or not; or a copy of one. */
+  /** "new"; "load": a stored one, with its history shown again; "resume": without that; "fork": a copy of another one. */
   readonly origin: "new" | "load" | "resume" | "fork";
-  /** `_meta` of the request. */
+  /** Custom data of the request. */
   readonly _meta?: Meta;
 }
 
 /**
- * What an agent does and offers. `Data` is the type of `session.data`: what `session.open` returns. `End` is what `prompt`
- * returns; it is inferred, so that the compiler checks the stop reasons of async handlers too.
+ * What an agent does and offers. Only `name`, `version` and `prompt` are needed. `Data` is the type of `session.data`,
+ * which `session.open` returns. `End` is what `prompt` returns; leave it to the compiler.
  */
 export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptEnd> {
+  /** The name of the agent for programs, such as "my-agent". */
   readonly name: string;
+  /** The version of the agent, such as "1.0.0". */
   readonly version: string;
+  /** The name of the agent for people. Default: `name`. */
   readonly title?: string;
+  /**
+   * What happens when sessions open, change and close, and where they are stored. Write it before `prompt`: then the
+   * compiler infers the type of `session.data`. Default: sessions live in memory.
+   */
   readonly session?: SessionHandlers<Data>;
-  /** Answers one prompt. Called once per turn, never twice at once per session. Returns nothing for "end_turn". */
+  /**
+   * Answers one prompt. Called once per turn; a session has one turn at a time. Return nothing when the agent is done, or
+   * a stop reason such as "max_tokens", or `{ stopReason, usage }`. An error that it throws ends the turn: the client gets
+   * the message of a RequestError, and of other errors only that something failed.
+   */
   prompt(turn: Turn<Data>): Promise<End> | End;
+  /** How users log in and out. Default: no login. */
   readonly auth?: AuthHandlers;
-  /** Kinds of content that prompts may have beside text and links. Default none. */
+  /** Content that prompts may have beside text and links. A client does not send other content. Default: none. */
   readonly promptCapabilities?: {
+    /** Images. Default false. */
     readonly image?: boolean;
+    /** Audio. Default false. */
     readonly audio?: boolean;
+    /** Files whose text or bytes are part of the prompt. Default false. */
     readonly embeddedContext?: boolean;
   };
-  /** Kinds of MCP server beside stdio. Default none. */
-  readonly mcpCapabilities?: { readonly http?: boolean; readonly sse?: boolean };
+  /** Kinds of MCP servers that the agent can use beside stdio. Default: none. */
+  readonly mcpCapabilities?: {
+    /** Servers by Streamable HTTP. Default false. */
+    readonly http?: boolean;
+    /** Servers by the older HTTP+SSE. Default false. */
+    readonly sse?: boolean;
+  };
   /**
-   * A prompt that comes while a turn runs: waits in line ("queue", the default), is answered -32064 ("reject"), or goes
-   * to `turn.inbox` ("inbox").
+   * What happens to a prompt that comes while a turn runs. "queue" lets it wait, "reject" refuses it with RequestError
+   * "turn_in_progress", "inbox" puts it into `turn.inbox`. Default "queue".
    */
   readonly concurrentPrompts?: "queue" | "reject" | "inbox";
+  /** Requests and notifications outside the protocol; their names begin with `_`. Default: none. */
   readonly extensions?: Extensions;
-  /** The editions of the protocol to speak, newest first. Default: all. */
+  /** The editions of the protocol to speak, newest first. Default: `["v2", "v1"]`. */
   readonly editions?: Editions;
-  /** The unstable features to enable. Default: none. */
+  /** The unstable features of the protocol to enable, or "*" for all. Default: none. */
   readonly unstable?: UnstableFeatures;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log;
+  /** Limits and times of the connections. */
   readonly connection?: AgentConnectionOptions;
-  /** Put into the agent's capabilities. */
+  /** Custom data for the agent's capabilities. */
   readonly _meta?: Meta;
 }
 
-/** A function without data need not return undefined. One with data must return it. */
+/**
+ * A function without data need not return undefined. One with data must return it.
+ *
+ * @inline
+ */
 // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without a return statement
 type Opened<Data> = undefined extends Data ? Data | void : Data;
 
 /**
- * What an agent does when sessions open, change and close, and where they live.
+ * What an agent does when sessions open, change and close, and where they are stored.
  *
  * @inline
  */
 export interface SessionHandlers<Data> {
   /**
-   * A session has been opened: set its options and commands here. The result becomes `session.data`. Throw a
-   * RequestError to refuse.
+   * Called when a session has been opened, before the client gets it: set its options and commands here. What it returns
+   * becomes `session.data`, and its type that of `Data`: write `session` before `prompt` in the definition, so that the
+   * compiler can infer it. Throw a RequestError to refuse.
+   *
+   * @example
+   * import { agent } from "@parley/acp";
+   *
+   * export const helpful = agent({
+   *   name: "my-agent",
+   *   version: "1.0.0",
+   *   session: {
+   *     open(session) {
+   *       session.setAvailableCommands([{ name: "count", description: "Says how many prompts there were" }]);
+   *       return { prompts: 0 };
+   *     },
+   *   },
+   *   async prompt(turn) {
+   *     turn.session.data.prompts += 1;
+   *     await turn.say(`${turn.session.data.prompts}`);
+   *   },
+   * });
    */
   open?(session: AgentSession<undefined>, info: OpenInfo): Promise<Opened<Data>> | Opened<Data>;
-  /** A session has been closed, or its connection has ended. */
+  /** Called when a session has been closed or its connection has ended: release what `data` holds. */
   close?(session: AgentSession<Data>): Promise<void> | void;
-  /** The client chose a value that the option offers. Throw RequestError to refuse. */
+  /** Called when the client chose a value that the option offers, before it counts. Throw a RequestError to refuse. */
   setConfigOption?(
     session: AgentSession<Data>,
     configId: string,
     value: string | boolean,
   ): Promise<void> | void;
-  /** Where sessions live. Default: memory, for as long as the agent object lives. */
+  /** Where sessions are stored, such as `sqliteStore` of `@parley/acp/node`. Default: memory, while the agent lives. */
   readonly store?: SessionStore;
   /**
-   * How many characters of a session may wait for a store that is slow or fails. Beyond it updates throw -32067, so
-   * that the turn ends with that error. Default 16 Mi.
+   * How many characters of one session may wait for a store that is slow or fails. Beyond it updates throw a RequestError
+   * of kind "unavailable", which ends the turn. Default 16,777,216.
    */
   readonly maxUnstored?: number;
 }
 
 /**
- * How users log in.
+ * How users log in and out.
  *
  * @inline
  */
 export interface AuthHandlers {
-  /** Ways to log in. A terminal method is only shown to clients that can run one. */
+  /** The ways to log in. A terminal login is only shown to clients that can run one. Default: none. */
   readonly methods?: readonly AuthMethod[];
+  /** Logs in by one of `methods` that is no terminal login. Throw a RequestError when it fails. */
   login?(methodId: string): Promise<void> | void;
+  /** Logs out. v2 requires it of agents that have `methods`. */
   logout?(): Promise<void> | void;
   /**
-   * Whether a user is logged in. Called before each request about a session; false answers it with -32000 and the ways
-   * to log in. It is not awaited, since requests start in order: keep the answer at hand.
+   * Whether a user is logged in. Called before each request about a session; `false` refuses it with RequestError
+   * "auth_required" and the ways to log in. It is not async: keep the answer at hand. Default: always true.
    */
   isLoggedIn?(): boolean;
 }
 
 /**
- * How the connections of an agent behave.
+ * Limits and times of an agent's connections.
  *
  * @inline
  */
 export interface AgentConnectionOptions
   extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "drainMs"> {
   /**
-   * How many milliseconds the client may take over a file or a terminal of its own before the request fails; waiting
-   * for an exit and for the user's answers has no limit. Default 60,000.
+   * How long the client may take to answer a request about its files and terminals, in milliseconds. Waiting for the
+   * exit of a command and for answers of the user has no limit. Default 60,000.
    */
   readonly clientTimeoutMs?: number;
 }

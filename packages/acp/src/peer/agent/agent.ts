@@ -12,15 +12,15 @@ import { ServedClient } from "./served-client.ts";
 import { guardedStore } from "./session/guarded-store.ts";
 import type { PromptEnd } from "./turn/turn.ts";
 
-/** One client at an agent. */
+/** The connection of an agent to one client. */
 export interface AgentConnection {
-  /** The edition that was agreed on; undefined before. */
+  /** The edition of the protocol that was agreed on; undefined before the handshake. */
   readonly edition: Edition | undefined;
-  /** Name and version of the client, where it gave any. */
+  /** The name and version of the client, where it gave any. */
   readonly clientInfo: Implementation | undefined;
-  /** The features of the client. It has none before the handshake. */
+  /** What the client can do. Nothing before the handshake. */
   readonly clientCapabilities: ClientCapabilities;
-  /** Resolves when the connection has closed and its sessions with it; never rejects. */
+  /** Resolves with the reason when the connection and its sessions have closed; never rejects. */
   readonly closed: Promise<ConnectionError>;
   /** Sends a request outside the protocol; its name begins with `_`. */
   request(
@@ -35,25 +35,58 @@ export interface AgentConnection {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/**
+ * How an agent serves one client.
+ *
+ * @inline
+ */
 interface AgentConnectOptions {
-  /** Receives errors and warnings, for an agent whose definition has no `log`. */
+  /** Receives errors and warnings if the definition has no `log`. */
   readonly log?: Log | undefined;
-  /** Closes the connection. */
+  /** Closes the connection when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** An agent, made by `agent()`. It serves any number of clients. */
 export interface Agent {
+  /** What `agent()` was called with. */
   readonly definition: AgentDefinition;
-  /** Serves one client. Several may be served at once; they share the store. */
+  /**
+   * Serves one client. Several may be served at once; they share the store. `log` receives errors and warnings if the
+   * definition has no `log`; `signal` closes the connection when it aborts.
+   *
+   * @throws {TypeError} When the transport has a connection already.
+   * @throws {Error} When the agent is closed.
+   */
   connect(transport: Transport, options?: AgentConnectOptions): AgentConnection;
-  /** Closes all connections, then the store. */
+  /** Closes all connections, then the store. Further calls do nothing. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * An agent from what it does with a prompt, and whatever else it wants to decide. The type of `session.data` follows
+ * Makes an agent. It needs a name, a version and `prompt`, which answers one prompt. The type of `session.data` follows
  * from what `session.open` returns: write `session` before `prompt`, or name the type with `agent<Data>(…)`.
+ *
+ * @param given What the agent does and offers.
+ * @returns The agent. Connect it to a client, or serve it on stdio with `serveStdio` of `@parley/acp/node`.
+ * @throws {TypeError} When a part of the definition is missing, wrong or unknown.
+ * @example
+ * import { agent } from "@parley/acp";
+ * import { serveStdio } from "@parley/acp/node";
+ *
+ * const counting = agent({
+ *   name: "counting-agent",
+ *   version: "1.0.0",
+ *   session: { open: () => ({ prompts: 0 }) },
+ *   async prompt(turn) {
+ *     const { data } = turn.session;
+ *     data.prompts += 1;
+ *     await turn.say(`This is prompt ${data.prompts}: ${turn.text}`);
+ *   },
+ * });
+ *
+ * await serveStdio(counting);
  */
 export function agent<Data = undefined, const End extends PromptEnd = PromptEnd>(
   given: AgentDefinition<Data, End>,

@@ -165,13 +165,13 @@ for (const [version, wire] of Object.entries(versions)) {
     const alone = outcomeOf(client.request("session/new", newSession));
     const [batched] = client.batch([{ method: "session/list", params: {} }]);
     assert.ok(batched);
-    const inBatch = outcomeOf(batched);
+    const isBatched = outcomeOf(batched);
     await agent.until(2);
     agent.send({ jsonrpc: "2.0", id: idOf(agent.received[0]), result: { sessionId: 5 } });
     agent.send([{ jsonrpc: "2.0", id: idOf((agent.received[1] as unknown[])[0]), result: null }]);
     for (const [outcome, message] of [
       [await alone, /^session\/new: result\/sessionId must be .*, got number$/],
-      [await inBatch, /^session\/list: result must be object, got null$/],
+      [await isBatched, /^session\/list: result must be object, got null$/],
     ] as const) {
       assert.ok("error" in outcome && outcome.error instanceof ConnectionError, String(message));
       assert.equal(outcome.error.kind, "protocol");

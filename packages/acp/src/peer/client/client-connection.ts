@@ -18,36 +18,54 @@ import type { OutgoingMcpServer, SessionUpdate } from "../../model/update.ts";
 import type { ClientSession, SessionListener } from "./session/client-session.ts";
 
 /**
- * The connection of a client to an agent, made by `client().connect()`. A method that the agent does not offer rejects with
- * a TypeError, and nothing is sent.
+ * The connection of a client to an agent, made by `connect`. A method that the agent does not offer (`capabilities`)
+ * rejects with a TypeError, and nothing is sent. What the agent refuses rejects with a RequestError; a lost connection
+ * with a ConnectionError.
  */
 export interface ClientConnection {
-  /** The name and version of the agent. */
+  /** The name and version of the agent, where it gave any. */
   readonly info: Implementation | undefined;
-  /** The capabilities of the agent. */
+  /** What the agent can do. */
   readonly capabilities: AgentCapabilities;
-  /** The ways to log in. */
+  /** The ways to log in, for `login`. Empty when the agent needs no login. */
   readonly authMethods: readonly AuthMethod[];
   /** The edition of the protocol that was agreed on. */
   readonly edition: Edition;
-  /** Counts of ignored input: noise, stray answers, updates of unknown sessions. */
+  /** Counts of ignored input: lines that are no messages, stray answers, updates of unknown sessions. */
   readonly counters: ClientCounters;
   /** Resolves when the connection has closed, with the reason; never rejects. */
   readonly closed: Promise<ConnectionError>;
-  /** Opens a new session. */
+  /**
+   * Opens a new session.
+   *
+   * @throws {TypeError} When `cwd` or another directory is no absolute path (as a rejection).
+   * @throws {RequestError} Of kind "auth_required", when the agent needs a login first (as a rejection).
+   */
   newSession(options: SessionOptions): Promise<ClientSession>;
-  /** Loads a session with its history, which arrives as updates before this resolves. */
+  /**
+   * Opens a session that the agent has stored. Its history arrives as updates before this resolves: pass `onUpdate` or
+   * `onEntry` in the options to see all of it. Needs `capabilities.load`.
+   */
   loadSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
-  /** Resumes a session without its history. */
+  /** Opens a session that the agent has stored, without its history. Needs `capabilities.resume`. */
   resumeSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
-  /** Opens a new session with the conversation of another one. Needs the unstable feature "fork". */
+  /**
+   * Opens a new session with the conversation of another one. Needs `capabilities.fork` and the unstable feature "fork".
+   *
+   * @experimental
+   */
   forkSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
-  /** One page of the agent's sessions. Pass `nextCursor` on as it is. */
+  /** One page of the agent's sessions. Pass `nextCursor` as `cursor` to get the next one. Needs `capabilities.list`. */
   listSessions(query?: SessionQueryOptions): Promise<SessionPage>;
-  /** Deletes a session at the agent. */
+  /** Deletes a session at the agent, with its history. Needs `capabilities.delete`. */
   deleteSession(sessionId: string, options?: CallOptions): Promise<void>;
-  /** Logs in by one of `authMethods` that is no terminal login. */
+  /**
+   * Logs in by one of `authMethods`.
+   *
+   * @throws {TypeError} When the agent has no such method, or when it is a terminal login (as a rejection).
+   */
   login(methodId: string, options?: CallOptions): Promise<void>;
+  /** Logs out. Needs `capabilities.logout`. */
   logout(options?: CallOptions): Promise<void>;
   /** Sends a request outside the protocol; its name begins with `_`. */
   request(
@@ -57,14 +75,14 @@ export interface ClientConnection {
   ): Promise<unknown>;
   /** Sends a notification outside the protocol; its name begins with `_`. Await it before you send many more. */
   notify(method: `_${string}`, params?: unknown): Promise<void>;
-  /** Ends the connection and all that its sessions were served. */
+  /** Closes the connection and its sessions. Open prompts reject. `reason` is for the log. */
   close(reason?: string): Promise<void>;
   /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Options of a call to the agent.
+ * The signal of one request.
  *
  * @inline
  */
@@ -73,32 +91,43 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The directories, servers and listeners of a session; nothing is inherited from an earlier activation. */
+/** The directories, servers and listeners of a session. A session that is opened again needs all of them again. */
 export interface SessionOptions extends CallOptions {
   /** The working directory: an absolute path. */
   readonly cwd: string;
-  /** Absolute paths. */
+  /** Further directories that the agent may work in: absolute paths. Needs `capabilities.additionalDirectories`. */
   readonly additionalDirectories?: readonly string[];
+  /** MCP servers for the agent to use. Default: none. */
   readonly mcpServers?: readonly OutgoingMcpServer[];
+  /**
+   * A system prompt, added to the agent's own or in its place. Needs the unstable feature "system_prompt".
+   *
+   * @experimental
+   */
   readonly systemPrompt?: SystemPrompt;
   /** Custom data of the request. */
   readonly _meta?: Meta;
   /**
-   * For a load or a resume: the last known options and commands. They count until the agent reports others, since many
-   * agents do not repeat them.
+   * For `loadSession` and `resumeSession`: the options and commands that the session had when you last saw it. They count
+   * until the agent reports others, because many agents do not repeat them.
    */
   readonly known?: {
+    /** `configOptions` of the session. */
     readonly configOptions: readonly SessionConfigOption[];
+    /** `availableCommands` of the session. */
     readonly availableCommands: readonly AvailableCommand[];
   };
-  /** A listener that misses nothing. Only 1,024 updates of a history are kept for one that is registered later. */
+  /**
+   * Called for every update from the start. A listener that is registered later, with `session.onUpdate`, gets at most
+   * 1,024 earlier ones.
+   */
   readonly onUpdate?: SessionListener<SessionUpdate>;
-  /** The same for entries. */
+  /** Called for every entry from the start, as `session.onEntry` does later. */
   readonly onEntry?: SessionListener<Entry>;
 }
 
 /**
- * Which sessions to list.
+ * The sessions to list.
  *
  * @inline
  */
@@ -111,8 +140,9 @@ export interface SessionQueryOptions extends CallOptions {
 
 /** One page of the agent's sessions. */
 export interface SessionPage {
+  /** The sessions of this page, in the order of the agent. */
   readonly sessions: readonly SessionInfo[];
-  /** Absent on the last page. */
+  /** Pass it as `cursor` to get the next page. Absent on the last one. */
   readonly nextCursor?: string;
 }
 

@@ -14,70 +14,93 @@ import type { PermissionAnswer } from "./policy/permission-answer.ts";
 import type { ClientSession, RequestContext } from "./session/client-session.ts";
 import type { UnreadLimits } from "./session/unread-updates.ts";
 
+/** What a client does for agents, and what it allows. Only `name` and `version` are needed. */
 export interface ClientDefinition {
+  /** The name of the client for programs, such as "my-client". */
   readonly name: string;
+  /** The version of the client, such as "1.0.0". */
   readonly version: string;
+  /** The name of the client for people. Default: `name`. */
   readonly title?: string;
-  /** Asks the user. Answer with the `optionId` of an option; undefined means no. Default: always no. */
+  /**
+   * Asks the user for permission. Return the `optionId` of one of `request.options`, or undefined for no. Anything else,
+   * such as `true`, counts as no and is logged. Default: always no.
+   */
   requestPermission?(
     request: PermissionRequest,
     context: RequestContext,
   ): PermissionAnswer | Promise<PermissionAnswer>;
   /**
-   * Decides permission requests, file accesses and commands before `requestPermission`, `files` and `terminals` are called.
-   * Default: `requestPermission` answers all requests, and files and terminals are used without a question.
+   * Decides permission requests, file accesses and commands before `requestPermission`, `files` and `terminals` are
+   * called. Only v1 agents use the client's files and terminals; of what an agent does by itself, the policy sees only
+   * the permission requests. Default: every permission request goes to `requestPermission`, and `files` and `terminals`
+   * are used without a question.
    */
   readonly policy?: ClientPolicy;
-  /** Shows a form, or an address to visit. Without it the client offers neither. */
+  /**
+   * Shows a form to fill in, or an address to visit. `request.mode` tells which; more modes may be added: give a `switch`
+   * over it a `default:` that returns `{ action: "cancel" }`. Default: agents are told that the client shows neither.
+   */
   elicit?(
     request: ElicitationRequest,
     context: RequestContext,
   ): Promise<ElicitationResponse> | ElicitationResponse;
-  /** Called when the agent reports that the flow of a URL elicitation is complete. */
+  /** Called when the agent reports that the user is done with the address of an elicitation of mode "url". */
   elicitationCompleted?(elicitationId: string): void;
-  /** Files for v1 agents. An object with `readText` alone offers no writing, and the reverse. Default: none are offered. */
+  /**
+   * The files that agents may read and write: one object for all sessions, or a function that makes one for each
+   * session, which is closed with it. Only v1 agents use them; others use the file system themselves. An object
+   * with `readText` alone offers no writing, and the reverse. Default: none are offered. `localFiles` of `@parley/acp/node` keeps agents inside the roots of the session.
+   */
   readonly files?: ClientFiles | ((session: ClientSession) => ClientFiles);
+  /**
+   * Runs commands for agents: one object for all sessions, or a function that makes one for each session, which is closed
+   * with it. Only v1 agents use them; others run commands themselves. Default: none are offered.
+   */
   readonly terminals?: Terminals | ((session: ClientSession) => Terminals);
+  /** The kinds of login that this client can run. */
   readonly auth?: ClientAuthOptions;
   /**
-   * Freezes every update before a listener sees it, so that a listener that changes one throws. For development: it costs
-   * as much as reading the update. Default false.
+   * Freezes every update, so that a listener that changes one throws. For development: it costs as much as reading the
+   * update. Default false.
    */
   readonly strict?: boolean;
+  /** Requests and notifications outside the protocol; their names begin with `_`. Default: none. */
   readonly extensions?: Extensions;
-  /** The editions of the protocol to speak, newest first. Default: all. */
+  /** The editions of the protocol to speak, newest first. Default: `["v2", "v1"]`. */
   readonly editions?: Editions;
-  /** The unstable features to enable. Default: none. */
+  /** The unstable features of the protocol to enable, or "*" for all. Default: none. */
   readonly unstable?: UnstableFeatures;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log;
+  /** Limits and times of the connections. */
   readonly connection?: ClientConnectionOptions;
-  /** Put into the client's capabilities. */
+  /** Custom data for the client's capabilities. */
   readonly _meta?: Meta;
 }
 
 /**
- * How users log in.
+ * The kinds of login that a client can run.
  *
  * @inline
  */
 export interface ClientAuthOptions {
   /**
-   * Tells the agent that this client runs terminal logins. Run the agent's program with the arguments of the method, then
-   * start the agent again; `@parley/client` does both. Default false: agents do not offer such methods.
+   * Tells agents that this client runs terminal logins: it runs the agent's program with the arguments of the method, then
+   * starts the agent again. That is up to you; `@parley/client` does both. Default false: agents do not offer such methods.
    */
   readonly terminal?: boolean;
 }
 
 /**
- * How the connections of a client behave.
+ * Limits and times of a client's connections.
  *
  * @inline
  */
 export interface ClientConnectionOptions
   extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "noise" | "drainMs">,
     Partial<UnreadLimits> {
-  /** The time for the agent to answer `initialize`. Default 60,000 ms. */
+  /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
   readonly handshakeTimeoutMs?: number;
 }
 

@@ -28,36 +28,68 @@ import { ClientDispatch } from "./client-dispatch.ts";
 import { ClientWire } from "./client-wire.ts";
 import { LiveClientConnection } from "./live-client-connection.ts";
 
+/** A client, made by `client()`. It connects to any number of agents. */
 export interface Client {
+  /** What `client()` was called with. */
   readonly definition: ClientDefinition;
   /**
-   * Connects to an agent and agrees on an edition of the protocol. Rejects with the reason when that fails. An agent of
-   * this process is connected in memory; closing either side closes the other. `signal` ends the attempt, and does
-   * nothing once this has resolved.
+   * Connects to an agent and agrees on an edition of the protocol. The target is a transport, or an agent of this process
+   * as `agent()` makes it. Such an agent is connected in memory, and closing either side closes the other.
+   *
+   * @throws {ConnectionError} When the agent ends, does not answer in time, or speaks no common edition (as a rejection).
+   * @throws {RequestError} When the agent refuses (as a rejection).
    */
   connect(target: Transport | ConnectableAgent, options?: ConnectOptions): Promise<ClientConnection>;
 }
 
 /**
- * An agent in this process, as `agent()` makes it.
+ * An agent of this process, as `agent()` makes it.
  *
  * @inline
  */
 export interface ConnectableAgent {
+  /** Serves one client on this transport. */
   connect(transport: Transport): { close(reason?: string): Promise<void> };
 }
 
 /**
- * Options of `connect`.
+ * How a client connects.
  *
  * @inline
  */
 export interface ConnectOptions {
-  /** Closes the transport when it aborts before the agent has answered, and rejects with ConnectionError "aborted". */
+  /**
+   * Ends the attempt when it aborts: closes the transport, and rejects with ConnectionError "aborted". It does nothing
+   * once the agent has answered.
+   */
   readonly signal?: AbortSignal;
 }
 
-/** Creates a client from its handlers for questions, files and terminals. */
+/**
+ * Makes a client. It needs a name and a version; handlers of questions, files and terminals are optional.
+ *
+ * @param definition What the client does for agents, and what it allows.
+ * @returns The client. Connect it to an agent with `connect`.
+ * @throws {TypeError} When a part of the definition is missing, wrong or unknown.
+ * @example
+ * import { client } from "@parley/acp";
+ * import { spawnTransport } from "@parley/acp/node";
+ *
+ * const app = client({
+ *   name: "my-client",
+ *   version: "1.0.0",
+ *   requestPermission: ({ options }) => options.find(({ kind }) => kind === "allow_once")?.optionId,
+ * });
+ * await using connection = await app.connect(spawnTransport("my-agent", ["--acp"]));
+ * const session = await connection.newSession({ cwd: process.cwd() });
+ * const prompt = session.prompt("What is in this folder?");
+ * for await (const update of prompt) {
+ *   if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
+ *     process.stdout.write(update.content.text);
+ *   }
+ * }
+ * console.log((await prompt.result).stopReason);
+ */
 export function client(definition: ClientDefinition): Client {
   checkClientDefinition(definition);
   return {

@@ -39,7 +39,7 @@ export class LargeAnswers {
     await before;
     await this.#room();
     // a batch is answered when all of its answers are there: none of them may wait for another
-    if (request.inBatch) reply.resolve();
+    if (request.isBatched) reply.resolve();
     else request.afterReply(reply.resolve);
   }
 }

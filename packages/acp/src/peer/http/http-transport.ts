@@ -6,15 +6,25 @@ import type { HttpTransportOptions } from "../../transport/http/http-options.ts"
 import { lateTransport } from "../../transport/late-transport.ts";
 import { plainTextProblem } from "../../transport/unencrypted-address.ts";
 
+export type { HttpTransportOptions };
+
 /**
- * Connects to an agent by ACP's Streamable HTTP. Nothing is sent before the first message. Throws a TypeError for an address
- * or headers that cannot be used.
+ * Connects to an agent by ACP's Streamable HTTP, in every JavaScript runtime. Nothing is sent before the first message.
  *
+ * @param address The address of the agent: `https:`, or `http:` on this machine.
+ * @param options Headers, time limits and sizes.
+ * @returns A transport for one connection.
+ * @throws {TypeError} When the address or a header cannot be used, or when the address is `http:` on another machine
+ *   and `allowPlainText` is not set.
  * @example
  * import { client, httpTransport } from "@parley/acp";
  *
- * const transport = httpTransport("https://agents.example.com/acp", { headers: { authorization: "Bearer …" } });
- * const connection = await client({ name: "my-client", version: "1.0.0" }).connect(transport);
+ * const app = client({ name: "my-client", version: "1.0.0" });
+ * const transport = httpTransport("https://agents.example.com/acp", { headers: { authorization: "Bearer secret" } });
+ * await using connection = await app.connect(transport);
+ * const session = await connection.newSession({ cwd: "/home/user/project" });
+ * const { stopReason } = await session.prompt("Hello");
+ * console.log(stopReason);
  */
 export function httpTransport(address: string | URL, options: HttpTransportOptions = {}): Transport {
   const url = checkedAddress(address, options.allowPlainText ?? false);

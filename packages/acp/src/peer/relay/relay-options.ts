@@ -6,6 +6,7 @@ import type { OutgoingMcpServer } from "../../model/outgoing.ts";
 import type { Files, Terminals } from "../../model/services.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 
+/** The options of `relay`. */
 export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> {
   /** The edition that the client is offered. Default: the one that it asks for, if the relay knows it. */
   readonly as?: Edition;
@@ -16,7 +17,7 @@ export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> 
    * such requests with RequestError "invalid_params", and logs both.
    */
   readonly losses?: "lossy" | "strict";
-  /** How long the agent may take to answer `initialize`. Default 60,000 ms. */
+  /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
   readonly handshakeTimeoutMs?: number;
   /** The unstable features to pass on. Default "*": all of them. */
   readonly unstable?: UnstableFeatures;
@@ -31,16 +32,24 @@ export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> 
 
 /** The client's files and terminals for one session. Call them when a tool is used: the session has its id then. */
 export interface ClientToolServices {
+  /** The working directory of the session: an absolute path. */
   readonly cwd: string;
+  /** Whether the client lets agents read files. */
   readonly canRead: boolean;
+  /** Whether the client lets agents write files. */
   readonly canWrite: boolean;
+  /** Whether the client lets agents run commands. */
   readonly canRunCommands: boolean;
+  /** The client's files. */
   files(): Files;
+  /** The client's terminals. */
   terminals(): Terminals;
 }
 
+/** An MCP server with the client's files and terminals as tools. */
 export interface ClientTools {
-  /** Given to the agent beside the client's own servers. */
+  /** The server. The agent gets it beside the client's own servers. */
   readonly server: OutgoingMcpServer;
+  /** Stops the server. Called when the session ends. */
   close(): Promise<void>;
 }

@@ -32,30 +32,44 @@ const farewellMs = 5_000;
 /** How long a client may take to send `initialize` after the agent has ended, and get an error. */
 const tooLateMs = 500;
 
-/** The version that each side speaks. */
+/** The edition of the protocol that each side speaks. */
 export interface RelayedEditions {
+  /** The edition of the client. */
   readonly client: Edition;
+  /** The edition of the agent. */
   readonly agent: Edition;
 }
 
+/** A running relay. */
 export interface Relay {
-  /** Resolves after the handshake. Rejects when the relay ends before. */
+  /** What both sides speak, after the handshake. Rejects when the relay ends before. */
   readonly editions: Promise<RelayedEditions>;
   /** Resolves with the reason when both sides are closed; never rejects. */
   readonly closed: Promise<string>;
+  /** Closes both sides. Resolves when they are closed. */
   close(): Promise<void>;
 }
 
 /**
- * Relays between a client and an agent. It owns both transports.
+ * Connects a client to an agent. Messages pass unread where both speak one edition of the protocol, and are translated
+ * where they do not. The relay closes both transports.
  *
+ * @param client The connection to the client.
+ * @param agent The connection to the agent.
+ * @param options What the client is offered, and what happens to things that the other edition cannot express.
+ * @returns The running relay.
+ * @throws {TypeError} When `unstable` names an unknown feature.
  * @example
  * import { spawnTransport, stdioTransport } from "@parley/acp/node";
  * import { relay } from "@parley/acp/relay";
  *
- * // the client that started this program may speak another version than my-agent
- * const { closed } = relay(stdioTransport(), spawnTransport("my-agent"));
- * await closed;
+ * // an editor that speaks v1 on stdio, and an agent that may speak v2
+ * const relayed = relay(stdioTransport(), spawnTransport("my-agent"), { as: "v1" });
+ * relayed.editions.then(
+ *   ({ client, agent }) => console.error(`client ${client}, agent ${agent}`),
+ *   () => undefined,
+ * );
+ * console.error(await relayed.closed);
  */
 export function relay(client: Transport, agent: Transport, options: RelayOptions = {}): Relay {
   checkUnstable("relay: unstable", options.unstable);

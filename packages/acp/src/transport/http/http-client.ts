@@ -8,7 +8,7 @@ import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "../
 import { frameParser } from "../frame-parser.ts";
 import { HttpEndpoint } from "./http-endpoint.ts";
 import { asFailure, HttpFailure, type Pacing } from "./http-failure.ts";
-import type { HttpTransportOptions } from "./http-options.ts";
+import type { HttpClientOptions } from "./http-options.ts";
 import { openConnection, type PostOptions, post } from "./http-post.ts";
 import { HttpStreams } from "./http-stream.ts";
 
@@ -63,7 +63,7 @@ export class HttpClientTransport implements Transport {
   #sending: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(url: URL, routing: HttpRouting, options: HttpTransportOptions = {}) {
+  constructor(url: URL, routing: HttpRouting, options: HttpClientOptions = {}) {
     this.#endpoint = new HttpEndpoint(url, options);
     this.#routing = routing;
     this.#limits = limitsFrom(defaultFrameLimits, options.limits);

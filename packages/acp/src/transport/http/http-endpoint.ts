@@ -4,7 +4,7 @@ import { type Deadline, deadline } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { isLoopback } from "../unencrypted-address.ts";
 import { HttpFailure, networkWords, plainLine, retryAfter, serverWords } from "./http-failure.ts";
-import type { HttpTransportOptions } from "./http-options.ts";
+import type { HttpClientOptions } from "./http-options.ts";
 
 export interface Call {
   readonly method: "POST" | "GET" | "DELETE";
@@ -31,13 +31,13 @@ export class HttpEndpoint {
   readonly shown: string;
   readonly #url: string;
   readonly #headers: Headers;
-  readonly #fetch: NonNullable<HttpTransportOptions["fetch"]>;
+  readonly #fetch: NonNullable<HttpClientOptions["fetch"]>;
   readonly #jar: CookieJar;
   readonly #cookies: boolean;
   /** Ends each running call. */
   readonly #running = new Set<() => void>();
 
-  constructor(address: URL, options: HttpTransportOptions) {
+  constructor(address: URL, options: HttpClientOptions) {
     this.#url = address.href;
     this.shown = `${address.origin}${address.pathname}`;
     this.#headers = new Headers(options.headers);

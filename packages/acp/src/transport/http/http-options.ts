@@ -1,30 +1,43 @@
-// The settings of a connection by HTTP.
+// The options of a connection by Streamable HTTP.
 
 import type { FrameLimits } from "../byte-channel.ts";
 
-/** The settings of a connection by HTTP. */
+/**
+ * The form of the standard `fetch` that is used.
+ *
+ * @inline
+ */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** The options of `httpTransport`. */
 export interface HttpTransportOptions {
-  /** Sent with every request; never shown in errors. */
+  /** Sent with every request, such as `authorization`. Errors and logs never show them. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sends the requests. Default: the global `fetch`. */
+  readonly fetch?: Fetch;
+  /** Whether to keep the cookies of the server and send them back. Default true. */
+  readonly cookies?: boolean;
   /** Lets `http:` go to other machines too, where anybody on the way can read the headers. Default false. */
   readonly allowPlainText?: boolean;
-  /** Default: the global `fetch`. */
-  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** Whether to store cookies and send them back. Default true. */
-  readonly cookies?: boolean;
-  /** The largest message, and how much output may be queued. */
+  /** The largest message, and how much output may wait. */
   readonly limits?: Partial<FrameLimits>;
   /**
-   * How long the server may take to accept a message. Default 60,000 ms. There is no limit for the first one, because
-   * the server may have to start an agent.
+   * How long the server may take to accept a message, in milliseconds. The first one has no limit, because the server
+   * may have to start an agent. Default 60,000.
    */
   readonly requestTimeoutMs?: number;
-  /** How long a message waits for the stream of its session before it is sent anyway. Default 5,000 ms. */
+  /**
+   * How long a message waits for the stream of its session before it is sent anyway, in milliseconds.
+   * Default 5,000.
+   */
   readonly openTimeoutMs?: number;
-  /** How long `close` waits for queued messages and for the DELETE. Default 1,000 ms. */
+  /** How long `close` waits for queued messages and for the DELETE, in milliseconds. Default 1,000. */
   readonly closeTimeoutMs?: number;
   /** Retries in a row while the server is busy. Default 5. */
   readonly maxRetries?: number;
-  /** The pause before the first retry, doubled each time. Default 100 ms. */
+  /** The pause before the first retry in milliseconds; it doubles each time. Default 100. */
   readonly backoffMs?: number;
 }
+
+/** What the transport itself needs of them. */
+export type HttpClientOptions = Omit<HttpTransportOptions, "allowPlainText">;

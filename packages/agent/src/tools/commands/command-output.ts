@@ -9,7 +9,7 @@ const maxFileBytes = 256 * 1024 * 1024;
 /** Counting lines beyond this would slow the command down. */
 const maxCountedBytes = 2 * 1024 * 1024;
 
-export class CommandOutput {
+export class TerminalSnapshot {
   readonly #folder: OutputFolder;
   #held: Uint8Array[] = [];
   #file: { readonly path: string; readonly fd: number } | undefined;

@@ -8,7 +8,7 @@ import { abortable } from "../base/abortable.ts";
 import { textPart } from "../base/define-tool.ts";
 import type { JobCommand, RunContext, ToolResult } from "../base/tool.ts";
 import { type Excerpt, maxBytes, tailOf } from "../base/truncation.ts";
-import { CommandOutput, plainOutput } from "./command-output.ts";
+import { plainOutput, TerminalSnapshot } from "./command-output.ts";
 import { LiveOutput } from "./live-output.ts";
 
 /** Output limit for the client's terminal. */
@@ -34,7 +34,7 @@ async function runAtClient(context: CommandContext, command: JobCommand): Promis
     await context.call.add({ type: "terminal", terminalId: terminal.terminalId });
     const ending = await endOf(terminal, command, context.signal);
     const { output, truncated } = await terminal.output();
-    const whole = new CommandOutput(context.outputs);
+    const whole = new TerminalSnapshot(context.outputs);
     whole.push(Buffer.from(output));
     whole.close();
     return resultOf({ ...ending, output, whole, isDropped: truncated });
@@ -55,7 +55,7 @@ export async function runHere(
     onCancel: () => void terminal?.kill().catch(() => undefined),
   });
   const live = new LiveOutput(display);
-  const whole = new CommandOutput(context.outputs);
+  const whole = new TerminalSnapshot(context.outputs);
   let status: ExitStatus = {};
   try {
     const started = await context.terminals.create(createOptions(context, command, tailBytes), (bytes) => {
@@ -126,7 +126,7 @@ function endOf(terminal: TerminalHandle, { seconds }: JobCommand, signal: AbortS
 interface Finished extends Ending {
   /** All of the output, or its end. */
   readonly output: string;
-  readonly whole: CommandOutput;
+  readonly whole: TerminalSnapshot;
   /** The client has dropped the beginning. */
   readonly isDropped: boolean;
 }
@@ -156,7 +156,7 @@ function resultOf({ status, timedOut, output, whole, isDropped }: Finished): Too
 
 function cutNote(
   { from, to, text }: Excerpt,
-  { lines, bytes, file }: CommandOutput,
+  { lines, bytes, file }: TerminalSnapshot,
   isDropped: boolean,
 ): string {
   const kept = to - from + 1;

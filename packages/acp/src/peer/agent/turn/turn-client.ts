@@ -4,11 +4,11 @@ import { optional } from "../../../base/objects.ts";
 import type { ClientCapabilities } from "../../../edition/agent-edition.ts";
 import type { ExitStatus, Implementation } from "../../../model/content.ts";
 import type {
-  CommandOutput,
   CreateTerminalOptions,
   Files,
   ReadTextOptions,
   TerminalHandle,
+  TerminalSnapshot,
   Terminals,
   WriteTextOptions,
 } from "../../../model/services.ts";
@@ -143,7 +143,7 @@ function terminalHandle(
   let released: Promise<void> | undefined;
   const terminal: TerminalHandle = {
     terminalId,
-    async output(): Promise<CommandOutput> {
+    async output(): Promise<TerminalSnapshot> {
       const { output, truncated, exitStatus } = (await ask("terminal/output", params)) as {
         output: string;
         truncated: boolean;

@@ -6,8 +6,8 @@ import type { PermissionOutcome, PermissionRequest } from "../../../model/ask.ts
 import type { PermissionOption } from "../../../model/content.ts";
 
 /**
- * The answer to a permission request: the `optionId` of one of its options, or undefined for no. The protocol's own
- * forms of an answer are taken, too.
+ * The answer to a permission request: the `optionId` of one of its options, or undefined for no. The forms of the protocol
+ * and of the official SDK, `{ outcome: … }`, are taken too.
  *
  * @inline
  */

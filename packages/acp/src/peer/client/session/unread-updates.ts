@@ -5,14 +5,14 @@ import { ConnectionError } from "../../../jsonrpc/errors.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 
 /**
- * How much waits for a loop over a prompt.
+ * How much may wait for a loop over a prompt before the loop fails with "overflow".
  *
  * @inline
  */
 export interface UnreadLimits {
-  /** Updates that wait for a loop. Default 16,384. */
+  /** How many updates may wait for a loop. Default 16,384. */
   readonly maxUnreadUpdates: number;
-  /** Characters of the messages that brought them. Default 32 Mi. */
+  /** How many characters of updates may wait for a loop. Default 33,554,432. */
   readonly maxUnreadChars: number;
 }
 
