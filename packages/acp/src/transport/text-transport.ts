@@ -17,6 +17,7 @@ export interface TextChannel {
   close(): void | Promise<void>;
   /** Stops reading. Without it, what arrives during a pause is kept, up to `maxQueuedBytes`. */
   pause?(): void;
+  /** Reads again. */
   resume?(): void;
 }
 
@@ -30,7 +31,9 @@ export interface TextReceiver {
   ended(reason?: string | EndReason): void;
 }
 
+/** The limits of a text transport. */
 export interface TextTransportOptions {
+  /** Limits of messages and queues. */
   readonly limits?: Partial<FrameLimits>;
 }
 
