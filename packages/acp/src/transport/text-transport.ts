@@ -17,7 +17,7 @@ export interface TextChannel {
   close(): void | Promise<void>;
   /** Stops reading. Without it, what arrives during a pause is kept, up to `maxQueuedBytes`. */
   pause?(): void;
-  /** Reads on. */
+  /** Reads again. */
   resume?(): void;
 }
 
@@ -33,7 +33,7 @@ export interface TextReceiver {
 
 /** The limits of a text transport. */
 export interface TextTransportOptions {
-  /** The largest message, and how much output may wait. */
+  /** Limits of messages and queues. */
   readonly limits?: Partial<FrameLimits>;
 }
 

@@ -49,9 +49,8 @@ export interface ClientDefinition {
   elicitationCompleted?(elicitationId: string): void;
   /**
    * The files that agents may read and write: one object for all sessions, or a function that makes one for each
-   * session, which is closed with it. Only v1 agents use them; others use the file system themselves. Default: none are
-   * offered. An object with `readText` alone offers no writing, and the reverse. `localFiles` of `@parley/acp/node`
-   * keeps agents inside the roots of the session.
+   * session, which is closed with it. Only v1 agents use them; others use the file system themselves. An object
+   * with `readText` alone offers no writing, and the reverse. Default: none are offered. `localFiles` of `@parley/acp/node` keeps agents inside the roots of the session.
    */
   readonly files?: ClientFiles | ((session: ClientSession) => ClientFiles);
   /**

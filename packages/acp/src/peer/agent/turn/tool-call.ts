@@ -39,9 +39,9 @@ export interface ToolCallStart {
   /** Whether the user may cancel this call alone, which aborts its `signal`. Only v2 clients can. Default false. */
   readonly cancellable?: boolean;
   /**
-   * Asks for permission first: the call is pending, and runs only after a yes. Otherwise it ends as cancelled, and the
-   * promise rejects with a RequestError of kind `permission_denied`. A prompt handler need not catch that: its turn
-   * ends with "end_turn". Default false.
+   * Asks the user before the call runs: `true`, or options of your own. After a no the call is shown as cancelled, and
+   * `turn.tool` rejects with a RequestError of kind "permission_denied"; a prompt handler that does not catch it ends its turn with
+   * "end_turn". Default false: nobody is asked.
    */
   readonly permission?: boolean | PermissionOptions;
 }

@@ -130,10 +130,19 @@ export interface Prompt extends PromiseLike<PromptResult>, AsyncIterable<Session
   readonly result: Promise<PromptResult>;
   /**
    * Reads the prompt to its end and gives the text of the agent's answer; a line break stands between two messages.
-   * Rejects when `result` does. Throws a TypeError when the updates of the prompt are read already.
+   * Rejects when `result` does, and when more waits than a loop may leave unread.
+   *
+   * @throws {TypeError} When a loop or `text` reads the prompt already, and after the prompt was awaited.
+   *
+   * @example
+   * import type { ClientSession } from "@parley/acp";
+   *
+   * export async function ask(session: ClientSession, question: string): Promise<string> {
+   *   return await session.prompt(question).text();
+   * }
    */
   text(): Promise<string>;
-  /** Cancels the work on this prompt, or withdraws it while it waits. Its result is "cancelled". */
+  /** Cancels the work on this prompt, or withdraws it while it waits. Its result is then "cancelled". */
   cancel(): void;
   /**
    * The updates of the session while this prompt is open. Ends when the prompt has its result.
