@@ -172,7 +172,7 @@ for (const [version, library] of [
         ? { toolCall: { toolCallId: isSdk ? "call-1" : "call-4" } }
         : { subject: { type: "tool_call", toolCall: { toolCallId: isSdk ? "call-1" : "call-4" } } };
       assert.partialDeepStrictEqual(asks[0], first);
-      if (!isSdk) assert.deepEqual(learnt[0], { allowed: true, optionId: "allow_once" });
+      if (!isSdk) assert.partialDeepStrictEqual(learnt[0], { kind: "allow_once", optionId: "allow_once" });
       if (!isV1) {
         const updates = client.log.of("session/update", mark) as { update: WireUpdate }[];
         const states = updates.flatMap(({ update }) =>
