@@ -12,7 +12,6 @@ import type { ExtensionContext, Extensions } from "../base/extensions.ts";
 import { type ClientPolicy, checkPolicy } from "./policy/client-policy.ts";
 import type { PermissionAnswer } from "./policy/permission-answer.ts";
 import type { ClientSession, RequestContext } from "./session/client-session.ts";
-import type { UnreadLimits } from "./session/unread-updates.ts";
 
 /** What a client does for agents, and what it allows. Only `name` and `version` are needed. */
 export interface ClientDefinition {
@@ -98,8 +97,11 @@ export interface ClientAuthOptions {
  * @inline
  */
 export interface ClientConnectionOptions
-  extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "noise" | "drainMs">,
-    Partial<UnreadLimits> {
+  extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "noise" | "drainMs"> {
+  /** How many updates may wait for a loop over a prompt before it fails with "overflow". Default 16,384. */
+  readonly maxUnreadUpdates?: number;
+  /** How many characters of updates may wait for a loop before it fails. Default 33,554,432. */
+  readonly maxUnreadChars?: number;
   /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
   readonly handshakeTimeoutMs?: number;
 }

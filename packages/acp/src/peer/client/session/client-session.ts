@@ -6,19 +6,14 @@ import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
 
 /**
  * Called with every value, in order. It must not be async: an async function would get the next value before it has
- * finished with this one.
+ * finished with this one. Anything else that it returns is ignored, as the number of `push`.
  *
  * @inline
  */
-export type SessionListener<Value> = (value: Value) => NoPromise;
-
-/**
- * What a listener returns is ignored, so anything but a promise will do, as the number that `push` returns.
- *
- * @inline
- */
-// biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement; `void` alone takes promises
-type NoPromise = undefined | void | null | boolean | number | string | (object & { readonly then?: never });
+export type SessionListener<Value> = (
+  value: Value,
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement; `void` alone takes promises
+) => undefined | void | null | boolean | number | string | (object & { readonly then?: never });
 
 /** One session at the client: prompts go in, updates come out, in and outside turns. */
 export interface ClientSession {

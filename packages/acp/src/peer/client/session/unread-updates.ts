@@ -4,15 +4,9 @@ import { limitsFrom } from "../../../jsonrpc/connection-options.ts";
 import { ConnectionError } from "../../../jsonrpc/errors.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 
-/**
- * How much may wait for a loop over a prompt before the loop fails with "overflow".
- *
- * @inline
- */
+/** How much may wait for a loop over a prompt before the loop fails with "overflow". */
 export interface UnreadLimits {
-  /** How many updates may wait for a loop. Default 16,384. */
   readonly maxUnreadUpdates: number;
-  /** How many characters of updates may wait for a loop. Default 33,554,432. */
   readonly maxUnreadChars: number;
 }
 
