@@ -147,10 +147,10 @@ test(
 );
 
 test("F4 an agent that hangs is ended with all that it runs", patience, async (t) => {
-  const { pid, command, outcome, session, child } = await busy(t, home(t), 1);
+  const { pid, command, outcome, session, agent } = await busy(t, home(t), 1);
   process.kill(pid, "SIGSTOP");
   session.cancel();
-  await child.close();
+  await agent.close();
   assert.equal(((await outcome) as { stopReason?: string }).stopReason, "cancelled");
   for (const each of [pid, command]) assert.ok(await isGone(each), `${each} still runs`);
 });
