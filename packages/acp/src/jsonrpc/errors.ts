@@ -4,19 +4,19 @@ import { nearestWord } from "../base/nearest-word.ts";
 import { optional } from "../base/objects.ts";
 import { errorCodes, errorKindOf, isErrorKind, type RequestErrorKind } from "./error-kinds.ts";
 
-/** Details of an error that the peer sees. */
+/** Options of a `RequestError`. */
 export interface RequestErrorOptions {
   /** JSON for the peer. `reason`, `path` and `retryAfter` (in seconds) are common fields. */
   readonly data?: unknown;
   /** The code on the wire. Default: the code of the kind. Required for the kind "other". */
   readonly code?: number | undefined;
-  /** Stays on this side. */
+  /** The error behind this one. It is never sent. */
   readonly cause?: unknown;
 }
 
 /**
- * An error that the peer sees. Throw it in a handler to answer with it; requests that the peer refuses reject with it.
- * Look at `kind` to tell errors apart.
+ * An error that is sent to the peer. Throw it in a handler to answer with it. Requests that the peer refuses reject with
+ * it. Check `kind` to distinguish errors.
  *
  * @example
  * import { agent, RequestError } from "@parley/acp";
@@ -32,20 +32,20 @@ export interface RequestErrorOptions {
 export class RequestError extends Error {
   /** Always "RequestError". */
   override readonly name = "RequestError";
-  /** What went wrong, the same in every version of the protocol. Give a `switch` over it a `default:`. */
+  /** The kind of error, the same in every version of the protocol. Give a `switch` over it a `default:`. */
   readonly kind: RequestErrorKind;
   /** The code on the wire. Prefer `kind`: codes differ between versions of the protocol. */
   readonly code: number;
   /** More about the error, as JSON. `reason`, `path` and `retryAfter` (in seconds) are common fields. */
   readonly data: unknown;
-  /** The method that the peer answered with this error. Absent from errors of our own; never sent. */
+  /** The method that the peer answered with this error. Absent from errors that you create; never sent. */
   declare readonly method?: string;
 
   /**
-   * Makes an error that the peer sees.
+   * Creates an error that the peer sees.
    *
-   * @param kind What went wrong. The code on the wire follows from it.
-   * @param message One sentence for a person. The peer sees it: no secrets.
+   * @param kind The kind of error. It determines the code on the wire.
+   * @param message One sentence for a person. The peer sees it, so do not include secrets.
    * @throws {TypeError} When the kind is unknown, or is "other" and has no code.
    */
   constructor(kind: RequestErrorKind, message: string, options: RequestErrorOptions = {}) {
@@ -62,7 +62,7 @@ export class RequestError extends Error {
     this.data = options.data;
   }
 
-  /** The agent needs a login. Clients show the ways to log in, and try again. */
+  /** The agent needs a login. Clients show the login methods, then try again. */
   static authRequired<Method extends { readonly methodId: string; readonly name: string }>(
     authMethods: readonly Method[] = [],
   ): RequestError {
@@ -95,7 +95,7 @@ export class RequestError extends Error {
     });
   }
 
-  /** The user or a policy said no. Default message: "permission denied". */
+  /** The user or a policy denied the request. Default message: "permission denied". */
   static permissionDenied(message = "permission denied"): RequestError {
     return new RequestError("permission_denied", message, { data: { reason: "permission_denied" } });
   }
@@ -124,15 +124,15 @@ export function requestErrorFrom(
 }
 
 /**
- * Why there is no answer:
+ * The cause of a `ConnectionError`:
  *
  * - "closed": one side closed the connection.
- * - "exited", "spawn_failed": the process of the agent ended, or could not be started.
+ * - "exited", "spawn_failed": the agent's process ended, or could not be started.
  * - "handshake_timeout", "timeout": there was no answer in time.
  * - "aborted": an AbortSignal of this side aborted.
- * - "overflow": too much was waiting to be read or sent.
- * - "too_large": a message was over the limit.
- * - "protocol": the peer broke the rules of the protocol.
+ * - "overflow": too much data was waiting to be read or sent.
+ * - "too_large": a message exceeded the limit.
+ * - "protocol": the peer violated the protocol.
  *
  * More kinds will be added: give a `switch` over it a `default:`.
  */
@@ -160,7 +160,7 @@ export interface ErrorDetails {
 }
 
 /**
- * A local failure: the peer disconnected, did not answer in time or broke the protocol. It is never sent to the peer.
+ * A local failure: the peer disconnected, did not answer in time or violated the protocol. It is never sent to the peer.
  *
  * @example
  * import { type ClientSession, ConnectionError } from "@parley/acp";
@@ -177,7 +177,7 @@ export interface ErrorDetails {
 export class ConnectionError extends Error {
   /** Always "ConnectionError". */
   override readonly name = "ConnectionError";
-  /** What happened. Give a `switch` over it a `default:`. */
+  /** The cause. Give a `switch` over it a `default:`. */
   readonly kind: ConnectionErrorKind;
   /** The exit code of the agent's process, with kind "exited". */
   readonly exitCode: number | undefined;
@@ -186,7 +186,7 @@ export class ConnectionError extends Error {
   /** The last lines that the agent's process wrote to stderr. */
   readonly stderr: string | undefined;
 
-  /** Makes one, for transports of your own. */
+  /** Creates an error, for your own transports. */
   constructor(kind: ConnectionErrorKind, message: string, reason: ErrorDetails = {}) {
     super(message, reason.cause === undefined ? undefined : { cause: reason.cause });
     this.kind = kind;

@@ -4,7 +4,7 @@ import type { ElicitationRequest, ElicitationResponse, PermissionOutcome, Permis
 import type { ContentBlock } from "./content.ts";
 import type { PromptResult, SessionUpdate } from "./update.ts";
 
-/** What happened: an update, a prompt, a question or its answer, or the end of the work on a prompt. */
+/** The content of an entry: an update, a prompt, a question or its answer, or the end of the work on a prompt. */
 export type EntryBody =
   | { readonly kind: "update"; readonly update: SessionUpdate }
   /** The user's message, as it was accepted. */
@@ -16,11 +16,11 @@ export type EntryBody =
   /** The end of the work on a prompt. */
   | { readonly kind: "result"; readonly messageId: string; readonly result: PromptResult };
 
-/** One thing that happened in a session. More kinds will be added: give a `switch` over `kind` a `default:`. */
+/** One event of a session: an update, a prompt, a question, an answer or a result. More kinds will be added: give a `switch` over `kind` a `default:`. */
 export type Entry = {
-  /** The format of a stored entry. A store treats the rest as opaque JSON; `upgradeEntry` reads older formats. */
+  /** The version of the entry's format. `upgradeEntry` converts older formats. */
   readonly format: 1;
-  /** Counts from 1 without gaps. Order is by `seq`, never by time. */
+  /** Counts from 1 without gaps. Order entries by `seq`, never by time. */
   readonly seq: number;
   /** Milliseconds since 1970. */
   readonly time: number;

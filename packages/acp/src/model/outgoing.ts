@@ -28,13 +28,13 @@ export type OutgoingCommand =
   | (Omit<Command, "input"> & { readonly type?: "command"; readonly input?: OutgoingCommandInput })
   | Exclude<AvailableCommand, { readonly type: "command" }>;
 
-/** An option to offer. Without a `type` it is a choice between values, or a switch where its value is a boolean. */
+/** An option to offer. Without a `type` it is a choice between values, or an on/off option if its value is a boolean. */
 export type OutgoingConfigOption =
   | (Omit<Extract<SessionConfigOption, { readonly type: "select" }>, "type"> & { readonly type?: "select" })
   | (Omit<Extract<SessionConfigOption, { readonly type: "boolean" }>, "type"> & { readonly type?: "boolean" })
   | Exclude<SessionConfigOption, { readonly type: "select" | "boolean" }>;
 
-/** An MCP server for the agent to use. Without a `type` it is a command that talks over stdio. */
+/** An MCP server for the agent to use. Without a `type` it is a command that uses stdio. */
 export type OutgoingMcpServer =
   | (McpServerStdio & { readonly type?: "stdio" })
   | Exclude<McpServer, { readonly type: "stdio" }>;
@@ -44,17 +44,17 @@ export type OutgoingPlan =
   | (PlanItems & { readonly type?: "items" })
   | Exclude<PlanUpdateContent, { readonly type: "items" }>;
 
-/** An update of your own kind. Only clients of version 2 get it. */
+/** A custom update. Only v2 clients receive it. */
 export interface CustomUpdate {
   /** The kind of the update; its name begins with `_`. */
   readonly sessionUpdate: `_${string}`;
-  /** Whatever belongs to it; plain JSON. */
+  /** Custom fields; plain JSON. */
   readonly [key: string]: unknown;
 }
 
 /**
- * An update that an agent sends: one of the protocol's kinds, or one of your own whose name begins with `_`. The state
- * of a session is not among them, because the library reports it.
+ * An update that an agent sends: one of the protocol's kinds, or a custom kind whose name begins with `_`. It cannot be a
+ * state update, because the library sends those.
  */
 export type OutgoingUpdate =
   | Exclude<

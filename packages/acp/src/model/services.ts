@@ -10,15 +10,15 @@ export interface ReadTextOptions {
   readonly limit?: number;
   /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
   readonly followLinks?: boolean;
-  /** Stops reading when it aborts. */
+  /** Aborting it stops reading. */
   readonly signal?: AbortSignal;
 }
 
-/** How to write a file. */
+/** Options for writing a file. */
 export interface WriteTextOptions {
   /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
   readonly followLinks?: boolean;
-  /** Stops writing when it aborts, if it has not begun. */
+  /** Aborting it prevents the write, if the write has not begun. */
   readonly signal?: AbortSignal;
 }
 
@@ -33,17 +33,17 @@ export interface Files {
   readonly canWrite: boolean;
   /** Reads a text file, without its byte order mark and otherwise unchanged. */
   readText(path: string, options?: ReadTextOptions): Promise<string>;
-  /** Writes a text file. Creates it, and its directories, where they are missing. */
+  /** Writes a text file. Creates the file and its directories if they are missing. */
   writeText(path: string, content: string, options?: WriteTextOptions): Promise<void>;
   /** Resolves the symbolic links of a path, which need not exist yet. A policy decides by the result. */
   realPath?(path: string): Promise<string>;
-  /** Lets go of what it holds. Called by the client for what was made for one session, when that ends. */
+  /** Releases all resources. The client calls it when the session ends, if the object was created for one session. */
   close?(): Promise<void>;
   /** Closes it, for `await using`. */
   [Symbol.asyncDispose]?(): Promise<void>;
 }
 
-/** The files that a client offers: `readText`, `writeText` or both. What is missing, the agent is not offered. */
+/** The files that a client offers: `readText`, `writeText` or both. A missing method is not offered to the agent. */
 export type ClientFiles = Partial<Files> & (Pick<Files, "readText"> | Pick<Files, "writeText">);
 
 /** The command to run in a terminal. */
@@ -52,19 +52,19 @@ export interface CreateTerminalOptions {
   readonly command: string;
   /** Its arguments. Default: none. */
   readonly args?: readonly string[];
-  /** Variables to set beside those of the client. */
+  /** Environment variables to set in addition to those of the client. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where to run it: an absolute path. Default: the session's working directory. */
+  /** The directory to run it in: an absolute path. Default: the session's working directory. */
   readonly cwd?: string;
   /** How many bytes of output to keep. Older output is dropped first. */
   readonly outputByteLimit?: number;
-  /** Ends the attempt to start it when it aborts. */
+  /** Aborting it ends the attempt to start the command. */
   readonly signal?: AbortSignal;
 }
 
-/** What a terminal shows at the moment. */
+/** The current output and state of a terminal. */
 export interface TerminalSnapshot {
-  /** The output so far, or the newest part of it. */
+  /** The output so far, or the newest part of it if `truncated`. */
   readonly output: string;
   /** Whether older output was dropped. */
   readonly truncated: boolean;
@@ -72,17 +72,17 @@ export interface TerminalSnapshot {
   readonly exitStatus?: ExitStatus;
 }
 
-/** A running or finished command. Release it, also after `kill`; `await using` does. */
+/** A running or finished command. Always release it, even after `kill`, or use `await using`. */
 export interface TerminalHandle {
   /** The id, to show the terminal in a tool call. */
   readonly terminalId: string;
   /** The output so far; never waits. */
   output(): Promise<TerminalSnapshot>;
-  /** Waits until the command has ended. May be called several times. The signal ends the waiting, not the command. */
+  /** Waits until the command has ended. May be called several times. The signal ends the wait, not the command. */
   waitForExit(options?: { readonly signal?: AbortSignal }): Promise<ExitStatus>;
   /** Ends the command; its output stays readable. */
   kill(): Promise<void>;
-  /** Ends the command if it still runs; the terminal is gone afterwards. */
+  /** Ends the command if it is still running, and discards the terminal. */
   release(): Promise<void>;
   /** Releases it, for `await using`. */
   [Symbol.asyncDispose]?(): Promise<void>;
@@ -95,7 +95,7 @@ export interface TerminalHandle {
 export interface Terminals {
   /** Starts a command. Resolves as soon as it has started. */
   create(options: CreateTerminalOptions): Promise<TerminalHandle>;
-  /** Lets go of what it holds. Called by the client for what was made for one session, when that ends. */
+  /** Releases all resources. The client calls it when the session ends, if the object was created for one session. */
   close?(): Promise<void>;
   /** Closes it, for `await using`. */
   [Symbol.asyncDispose]?(): Promise<void>;

@@ -22,9 +22,9 @@ export type StopReason =
   | `_${string}`
   | UnknownTag;
 
-/** What went wrong in the work on a prompt: the contents of a `RequestError`. */
+/** The error that ended a prompt: the contents of a `RequestError`. */
 export interface PromptError {
-  /** What went wrong, the same in every version of the protocol. Give a `switch` over it a `default:`. */
+  /** The kind of error, the same in every version of the protocol. Give a `switch` over it a `default:`. */
   readonly kind: RequestErrorKind;
   /** The code on the wire. Prefer `kind`. */
   readonly code: number;
@@ -38,17 +38,17 @@ export interface PromptError {
 export interface PromptResult {
   /** Why it ended; "end_turn" when the agent was done. Give a `switch` over it a `default:`. */
   readonly stopReason: StopReason;
-  /** With stop reason "error": what the agent said went wrong. */
+  /** The error that the agent reported. Present with stop reason "error". */
   readonly error?: PromptError;
   /**
-   * The tokens of this turn, where the agent reports them.
+   * The tokens of this turn, if the agent reports them.
    *
    * @experimental
    */
   readonly usage?: Usage;
   /** Custom data of the agent's answer. */
   readonly _meta?: Meta;
-  /** The prompt joined a turn that was already running (`concurrentPrompts: "inbox"`), and has its result. */
+  /** Present if the prompt joined a turn that was already running, and has the result of that turn. */
   readonly joined?: true;
 }
 

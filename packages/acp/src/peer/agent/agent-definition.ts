@@ -16,17 +16,17 @@ import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/
 import type { Extensions } from "../base/extensions.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
-/** How a session was opened. The rest is on the session. */
+/** How a session was opened. */
 export interface OpenInfo {
-  /** "new"; "load": a stored one, with its history shown again; "resume": without that; "fork": a copy of another one. */
+  /** "new"; "load": a stored session, whose history is sent again; "resume": a stored session, without that; "fork": a copy of another session. */
   readonly origin: "new" | "load" | "resume" | "fork";
   /** Custom data of the request. */
   readonly _meta?: Meta;
 }
 
 /**
- * What an agent does and offers. Only `name`, `version` and `prompt` are needed. `Data` is the type of `session.data`,
- * which `session.open` returns. `End` is what `prompt` returns; leave it to the compiler.
+ * What an agent does and offers. Only `name`, `version` and `prompt` are required. `Data` is the type of `session.data`,
+ * which `session.open` returns. `End` is the result of `prompt`; the compiler infers it.
  */
 export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptEnd> {
   /** The name of the agent for programs, such as "my-agent". */
@@ -36,19 +36,19 @@ export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptE
   /** The name of the agent for people. Default: `name`. */
   readonly title?: string;
   /**
-   * What happens when sessions open, change and close, and where they are stored. Write it before `prompt`: then the
-   * compiler infers the type of `session.data`. Default: sessions live in memory.
+   * Handles the opening, changing and closing of sessions, and sets where they are stored. Write it before `prompt`, so
+   * that the compiler infers the type of `session.data`. Default: sessions are kept in memory.
    */
   readonly session?: SessionHandlers<Data>;
   /**
    * Answers one prompt. Called once per turn; a session has one turn at a time. Return nothing when the agent is done, or
-   * a stop reason such as "max_tokens", or `{ stopReason, usage }`. An error that it throws ends the turn: the client gets
-   * the message of a RequestError, and of other errors only that something failed.
+   * a stop reason such as "max_tokens", or `{ stopReason, usage }`. Throwing ends the turn with an error. The client gets
+   * the message of a RequestError; other errors are reported as "internal error".
    */
   prompt(turn: Turn<Data>): Promise<End> | End;
   /** How users log in and out. Default: no login. */
   readonly auth?: AuthHandlers;
-  /** Content that prompts may have beside text and links. A client does not send other content. Default: none. */
+  /** Content that prompts may have in addition to text and links. A client does not send other content. Default: none. */
   readonly promptCapabilities?: {
     /** Images. Default false. */
     readonly image?: boolean;
@@ -57,16 +57,16 @@ export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptE
     /** Files whose text or bytes are part of the prompt. Default false. */
     readonly embeddedContext?: boolean;
   };
-  /** Kinds of MCP servers that the agent can use beside stdio. Default: none. */
+  /** Kinds of MCP servers that the agent can use in addition to stdio. Default: none. */
   readonly mcpCapabilities?: {
-    /** Servers by Streamable HTTP. Default false. */
+    /** Servers over Streamable HTTP. Default false. */
     readonly http?: boolean;
-    /** Servers by the older HTTP+SSE. Default false. */
+    /** Servers over the older HTTP+SSE. Default false. */
     readonly sse?: boolean;
   };
   /**
-   * What happens to a prompt that comes while a turn runs. "queue" lets it wait, "reject" refuses it with RequestError
-   * "turn_in_progress", "inbox" puts it into `turn.inbox`. Default "queue".
+   * What happens to a prompt that arrives during a turn. "queue" makes it the next turn, "reject" refuses it with
+   * RequestError "turn_in_progress", "inbox" puts it into `turn.inbox`. Default "queue".
    */
   readonly concurrentPrompts?: "queue" | "reject" | "inbox";
   /** Requests and notifications outside the protocol; their names begin with `_`. Default: none. */
@@ -77,14 +77,14 @@ export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptE
   readonly unstable?: UnstableFeatures;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log;
-  /** Limits and times of the connections. */
+  /** Limits and timeouts of the connections. */
   readonly connection?: AgentConnectionOptions;
   /** Custom data for the agent's capabilities. */
   readonly _meta?: Meta;
 }
 
 /**
- * A function without data need not return undefined. One with data must return it.
+ * A function without data may return nothing. A function with data must return it.
  *
  * @inline
  */
@@ -92,15 +92,15 @@ export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptE
 type Opened<Data> = undefined extends Data ? Data | void : Data;
 
 /**
- * What an agent does when sessions open, change and close, and where they are stored.
+ * The handlers for opening, changing and closing sessions, and the store.
  *
  * @inline
  */
 export interface SessionHandlers<Data> {
   /**
-   * Called when a session has been opened, before the client gets it: set its options and commands here. What it returns
-   * becomes `session.data`, and its type that of `Data`: write `session` before `prompt` in the definition, so that the
-   * compiler can infer it. Throw a RequestError to refuse.
+   * Called when a session has been opened, before the client gets it. Set its options and commands here. The result
+   * becomes `session.data`. Write `session` before `prompt` in the definition, so that the compiler can infer its type.
+   * Throw a RequestError to refuse the session.
    *
    * @example
    * import { agent } from "@parley/acp";
@@ -121,19 +121,19 @@ export interface SessionHandlers<Data> {
    * });
    */
   open?(session: AgentSession<undefined>, info: OpenInfo): Promise<Opened<Data>> | Opened<Data>;
-  /** Called when a session has been closed or its connection has ended: release what `data` holds. */
+  /** Called when a session has been closed or its connection has ended. Release the resources in `data` here. */
   close?(session: AgentSession<Data>): Promise<void> | void;
-  /** Called when the client chose a value that the option offers, before it counts. Throw a RequestError to refuse. */
+  /** Called when the client chooses a value that the option offers, before it takes effect. Throw a RequestError to refuse it. */
   setConfigOption?(
     session: AgentSession<Data>,
     configId: string,
     value: string | boolean,
   ): Promise<void> | void;
-  /** Where sessions are stored, such as `sqliteStore` of `@parley/acp/node`. Default: memory, while the agent lives. */
+  /** Where sessions are stored, such as `sqliteStore` of `@parley/acp/node`. Default: in memory, as long as the agent exists. */
   readonly store?: SessionStore;
   /**
-   * How many characters of one session may wait for a store that is slow or fails. Beyond it updates throw a RequestError
-   * of kind "unavailable", which ends the turn. Default 16,777,216.
+   * How many characters of one session may wait for a store that is slow or fails. Beyond this limit, updates throw a
+   * RequestError of kind "unavailable", which ends the turn. Default 16,777,216.
    */
   readonly maxUnstored?: number;
 }
@@ -144,29 +144,29 @@ export interface SessionHandlers<Data> {
  * @inline
  */
 export interface AuthHandlers {
-  /** The ways to log in. A terminal login is only shown to clients that can run one. Default: none. */
+  /** The login methods. Terminal logins are offered only to clients that can run them. Default: none. */
   readonly methods?: readonly AuthMethod[];
-  /** Logs in by one of `methods` that is no terminal login. Throw a RequestError when it fails. */
+  /** Logs in with one of `methods` that is not a terminal login. Throw a RequestError if it fails. */
   login?(methodId: string): Promise<void> | void;
   /** Logs out. v2 requires it of agents that have `methods`. */
   logout?(): Promise<void> | void;
   /**
-   * Whether a user is logged in. Called before each request about a session; `false` refuses it with RequestError
-   * "auth_required" and the ways to log in. It is not async: keep the answer at hand. Default: always true.
+   * Whether a user is logged in. Called before each request about a session; `false` refuses the request with RequestError
+   * "auth_required" and the login methods. It must return at once, without a promise. Default: always true.
    */
   isLoggedIn?(): boolean;
 }
 
 /**
- * Limits and times of an agent's connections.
+ * Limits and timeouts of an agent's connections.
  *
  * @inline
  */
 export interface AgentConnectionOptions
   extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "drainMs"> {
   /**
-   * How long the client may take to answer a request about its files and terminals, in milliseconds. Waiting for the
-   * exit of a command and for answers of the user has no limit. Default 60,000.
+   * How long the client may take to answer a request about its files and terminals, in milliseconds. There is no limit
+   * for the exit of a command and for answers of the user. Default 60,000.
    */
   readonly clientTimeoutMs?: number;
 }
@@ -209,7 +209,7 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
   if (methods.some(({ type }) => type !== "terminal") && login === undefined)
     throw new TypeError("agent: auth.methods need auth.login(), which is called with the chosen method");
   if (methods.length > 0 && editions.includes("v2") && logout === undefined)
-    throw new TypeError("agent: auth.methods need auth.logout(), which v2 demands beside login()");
+    throw new TypeError("agent: auth.methods need auth.logout(), which v2 requires in addition to login()");
   const ids = new Set<unknown>();
   for (const method of methods) {
     if (ids.has(method.methodId))
@@ -219,7 +219,7 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
   }
 }
 
-/** With a name twice it would be unclear which value counts. */
+/** If a name occurred twice, it would be unclear which value counts. */
 function checkEnv(methodId: string, env: readonly { readonly name: string }[]): void {
   const names = env.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
@@ -239,7 +239,7 @@ export function introduction(definition: AgentDefinition, client: ClientCapabili
   };
 }
 
-/** A terminal login is only shown to clients that can run one. */
+/** Terminal logins are offered only to clients that can run them. */
 export function authMethodsFor(
   definition: AgentDefinition,
   client: ClientCapabilities,

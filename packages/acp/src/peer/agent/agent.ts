@@ -14,11 +14,11 @@ import type { PromptEnd } from "./turn/turn.ts";
 
 /** The connection of an agent to one client. */
 export interface AgentConnection {
-  /** The edition of the protocol that was agreed on; undefined before the handshake. */
+  /** The negotiated edition of the protocol; undefined before the handshake. */
   readonly edition: Edition | undefined;
-  /** The name and version of the client, where it gave any. */
+  /** The name and version of the client; undefined if it sent none. */
   readonly clientInfo: Implementation | undefined;
-  /** What the client can do. Nothing before the handshake. */
+  /** The features of the client. All are off before the handshake. */
   readonly clientCapabilities: ClientCapabilities;
   /** Resolves with the reason when the connection and its sessions have closed; never rejects. */
   readonly closed: Promise<ConnectionError>;
@@ -28,7 +28,7 @@ export interface AgentConnection {
     params?: unknown,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<unknown>;
-  /** Sends a notification outside the protocol; its name begins with `_`. The promise waits for a slow client. */
+  /** Sends a notification outside the protocol; its name begins with `_`. The promise waits while the client is slow. */
   notify(method: `_${string}`, params?: unknown): Promise<void>;
   /** Closes the connection. Resolves when its sessions are closed too. */
   close(reason?: string): Promise<void>;
@@ -47,15 +47,15 @@ interface AgentConnectOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An agent, made by `agent()`. It serves any number of clients. */
+/** An agent, created by `agent()`. It serves any number of clients. */
 export interface Agent {
-  /** What `agent()` was called with. */
+  /** The definition that was passed to `agent()`. */
   readonly definition: AgentDefinition;
   /**
-   * Serves one client. Several may be served at once; they share the store. `log` receives errors and warnings if the
+   * Serves one client. It can serve several at once; they share the store. `log` receives errors and warnings if the
    * definition has no `log`; `signal` closes the connection when it aborts.
    *
-   * @throws {TypeError} When the transport has a connection already.
+   * @throws {TypeError} When the transport already has a connection.
    * @throws {Error} When the agent is closed.
    */
   connect(transport: Transport, options?: AgentConnectOptions): AgentConnection;
@@ -65,8 +65,8 @@ export interface Agent {
 }
 
 /**
- * Makes an agent. It needs a name, a version and `prompt`, which answers one prompt. The type of `session.data` follows
- * from what `session.open` returns, if `session` is written before `prompt`.
+ * Creates an agent. It needs a name, a version and `prompt`, which answers one prompt. The type of `session.data` is
+ * inferred from the result of `session.open`: write `session` before `prompt`, or name the type with `agent<Data>(…)`.
  *
  * @param given What the agent does and offers.
  * @returns The agent. Connect it to a client, or serve it on stdio with `serveStdio` of `@parley/acp/node`.

@@ -6,6 +6,6 @@ import { argumentText } from "../../jsonrpc/errors.ts";
 export function checkAbsolute(method: string, field: string, path: unknown): void {
   if (typeof path === "string" && /^(?:\/|\\\\|[a-z]:[\\/])/i.test(path)) return;
   throw new TypeError(
-    `${method}: ${field} must be an absolute path, as "/home/me/project", got ${argumentText(path)}`,
+    `${method}: ${field} must be an absolute path such as "/home/me/project", got ${argumentText(path)}`,
   );
 }

@@ -18,39 +18,39 @@ import type { OutgoingMcpServer, SessionUpdate } from "../../model/update.ts";
 import type { ClientSession, SessionListener } from "./session/client-session.ts";
 
 /**
- * The connection of a client to an agent, made by `connect`. A method that the agent does not offer (`capabilities`)
- * rejects with a TypeError, and nothing is sent. What the agent refuses rejects with a RequestError; a lost connection
- * with a ConnectionError.
+ * The connection of a client to an agent, created by `connect`. If the agent does not offer a method (`capabilities`), the
+ * call rejects with a TypeError and nothing is sent. If the agent refuses a request, the call rejects with a RequestError;
+ * if the connection is lost, with a ConnectionError.
  */
 export interface ClientConnection {
-  /** The name and version of the agent, where it gave any. */
+  /** The name and version of the agent; undefined if it sent none. */
   readonly info: Implementation | undefined;
-  /** What the agent can do. */
+  /** The features of the agent. */
   readonly capabilities: AgentCapabilities;
-  /** The ways to log in, for `login`. Empty when the agent needs no login. */
+  /** The login methods, for `login`. Empty if the agent offers none. */
   readonly authMethods: readonly AuthMethod[];
-  /** The edition of the protocol that was agreed on. */
+  /** The negotiated edition of the protocol. */
   readonly edition: Edition;
-  /** Counts of ignored input: lines that are no messages, stray answers, updates of unknown sessions. */
+  /** Counts of ignored input: lines that are not messages, stray answers, updates of unknown sessions. */
   readonly counters: ClientCounters;
   /** Resolves when the connection has closed, with the reason; never rejects. */
   readonly closed: Promise<ConnectionError>;
   /**
    * Opens a new session.
    *
-   * @throws {TypeError} When `cwd` or another directory is no absolute path (as a rejection).
+   * @throws {TypeError} When `cwd` or another directory is not an absolute path (as a rejection).
    * @throws {RequestError} Of kind "auth_required", when the agent needs a login first (as a rejection).
    */
   newSession(options: SessionOptions): Promise<ClientSession>;
   /**
-   * Opens a session that the agent has stored. Its history arrives as updates before this resolves: pass `onUpdate` or
-   * `onEntry` in the options to see all of it. Needs `capabilities.load`.
+   * Opens a session that the agent has stored. Its history arrives as updates before the promise resolves: pass `onUpdate`
+   * or `onEntry` in the options to receive all of it. Needs `capabilities.load`.
    */
   loadSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
   /** Opens a session that the agent has stored, without its history. Needs `capabilities.resume`. */
   resumeSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
   /**
-   * Opens a new session with the conversation of another one. Needs `capabilities.fork` and the unstable feature "fork".
+   * Opens a new session that starts with the conversation of another one. Needs `capabilities.fork` and the unstable feature "fork".
    *
    * @experimental
    */
@@ -60,9 +60,9 @@ export interface ClientConnection {
   /** Deletes a session at the agent, with its history. Needs `capabilities.delete`. */
   deleteSession(sessionId: string, options?: CallOptions): Promise<void>;
   /**
-   * Logs in by one of `authMethods`.
+   * Logs in with one of `authMethods`.
    *
-   * @throws {TypeError} When the agent has no such method, or when it is a terminal login (as a rejection).
+   * @throws {TypeError} When the agent has no such method, or it is a terminal login (as a rejection).
    */
   login(methodId: string, options?: CallOptions): Promise<void>;
   /** Logs out. Needs `capabilities.logout`. */
@@ -73,7 +73,7 @@ export interface ClientConnection {
     params?: unknown,
     options?: Omit<RequestOptions<unknown>, "receive">,
   ): Promise<unknown>;
-  /** Sends a notification outside the protocol; its name begins with `_`. Await it before you send many more. */
+  /** Sends a notification outside the protocol; its name begins with `_`. Await it if you send many. */
   notify(method: `_${string}`, params?: unknown): Promise<void>;
   /** Closes the connection and its sessions. Open prompts reject. `reason` is for the log. */
   close(reason?: string): Promise<void>;
@@ -87,11 +87,11 @@ export interface ClientConnection {
  * @inline
  */
 export interface CallOptions {
-  /** Cancels the request at the agent when it aborts, and rejects with ConnectionError "aborted". */
+  /** Aborting it cancels the request; the call rejects with ConnectionError "aborted". */
   readonly signal?: AbortSignal;
 }
 
-/** The directories, servers and listeners of a session. A session that is opened again needs all of them again. */
+/** The directories, servers and listeners of a session. Pass all of them again when you load or resume a session. */
 export interface SessionOptions extends CallOptions {
   /** The working directory: an absolute path. */
   readonly cwd: string;
@@ -100,7 +100,7 @@ export interface SessionOptions extends CallOptions {
   /** MCP servers for the agent to use. Default: none. */
   readonly mcpServers?: readonly OutgoingMcpServer[];
   /**
-   * A system prompt, added to the agent's own or in its place. Needs the unstable feature "system_prompt".
+   * A system prompt that is added to the agent's own or replaces it. Needs the unstable feature "system_prompt".
    *
    * @experimental
    */
@@ -108,8 +108,8 @@ export interface SessionOptions extends CallOptions {
   /** Custom data of the request. */
   readonly _meta?: Meta;
   /**
-   * For `loadSession` and `resumeSession`: the options and commands that the session had when you last saw it. They count
-   * until the agent reports others, because many agents do not repeat them.
+   * For `loadSession` and `resumeSession`: the last known options and commands of the session. They are used until the
+   * agent reports others, because many agents do not repeat them.
    */
   readonly known?: {
     /** `configOptions` of the session. */
@@ -118,11 +118,11 @@ export interface SessionOptions extends CallOptions {
     readonly availableCommands: readonly AvailableCommand[];
   };
   /**
-   * Called for every update from the start. A listener that is registered later, with `session.onUpdate`, gets at most
-   * 1,024 earlier ones.
+   * Called for every update from the start. A listener that is registered later with `session.onUpdate` gets at most
+   * 1,024 earlier updates.
    */
   readonly onUpdate?: SessionListener<SessionUpdate>;
-  /** Called for every entry from the start, as `session.onEntry` does later. */
+  /** Called for every entry from the start. The same as `session.onEntry`, but it misses none. */
   readonly onEntry?: SessionListener<Entry>;
 }
 
@@ -134,15 +134,15 @@ export interface SessionOptions extends CallOptions {
 export interface SessionQueryOptions extends CallOptions {
   /** Only sessions with this working directory: an absolute path. */
   readonly cwd?: string;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string;
 }
 
 /** One page of the agent's sessions. */
 export interface SessionPage {
-  /** The sessions of this page, in the order of the agent. */
+  /** The sessions of this page, in the agent's order. */
   readonly sessions: readonly SessionInfo[];
-  /** Pass it as `cursor` to get the next page. Absent on the last one. */
+  /** Pass it as `cursor` to get the next page. Absent on the last page. */
   readonly nextCursor?: string;
 }
 

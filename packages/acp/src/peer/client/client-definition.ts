@@ -13,7 +13,7 @@ import { type ClientPolicy, checkPolicy } from "./policy/client-policy.ts";
 import type { PermissionAnswer } from "./policy/permission-answer.ts";
 import type { ClientSession, RequestContext } from "./session/client-session.ts";
 
-/** What a client does for agents, and what it allows. Only `name` and `version` are needed. */
+/** What a client does for agents, and what it allows. Only `name` and `version` are required. */
 export interface ClientDefinition {
   /** The name of the client for programs, such as "my-client". */
   readonly name: string;
@@ -23,7 +23,7 @@ export interface ClientDefinition {
   readonly title?: string;
   /**
    * Asks the user for permission. Return the `optionId` of one of `request.options`, or undefined for no. Anything else,
-   * such as `true`, counts as no and is logged. Default: always no.
+   * such as `true`, counts as no and is logged. Default: the answer is always no.
    */
   requestPermission?(
     request: PermissionRequest,
@@ -31,37 +31,38 @@ export interface ClientDefinition {
   ): PermissionAnswer | Promise<PermissionAnswer>;
   /**
    * Decides permission requests, file accesses and commands before `requestPermission`, `files` and `terminals` are
-   * called. Only v1 agents use the client's files and terminals; of what an agent does by itself, the policy sees only
-   * the permission requests. Default: every permission request goes to `requestPermission`, and `files` and `terminals`
-   * are used without a question.
+   * called. Only v1 agents use the client's files and terminals. When an agent acts by itself, the policy sees only its
+   * permission requests. Default: every permission request goes to `requestPermission`, and `files` and `terminals` are
+   * used without asking.
    */
   readonly policy?: ClientPolicy;
   /**
-   * Shows a form to fill in, or an address to visit. `request.mode` tells which; more modes may be added: give a `switch`
-   * over it a `default:` that returns `{ action: "cancel" }`. Default: agents are told that the client shows neither.
+   * Shows a form to fill in or a URL to visit, depending on `request.mode`. More modes may be added: give a `switch` over it
+   * a `default:` that returns `{ action: "cancel" }`. Default: agents are told that the client supports neither.
    */
   elicit?(
     request: ElicitationRequest,
     context: RequestContext,
   ): Promise<ElicitationResponse> | ElicitationResponse;
-  /** Called when the agent reports that the user is done with the address of an elicitation of mode "url". */
+  /** Called when the agent reports that the user has finished at the URL of an elicitation of mode "url". */
   elicitationCompleted?(elicitationId: string): void;
   /**
-   * The files that agents may read and write: one object for all sessions, or a function that makes one for each
-   * session, which is closed with it. Only v1 agents use them; others use the file system themselves. An object
-   * with `readText` alone offers no writing, and the reverse. Default: none are offered. `localFiles` of `@parley/acp/node` keeps agents inside the roots of the session.
+   * The files that agents may read and write: one object for all sessions, or a function that creates one per session,
+   * which is closed with the session. An object with only `readText` offers no writing; with only `writeText`, no reading.
+   * Only v1 agents use them; others use the file system directly. `localFiles` of `@parley/acp/node` confines agents to its
+   * `roots`. Default: no files are offered.
    */
   readonly files?: ClientFiles | ((session: ClientSession) => ClientFiles);
   /**
-   * Runs commands for agents: one object for all sessions, or a function that makes one for each session, which is closed
-   * with it. Only v1 agents use them; others run commands themselves. Default: none are offered.
+   * Runs commands for agents: one object for all sessions, or a function that creates one per session, which is closed
+   * with the session. Only v1 agents use them; others run commands directly. Default: no terminals are offered.
    */
   readonly terminals?: Terminals | ((session: ClientSession) => Terminals);
   /** The kinds of login that this client can run. */
   readonly auth?: ClientAuthOptions;
   /**
-   * Freezes every update, so that a listener that changes one throws. For development: it costs as much as reading the
-   * update. Default false.
+   * Freezes every update, so that a listener that changes one throws. Use it in development: freezing costs as much as
+   * decoding. Default false.
    */
   readonly strict?: boolean;
   /** Requests and notifications outside the protocol; their names begin with `_`. Default: none. */
@@ -72,7 +73,7 @@ export interface ClientDefinition {
   readonly unstable?: UnstableFeatures;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log;
-  /** Limits and times of the connections. */
+  /** Limits and timeouts of the connections. */
   readonly connection?: ClientConnectionOptions;
   /** Custom data for the client's capabilities. */
   readonly _meta?: Meta;
@@ -85,14 +86,14 @@ export interface ClientDefinition {
  */
 export interface ClientAuthOptions {
   /**
-   * Tells agents that this client runs terminal logins: it runs the agent's program with the arguments of the method, then
-   * starts the agent again. That is up to you; `@parley/client` does both. Default false: agents do not offer such methods.
+   * Tells agents that this client supports terminal logins. Your code must then run the agent's program with the arguments
+   * of the method and restart the agent; `@parley/client` does both. Default false: agents do not offer such methods.
    */
   readonly terminal?: boolean;
 }
 
 /**
- * Limits and times of a client's connections.
+ * Limits and timeouts of a client's connections.
  *
  * @inline
  */
@@ -106,7 +107,7 @@ export interface ClientConnectionOptions
   readonly handshakeTimeoutMs?: number;
 }
 
-/** For a relay: receives what belongs to no handler, and offers only what its own client supports. */
+/** For a relay: receives messages that have no handler, and offers only what its own client supports. */
 export interface RelayHooks {
   otherRequest(method: string, params: unknown, context: ExtensionContext): unknown;
   otherNotification(method: string, params: unknown): void;
@@ -148,7 +149,7 @@ export function checkClientDefinition(definition: ClientDefinition): void {
     const { readTextFile, writeTextFile } = offeredFeatures(definition);
     if (!readTextFile && !writeTextFile)
       throw new TypeError(
-        "client: files must have readText, writeText or both, or be a function that makes them for a session; " +
+        "client: files must have readText, writeText or both, or be a function that creates such an object for a session; " +
           "leave it out to offer none",
       );
   }

@@ -28,22 +28,22 @@ import { ClientDispatch } from "./client-dispatch.ts";
 import { ClientWire } from "./client-wire.ts";
 import { LiveClientConnection } from "./live-client-connection.ts";
 
-/** A client, made by `client()`. It connects to any number of agents. */
+/** A client, created by `client()`. It connects to any number of agents. */
 export interface Client {
-  /** What `client()` was called with. */
+  /** The definition that was passed to `client()`. */
   readonly definition: ClientDefinition;
   /**
-   * Connects to an agent and agrees on an edition of the protocol. The target is a transport, or an agent of this process
-   * as `agent()` makes it. Such an agent is connected in memory, and closing either side closes the other.
+   * Connects to an agent and negotiates the edition of the protocol. The target is a transport, or an agent in this
+   * process, created by `agent()`. Such an agent is connected in memory, and closing either side closes the other.
    *
-   * @throws {ConnectionError} When the agent ends, does not answer in time, or speaks no common edition (as a rejection).
-   * @throws {RequestError} When the agent refuses (as a rejection).
+   * @throws {ConnectionError} When the agent exits, does not answer in time, or answers with another edition (as a rejection).
+   * @throws {RequestError} When the agent refuses the handshake, for example of kind "unsupported_version" (as a rejection).
    */
   connect(target: Transport | ConnectableAgent, options?: ConnectOptions): Promise<ClientConnection>;
 }
 
 /**
- * An agent of this process, as `agent()` makes it.
+ * An agent in this process, created by `agent()`.
  *
  * @inline
  */
@@ -59,14 +59,14 @@ export interface ConnectableAgent {
  */
 export interface ConnectOptions {
   /**
-   * Ends the attempt when it aborts: closes the transport, and rejects with ConnectionError "aborted". It does nothing
-   * once the agent has answered.
+   * Aborting it ends the attempt: the transport is closed, and `connect` rejects with ConnectionError "aborted". It has no
+   * effect after the agent has answered.
    */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Makes a client. It needs a name and a version; handlers of questions, files and terminals are optional.
+ * Creates a client. It needs a name and a version; handlers for questions, files and terminals are optional.
  *
  * @param definition What the client does for agents, and what it allows.
  * @returns The client. Connect it to an agent with `connect`.

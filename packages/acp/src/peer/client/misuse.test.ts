@@ -237,7 +237,7 @@ test("absolute paths of every system are taken, since the agent may run on anoth
 
 test("a policy without decide is refused by client()", () => {
   const info = { name: "c", version: "1" };
-  const wanted = "client: policy must be an object with a function decide, got ";
+  const wanted = "client: policy must be an object with a decide function, got ";
   for (const [policy, got] of [
     [() => "allow", "a function"],
     [{ decides: () => "allow" }, "an object without it"],

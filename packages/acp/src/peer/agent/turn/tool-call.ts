@@ -4,27 +4,27 @@ import type { ExitStatus, PermissionOption, ToolCallLocation, ToolKind } from ".
 import type { ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 
 /**
- * Does the work of one tool call. What it returns is the result of `turn.tool`.
+ * Does the work of one tool call. Its result is the result of `turn.tool`.
  *
  * @inline
  */
 export type RunTool<Result> = (tool: ToolCall) => Promise<Result> | Result;
 
-/** How a permission is asked for. */
+/** Options of a permission request. */
 export interface PermissionOptions {
   /** The answers to offer. Default: allow once, allow always, reject once. */
   readonly options?: readonly PermissionOption[];
-  /** A text below the title. */
+  /** Text below the title. */
   readonly description?: string | undefined;
-  /** Called with the option that the user chose, also with one that rejects. Remember "always" and "never" here. */
+  /** Called with the option that the user chose, even if it rejects. Remember "always" and "never" here. */
   onAnswer?(option: PermissionOption): void;
 }
 
-/** What is shown of a tool call when it begins. */
+/** A tool call, as shown when it begins. */
 export interface ToolCallStart {
-  /** Says what the call does, in words of the user: "Read notes.txt". */
+  /** A title for the user, such as "Read notes.txt". */
   readonly title: string;
-  /** The kind of tool, for an icon: "read", "edit", "execute", … Default: not said. */
+  /** The kind of tool, for an icon: "read", "edit", "execute", … Default: none. */
   readonly kind?: ToolKind;
   /** The name of the tool in the program, such as "read_file". */
   readonly name?: string;
@@ -32,80 +32,80 @@ export interface ToolCallStart {
   readonly locations?: readonly ToolCallLocation[];
   /** The arguments of the tool, as the model gave them; plain JSON. */
   readonly rawInput?: unknown;
-  /** What to show at once. `tool.add` shows more. */
+  /** Content to show at the start. `tool.add` adds more. */
   readonly content?: readonly ToolCallContent[];
-  /** The id. Default: a new one. Pass the id of `turn.announce` to run the call that was announced. */
+  /** The id of the call. Default: a new id. To run an announced call, pass the id that `turn.announce` returned. */
   readonly toolCallId?: string;
-  /** Whether the user may cancel this call alone, which aborts its `signal`. Only v2 clients can. Default false. */
+  /** Whether the user may cancel this call alone, which aborts its `signal`. Only v2 clients can do this. Default false. */
   readonly cancellable?: boolean;
   /**
-   * Asks the user before the call runs: `true`, or options of your own. After a no the call is shown as cancelled, and
-   * `turn.tool` rejects with a RequestError of kind "permission_denied"; a prompt handler that does not catch it ends its turn with
-   * "end_turn". Default false: nobody is asked.
+   * Asks the user before the call runs: `true`, or your own options. If the user does not allow it, the call is shown as
+   * cancelled, and `turn.tool` rejects with a RequestError of kind "permission_denied". If the prompt handler does not
+   * catch it, the turn ends with "end_turn". Default false: the user is not asked.
    */
   readonly permission?: boolean | PermissionOptions;
 }
 
-/** One tool call while it runs: what it shows, and what it asks. `turn.tool` passes it to your function. */
+/** A running tool call. `turn.tool` passes it to your function. */
 export interface ToolCall {
   /** The id of the call. */
   readonly toolCallId: string;
-  /** Aborts when the call is cancelled, with its turn or alone. Pass it to everything that takes one. */
+  /** Aborts when the call is cancelled, with its turn or alone. Pass it to every function that takes a signal. */
   readonly signal: AbortSignal;
   /**
-   * Shows that the work has begun. You rarely need it: it is called when your function starts or, if that asks for
-   * permission, after a yes.
+   * Shows that the work has begun. You rarely need it: it is called when your function starts or, if the function asks for
+   * permission, after the user allows it.
    */
   start(): void;
   /**
-   * Changes what is shown of the call: title, locations, content, output. Fields that are left out stay.
+   * Changes what is shown of the call: title, locations, content, output. Omitted fields keep their values.
    *
    * @throws {TypeError} When the patch is not valid.
    */
   update(patch: Omit<ToolCallUpdate, "toolCallId">): Promise<void>;
-  /** Shows more: text, a content block, a diff or a terminal. What was shown before stays. */
+  /** Adds content: text, a content block, a diff or a terminal. */
   add(content: string | ToolCallContent): Promise<void>;
-  /** Shows a change of one text file; your code writes the file. Leave `oldText` out for a new file. */
+  /** Shows a change of one text file; your code writes the file. Omit `oldText` for a new file. */
   diff(change: {
     /** The file: an absolute path. */
     readonly path: string;
-    /** The text before the change. Absent for a new file. */
+    /** The text before the change. Omit it for a new file. */
     readonly oldText?: string | undefined;
     /** The text after the change. */
     readonly newText: string;
   }): Promise<void>;
-  /** Shows a terminal in this call, which ends with it. It runs nothing: you run the process, and write its output. */
+  /** Shows a terminal that ends with this call. It runs nothing: your code runs the process and writes its output. */
   terminal(options?: DisplayTerminalOptions): DisplayTerminal;
   /**
-   * Asks the user for permission for this call, with what it shows so far. Gives the option that allows it, or undefined
-   * when it is not allowed: the user rejected it, the question was cancelled, or the client gave no valid answer.
+   * Asks the user to allow this call, and shows its current content. Resolves with the chosen option if it allows, and with
+   * undefined otherwise: the user rejected it, the question was cancelled, or the client gave no valid answer.
    */
   requestPermission(options?: PermissionOptions): Promise<PermissionOption | undefined>;
-  /** Ends the call now. You rarely need it: the call ends when your function does. A second end changes nothing. */
+  /** Ends the call now. You rarely need it: the call ends with your function. Ending it again does nothing. */
   finish(
     status: "completed" | "failed" | "cancelled",
     patch?: Omit<ToolCallUpdate, "toolCallId" | "status">,
   ): Promise<void>;
 }
 
-/** What is shown of a terminal when it begins. */
+/** A terminal, as shown when it begins. */
 export interface DisplayTerminalOptions {
   /** The command line to show. */
   readonly command?: string;
   /** The directory to show: an absolute path. Default: the session's working directory. */
   readonly cwd?: string;
   /**
-   * Called when the user cancels the terminal: end your process, and call `exit` when it has ended. Only v2 clients can.
-   * Default: it cannot be cancelled.
+   * Called when the user cancels the terminal. End your process, and call `exit` when it has ended. Only v2 clients can do
+   * this. Default: it cannot be cancelled.
    */
   readonly onCancel?: () => void;
 }
 
-/** A terminal whose process the agent runs, and which the client only shows. A v1 client shows its text. */
+/** A terminal that the client only displays; the agent runs the process. A v1 client shows its text. */
 export interface DisplayTerminal {
-  /** The id. `tool.add({ type: "terminal", terminalId })` shows it in another tool call. */
+  /** The id of the terminal. `tool.add({ type: "terminal", terminalId })` shows it in another tool call. */
   readonly terminalId: string;
-  /** Shows more output. Bytes may end inside a character. After `exit` nothing more is shown. */
+  /** Adds output. Bytes may end inside a character. After `exit`, output is ignored. */
   write(output: string | Uint8Array): Promise<void>;
   /** Shows that the process has ended. */
   exit(exitStatus: ExitStatus): void;

@@ -10,14 +10,19 @@ import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
  *
  * @inline
  */
-export type SessionListener<Value> = (
-  value: Value,
-  // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement; `void` alone takes promises
-) => undefined | void | null | boolean | number | string | (object & { readonly then?: never });
+export type SessionListener<Value> = (value: Value) => NoPromise;
 
-/** One session at the client: prompts go in, updates come out, in and outside turns. */
+/**
+ * The result of a listener is ignored, so it may be anything but a promise, such as the number that `push` returns.
+ *
+ * @inline
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement; `void` alone takes promises
+type NoPromise = undefined | void | null | boolean | number | string | (object & { readonly then?: never });
+
+/** One session of a client. It sends prompts, and receives updates inside and outside turns. */
 export interface ClientSession {
-  /** The id. Keep it to load or resume the session later. */
+  /** The id of the session. Keep it to load or resume the session later. */
   readonly sessionId: string;
   /** The working directory: an absolute path. */
   readonly cwd: string;
@@ -27,27 +32,27 @@ export interface ClientSession {
   readonly configOptions: readonly SessionConfigOption[];
   /** The slash commands that the agent offers. Send one as the text of a prompt: "/name input". */
   readonly availableCommands: readonly AvailableCommand[];
-  /** "idle", "running", "requires_action" while the agent waits for an answer, or another state. Only "idle" is not busy. */
+  /** "idle", "running", "requires_action" while the agent waits for an answer, or another state. Every state but "idle" means busy. */
   readonly state: string;
   /** Custom data of the answer that opened the session. */
   readonly _meta: Meta | undefined;
-  /** Whatever your app wants to keep with the session. The library does not use it. */
+  /** Data of your application. The library does not use it. */
   data: unknown;
   /**
-   * Calls the listener for every update of the session, in order. The first listener also gets the updates from before, at
-   * most 1,024. A listener must not be async. Returns a function that removes it.
+   * Calls the listener for every update of the session, in order. The first listener also gets earlier updates, at most
+   * 1,024. A listener must not be async. Returns a function that removes the listener.
    *
-   * @throws {TypeError} When the listener is no function, or is registered already.
+   * @throws {TypeError} When the listener is not a function, or is already registered.
    */
   onUpdate(listener: SessionListener<SessionUpdate>): () => void;
   /**
-   * Calls the listener for everything that happens, in order: prompts, updates, questions, answers and results. A view or a
-   * history needs them all. `seq` counts from 1 for this object. Otherwise the same as `onUpdate`.
+   * Calls the listener for every entry, in order: prompts, updates, questions, answers and results. A view or a history
+   * needs all of them. `seq` counts from 1 for this object. Otherwise the same as `onUpdate`.
    */
   onEntry(listener: SessionListener<Entry>): () => void;
   /**
-   * Sends a prompt. `await` gives its result; `for await` gives the updates until then. A second prompt may be sent while
-   * one is open: v1 agents get it after the first has ended, v2 agents at once.
+   * Sends a prompt. `await` waits for its result; `for await` yields the updates until then. You may send a second prompt
+   * while one is open: v1 agents get it after the first has ended, v2 agents at once.
    *
    * @throws {TypeError} When the prompt is empty, or has content that the agent does not support.
    * @throws {ConnectionError} When the session is closed.
@@ -70,25 +75,25 @@ export interface ClientSession {
   prompt(content: string | readonly ContentBlock[], options?: PromptOptions): Prompt;
   /**
    * Cancels everything that the agent does in this session. Open prompts and questions end as cancelled, and open tool
-   * calls are shown as cancelled at once. Updates that come later are still delivered.
+   * calls are shown as cancelled at once. Later updates are still delivered.
    */
   cancel(): void;
   /**
-   * Cancels one tool call; its end arrives as an update. Only v2 agents can, and only for calls that say so
-   * (`capabilities.cancel`).
+   * Cancels one tool call; its end arrives as an update. Only v2 agents support this, and only for calls with
+   * `capabilities.cancel`.
    *
    * @throws {TypeError} When the call cannot be cancelled alone (as a rejection).
    */
   cancelToolCall(toolCallId: string): Promise<void>;
   /**
-   * Cancels one terminal that the agent shows; its end arrives as an update. Only v2 agents can, and only for terminals
-   * that say so (`capabilities.cancel`).
+   * Cancels one terminal that the agent shows; its end arrives as an update. Only v2 agents support this, and only for
+   * terminals with `capabilities.cancel`.
    *
    * @throws {TypeError} When the terminal cannot be cancelled (as a rejection).
    */
   cancelTerminal(terminalId: string): Promise<void>;
   /**
-   * Sets an option of the session. Resolves when the agent has taken the value.
+   * Sets an option of the session. Resolves when the agent has accepted the value.
    *
    * @throws {TypeError} When the session has no such option (as a rejection).
    */
@@ -99,35 +104,35 @@ export interface ClientSession {
    * @throws {TypeError} When the session has no modes (as a rejection).
    */
   setMode(modeId: string): Promise<void>;
-  /** Cancels the work of the session and closes it at the agent, which keeps what it has stored. Nothing can be sent then. */
+  /** Cancels the work of the session and closes it at the agent, which keeps the stored data. Afterwards nothing can be sent. */
   close(): Promise<void>;
 }
 
-/** How a prompt is sent. */
+/** Options of a prompt. */
 export interface PromptOptions {
-  /** Cancels this prompt when it aborts. Its result is then "cancelled"; nothing rejects. */
+  /** Aborting it cancels the prompt. Its result is then "cancelled"; nothing rejects. */
   readonly signal?: AbortSignal;
   /** Custom data of the request. */
   readonly _meta?: Meta;
 }
 
 /**
- * A prompt that was sent. `await prompt` gives its result. `for await (const update of prompt)` gives the updates of the
- * session while the prompt is open; one loop per prompt. For both, iterate first, then await `prompt.result`.
+ * A prompt that was sent. `await prompt` waits for its result. `for await (const update of prompt)` yields the updates of
+ * the session while the prompt is open; one loop per prompt. To do both, iterate first, then await `prompt.result`.
  */
 export interface Prompt extends PromiseLike<PromptResult>, AsyncIterable<SessionUpdate> {
-  /** Resolves with the id of the message when the agent has accepted it. Rejects when it never does. */
+  /** Resolves with the id of the message when the agent has accepted it. Rejects if it never does. */
   readonly accepted: Promise<string>;
   /**
    * The result of the prompt. "cancelled" is a result, and so is an error that the agent reports: stop reason "error".
-   * Rejects with a ConnectionError when there is no answer, because the agent crashed or the connection ended.
+   * Rejects with a ConnectionError if there is no answer, because the agent crashed or the connection ended.
    */
   readonly result: Promise<PromptResult>;
   /**
-   * Reads the prompt to its end and gives the text of the agent's answer; a line break stands between two messages.
-   * Rejects when `result` does, and when more waits than a loop may leave unread.
+   * Reads the prompt to its end and returns the text of the agent's answer, with a line break between messages. Rejects
+   * when `result` does, and when too many updates are unread (`maxUnreadUpdates`, `maxUnreadChars`).
    *
-   * @throws {TypeError} When a loop or `text` reads the prompt already, and after the prompt was awaited.
+   * @throws {TypeError} When a loop or `text` already reads the prompt, or the prompt was awaited before.
    *
    * @example
    * import type { ClientSession } from "@parley/acp";
@@ -137,7 +142,7 @@ export interface Prompt extends PromiseLike<PromptResult>, AsyncIterable<Session
    * }
    */
   text(): Promise<string>;
-  /** Cancels the work on this prompt, or withdraws it while it waits. Its result is then "cancelled". */
+  /** Cancels the work on this prompt, or withdraws it if it is queued. Its result is then "cancelled". */
   cancel(): void;
   /**
    * The updates of the session while this prompt is open. Ends when the prompt has its result.
@@ -148,12 +153,12 @@ export interface Prompt extends PromiseLike<PromptResult>, AsyncIterable<Session
   [Symbol.asyncIterator](): AsyncGenerator<SessionUpdate, void>;
 }
 
-/** Where a question of the agent comes from, and when it is over. */
+/** The session and the signal of a question. */
 export interface RequestContext {
-  /** The session that the question belongs to; undefined when it belongs to none. */
+  /** The session that the question belongs to; undefined if it belongs to none. */
   readonly session: ClientSession | undefined;
-  /** The id of the client's own request that a form or an address belongs to, where it belongs to no session. */
+  /** The id of the client's own request that a form or URL belongs to, if it belongs to no session. */
   readonly requestId?: number | string;
-  /** Aborts when the user cancels, the agent withdraws the question, or the connection ends: close the dialog then. */
+  /** Aborts when the user cancels, the agent withdraws the question, or the connection ends. Close the dialog then. */
   readonly signal: AbortSignal;
 }
