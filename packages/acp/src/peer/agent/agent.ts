@@ -66,7 +66,7 @@ export interface Agent {
 
 /**
  * Creates an agent. It needs a name, a version and `prompt`, which answers one prompt. The type of `session.data` is
- * inferred from the result of `session.open`: write `session` before `prompt`, or name the type with `agent<Data>(…)`.
+ * inferred from the result of `session.open`, if `session` is written before `prompt`.
  *
  * @param given What the agent does and offers.
  * @returns The agent. Connect it to a client, or serve it on stdio with `serveStdio` of `@parley/acp/node`.
