@@ -195,6 +195,10 @@ export class Connection {
     await this.closed;
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   #expect<Result>(id: number, method: string, options: RequestOptions<Result>): Promise<Result> {
     const promise = this.#pending.add(id, method, options);
     // sending it may have ended the connection (overflow)
@@ -207,8 +211,6 @@ export class Connection {
     if (this.#phase !== "open") return;
     this.#output.send({ jsonrpc: "2.0", method: cancelMethod, params: { requestId } });
   }
-
-  // ---- input
 
   #sink(tap: ConnectionOptions["tap"]): Sink {
     return {
@@ -350,8 +352,6 @@ export class Connection {
     for (const [i, entry] of entries.entries()) this.#entry(entry, texts[i] ?? "", reply);
     reply.seal();
   }
-
-  // ---- the end
 
   #transportEnded(reason: EndReason): void {
     // after the end of input, running handlers can still answer

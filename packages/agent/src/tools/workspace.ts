@@ -3,9 +3,9 @@
 import { sep } from "node:path";
 import type { Turn } from "@parley/acp";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
-import { AgentFiles } from "./base/agent-files.ts";
-import { OutputFolder } from "./base/output-folder.ts";
-import { SeenFiles } from "./base/seen-files.ts";
+import { SessionFiles } from "./base/agent-files.ts";
+import { SessionOutputs } from "./base/output-folder.ts";
+import { SessionSeenFiles } from "./base/seen-files.ts";
 import type { ToolContext } from "./base/tool.ts";
 import { clientCommands, localCommands } from "./commands/agent-terminals.ts";
 import { SessionJobs } from "./commands/jobs.ts";
@@ -26,10 +26,10 @@ export function openWorkspace(options: WorkspaceOptions) {
   const roots = [cwd, ...additionalDirectories];
   // the tools compare versions with what the model has read
   const local = localFiles({ roots, expectUnchanged: false });
-  const outputs = new OutputFolder(outputParent);
+  const outputs = new SessionOutputs(outputParent);
   const commands = localCommands(cwd);
   const jobs = new SessionJobs(commands);
-  const seen = new SeenFiles();
+  const seen = new SessionSeenFiles();
   let outputFiles: LocalFiles | undefined;
   const readable = (path: string) => {
     const folder = outputs.path;
@@ -42,7 +42,7 @@ export function openWorkspace(options: WorkspaceOptions) {
     services: ({ files, terminals }: Turn["client"]): Omit<ToolContext, "signal" | "web" | "vetoes"> => ({
       cwd,
       roots,
-      files: new AgentFiles(local, files, readable),
+      files: new SessionFiles(local, files, readable),
       terminals: terminals === undefined ? commands : clientCommands(terminals),
       seen,
       outputs,

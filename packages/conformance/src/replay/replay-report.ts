@@ -53,4 +53,5 @@ export interface Replay {
   waitingFor(): string | undefined;
   /** Ends the replay; `done` resolves with the awaited message as the divergence. */
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }

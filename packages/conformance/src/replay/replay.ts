@@ -108,6 +108,10 @@ class Player implements Replay, Sink {
     await this.#finish();
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   // --- transport events
 
   message(value: unknown): void {

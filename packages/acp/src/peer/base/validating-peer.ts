@@ -92,6 +92,10 @@ export class ValidatingPeer<
   close(reason?: string): Promise<void> {
     return this.#connection.close(reason);
   }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
 }
 
 function requestDispatcher(wire: BoundWire, handlers: object): ConnectionOptions["handlers"]["request"] {

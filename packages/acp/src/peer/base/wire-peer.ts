@@ -106,4 +106,5 @@ export interface WirePeer<
   batch(calls: readonly BatchCall[]): (Promise<unknown> | undefined)[];
   /** Rejects what is pending, lets running handlers answer, flushes and closes. Further calls do nothing. */
   close(reason?: string): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }

@@ -48,6 +48,7 @@ export interface Relay {
   readonly closed: Promise<string>;
   /** Closes both sides. Resolves when they are closed. */
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -112,6 +113,10 @@ class RunningRelay implements Relay {
 
   async close(): Promise<void> {
     await this.#end("the relay was closed");
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #end(reason: string): Promise<void> {

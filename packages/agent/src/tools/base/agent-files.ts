@@ -28,7 +28,40 @@ function versionOf(text: string): string {
 }
 
 /** The files of a session: the editor's unsaved text where the client supports it, else the disk. */
-export class AgentFiles {
+export interface AgentFiles {
+  /** The text from the editor or disk, with a version that changes with it. */
+  read(path: string, options?: { readonly signal?: AbortSignal }): Promise<TextWithVersion>;
+  /**
+   * Writes a file and returns its new version. Throws ToolError unless the file has the version `expected`, or does not
+   * exist for "absent".
+   */
+  write(
+    path: string,
+    content: string,
+    options: { readonly expected: string; readonly signal?: AbortSignal },
+  ): Promise<string>;
+  /**
+   * Whether the error of a read means that the file does not exist. It checks the disk too, because clients use many
+   * codes for that.
+   */
+  isAbsent(path: string, error: unknown): Promise<boolean>;
+  /** Reads any file from disk, such as an image. */
+  readBytes(path: string, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array>;
+  /** Returns the kind, size and time of a file on disk. */
+  stat(path: string): Promise<FileFacts>;
+  /** Resolves all links of a path, which need not exist. */
+  locate(path: string): Promise<string>;
+  /** Lists a directory by name. */
+  list(path: string): Promise<readonly DirectoryEntry[]>;
+  /** Removes a file or an empty directory; with `recursive` any directory. */
+  remove(path: string, options?: { readonly recursive?: boolean }): Promise<void>;
+  /** Moves a file or directory. Fails if the new path exists. */
+  move(from: string, to: string): Promise<void>;
+  /** Whether the editor has unsaved text of the file. False when the client has no files. */
+  isUnsaved(path: string, options?: { readonly signal?: AbortSignal }): Promise<boolean>;
+}
+
+export class SessionFiles implements AgentFiles {
   /** Files inside the session's roots. */
   readonly #local: LocalFiles;
   readonly #client: Files | undefined;
@@ -49,7 +82,6 @@ export class AgentFiles {
     return this.#readable(path) ?? this.#local;
   }
 
-  /** The text from the editor or disk, with a version that changes with it. */
   async read(path: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<TextWithVersion> {
     const text = await this.#readText(path, optional({ signal }));
     return { text, version: versionOf(text) };
@@ -65,10 +97,6 @@ export class AgentFiles {
     return withoutMark(await this.#client.readText(path, options));
   }
 
-  /**
-   * Writes a file and returns its new version. Throws ToolError unless the file has the version `expected`, or does not
-   * exist for "absent".
-   */
   async write(
     path: string,
     content: string,
@@ -110,10 +138,6 @@ export class AgentFiles {
     }
   }
 
-  /**
-   * Whether the error of a read means that the file does not exist. It checks the disk too, because clients use many
-   * codes for that.
-   */
   async isAbsent(path: string, error: unknown): Promise<boolean> {
     if (isNotFound(error)) return true;
     if (!(error instanceof RequestError) || error.kind === "outside_workspace") return false;
@@ -130,37 +154,30 @@ export class AgentFiles {
     }
   }
 
-  /** Reads any file from disk, such as an image. */
   readBytes(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<Uint8Array> {
     return this.#at(path).readBytes(path, options);
   }
 
-  /** Returns the kind, size and time of a file on disk. */
   stat(path: string): Promise<FileFacts> {
     return this.#at(path).stat(path);
   }
 
-  /** Resolves all links of a path, which need not exist. */
   locate(path: string): Promise<string> {
     return this.#at(path).realPath(path);
   }
 
-  /** Lists a directory by name. */
   list(path: string): Promise<readonly DirectoryEntry[]> {
     return this.#at(path).list(path);
   }
 
-  /** Removes a file or an empty directory; with `recursive` any directory. */
   remove(path: string, options: { readonly recursive?: boolean } = {}): Promise<void> {
     return this.#local.remove(path, options);
   }
 
-  /** Moves a file or directory. Fails if the new path exists. */
   move(from: string, to: string): Promise<void> {
     return this.#local.move(from, to);
   }
 
-  /** Whether the editor has unsaved text of the file. False when the client has no files. */
   async isUnsaved(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
     if (this.#client?.canRead !== true) return false;
     try {

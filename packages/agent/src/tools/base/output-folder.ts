@@ -5,7 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A private folder for long output, which is removed with the session. */
-export class OutputFolder {
+export interface OutputFolder {
+  /** The path of the folder. Undefined until something was written. */
+  readonly path: string | undefined;
+  /** Opens a new file that tools may read. Close `fd` when done. */
+  create(name: string): { readonly path: string; readonly fd: number };
+}
+
+export class SessionOutputs implements OutputFolder {
   readonly #parent: string;
   #path: string | undefined;
   #count = 0;
@@ -14,12 +21,10 @@ export class OutputFolder {
     this.#parent = parent;
   }
 
-  /** The path of the folder. Undefined until something was written. */
   get path(): string | undefined {
     return this.#path;
   }
 
-  /** Opens a new file that tools may read. Close `fd` when done. */
   create(name: string): { readonly path: string; readonly fd: number } {
     if (this.#path === undefined) {
       mkdirSync(this.#parent, { recursive: true });

@@ -3,10 +3,18 @@
 const maxFiles = 4_096;
 
 /** The version of each file that the model has read. */
-export class SeenFiles {
+export interface SeenFiles {
+  /** Remembers the version that was read or written. */
+  note(path: string, version: string): void;
+  /** Returns the version that was read last, if any. */
+  versionOf(path: string): string | undefined;
+  /** Forgets a file, for example because it was removed. */
+  forget(path: string): void;
+}
+
+export class SessionSeenFiles implements SeenFiles {
   readonly #versions = new Map<string, string>();
 
-  /** Remembers the version that was read or written. */
   note(path: string, version: string): void {
     // a Map keeps insertion order, so the first is the oldest
     this.#versions.delete(path);
@@ -15,12 +23,10 @@ export class SeenFiles {
     if (oldest !== undefined) this.#versions.delete(oldest);
   }
 
-  /** Returns the version that was read last, if any. */
   versionOf(path: string): string | undefined {
     return this.#versions.get(path);
   }
 
-  /** Forgets a file, for example because it was removed. */
   forget(path: string): void {
     this.#versions.delete(path);
   }
