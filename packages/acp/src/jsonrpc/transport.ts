@@ -87,7 +87,7 @@ export function claimTransport(transport: Transport): void {
   const methods: Partial<Transport> | null | undefined = transport;
   if (typeof methods?.start !== "function" || typeof methods.send !== "function") {
     const got = `connect: expected a transport (start, send, close), got ${argumentText(transport)}`;
-    throw new TypeError(`${got}; make one, for example spawnTransport("my-agent")`);
+    throw new TypeError(`${got}; create one, for example with spawnTransport("my-agent")`);
   }
   if (claimed.has(transport))
     throw new TypeError("this transport has a connection already; make a transport for each connection");

@@ -15,7 +15,7 @@ export function unknownSession(sessionId: string): RequestError {
 }
 
 export function sessionExists(sessionId: string): RequestError {
-  return new RequestError("conflict", `session ${quoted(sessionId)} exists already: take another id`, {
+  return new RequestError("conflict", `session ${quoted(sessionId)} already exists: use another id`, {
     data: { reason: "session_exists" },
   });
 }

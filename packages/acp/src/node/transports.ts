@@ -116,7 +116,7 @@ function noArguments(command: string): readonly string[] {
   if (typeof command !== "string" || !/\s/u.test(command) || command.includes("/")) return [];
   const [program, ...rest] = command.split(/\s+/u).map((word) => JSON.stringify(word));
   throw new TypeError(
-    `the agent's command has spaces, and there is no shell: give ${program}, [${rest.join(", ")}]`,
+    `the agent's command contains spaces, and no shell is used: pass ${program}, [${rest.join(", ")}]`,
   );
 }
 

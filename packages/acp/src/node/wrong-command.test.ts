@@ -6,7 +6,7 @@ import { localTerminals } from "./terminals/local-terminals.ts";
 import { spawnTransport } from "./transports.ts";
 
 const cases: readonly (readonly [command: unknown, args: unknown, message: string])[] = [
-  ["ls -l", undefined, 'the agent\'s command has spaces, and there is no shell: give "ls", ["-l"]'],
+  ["ls -l", undefined, 'the agent\'s command contains spaces, and no shell is used: pass "ls", ["-l"]'],
   [
     "ls",
     "-l",

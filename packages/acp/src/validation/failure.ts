@@ -111,7 +111,7 @@ export function strayKey(
     const why =
       feature === undefined
         ? "custom data goes into _meta"
-        : `it is unstable, and not enabled by unstable: ["${feature}"]`;
+        : `it is unstable and not enabled; enable it with unstable: ["${feature}"]`;
     return new Failure(`/${pointer(key)}`, `absent: ${why}`, typeWord(value[key]));
   }
   return undefined;

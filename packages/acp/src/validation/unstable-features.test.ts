@@ -31,8 +31,11 @@ test("an unknown feature is refused with the nearest one, by every side that tak
       assert.throws(() => make(unstable as never), { name: "TypeError", message });
     refuses(["frok"], new RegExp(`^${where}: there is no feature "frok"; did you mean "fork"\\?$`));
     refuses(["usage", "providrs"], /there is no feature "providrs"; did you mean "providers"\?$/);
-    refuses(["session/fork"], /there is no feature "session\/fork"; there are "fork", "system_prompt", /);
-    refuses([7], /there is no feature 7; there are "fork"/);
+    refuses(
+      ["session/fork"],
+      /there is no feature "session\/fork"; the features are "fork", "system_prompt", /,
+    );
+    refuses([7], /there is no feature 7; the features are "fork"/);
     refuses("fork", new RegExp(`^${where} must be "\\*" or a list of "fork", .*; got "fork"$`));
   }
 });

@@ -366,7 +366,7 @@ test("an unstable field is kept unread and cannot be sent, unless its feature is
   assert.equal(receive("v1", "session/new", value), value);
   assert.equal(
     send("v1", "session/new", value),
-    'session/new: params/systemPrompt must be absent: it is unstable, and not enabled by unstable: ["system_prompt"], got number',
+    'session/new: params/systemPrompt must be absent: it is unstable and not enabled; enable it with unstable: ["system_prompt"], got number',
   );
   assert.equal(receive("v1", "session/new", value, ["fork", "usage"]), value);
   assert.equal(
@@ -398,7 +398,7 @@ test("initialize carries the capabilities of the features that are enabled, and 
   const off = bound("v1", "initialize");
   assert.equal(
     answer(off, "result", encodeResult(off, result)),
-    'initialize: result/agentCapabilities/sessionCapabilities/fork must be absent: it is unstable, and not enabled by unstable: ["fork"], got object',
+    'initialize: result/agentCapabilities/sessionCapabilities/fork must be absent: it is unstable and not enabled; enable it with unstable: ["fork"], got object',
   );
   assert.equal(encodeResult(bound("v1", "initialize", ["fork"]), result), result);
   const other = bound("v1", "initialize", ["usage"]);

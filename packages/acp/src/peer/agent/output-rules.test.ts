@@ -72,7 +72,7 @@ inEveryVersion(
     const bad: [SessionConfigOption[], RegExp][] = [
       [[select(), select()], /configId "o" twice/],
       [[select({ options: [] })], /options must be at least 1 item/],
-      [[select({ currentValue: "z" })], /"z", which is none of "a", "b"/],
+      [[select({ currentValue: "z" })], /"z", which is not one of "a", "b"/],
       [
         [
           select({

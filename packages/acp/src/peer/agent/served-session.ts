@@ -203,9 +203,7 @@ export class ServedSession implements AgentSession {
 
   #checkOpen(method: string): void {
     if (this.updates.isClosed)
-      throw new Error(
-        `the session is closed: ${method}() does nothing any more; the client has to load it again`,
-      );
+      throw new Error(`the session is closed: ${method}() has no effect; the client must load it again`);
   }
 
   /** Another connection serves the session from now on. What waits to be sent goes there. */

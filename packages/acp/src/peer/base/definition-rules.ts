@@ -43,7 +43,7 @@ export function checkDefinition(
       (key) => Object.hasOwn(keys, key) && !Object.hasOwn(known, key),
     );
     if (misplaced !== undefined)
-      throw new TypeError(`${role}: ${misplaced} belongs into ${group}: { ${misplaced} }`);
+      throw new TypeError(`${role}: ${misplaced} belongs in ${group}: { ${misplaced} }`);
     const given = definition[group];
     if (given === undefined) continue;
     if (!isObject(given))
@@ -72,7 +72,7 @@ function checkEditions(role: string, editions: unknown): void {
   }
   const wrong: unknown = editions.find((each) => !allEditions.some((edition) => edition === each));
   if (wrong !== undefined)
-    throw new TypeError(`${role}: there is no edition ${argumentText(wrong)}; there are ${known}`);
+    throw new TypeError(`${role}: there is no edition ${argumentText(wrong)}; the editions are ${known}`);
 }
 
 /** Throws a TypeError for what is no list of features. `where` names the option in the message. */
@@ -84,7 +84,8 @@ export function checkUnstable(where: string, unstable: unknown): void {
   const wrong: unknown = unstable.find((each) => !unstableFeatures.some((feature) => feature === each));
   if (wrong === undefined) return;
   const nearest = nearestWord(String(wrong), unstableFeatures);
-  const instead = nearest === undefined ? `there are ${known}` : `did you mean ${JSON.stringify(nearest)}?`;
+  const instead =
+    nearest === undefined ? `the features are ${known}` : `did you mean ${JSON.stringify(nearest)}?`;
   throw new TypeError(`${where}: there is no feature ${argumentText(wrong)}; ${instead}`);
 }
 

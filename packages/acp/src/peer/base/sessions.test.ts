@@ -328,7 +328,7 @@ inEveryVersion(
             content: text("too late"),
           });
         setImmediate(() => {
-          assert.throws(late, /^Error: the session is closed: session\.update\(\) does nothing any more/);
+          assert.throws(late, /^Error: the session is closed: session\.update\(\) has no effect/);
           refused += 1;
         });
       },

@@ -86,12 +86,12 @@ test("a key outside its group is refused with its place, and so is a group that 
   for (const [key, group] of Object.entries(misplaced)) {
     assert.throws(
       () => agent({ ...who, prompt, [key]: undefined }),
-      wrong(new RegExp(`^agent: ${key} belongs into ${group}: \\{ ${key} \\}$`)),
+      wrong(new RegExp(`^agent: ${key} belongs in ${group}: \\{ ${key} \\}$`)),
     );
   }
   assert.throws(
     () => client({ ...who, handshakeTimeoutMs: 5 } as never),
-    wrong(/^client: handshakeTimeoutMs belongs into connection: \{ handshakeTimeoutMs \}$/),
+    wrong(/^client: handshakeTimeoutMs belongs in connection: \{ handshakeTimeoutMs \}$/),
   );
   assert.throws(
     () => agent({ ...who, prompt, session: 5 } as never),
@@ -103,8 +103,8 @@ test("editions that are no list, an empty one, or have an unknown name are refus
   const wrongs: readonly (readonly [unknown, string])[] = [
     [[], 'editions must be a list of "v2", "v1", or left out; got an empty list'],
     ["v1", 'editions must be a list of "v2", "v1", or left out; got "v1"'],
-    [["v3"], 'there is no edition "v3"; there are "v2", "v1"'],
-    [["v2", 1], 'there is no edition 1; there are "v2", "v1"'],
+    [["v3"], 'there is no edition "v3"; the editions are "v2", "v1"'],
+    [["v2", 1], 'there is no edition 1; the editions are "v2", "v1"'],
   ];
   for (const [editions, message] of wrongs) {
     assert.throws(() => agent({ ...who, prompt, editions } as never), {
@@ -142,7 +142,7 @@ test("connect() says what a transport is, and where one is hidden", async () => 
     await assert.rejects(app.connect(given as never), wrong(needs));
   await assert.rejects(
     app.connect({ transport } as never),
-    wrong(/got an object; make one, for example spawnTransport\("my-agent"\)$/),
+    wrong(/got an object; create one, for example with spawnTransport\("my-agent"\)$/),
   );
   assert.throws(() => agent({ ...who, prompt }).connect(undefined as never), wrong(needs));
 });
@@ -209,7 +209,9 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
         for (const given of [["/a", "new", "old"], [], [null], [{ path: "/a" }], [{ newText: "x" }]])
           assert.throws(() => diff(...given), wrong(needsChange));
         assert.throws(() => diff({ path: "/a", newText: "x", oldText: 7 }), wrong(needsChange));
-        const makes = wrong(/^tool\.terminal: it makes a new terminal; show another with tool\.add\(/);
+        const makes = wrong(
+          /^tool\.terminal: this creates a new terminal; to show an existing one, use tool\.add\(/,
+        );
         assert.throws(() => tool.terminal(turn.terminal() as never), makes);
       });
     },

@@ -118,7 +118,7 @@ test("what is neither an agent nor a transport is refused by name", async () => 
     [undefined, /expected a transport .*got nothing/],
     ["my-agent", /expected a transport .*got "my-agent"/],
     [{}, /expected a transport .*got an object/],
-    [{ transport: memoryPair()[0] }, /got an object; make one, for example spawnTransport/],
+    [{ transport: memoryPair()[0] }, /got an object; create one, for example with spawnTransport/],
   ] as const)
     await assert.rejects(probe.connect(wrong as never), { name: "TypeError", message });
 });

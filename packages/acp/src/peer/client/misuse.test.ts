@@ -52,7 +52,7 @@ test("a permission handler that returns no answer denies, and the log says once 
       const { outcome, warnings } = await answered(version, given);
       assert.deepEqual(outcome, denied, shown);
       assert.deepEqual(warnings, [
-        `warn: requestPermission returned ${shown}, which is no answer, so the request was denied; return the optionId ` +
+        `warn: requestPermission returned ${shown}, which is not an answer, so the request was denied; return the optionId ` +
           "of one of request.options, or undefined for no",
       ]);
     }
@@ -65,7 +65,7 @@ test("a permission handler that chooses an option that is not offered denies, an
       const { outcome, warnings } = await answered(version, given);
       assert.deepEqual(outcome, denied);
       assert.deepEqual(warnings, [
-        'warn: requestPermission chose the option "yess", which is none of "yes", "no", so the request was denied; ' +
+        'warn: requestPermission chose the option "yess", which is not one of "yes", "no", so the request was denied; ' +
           "return the optionId of one of request.options, or undefined for no",
       ]);
     }
@@ -148,7 +148,7 @@ test("a listener that is registered twice throws, and is called once", async () 
   const stop = session.onUpdate(listener);
   const twice = {
     name: "TypeError",
-    message: /^onUpdate: this listener is registered already; remove it first/,
+    message: /^onUpdate: this listener is already registered; remove it first/,
   };
   assert.throws(() => session.onUpdate(listener), twice);
   peer.update("s1", chunk("x"));
@@ -158,7 +158,7 @@ test("a listener that is registered twice throws, and is called once", async () 
   session.onUpdate(listener)();
   const onEntry = () => undefined;
   session.onEntry(onEntry);
-  assert.throws(() => session.onEntry(onEntry), /^TypeError: onEntry: this listener is registered already/);
+  assert.throws(() => session.onEntry(onEntry), /^TypeError: onEntry: this listener is already registered/);
   assert.throws(
     () => session.onUpdate(undefined as never),
     /^TypeError: onUpdate: expected a function, got nothing$/,
@@ -191,7 +191,7 @@ test("a first listener that comes too late for some updates is logged once", asy
   assert.equal(log.length, 1);
   assert.match(
     log[0] ?? "",
-    /^warn: a listener was registered late and has missed updates; give it to newSession/,
+    /^warn: a listener was registered late and has missed updates; pass it to newSession/,
   );
 });
 
@@ -215,8 +215,8 @@ test("a relative directory is refused, and nothing is sent", async () => {
   const { agent, peer } = await withScriptedAgent(2, {});
   const more = { ...place, additionalDirectories: ["/fine", "lib"] };
   for (const [call, message] of [
-    [() => agent.newSession({ cwd: "." }), /^newSession: cwd must be an absolute path, .*got "\."$/],
-    [() => agent.newSession({ cwd: "" }), /^newSession: cwd must be an absolute path, .*got ""$/],
+    [() => agent.newSession({ cwd: "." }), /^newSession: cwd must be an absolute path such as .*got "\."$/],
+    [() => agent.newSession({ cwd: "" }), /^newSession: cwd must be an absolute path such as .*got ""$/],
     [() => agent.newSession({ cwd: "C:project" }), /^newSession: cwd .*got "C:project"$/],
     [() => agent.newSession({} as never), /^newSession: cwd .*got nothing$/],
     [() => agent.newSession(more), /^newSession: additionalDirectories must be .*got "lib"$/],

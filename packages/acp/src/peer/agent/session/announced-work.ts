@@ -67,8 +67,8 @@ export class AnnouncedWork {
       case "state_update":
         // the library reports it: what runs, what waits and what ended follow from turns (A57-A62, A67)
         throw new TypeError(
-          "a state cannot be sent: it follows from turns; use session.runTurn() for work without a prompt, " +
-            "session.runInBackground() for work beside the conversation",
+          "a state cannot be sent: the library derives it from turns; use session.runTurn() for work without a prompt, " +
+            "session.runInBackground() for background work",
         );
       default:
     }

@@ -28,7 +28,7 @@ export function checkOptions(options: readonly SessionConfigOption[]): void {
     if (!values.some(({ value }) => value === option.currentValue)) {
       const offered = values.map(({ value }) => JSON.stringify(value)).join(", ");
       const got = JSON.stringify(option.currentValue);
-      throw new TypeError(`${where} has the current value ${got}, which is none of ${offered}`);
+      throw new TypeError(`${where} has the current value ${got}, which is not one of ${offered}`);
     }
   }
 }

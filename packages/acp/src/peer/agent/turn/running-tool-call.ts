@@ -67,7 +67,7 @@ export class RunningToolCall implements ToolCall {
     this.toolCallId = start.toolCallId ?? updates.newId();
     if (!host.announced?.has(this.toolCallId) && updates.work.isOpen("tool_call", this.toolCallId)) {
       const got = JSON.stringify(this.toolCallId);
-      throw new TypeError(`a tool call with the id ${got} is running: leave toolCallId out, or take another`);
+      throw new TypeError(`a tool call with the id ${got} is running: omit toolCallId, or use another id`);
     }
     // a slow client is waited for by what the tool says next
     void this.#send({
@@ -123,7 +123,7 @@ export class RunningToolCall implements ToolCall {
     const given: object = options;
     if (!isObject(given) || "terminalId" in given)
       throw new TypeError(
-        'tool.terminal: it makes a new terminal; show another with tool.add({ type: "terminal", terminalId })',
+        'tool.terminal: this creates a new terminal; to show an existing one, use tool.add({ type: "terminal", terminalId })',
       );
     const { updates, cwd } = this.#host;
     const terminal = new ShownTerminal(updates, { ...options, cwd: options.cwd ?? cwd });

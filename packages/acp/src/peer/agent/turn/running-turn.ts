@@ -222,7 +222,7 @@ const leftQuestion =
 function turnEnded(method: string): Error {
   const awaited = method.startsWith("tool.") ? "turn.tool" : method;
   return new Error(
-    `the turn has ended: ${method}() does nothing any more; await ${awaited}() before the prompt handler returns, or use session.update() or session.runTurn()`,
+    `the turn has ended: ${method}() has no effect; await ${awaited}() before the prompt handler returns, or use session.update() or session.runTurn()`,
   );
 }
 

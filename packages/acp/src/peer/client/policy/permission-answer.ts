@@ -29,7 +29,7 @@ export function outcomeFrom(
   const outcome = outcomeOf(given);
   if (outcome === undefined) {
     complain(
-      `requestPermission returned ${argumentText(given)}, which is no answer, so the request was denied; ${wanted}`,
+      `requestPermission returned ${argumentText(given)}, which is not an answer, so the request was denied; ${wanted}`,
     );
     return cancelled;
   }
@@ -37,7 +37,7 @@ export function outcomeFrom(
     return outcome;
   const offered = options.map(({ optionId }) => argumentText(optionId)).slice(0, 10);
   complain(
-    `requestPermission chose the option ${argumentText(outcome.optionId)}, which is none of ${offered.join(", ")}, ` +
+    `requestPermission chose the option ${argumentText(outcome.optionId)}, which is not one of ${offered.join(", ")}, ` +
       `so the request was denied; ${wanted}`,
   );
   return cancelled;

@@ -141,7 +141,7 @@ inBothVersions(
       assert.deepEqual(await ask(), selected("no"));
       assert.deepEqual(await ask(), selected("no"));
       assert.equal(log.length, 1);
-      assert.ok(log[0]?.startsWith(`warn: policy.decide returned ${shown}, which is no decision`), log[0]);
+      assert.ok(log[0]?.startsWith(`warn: policy.decide returned ${shown}, which is not a decision`), log[0]);
     }
   },
 );

@@ -149,7 +149,7 @@ export class Permissions {
       return { decision, ...optional({ reason: typeof reason === "string" ? reason : undefined }) };
     this.#complain(
       "decide",
-      `policy.decide returned ${argumentText(given)}, which is no decision, so the request was denied; return ` +
+      `policy.decide returned ${argumentText(given)}, which is not a decision, so the request was denied; return ` +
         '"allow", "ask", "deny" or { decision, reason }',
     );
     return { decision: "deny" };
@@ -194,7 +194,7 @@ export type Permit = (
 ) => Promise<() => void>;
 
 const noAllowOnce =
-  "the policy allowed a request that has no option of kind allow_once, so it was denied; answer it with ask";
+  'the policy allowed a request that has no option of kind allow_once, so it was denied; return "ask" for it';
 
 function toolCallOf(session: AskedSession, { subject }: PermissionRequest): ToolCallUpdate | undefined {
   if (subject?.type === "tool_call")

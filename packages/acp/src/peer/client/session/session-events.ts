@@ -104,10 +104,10 @@ export class SessionEvents {
 }
 
 const lateListener =
-  "a listener was registered late and has missed updates; give it to newSession, loadSession or resumeSession as " +
+  "a listener was registered late and has missed updates; pass it to newSession, loadSession or resumeSession as " +
   "onUpdate or onEntry";
 const asyncListener =
-  "a listener returned a promise, which nothing waits for: it is called with the next update before it has finished; " +
+  "a listener returned a promise, but nothing awaits it, so the listener may get the next update before it has finished; " +
   "make it synchronous, or iterate a prompt";
 
 function addListener<Value>(
@@ -119,7 +119,7 @@ function addListener<Value>(
     throw new TypeError(`${name}: expected a function, got ${argumentText(listener)}`);
   if (listeners.has(listener)) {
     const advice = "remove it first, with the function that its registration returned";
-    throw new TypeError(`${name}: this listener is registered already; ${advice}`);
+    throw new TypeError(`${name}: this listener is already registered; ${advice}`);
   }
   listeners.add(listener);
 }

@@ -25,7 +25,7 @@ const unhurried = 1_024;
 
 const takenText = {
   iterated:
-    "this prompt has a loop over its updates already, or its text() was read, and they are given once; use " +
+    "this prompt already has a loop over its updates or a call of text(), and updates are delivered only once; use " +
     "session.onUpdate for more listeners",
   awaited:
     "this prompt was awaited before the loop over its updates began, so none were kept; iterate or call text() before " +
