@@ -129,6 +129,7 @@ const closeMs = 1_000;
  * `log`.
  *
  * @throws {Error} When stdio is already in use as a transport.
+ * @throws {TypeError} When it is given something else than an agent.
  *
  * @example
  * import { agent } from "@parley/acp";
@@ -137,6 +138,11 @@ const closeMs = 1_000;
  * await serveStdio(agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) }));
  */
 export async function serveStdio(agent: Agent, options: StdioTransportOptions = {}): Promise<void> {
+  // JavaScript callers may pass the definition itself
+  if (typeof (agent as Partial<Agent> | undefined)?.connect !== "function")
+    throw new TypeError(
+      `serveStdio: expected an agent, got ${argumentText(agent)}; pass agent({ name, version, prompt })`,
+    );
   const { log = printErrors } = agent.definition;
   await agent.connect(stdioTransport(options), { log: printErrors }).closed;
   try {

@@ -1,7 +1,7 @@
 // Defines what an agent does and offers, checks it when the agent is created, and declares it in `initialize`.
 
 import { milliseconds } from "../../base/deadline.ts";
-import { optional } from "../../base/objects.ts";
+import { isObject, optional } from "../../base/objects.ts";
 import type {
   AgentCapabilities,
   AgentIntroduction,
@@ -9,6 +9,7 @@ import type {
 } from "../../edition/agent-edition.ts";
 import { allEditions, type Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
+import { argumentText } from "../../jsonrpc/errors.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
@@ -204,6 +205,12 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
       `agent: session.maxUnstored must be a number of characters, got ${String(maxUnstored)}`,
     );
   }
+  const { store } = definition.session ?? {};
+  // a path, or a function that makes a store, would only fail when the first session is opened
+  if (store !== undefined && (!isObject(store) || typeof store["append"] !== "function"))
+    throw new TypeError(
+      `agent: session.store must be a store such as sqliteStore("/path/sessions.db"), got ${argumentText(store)}`,
+    );
   if (clientTimeoutMs !== undefined) milliseconds("connection.clientTimeoutMs", clientTimeoutMs);
   // an agent that lists a way to log in must have it (A12)
   if (methods.some(({ type }) => type !== "terminal") && login === undefined)

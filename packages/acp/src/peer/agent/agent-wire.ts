@@ -11,6 +11,7 @@ import type {
   SessionOp,
 } from "../../edition/agent-edition.ts";
 import { chooseVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
@@ -73,7 +74,7 @@ export class AgentWire implements SessionSender {
   constructor(transport: Transport, options: AgentWireOptions, host: AgentHost) {
     this.#options = options;
     this.#host = host;
-    this.log = options.log ?? (() => undefined);
+    this.log = guardedLog(options.log);
     this.#connection = new Connection(transport, {
       ...options,
       scopeOf: sessionOf,

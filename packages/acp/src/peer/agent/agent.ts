@@ -2,6 +2,7 @@
 
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { Edition } from "../../edition/negotiate.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
@@ -94,7 +95,8 @@ export function agent<Data = undefined, const End extends PromptEnd = PromptEnd>
   // the data of a session is whatever its `open` returned: nothing else of the library looks at it
   const definition = given as AgentDefinition;
   checkAgentDefinition(definition);
-  const { session, log: ownLog } = definition;
+  const { session } = definition;
+  const ownLog = definition.log && guardedLog(definition.log);
   const store = guardedStore(session?.store ?? memoryStore(), ownLog ?? (() => undefined));
   const connections = new Set<AgentConnection>();
   let closing: Promise<void> | undefined;

@@ -2,6 +2,7 @@
 
 import { optional } from "../../base/objects.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
@@ -52,7 +53,7 @@ export class ClientDispatch {
     { definition, bound, edition, hooks }: ClientDispatchParts,
   ) {
     this.#hooks = hooks;
-    this.#log = definition.log ?? (() => undefined);
+    this.#log = guardedLog(definition.log);
     this.#orphans = new OrphanUpdates(this.#log);
     this.#wire = wire;
     this.#large = new LargeAnswers(() => wire.room);

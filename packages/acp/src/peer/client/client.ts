@@ -8,6 +8,7 @@ import {
   type ProtocolVersion,
   versionsOf,
 } from "../../edition/negotiate.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
@@ -154,12 +155,7 @@ export async function connectWith(
     const version = spokenVersion(result, versionsOf(definition.editions ?? allEditions));
     const { edition, wire: wireVersion } = await loadClientVersion(version);
     connection.idPolicy = wireVersion.idPolicy;
-    const bound = new BoundWire(
-      wireVersion,
-      "client",
-      definition.unstable ?? [],
-      definition.log ?? (() => undefined),
-    );
+    const bound = new BoundWire(wireVersion, "client", definition.unstable ?? [], guardedLog(definition.log));
     // an agent may echo another number than the language that it speaks
     const answer = { ...(result as object), protocolVersion: version };
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));

@@ -11,6 +11,7 @@ import type {
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Edition } from "../../edition/negotiate.ts";
 import { listingFromWire } from "../../edition/wire-fields.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { AuthMethod, Implementation, SystemPrompt } from "../../model/content.ts";
@@ -64,7 +65,7 @@ export class LiveClientConnection implements ClientConnection {
     this.#introduction = introduction;
     this.#requests = new SessionRequests(wire, edition, introduction.capabilities);
     this.#settings = {
-      log: definition.log ?? (() => undefined),
+      log: guardedLog(definition.log),
       unread: unreadLimits(definition.connection ?? {}),
       isStrict: definition.strict === true,
       keepsToolCalls: definition.policy !== undefined,

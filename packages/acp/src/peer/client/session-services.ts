@@ -1,7 +1,7 @@
 // Serves the files and terminals of one session to a v1 agent.
 
 import type { ServiceOp } from "../../edition/client-edition.ts";
-import { RequestError } from "../../jsonrpc/errors.ts";
+import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ClientFiles, TerminalHandle, Terminals } from "../../model/services.ts";
 import type { AskedSession, Permit } from "./policy/permissions.ts";
 import type { ClientSession } from "./session/client-session.ts";
@@ -39,13 +39,17 @@ export class SessionServices {
     if (op.op === "read" || op.op === "write") {
       const files = offered(this.#files, "files");
       offered(op.op === "read" ? files.readText : files.writeText, noMethod[op.op]);
-      const path = (await files.realPath?.(op.path)) ?? op.path;
+      const { cancels } = session.questions;
+      const path = files.realPath === undefined ? withoutDots(op.path) : await files.realPath(op.path);
+      if (session.questions.cancels !== cancels)
+        throw RequestError.permissionDenied("permission denied: the user has cancelled");
       const effect =
         op.op === "read" ? ({ type: "read", path } as const) : { type: op.op, path, content: op.content };
       confirm = await permit(session, effect, signal);
       exact = { ...op, path, ...(files.realPath && { followLinks: false }) };
     } else if (op.op === "create_terminal") {
-      const { command, args, env, cwd = session.cwd } = op;
+      const { command, args, env, cwd: given = session.cwd } = op;
+      const cwd = withoutDots(given);
       confirm = await permit(session, { type: "execute", command, args, cwd, env }, signal);
       exact = { ...op, cwd };
     }
@@ -117,6 +121,15 @@ export class SessionServices {
 }
 
 const noMethod = { read: "files to read", write: "files to write" };
+
+/** A policy compares paths: `..` in one could lead it astray. */
+function withoutDots(path: string): string {
+  if (!path.split(/[\\/]/).some((name) => name === ".." || name === ".")) return path;
+  throw RequestError.invalidParams(
+    `this client takes no path with "." or ".." in it: ${argumentText(path)}`,
+    "/path",
+  );
+}
 
 function offered<Service>(service: Service | undefined, what: string): Service {
   if (service === undefined) throw missing(what);

@@ -12,6 +12,7 @@ import {
   type ProtocolVersion,
   versionsOf,
 } from "../../edition/negotiate.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import { defaultConnectionLimits, type Log } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
@@ -97,7 +98,7 @@ class RunningRelay implements Relay {
 
   constructor(client: Transport, agent: Transport, options: RelayOptions) {
     this.#options = options;
-    this.#log = options.log ?? (() => undefined);
+    this.#log = guardedLog(options.log);
     this.editions = this.#editions.promise;
     this.editions.catch(() => undefined);
     this.closed = this.#closed.promise;

@@ -2,6 +2,7 @@
 
 import { isObject } from "../../../base/objects.ts";
 import { elicitationAnswerFromWire, permissionAnswerFromWire } from "../../../edition/wire-fields.ts";
+import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import { argumentText, ConnectionError, RequestError } from "../../../jsonrpc/errors.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../../../model/ask.ts";
 import type { PermissionOption } from "../../../model/content.ts";
@@ -77,7 +78,10 @@ export class Questions {
     // an option that was never offered is no permission (A90)
     const chosen = options.find(({ optionId }) => optionId === answer.optionId);
     if (chosen === undefined) return undefined;
-    onAnswer?.(chosen);
+    // its result is not awaited, so its rejection is only logged
+    reportRejection(onAnswer?.(chosen), (error) =>
+      this.#updates.sender.log("error", "onAnswer rejected", { error }),
+    );
     return chosen.kind === "allow_once" || chosen.kind === "allow_always" ? chosen : undefined;
   }
 

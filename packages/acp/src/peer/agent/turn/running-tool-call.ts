@@ -1,5 +1,6 @@
 // Runs and reports one tool call. Its status always ends, also when it throws or is cancelled.
 
+import { nearestWord } from "../../../base/nearest-word.ts";
 import { bindMethods, isObject, optional } from "../../../base/objects.ts";
 import { argumentText, RequestError } from "../../../jsonrpc/errors.ts";
 import type { PermissionOption } from "../../../model/content.ts";
@@ -314,6 +315,18 @@ function checkedChange(change: TextChange): TextChange {
   throw new TypeError(`tool.diff: expected { path, oldText, newText }, got ${got}`);
 }
 
+const startKeys: Readonly<Record<keyof ToolCallStart, true>> = {
+  title: true,
+  kind: true,
+  name: true,
+  locations: true,
+  rawInput: true,
+  content: true,
+  toolCallId: true,
+  cancellable: true,
+  permission: true,
+};
+
 /** Checks the arguments before anything is shown. */
 export function checkTool(where: string, start: unknown, run: unknown): void {
   if (!isObject(start))
@@ -322,6 +335,14 @@ export function checkTool(where: string, start: unknown, run: unknown): void {
     );
   if (typeof run !== "function")
     throw new TypeError(`${where}: expected a function that does the work, got ${argumentText(run)}`);
+  // a misspelt `permission` must not run the call without asking
+  const unknown = Object.keys(start).find((key) => !Object.hasOwn(startKeys, key));
+  if (unknown !== undefined) {
+    const known = Object.keys(startKeys);
+    throw new TypeError(
+      `${where}: there is no ${argumentText(unknown)}; did you mean ${nearestWord(unknown, known) ?? known.join(", ")}?`,
+    );
+  }
   const { permission } = start;
   if (permission !== undefined && typeof permission !== "boolean" && !isObject(permission))
     throw new TypeError(

@@ -105,6 +105,7 @@ export class RunningTurn implements Turn, ToolHost {
 
   tool<Result>(start: ToolCallStart, run: RunTool<Result>): Promise<Result> {
     this.checkOpen("turn.tool");
+    checkTool("turn.tool", start, run);
     const running = this.#tool(start, run);
     // its status says how it ended: a call that nobody awaits must not end the process
     running.catch(() => undefined);
@@ -120,7 +121,6 @@ export class RunningTurn implements Turn, ToolHost {
   }
 
   async #tool<Result>(start: ToolCallStart, run: RunTool<Result>): Promise<Result> {
-    checkTool("turn.tool", start, run);
     const tool = new RunningToolCall(this, start);
     this.#tools.add(tool);
     try {
@@ -141,12 +141,12 @@ export class RunningTurn implements Turn, ToolHost {
     question: Parameters<Turn["requestPermission"]>[0],
   ): Promise<PermissionOption | undefined> {
     this.checkOpen("turn.requestPermission");
-    return this.questions.permission(typeof question === "string" ? { title: question } : question);
+    return handled(this.questions.permission(typeof question === "string" ? { title: question } : question));
   }
 
   elicit(request: ElicitationRequest): Promise<ElicitationResponse> {
     this.checkOpen("turn.elicit");
-    return this.questions.elicit(request);
+    return handled(this.questions.elicit(request));
   }
 
   notice(severity: "info" | "warning" | "error", title: string, description?: string): Promise<void> {
@@ -213,6 +213,12 @@ export class RunningTurn implements Turn, ToolHost {
       content: typeof content === "string" ? { type: "text", text: content } : checkedBlock(kind, content),
     });
   }
+}
+
+/** A question that nobody awaits yet must not end the process when the client answers with an error. */
+function handled<Answer>(asking: Promise<Answer>): Promise<Answer> {
+  asking.catch(() => undefined);
+  return asking;
 }
 
 const leftTool = "the turn ended while this tool call was open: await turn.tool()";

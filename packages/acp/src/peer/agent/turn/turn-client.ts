@@ -25,6 +25,7 @@ export class ServedTurnClient implements TurnClient {
   readonly #updates: SessionUpdates;
   readonly #signal: AbortSignal;
   readonly #open = new Set<TerminalHandle>();
+  #isClosed = false;
 
   constructor(updates: SessionUpdates, turnSignal: AbortSignal, clientTimeoutMs = defaultTimeoutMs) {
     const { sessionId, sender } = updates;
@@ -37,6 +38,7 @@ export class ServedTurnClient implements TurnClient {
     // requests are given up with the turn, except those that end a terminal
     const ask: AskClient = (method, params, signal) => {
       const ends = method === "terminal/kill" || method === "terminal/release";
+      if (!ends) this.#checkOpen();
       // a command takes its time; a client that hangs must not hold the turn for ever
       const timeoutMs = method === "terminal/wait_for_exit" ? undefined : clientTimeoutMs;
       const until = ends ? signal : either(turnSignal, signal);
@@ -56,13 +58,23 @@ export class ServedTurnClient implements TurnClient {
       : undefined;
   }
 
-  /** Releases the terminals that the turn did not release. */
+  /** Takes no more requests, and releases the terminals that the turn did not release. */
   close(): void {
+    this.#isClosed = true;
     for (const terminal of this.#open) terminal.release().catch(() => undefined);
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed)
+      throw new Error(
+        "the turn has ended: turn.client sends nothing any more; await it in the prompt handler",
+      );
   }
 
   #created(terminal: TerminalHandle): void {
     this.#open.add(terminal);
+    // the turn ended while the command was being started
+    if (this.#isClosed) terminal.release().catch(() => undefined);
     this.#updates.output.addClientTerminal(terminal.terminalId);
   }
 
@@ -76,6 +88,7 @@ export class ServedTurnClient implements TurnClient {
     params?: unknown,
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<unknown> {
+    this.#checkOpen();
     return this.#updates.sender.requestExtension(method, params, { signal: either(this.#signal, signal) });
   }
 }

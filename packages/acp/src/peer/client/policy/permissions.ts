@@ -1,6 +1,7 @@
 // Answers permission requests and permits effects, by the policy and the permission handler of a client.
 
 import { isObject, optional } from "../../../base/objects.ts";
+import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { argumentText, RequestError } from "../../../jsonrpc/errors.ts";
 import type { PermissionOutcome, PermissionRequest } from "../../../model/ask.ts";
@@ -81,7 +82,9 @@ export class Permissions {
   /** Tells the policy that the user has cancelled. */
   cancel(session: ClientSession): void {
     try {
-      this.#handlers.policy?.cancel?.(session);
+      reportRejection(this.#handlers.policy?.cancel?.(session), (error) =>
+        this.#log("error", "the policy rejected in cancel", { error }),
+      );
     } catch (error) {
       this.#log("error", "the policy threw in cancel", { error });
     }

@@ -59,7 +59,10 @@ export class PromptHandle implements Prompt {
   text(): Promise<string> {
     // throws here, as a loop does
     this.#unread.begin();
-    return this.#text();
+    const text = this.#text();
+    // as for the result: one that nobody awaits must not end the process
+    text.catch(() => undefined);
+    return text;
   }
 
   async #text(): Promise<string> {

@@ -1,0 +1,155 @@
+// Mistakes of an app that must not hang a turn, end the process or get around a no.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inEveryVersion, openSession } from "../../../test/support/peer-probe.ts";
+import { agent, client } from "../../index.ts";
+
+inEveryVersion("a misspelt permission does not run the call, and says what was meant", async (pair) => {
+  const start = { title: "rm", permision: true };
+  let hasRun = false;
+  const { session } = await openSession(pair, {
+    async prompt(turn) {
+      assert.throws(
+        () =>
+          turn.tool(start, () => {
+            hasRun = true;
+          }),
+        { name: "TypeError", message: /turn\.tool: there is no "permision"; did you mean permission\?/ },
+      );
+      // wrong arguments throw at the call, so that a call which nobody awaits is not silent
+      assert.throws(() => turn.tool("Read" as never, () => undefined), TypeError);
+      assert.throws(() => turn.tool({ title: "Read" }, undefined as never), TypeError);
+    },
+  });
+  assert.equal((await session.prompt("x")).stopReason, "end_turn");
+  assert.equal(hasRun, false);
+});
+
+inEveryVersion(
+  "a question that is awaited late survives a client that answers with an error",
+  async (pair) => {
+    const { session } = await openSession(
+      pair,
+      {
+        async prompt(turn) {
+          const asking = turn.requestPermission("Deploy?");
+          // the answer comes while nobody awaits it
+          await new Promise((resolve) => setImmediate(resolve));
+          await new Promise((resolve) => setImmediate(resolve));
+          await assert.rejects(asking, { name: "RequestError" });
+        },
+      },
+      {
+        requestPermission() {
+          throw new Error("the window is gone");
+        },
+      },
+    );
+    assert.equal((await session.prompt("x")).stopReason, "end_turn");
+  },
+);
+
+inEveryVersion("a log that throws does not hang a turn whose handler throws", async (pair) => {
+  const { session } = await openSession(pair, {
+    log() {
+      throw new Error("the disk is full");
+    },
+    prompt() {
+      throw new Error("a bug");
+    },
+  });
+  assert.equal((await session.prompt("x")).stopReason, "error");
+});
+
+inEveryVersion("after the turn its client sends nothing any more", async (pair) => {
+  const { session } = await openSession(pair, {
+    prompt(turn) {
+      late = () => turn.client.request("_acme/late");
+    },
+  });
+  let late: () => Promise<unknown> = () => Promise.resolve();
+  await session.prompt("x");
+  assert.throws(() => late(), /the turn has ended/);
+});
+
+test("a policy is never shown a path with dots, and neither are the files", async () => {
+  const seen: string[] = [];
+  const errors: unknown[] = [];
+  const sneaky = agent({
+    name: "sneaky",
+    version: "1",
+    async prompt({ client: { files } }) {
+      for (const path of ["/root/../etc/passwd", "/root/./a"])
+        await files?.readText(path).catch((error: unknown) => errors.push(error));
+    },
+  });
+  const connection = await client({
+    name: "app",
+    version: "1",
+    editions: ["v1"],
+    files: {
+      async readText(path) {
+        seen.push(path);
+        return "";
+      },
+    },
+    policy: {
+      decide(request) {
+        if (request.type === "read") seen.push(request.path);
+        return "allow";
+      },
+    },
+  }).connect(sneaky);
+  await (await connection.newSession({ cwd: "/root" })).prompt("x");
+  assert.deepEqual(seen, []);
+  assert.deepEqual(
+    errors.map((error) => (error as { kind?: string }).kind),
+    ["invalid_params", "invalid_params"],
+  );
+  await connection.close();
+});
+
+test("a cancel while the real path of a file is looked up refuses the write", async () => {
+  const written: string[] = [];
+  const looked = Promise.withResolvers<void>();
+  const found = Promise.withResolvers<string>();
+  const writer = agent({
+    name: "writer",
+    version: "1",
+    async prompt({ client: { files } }) {
+      await files?.writeText("/root/a", "x").catch(() => undefined);
+    },
+  });
+  const connection = await client({
+    name: "app",
+    version: "1",
+    editions: ["v1"],
+    files: {
+      async writeText(path) {
+        written.push(path);
+      },
+      realPath() {
+        looked.resolve();
+        return found.promise;
+      },
+    },
+    policy: { decide: () => "allow" },
+  }).connect(writer);
+  const session = await connection.newSession({ cwd: "/root" });
+  const prompt = session.prompt("x");
+  await looked.promise;
+  session.cancel();
+  found.resolve("/root/a");
+  assert.equal((await prompt).stopReason, "cancelled");
+  await connection.close();
+  assert.deepEqual(written, []);
+});
+
+test("a store that is a path is refused when the agent is made", () => {
+  const definition = { name: "a", version: "1", prompt: () => undefined };
+  assert.throws(() => agent({ ...definition, session: { store: "/tmp/x.db" as never } }), {
+    name: "TypeError",
+    message: /session\.store must be a store such as sqliteStore\(.*\), got "\/tmp\/x\.db"/,
+  });
+});
