@@ -86,7 +86,10 @@ export interface SessionStore {
   delete(sessionId: string): Promise<void>;
   /** The same as `entries`, in pages of many entries. This is faster for a long history. */
   pages?(sessionId: string, fromSeq?: number): AsyncIterable<readonly Entry[]>;
-  /** Gives this process the exclusive right to append. If another one has it, rejects with RequestError "conflict", which names the holder. */
+  /**
+   * Gives this process the exclusive right to append. If another process has it, rejects with RequestError "conflict",
+   * which names the holder.
+   */
   claim(sessionId: string): Promise<void>;
   /** Ends the claim of this process. */
   release(sessionId: string): Promise<void>;

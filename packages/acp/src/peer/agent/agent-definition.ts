@@ -19,7 +19,10 @@ import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
 /** How a session was opened. */
 export interface OpenInfo {
-  /** "new"; "load": a stored session, whose history is sent again; "resume": a stored session, without that; "fork": a copy of another session. */
+  /**
+   * "new"; "load": a stored session, whose history is sent again; "resume": a stored session, without its history;
+   * "fork": a copy of another session.
+   */
   readonly origin: "new" | "load" | "resume" | "fork";
   /** Custom data of the request. */
   readonly _meta?: Meta;
@@ -124,7 +127,10 @@ export interface SessionHandlers<Data> {
   open?(session: AgentSession<undefined>, info: OpenInfo): Promise<Opened<Data>> | Opened<Data>;
   /** Called when a session has been closed or its connection has ended. Release the resources in `data` here. */
   close?(session: AgentSession<Data>): Promise<void> | void;
-  /** Called when the client chooses a value that the option offers, before it takes effect. Throw a RequestError to refuse it. */
+  /**
+   * Called when the client chooses a value that the option offers, before it takes effect. Throw a RequestError to refuse
+   * it.
+   */
   setConfigOption?(
     session: AgentSession<Data>,
     configId: string,
