@@ -80,7 +80,7 @@ test("a policy is never shown a path with dots, and neither are the files", asyn
     name: "sneaky",
     version: "1",
     async prompt({ client: { files } }) {
-      for (const path of ["/root/../etc/passwd", "/root/./a"])
+      for (const path of ["/project/../etc/passwd", "/project/./a"])
         await files?.readText(path).catch((error: unknown) => errors.push(error));
     },
   });
@@ -101,7 +101,7 @@ test("a policy is never shown a path with dots, and neither are the files", asyn
       },
     },
   }).connect(sneaky);
-  await (await connection.newSession({ cwd: "/root" })).prompt("x");
+  await (await connection.newSession({ cwd: "/project" })).prompt("x");
   assert.deepEqual(seen, []);
   assert.deepEqual(
     errors.map((error) => (error as { kind?: string }).kind),
@@ -118,7 +118,7 @@ test("a cancel while the real path of a file is looked up refuses the write", as
     name: "writer",
     version: "1",
     async prompt({ client: { files } }) {
-      await files?.writeText("/root/a", "x").catch(() => undefined);
+      await files?.writeText("/project/a", "x").catch(() => undefined);
     },
   });
   const connection = await client({
@@ -136,11 +136,11 @@ test("a cancel while the real path of a file is looked up refuses the write", as
     },
     policy: { decide: () => "allow" },
   }).connect(writer);
-  const session = await connection.newSession({ cwd: "/root" });
+  const session = await connection.newSession({ cwd: "/project" });
   const prompt = session.prompt("x");
   await looked.promise;
   session.cancel();
-  found.resolve("/root/a");
+  found.resolve("/project/a");
   assert.equal((await prompt).stopReason, "cancelled");
   await connection.close();
   assert.deepEqual(written, []);

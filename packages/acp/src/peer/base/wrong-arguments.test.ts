@@ -192,9 +192,9 @@ inEveryVersion("a turn says what it wants, and shows nothing of what is wrong", 
         wrong(/^turn\.plan: expected a list .*, got nothing$/),
       );
       const noFunction = wrong(/^turn\.tool: expected a function that does the work, got nothing$/);
-      await assert.rejects(turn.tool({ title: "T" }, undefined as never), noFunction);
-      await assert.rejects(
-        turn.tool(undefined as never, () => undefined),
+      assert.throws(() => turn.tool({ title: "T" }, undefined as never), noFunction);
+      assert.throws(
+        () => turn.tool(undefined as never, () => undefined),
         wrong(/^turn\.tool: .*\{ title: "Read it" \}/),
       );
       assert.throws(
