@@ -31,6 +31,7 @@ export interface SpawnedTransport extends Transport {
  * `serveStdio` also closes the agent and exits.
  *
  * @throws {Error} When stdio is already in use as a transport.
+ * @throws {TypeError} When the argument is not an agent, for example a definition (as a rejection).
  *
  * @example
  * import { agent } from "@parley/acp";
@@ -137,6 +138,7 @@ const closeMs = 1_000;
  * await serveStdio(agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) }));
  */
 export async function serveStdio(agent: Agent, options: StdioTransportOptions = {}): Promise<void> {
+  checkAgent(agent);
   const { log = printErrors } = agent.definition;
   await agent.connect(stdioTransport(options), { log: printErrors }).closed;
   try {
@@ -145,6 +147,15 @@ export async function serveStdio(agent: Agent, options: StdioTransportOptions = 
     log("error", "the agent could not be closed", { error });
   }
   process.exit();
+}
+
+/** Throws a TypeError for what `agent()` has not made, such as a definition. */
+function checkAgent(agent: Agent): void {
+  // only the compiler knows that it is one
+  const methods: Partial<Agent> | null | undefined = agent;
+  if (typeof methods?.connect === "function" && typeof methods.close === "function") return;
+  const got = `serveStdio: expected an agent that agent() has made, got ${argumentText(agent)}`;
+  throw new TypeError(`${got}; call serveStdio(agent({ name, version, prompt }))`);
 }
 
 const printErrors: Log = (level, message, { error, ...fields }) => {
