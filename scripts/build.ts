@@ -48,11 +48,11 @@ const asciiOnly: Plugin = {
 };
 
 /** Each file that an agent loads takes most of a millisecond: what all of them share is in few. */
-const rawPeers = "peer/(wire-peer|bound-wire|batch-rules|extension-name)";
+const peerBase = "peer/base/(bound-wire|definition-rules)";
 const sharedCode = [
   {
     name: "core",
-    test: new RegExp(`/src/(jsonrpc|transport|validation|wire/[^/]+\\.ts|${rawPeers})`),
+    test: new RegExp(`/src/(jsonrpc|transport|validation|wire/[^/]+\\.ts|${peerBase})`),
     minShareCount: 2,
   },
   { name: "node", test: /\/src\/node\/|^\0node:/, minShareCount: 2 },

@@ -288,3 +288,14 @@ test("a nested request that rejects because the connection ends is a cancellatio
     [],
   );
 });
+
+test("await using closes a connection at the end of its block", async () => {
+  const { transport, closes } = scriptedTransport();
+  const connection = connectionOver(transport);
+  {
+    await using used = connection;
+    assert.ok(used.isOpen);
+  }
+  assert.equal((await connection.closed).kind, "closed");
+  assert.equal(closes.length, 1);
+});

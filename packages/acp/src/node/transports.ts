@@ -31,6 +31,7 @@ export interface SpawnedTransport extends Transport {
  * `serveStdio` also closes the agent and exits.
  *
  * @throws {Error} When stdio is already in use as a transport.
+ * @throws {TypeError} When the argument is not an agent, for example a definition (as a rejection).
  *
  * @example
  * import { agent } from "@parley/acp";
@@ -138,11 +139,7 @@ const closeMs = 1_000;
  * await serveStdio(agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) }));
  */
 export async function serveStdio(agent: Agent, options: StdioTransportOptions = {}): Promise<void> {
-  // JavaScript callers may pass the definition itself
-  if (typeof (agent as Partial<Agent> | undefined)?.connect !== "function")
-    throw new TypeError(
-      `serveStdio: expected an agent, got ${argumentText(agent)}; pass agent({ name, version, prompt })`,
-    );
+  checkAgent(agent);
   const { log = printErrors } = agent.definition;
   await agent.connect(stdioTransport(options), { log: printErrors }).closed;
   try {
@@ -151,6 +148,15 @@ export async function serveStdio(agent: Agent, options: StdioTransportOptions = 
     log("error", "the agent could not be closed", { error });
   }
   process.exit();
+}
+
+/** Throws a TypeError for what `agent()` has not made, such as a definition. */
+function checkAgent(agent: Agent): void {
+  // only the compiler knows that it is one
+  const methods: Partial<Agent> | null | undefined = agent;
+  if (typeof methods?.connect === "function" && typeof methods.close === "function") return;
+  const got = `serveStdio: expected an agent that agent() has made, got ${argumentText(agent)}`;
+  throw new TypeError(`${got}; call serveStdio(agent({ name, version, prompt }))`);
 }
 
 const printErrors: Log = (level, message, { error, ...fields }) => {

@@ -67,6 +67,15 @@ test("a live peer that is silent when it should act diverges from the recording"
   );
 });
 
+test("await using ends a replay at the end of its block", patience, async () => {
+  const [near] = memoryPair();
+  const replay = replayClient(script(["agent", { id: 1, method: "_x" }]), near);
+  {
+    await using _used = replay;
+  }
+  assert.match((await replay.done).divergence?.message ?? "", /got nothing, until the replay was closed$/);
+});
+
 const liveAgent = (sessionId?: string) =>
   agent({
     name: "live",

@@ -48,6 +48,18 @@ inEveryVersion(
       ],
       [update({ sessionUpdate: "tool_call_update", toolCallId: "t", mine: 1 }), /\/mine must be absent/],
       [update({ sessionUpdate: "notice", severity: "info", title: "T", mine: 1 }), /\/mine must be absent/],
+      [
+        update({ sessionUpdate: "tool_call_update", toolCallId: "t", kind: "edti" }),
+        /\/kind must be .*edit.*got "edti"/,
+      ],
+      [
+        update({ sessionUpdate: "tool_call_update", toolCallId: "t", status: "doing" }),
+        /\/status must be .*in_progress.*got "doing"/,
+      ],
+      [
+        (turn) => turn.plan([{ content: "C", priority: "high", status: "doing" as never }]),
+        /\/status must be .*in_progress.*got "doing"/,
+      ],
       [update({ sessionUpdate: "made_up" }), /\/sessionUpdate must be .*leading "_", got "made_up"/],
       [update({ sessionUpdate: "made_up", unknown: true, raw: {} }), /got "made_up"/],
       [update({}), /without a kind: \/sessionUpdate must be/],
@@ -103,6 +115,20 @@ inEveryVersion(
     for (const [i, [, message]] of wrong.entries()) assert.match(got[i] ?? "was taken", message);
   },
 );
+
+inEveryVersion("a tool call with a misspelt kind rejects, and its function does not run", async (pair) => {
+  let runs = 0;
+  const { session } = await openSession(pair, {
+    async prompt(turn) {
+      await assert.rejects(
+        turn.tool({ title: "T", kind: "edti" as never }, () => ++runs),
+        { name: "TypeError", message: /\/kind must be .*edit.*got "edti"/ },
+      );
+    },
+  });
+  assert.equal((await session.prompt("x")).stopReason, "end_turn");
+  assert.equal(runs, 0);
+});
 
 inEveryVersion("X8 words of one's own, and what stands beside the schema, are taken", async (pair) => {
   const right = [

@@ -223,9 +223,9 @@ inEveryVersion("a handler that throws anything else is an internal error without
 });
 
 inEveryVersion("a handler's end that is none is an internal error, never silence", async (pair) => {
-  const ends = [{ stopReason: 7 }, 7, { stopReason: "end_turn", usage: "much" }];
+  const ends = [{ stopReason: 7 }, 7, "done", { stopReason: "end_turn", usage: "much" }];
   const { session } = await openSession(pair, { unstable: "*", prompt: () => ends.shift() as never });
-  for (let i = 0; i < 3; i++) {
+  while (ends.length > 0) {
     const end = await session.prompt("x").result.catch((error: RequestError) => ({ error }));
     assert.equal(end.error?.code, -32603);
   }

@@ -26,6 +26,34 @@ export const sharedKeys = {
   _meta: true,
 } as const;
 
+/** Names that other libraries and older versions have for parts of a definition, and what to write instead. */
+const otherNames: Readonly<Record<"agent" | "client", Readonly<Record<string, string>>>> = {
+  agent: {
+    versions: "is called editions",
+    steering: 'is called concurrentPrompts: "inbox"',
+    cancel: "is not needed: turn.signal aborts when the turn is cancelled",
+    cancelTool: "is not needed: make the call with cancellable: true, and its signal aborts",
+    authMethods: "is called auth: { methods }",
+    authenticate: "is called auth: { login }",
+    newSession: "is called session: { open }",
+    loadSession: "is called session: { open }",
+    setSessionMode: "is called session: { setConfigOption }",
+    extMethod: "is called extensions: { requests }",
+    extNotification: "is called extensions: { notifications }",
+  },
+  client: {
+    versions: "is called editions",
+    permission: "is called requestPermission",
+    onUpdate: "belongs to a session: newSession({ cwd, onUpdate })",
+    sessionUpdate: "is called onUpdate and belongs to a session: newSession({ cwd, onUpdate })",
+    readTextFile: "is called files: { readText }",
+    writeTextFile: "is called files: { writeText }",
+    createTerminal: "is called terminals: { create }",
+    extMethod: "is called extensions: { requests }",
+    extNotification: "is called extensions: { notifications }",
+  },
+};
+
 /** Throws a TypeError for what the compiler would refuse: for authors who write JavaScript. */
 export function checkDefinition(
   role: "agent" | "client",
@@ -38,6 +66,8 @@ export function checkDefinition(
     throw new TypeError(`${role}: expected an object with ${wanted}, got ${argumentText(definition)}`);
   }
   refuseMisspelt(role, definition, known);
+  const other = plainKeys(definition).find((key) => Object.hasOwn(otherNames[role], key));
+  if (other !== undefined) throw new TypeError(`${role}: ${other} ${otherNames[role][other]}`);
   for (const [group, keys] of Object.entries(groups)) {
     const misplaced = plainKeys(definition).find(
       (key) => Object.hasOwn(keys, key) && !Object.hasOwn(known, key),

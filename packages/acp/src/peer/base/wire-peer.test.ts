@@ -46,6 +46,14 @@ const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
 for (const [version, wire] of Object.entries(versions)) {
+  test(`${version}: await using closes a peer at the end of its block`, async () => {
+    const { client } = bareAgent(wire);
+    {
+      await using _used = client;
+    }
+    assert.equal((await client.closed).kind, "closed");
+  });
+
   test(`${version}: a request with bad params throws at the call, says where, and sends nothing (G7)`, async () => {
     const { client, agent } = bareAgent(wire);
     const wrong: [unknown, RegExp][] = [

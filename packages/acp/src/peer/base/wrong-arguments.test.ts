@@ -74,6 +74,37 @@ test("a misspelt name in a definition is refused with the right one, and an app'
   agent(new Counting());
 });
 
+test("a name of the SDK or of an older version is refused with what to write instead", () => {
+  const ofAgents = {
+    versions: "is called editions",
+    steering: 'is called concurrentPrompts: "inbox"',
+    cancelTool: "is not needed: make the call with cancellable: true, and its signal aborts",
+    authMethods: "is called auth: { methods }",
+    newSession: "is called session: { open }",
+  };
+  for (const [name, instead] of Object.entries(ofAgents)) {
+    const message = `agent: ${name} ${instead}`;
+    assert.throws(() => agent({ ...who, prompt, [name]: undefined }), { name: "TypeError", message });
+  }
+  const ofClients = {
+    versions: "is called editions",
+    permission: "is called requestPermission",
+    onUpdate: "belongs to a session: newSession({ cwd, onUpdate })",
+    sessionUpdate: "is called onUpdate and belongs to a session: newSession({ cwd, onUpdate })",
+  };
+  for (const [name, instead] of Object.entries(ofClients)) {
+    const message = `client: ${name} ${instead}`;
+    assert.throws(() => client({ ...who, [name]: undefined }), { name: "TypeError", message });
+  }
+  // a class may have fields of its own, by any name
+  class Editor {
+    readonly name = "n";
+    readonly version = "1";
+    readonly onUpdate = () => undefined;
+  }
+  client(new Editor());
+});
+
 test("a key outside its group is refused with its place, and so is a group that is no object", () => {
   const misplaced = {
     store: "session",
@@ -143,6 +174,12 @@ test("connect() says what a transport is, and where one is hidden", async () => 
   await assert.rejects(
     app.connect({ transport } as never),
     wrong(/got an object; create one, for example with spawnTransport\("my-agent"\)$/),
+  );
+  await assert.rejects(
+    app.connect({ ...who, prompt } as never),
+    wrong(
+      /^connect: expected a transport or an agent, got the definition of an agent; call agent\(.*\) first$/,
+    ),
   );
   assert.throws(() => agent({ ...who, prompt }).connect(undefined as never), wrong(needs));
 });

@@ -1,6 +1,6 @@
 // Creates clients and performs their handshake.
 
-import { optional } from "../../base/objects.ts";
+import { isObject, optional } from "../../base/objects.ts";
 import {
   allEditions,
   answeredVersion,
@@ -73,7 +73,7 @@ export interface ConnectOptions {
  * @returns The client. Connect it to an agent with `connect`.
  * @throws {TypeError} When a part of the definition is missing, wrong or unknown.
  * @example
- * import { client } from "@parley/acp";
+ * import { client, textOf } from "@parley/acp";
  * import { spawnTransport } from "@parley/acp/node";
  *
  * const app = client({
@@ -85,23 +85,30 @@ export interface ConnectOptions {
  * const session = await connection.newSession({ cwd: process.cwd() });
  * const prompt = session.prompt("What is in this folder?");
  * for await (const update of prompt) {
- *   if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
- *     process.stdout.write(update.content.text);
- *   }
+ *   if (update.sessionUpdate === "agent_message_chunk") process.stdout.write(textOf(update.content));
  * }
- * console.log((await prompt.result).stopReason);
+ * console.log((await prompt).stopReason);
  */
 export function client(definition: ClientDefinition): Client {
   checkClientDefinition(definition);
   return {
     definition,
     async connect(target, { signal } = {}) {
+      refuseDefinition(target);
       const transport = isAgent(target) ? inMemory(target) : target;
       return connectWith(transport, definition, (connection) =>
         abortable(signal, "connect", () => handshake(connection, definition)),
       );
     },
   };
+}
+
+function refuseDefinition(target: unknown): void {
+  if (!isObject(target) || typeof target["prompt"] !== "function" || "connect" in target || "start" in target)
+    return;
+  throw new TypeError(
+    "connect: expected a transport or an agent, got the definition of an agent; call agent(definition) first",
+  );
 }
 
 function isAgent(target: Transport | ConnectableAgent): target is ConnectableAgent {

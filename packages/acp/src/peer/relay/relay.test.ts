@@ -257,3 +257,13 @@ test("a terminal login that the client has run is answered by the relay, not by 
   assert.deepEqual(logins, ["browser"]);
   await editor.close();
 });
+
+test("await using closes a relay, and with it both sides, at the end of its block", async () => {
+  const { between, connected } = await relayed([1, 2], {});
+  {
+    await using used = between;
+    await used.editions;
+  }
+  assert.equal(await between.closed, "the relay was closed");
+  await connected.closed;
+});

@@ -57,17 +57,15 @@ export interface ClientSession {
    * @throws {TypeError} When the prompt is empty, or has content that the agent does not support.
    * @throws {ConnectionError} When the session is closed.
    * @example
-   * import type { ClientSession } from "@parley/acp";
+   * import { type ClientSession, textOf } from "@parley/acp";
    *
    * export async function ask(session: ClientSession, question: string): Promise<string> {
    *   const prompt = session.prompt(question);
    *   let answer = "";
    *   for await (const update of prompt) {
-   *     if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
-   *       answer += update.content.text;
-   *     }
+   *     if (update.sessionUpdate === "agent_message_chunk") answer += textOf(update.content);
    *   }
-   *   const { stopReason, error } = await prompt.result;
+   *   const { stopReason, error } = await prompt;
    *   if (stopReason !== "end_turn") throw new Error(error?.message ?? `stopped: ${stopReason}`);
    *   return answer;
    * }
@@ -118,7 +116,7 @@ export interface PromptOptions {
 
 /**
  * A prompt that was sent. `await prompt` waits for its result. `for await (const update of prompt)` yields the updates of
- * the session while the prompt is open; one loop per prompt. To do both, iterate first, then await `prompt.result`.
+ * the session while the prompt is open; one loop per prompt. To do both, iterate first, then await.
  */
 export interface Prompt extends PromiseLike<PromptResult>, AsyncIterable<SessionUpdate> {
   /** Resolves with the id of the message when the agent has accepted it. Rejects if it never does. */
