@@ -28,7 +28,7 @@ for (const version of [1, 2] as const) {
     assert.deepEqual(
       failed.map(({ step, error }) => [step, error?.code]),
       [
-        ["setOption", -32602],
+        ["setConfigOption", -32602],
         ["load", -32002],
       ],
     );

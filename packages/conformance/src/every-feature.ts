@@ -156,7 +156,7 @@ const search = {
 const state: readonly AgentStep[] = [
   { title: "Everything" },
   { usage: { used: 1200, size: 200_000, cost: { amount: 0.25, currency: "EUR" } } },
-  { commands: [help, search] },
+  { availableCommands: [help, search] },
   { mode: "code" },
   { notice: { severity: "warning", title: "Slow model", description: "It is Monday." } },
   { update: { sessionUpdate: "compaction_update", compactionId: "c1", status: "in_progress" } },
@@ -229,7 +229,7 @@ const agent: AgentScenario = {
   _meta: { "example.com/agent": true },
   authMethods: [{ type: "agent", methodId: "password", name: "Password" }],
   loginRequired: true,
-  open: { options: [mode, model, verbose], commands: [help], title: "A new session" },
+  open: { configOptions: [mode, model, verbose], availableCommands: [help], title: "A new session" },
   sessions: [
     {
       sessionId: "old-session",
@@ -298,10 +298,10 @@ const client: ClientScenario = {
     { prompt: "refuse" },
     { prompt: "too many" },
     { prompt: "fail" },
-    { setOption: "model", value: "large" },
-    { setOption: "verbose", value: true },
+    { setConfigOption: "model", value: "large" },
+    { setConfigOption: "verbose", value: true },
     { setMode: "ask" },
-    { setOption: "model", value: "huge" },
+    { setConfigOption: "model", value: "huge" },
     { fork: "main", as: "forked" },
     { prompt: "in the fork", session: "forked" },
     { close: "forked" },

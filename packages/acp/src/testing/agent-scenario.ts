@@ -61,8 +61,8 @@ export interface AgentScenario {
   readonly loginRequired?: boolean;
   /** The state of a session after it is opened, loaded, resumed or forked. */
   readonly open?: {
-    readonly options?: readonly OutgoingConfigOption[];
-    readonly commands?: readonly OutgoingCommand[];
+    readonly configOptions?: readonly OutgoingConfigOption[];
+    readonly availableCommands?: readonly OutgoingCommand[];
     /** For new sessions. */
     readonly title?: string;
     /** Run after the answer, outside of a turn. */
@@ -192,8 +192,8 @@ export type AgentStep =
   /** The usage of the turn, reported with its end. */
   | { readonly tokens: Usage }
   | { readonly title: string }
-  | { readonly commands: readonly OutgoingCommand[] }
-  | { readonly options: readonly OutgoingConfigOption[] }
+  | { readonly availableCommands: readonly OutgoingCommand[] }
+  | { readonly configOptions: readonly OutgoingConfigOption[] }
   /** Changes the mode. */
   | { readonly mode: string }
   /** Any update of the model. */

@@ -65,11 +65,11 @@ const verbs: Verbs<AgentVerb> = {
   title({ title }, { session }) {
     session.setTitle(title);
   },
-  commands({ commands }, { session }) {
-    session.setAvailableCommands(commands);
+  availableCommands({ availableCommands }, { session }) {
+    session.setAvailableCommands(availableCommands);
   },
-  options({ options }, { session }) {
-    session.setConfigOptions(options);
+  configOptions({ configOptions }, { session }) {
+    session.setConfigOptions(configOptions);
   },
   mode({ mode }, { session }) {
     session.setConfigOptions(

@@ -123,16 +123,16 @@ export type ClientStep =
       readonly _meta?: Meta;
       /** Cancels the prompt: at once, at a permission request, after an update, or when a gate is opened. */
       readonly cancel?: "at-once" | "at-permission" | UpdateCount | { readonly gate: string };
-      /** Whether the next step waits for the outcome. Default true. */
+      /** Whether the next step waits for the result. Default true. */
       readonly wait?: boolean;
     } & InSession)
-  /** Waits for the outcomes of all prompts. */
+  /** Waits for the results of all prompts. */
   | { readonly settle: true }
   /** Cancels the current work of the session. */
   | { readonly cancel: string }
-  | ({ readonly cancelTool: string } & InSession)
+  | ({ readonly cancelToolCall: string } & InSession)
   | ({ readonly cancelTerminal: string } & InSession)
-  | ({ readonly setOption: string; readonly value: string | boolean } & InSession)
+  | ({ readonly setConfigOption: string; readonly value: string | boolean } & InSession)
   | ({ readonly setMode: string } & InSession)
   | { readonly login: string }
   | { readonly logout: true }

@@ -62,15 +62,15 @@ const verbs: {
   cancel({ cancel }, run) {
     sessionOf(run, cancel).cancel();
   },
-  async cancelTool({ cancelTool, session }, run) {
-    await sessionOf(run, session).cancelToolCall(cancelTool);
+  async cancelToolCall({ cancelToolCall, session }, run) {
+    await sessionOf(run, session).cancelToolCall(cancelToolCall);
   },
   async cancelTerminal({ cancelTerminal, session }, run) {
     await sessionOf(run, session).cancelTerminal(cancelTerminal);
   },
-  async setOption({ setOption, value, session }, run) {
-    await sessionOf(run, session).setConfigOption(setOption, value);
-    run.steps.push({ step: "setOption", session: session ?? "main" });
+  async setConfigOption({ setConfigOption, value, session }, run) {
+    await sessionOf(run, session).setConfigOption(setConfigOption, value);
+    run.steps.push({ step: "setConfigOption", session: session ?? "main" });
   },
   async setMode({ setMode, session }, run) {
     await sessionOf(run, session).setMode(setMode);

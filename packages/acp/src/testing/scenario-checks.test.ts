@@ -56,7 +56,7 @@ const wrongClients: readonly (readonly [unknown, string])[] = [
   [{ parley: "client-scenario", version: 1 }, "$.steps: got nothing, wanted a list of steps"],
   [client({ steps: [{ prompt: "x", cancel: "soon" }] }), "$.steps[0].cancel"],
   [
-    client({ steps: [{ setOption: "model" }] }),
+    client({ steps: [{ setConfigOption: "model" }] }),
     "$.steps[0].value: got nothing, wanted a text, or true or false",
   ],
   [

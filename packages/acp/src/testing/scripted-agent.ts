@@ -74,8 +74,8 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
       session: {
         store,
         open(session, { origin }) {
-          if (open?.options !== undefined) session.setConfigOptions(open.options);
-          if (open?.commands !== undefined) session.setAvailableCommands(open.commands);
+          if (open?.configOptions !== undefined) session.setConfigOptions(open.configOptions);
+          if (open?.availableCommands !== undefined) session.setAvailableCommands(open.availableCommands);
           waiting.set(session.sessionId, { session, isNew: origin === "new" });
         },
         setConfigOption(_session, configId, value) {

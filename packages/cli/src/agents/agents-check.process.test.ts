@@ -8,7 +8,7 @@ import { agentHome, patience } from "../../test/support/agents-probe.ts";
 const choice = (value: string) => ({ value, name: `The ${value}` });
 const able: Partial<AgentScenario> = {
   open: {
-    options: [
+    configOptions: [
       {
         configId: "mode",
         name: "Mode",
@@ -41,7 +41,7 @@ const able: Partial<AgentScenario> = {
         options: [choice("dry")],
       },
     ],
-    commands: [
+    availableCommands: [
       { type: "command", name: "test", description: "Runs the \u001b[2Jtests" },
       { type: "command", name: "find", description: "Finds it", input: { type: "text", hint: "what" } },
     ],
@@ -83,7 +83,7 @@ for (const version of [1, 2] as const) {
 
 test("commands that an agent names after it has answered are waited for", patience, (t) => {
   const { parley, agent } = agentHome(t);
-  const late = { steps: [{ delay: 100 }, { commands: able.open?.commands ?? [] }] };
+  const late = { steps: [{ delay: 100 }, { availableCommands: able.open?.availableCommands ?? [] }] };
   const { stdout } = parley(["agents", "check", "--", ...agent({ editions: ["v1"], open: late })]);
   assert.match(stdout, /^commands: +\/test/m);
 });

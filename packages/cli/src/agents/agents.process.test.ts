@@ -227,7 +227,7 @@ test("a run uses the agent of the config, with its mode, its options and the MCP
   });
   const [command, ...args] = agent({
     editions: ["v1"],
-    open: { options: [select("m", "mode"), select("effort", "thought_level")] },
+    open: { configOptions: [select("m", "mode"), select("effort", "thought_level")] },
     otherwise: [{ say: "done" }],
   });
   const mcpServers = { files: { command: "/nowhere/mcp" }, web: { url: "http://127.0.0.1:9/mcp" } };

@@ -93,7 +93,7 @@ suite("recovery", { concurrency: 2 }, () => {
       options: modes,
     };
     const scenario: Partial<AgentScenario> = {
-      open: { options: [option] },
+      open: { configOptions: [option] },
       otherwise: [{ say: "fine" }],
       wire: {
         replies: [{ method: "session/set_config_option", error: { code: -32603, message: "not now" } }],

@@ -60,7 +60,7 @@ function talkative(known: readonly string[], version: 1 | 2): Partial<AgentScena
     name: `named ${spoken}`,
     title: `called ${spoken}`,
     open: {
-      options: [
+      configOptions: [
         {
           configId: known[0]!,
           name: spoken,
@@ -69,7 +69,7 @@ function talkative(known: readonly string[], version: 1 | 2): Partial<AgentScena
           options: known.map((value) => ({ value, name: value })),
         },
       ],
-      commands: [{ type: "command", name: "leak", description: spoken }],
+      availableCommands: [{ type: "command", name: "leak", description: spoken }],
     },
     otherwise: [
       { think: `thought ${spoken}` },

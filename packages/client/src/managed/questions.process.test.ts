@@ -165,8 +165,14 @@ test(
     ];
     const { entry, starts } = scripted(
       t,
-      { play: { open: { options }, sessions: [], otherwise: [{ crash: {} }] } },
-      { play: { open: { options }, sessions: [{ sessionId: "old", cwd }], otherwise: say("ok") } },
+      { play: { open: { configOptions: options }, sessions: [], otherwise: [{ crash: {} }] } },
+      {
+        play: {
+          open: { configOptions: options },
+          sessions: [{ sessionId: "old", cwd }],
+          otherwise: say("ok"),
+        },
+      },
     );
     const { agent, events } = await managed(t, entry, { asker: { newSession: async () => true } });
     const setup = {
@@ -203,7 +209,7 @@ test("an agent that refuses an option goes on without it", patience, async (t) =
   const wire = {
     replies: [{ method: "session/set_config_option", error: { code: -32603, message: "not now" } }],
   };
-  const { entry } = scripted(t, { play: { open: { options }, wire, otherwise: say("ok") } });
+  const { entry } = scripted(t, { play: { open: { configOptions: options }, wire, otherwise: say("ok") } });
   const { agent } = await managed(t, entry);
   const session = await agent.newSession({ cwd, setup: { options: { effort: "high" } } });
   assert.deepEqual(session.setupProblems, [

@@ -19,7 +19,10 @@ const mode = {
 };
 const known: Partial<AgentScenario> = {
   sessions: [{ sessionId: "old", cwd }],
-  open: { options: [mode], commands: [{ type: "command", name: "test", description: "Runs the tests" }] },
+  open: {
+    configOptions: [mode],
+    availableCommands: [{ type: "command", name: "test", description: "Runs the tests" }],
+  },
 };
 const dying: Partial<AgentScenario> = { ...known, otherwise: [{ crash: { signal: "SIGKILL" } }] };
 

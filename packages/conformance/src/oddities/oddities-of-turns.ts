@@ -145,7 +145,7 @@ export const turnOddities = {
         later: [
           { usage: { used: 1, size: 2 } },
           { title: "Later" },
-          { commands: [{ type: "command", name: "x", description: "X" }] },
+          { availableCommands: [{ type: "command", name: "x", description: "X" }] },
           { say: "Info: Operation cancelled by user" },
         ],
       },
