@@ -153,3 +153,11 @@ test("a store that is a path is refused when the agent is made", () => {
     message: /session\.store must be a store such as sqliteStore\(.*\), got "\/tmp\/x\.db"/,
   });
 });
+
+inEveryVersion("a fork that is not enabled names the feature that both sides need", async (pair) => {
+  const { agent: connection, session } = await openSession(pair, { prompt: () => undefined });
+  await assert.rejects(connection.forkSession(session.sessionId, { cwd: session.cwd }), {
+    name: "TypeError",
+    message: 'this agent does not fork sessions; it is unstable: both sides need unstable: ["fork"]',
+  });
+});

@@ -16,7 +16,7 @@ import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { AuthMethod, Implementation, SystemPrompt } from "../../model/content.ts";
 import { completeServers } from "../../model/outgoing.ts";
-import type { UnstableFeatures } from "../../validation/unstable-features.ts";
+import type { UnstableFeature, UnstableFeatures } from "../../validation/unstable-features.ts";
 import { abortable, abortError } from "./abortable.ts";
 import { checkAbsolute } from "./absolute-path.ts";
 import type {
@@ -114,7 +114,7 @@ export class LiveClientConnection implements ClientConnection {
   }
 
   async forkSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
-    this.#needs(this.capabilities.fork, "fork sessions");
+    this.#needs(this.capabilities.fork, "fork sessions", "fork");
     const { params } = this.#edition.open(this.#activation("forkSession", options));
     const call = { method: "session/fork", params: { ...(params as object), sessionId } }; // of a request
     return this.#named(options, call);
@@ -276,7 +276,7 @@ export class LiveClientConnection implements ClientConnection {
 
   /** Only what was declared, and text. */
   #checkSystemPrompt({ mode, content }: SystemPrompt): void {
-    this.#needs(this.capabilities.systemPrompt, "take a system prompt");
+    this.#needs(this.capabilities.systemPrompt, "take a system prompt", "system_prompt");
     if (mode === "override")
       this.#needs(this.capabilities.systemPromptOverride, "let a system prompt override its own");
     if (content.length === 0 || content.some((block) => block.type !== "text" || block.text === ""))
@@ -284,8 +284,10 @@ export class LiveClientConnection implements ClientConnection {
   }
 
   /** Throws for a request that the agent does not support. */
-  #needs(offered: boolean, what: string): void {
-    if (!offered) throw new TypeError(`this agent does not ${what}`);
+  #needs(offered: boolean, what: string, feature?: UnstableFeature): void {
+    if (offered) return;
+    const hint = feature === undefined ? "" : `; it is unstable: both sides need unstable: ["${feature}"]`;
+    throw new TypeError(`this agent does not ${what}${hint}`);
   }
 }
 
