@@ -1,4 +1,4 @@
-// What a transport of your own is made of, and transports for tests and web streams, in every JavaScript runtime.
+// The parts of a custom transport, and transports for tests and web streams, in every JavaScript runtime.
 
 export type { EndReason, Fault, LineAccess, Sink, Transport } from "./jsonrpc/transport.ts";
 export type { ByteChannel, ByteReceiver, FrameLimits, TextPlatform } from "./transport/byte-channel.ts";

@@ -81,7 +81,7 @@ export type AgentOpResult =
       readonly client: ClientCapabilities;
     };
 
-/** What a client can do. */
+/** The features of a client. */
 export interface ClientCapabilities {
   /** Agents may read its files. Always false on v2. */
   readonly readTextFile: boolean;
@@ -105,7 +105,7 @@ export interface ClientCapabilities {
   readonly _meta?: Meta;
 }
 
-/** What an agent can do. */
+/** The features of an agent. */
 export interface AgentCapabilities {
   /** Prompts may contain images. */
   readonly image: boolean;

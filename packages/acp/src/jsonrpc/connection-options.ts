@@ -29,7 +29,7 @@ export interface ConnectionOptions {
   /** Returns why these calls must not be sent as one batch, or undefined. */
   readonly refuseBatch?: (calls: readonly BatchCall[]) => string | undefined;
   /**
-   * What to do with lines that are not JSON. "answer" answers each with RequestError "parse_error". "skip" only counts
+   * The treatment of lines that are not JSON. "answer" answers each with RequestError "parse_error". "skip" only counts
    * and logs lines that do not begin like a message, for clients that read an agent's stdout. Default: "answer" for a
    * plain connection and for agents, "skip" for clients.
    */

@@ -2,7 +2,7 @@
 
 import type { Entry } from "./entry.ts";
 
-/** What a store keeps about a session in addition to its entries. */
+/** The facts that a store keeps about a session in addition to its entries. */
 export interface SessionRecord {
   /** The id of the session. */
   readonly sessionId: string;

@@ -12,7 +12,7 @@ export interface PermissionRequest {
   readonly title: string;
   /** More about it. */
   readonly description?: string;
-  /** What it is about: a tool call or a command. */
+  /** The tool call or command that it is about. */
   readonly subject?: PermissionSubject;
   /** The answers to choose from. */
   readonly options: readonly PermissionOption[];
@@ -23,7 +23,7 @@ export interface PermissionRequest {
 export type SessionId = string;
 
 /**
- * What a permission request is about: a tool call or a command.
+ * The tool call or command that a permission request is about.
  * Newer peers send further kinds: give a `switch` over it a `default:`.
  */
 export type PermissionSubject =
@@ -42,7 +42,7 @@ export interface ToolCallUpdate {
   readonly kind?: ToolKind | null;
   /** How far it is. "completed", "failed" and "cancelled" are ends. */
   readonly status?: ToolCallStatus | null;
-  /** What to show: the whole list, in place of the one before. */
+  /** The content to show: the whole list, in place of the one before. */
   readonly content?: readonly ToolCallContent[] | null;
   /** The files that it works on. */
   readonly locations?: readonly ToolCallLocation[] | null;
@@ -214,7 +214,7 @@ export type DiffChange = {
 );
 
 /**
- * What a diff changes: a text, bytes, a directory or a symbolic link.
+ * The kind of file that a diff changes: a text, bytes, a directory or a symbolic link.
  * Newer peers send further kinds: give a `switch` over it a `default:`.
  */
 export type DiffFileType = "text" | "binary" | "directory" | "symlink" | `_${string}` | UnknownTag;
@@ -282,7 +282,7 @@ export interface ToolCallLocation {
   readonly _meta?: Meta;
 }
 
-/** What the user may do with a tool call. */
+/** The actions that the user may take on a tool call. */
 export interface ToolCallCapabilities {
   /** Present where the call can be cancelled alone. */
   readonly cancel?: ToolCallCancelCapabilities;
@@ -357,7 +357,7 @@ export type ElicitationPropertySchema =
   | ({ readonly type: "array" } & MultiSelectPropertySchema)
   | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
-/** What a text field expects. Newer peers send further kinds: give a `switch` over it a `default:`. */
+/** The kind of text that a field expects. Newer peers send further kinds: give a `switch` over it a `default:`. */
 export type StringFormat = "email" | "uri" | "date" | "date-time" | `_${string}` | UnknownTag;
 
 /** One choice of a field. */
@@ -523,7 +523,7 @@ export type SessionConfigOption = {
 export type SessionConfigId = string;
 
 /**
- * What an option is about, so that a client can show it in the right place.
+ * The subject of an option, so that a client can show it in the right place.
  * Newer peers send further kinds: give a `switch` over it a `default:`.
  */
 export type SessionConfigOptionCategory = "mode" | "model" | "model_config" | "thought_level" | `_${string}` | UnknownTag;
@@ -579,7 +579,10 @@ export type AvailableCommand =
   readonly description: string;
 });
 
-/** What a command takes after its name. Newer peers send further kinds: give a `switch` over it a `default:`. */
+/**
+ * The input that a command takes after its name.
+ * Newer peers send further kinds: give a `switch` over it a `default:`.
+ */
 export type AvailableCommandInput =
   | ({ readonly type: "text" } & TextCommandInput)
   | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
@@ -597,13 +600,13 @@ export interface Command {
   readonly name: string;
   /** Says what it does. */
   readonly description: string;
-  /** What it takes after its name. Absent: nothing. */
+  /** The input after its name. Absent: none. */
   readonly input?: AvailableCommandInput;
   readonly _meta?: Meta;
 }
 
 /**
- * What the agent does now: it works, it is idle, or it waits for the user.
+ * The state of the agent: it works, it is idle, or it waits for the user.
  * Newer peers send further kinds: give a `switch` over it a `default:`.
  */
 export type StateUpdate =
@@ -836,7 +839,7 @@ export interface TerminalSize {
   readonly _meta?: Meta;
 }
 
-/** What the user may do with a terminal. */
+/** The actions that the user may take on a terminal. */
 export interface TerminalCapabilities {
   /** Present where the terminal can be cancelled. */
   readonly cancel?: TerminalCancelCapabilities;
@@ -968,7 +971,7 @@ export interface SessionInfoUpdate {
   readonly _meta?: Meta | null;
 }
 
-/** What the session cost so far. */
+/** The cost of the session so far. */
 export interface Cost {
   readonly amount: number;
   /** The currency (ISO 4217), such as "USD". */
@@ -982,7 +985,7 @@ export interface UsageUpdate {
   readonly used: number;
   /** Tokens that fit into the context. */
   readonly size: number;
-  /** What the session cost so far. */
+  /** The cost of the session so far. */
   readonly cost?: Cost | null;
   readonly _meta?: Meta;
 }
@@ -1008,7 +1011,7 @@ export type CompactionStatus = "in_progress" | "completed" | "failed" | "cancell
 export interface CompactionUpdate {
   readonly compactionId: CompactionId;
   readonly status: CompactionStatus;
-  /** What takes the place of the older messages. */
+  /** The text that takes the place of the older messages. */
   readonly summary?: readonly ContentBlock[] | null;
   readonly error?: string | null;
   readonly _meta?: Meta | null;
@@ -1022,7 +1025,7 @@ export interface CompactionSummaryChunk {
 }
 
 /**
- * What the user may do with a subagent.
+ * The actions that the user may take on a subagent.
  *
  * @experimental
  */
@@ -1051,7 +1054,7 @@ export interface SubagentUpdate {
   readonly title?: string | null;
   readonly description?: string | null;
   readonly capabilities?: SubagentSessionCapabilities | null;
-  /** What it does now. */
+  /** Its state now. */
   readonly state?: StateUpdate | null;
   readonly cwd?: string | null;
   readonly additionalDirectories?: readonly string[] | null;

@@ -26,10 +26,14 @@ for (const [command, args, message] of cases) {
 
 test("an option that does not exist is refused by name", () => {
   const options = "cwd, env, signal, graceMs, killMs, onStderr, stderrTailBytes, framing, limits";
-  for (const name of ["environment", "kill", "timeout"]) {
+  for (const [name, hint] of [
+    ["environment", "did you mean env? "],
+    ["kill", "did you mean killMs? "],
+    ["timeout", ""],
+  ] as const) {
     assert.throws(() => spawnTransport("ls", [], { [name]: {} } as never), {
       name: "TypeError",
-      message: `spawnTransport: there is no option ${name}; the options are ${options}`,
+      message: `spawnTransport: there is no option ${name}; ${hint}the options are ${options}`,
     });
   }
   // @ts-expect-error -- the signal is named signal

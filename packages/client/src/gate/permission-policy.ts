@@ -2,9 +2,8 @@
 
 import { isAbsolute, join } from "node:path";
 import type { ClientPolicy } from "@parley/acp";
-import { argumentText, optional } from "@parley/acp/internal";
+import { argumentText, checkOptions, isObject, optional } from "@parley/acp/internal";
 import { auditLog } from "../audit/audit-log.ts";
-import { checkKeys } from "../base/option-keys.ts";
 import { parsePolicy } from "../rules/policy-text.ts";
 import { rememberedRules } from "../rules/remembered.ts";
 import type { PermissionDecision } from "./decision.ts";
@@ -90,7 +89,7 @@ const optionKeys: Readonly<Record<keyof PermissionPolicyOptions, true>> = {
  * await using agent = await connectAgent("gemini", { name: "my-app", version: "1.0.0", policy });
  */
 export function permissionPolicy(options: PermissionPolicyOptions = {}): PermissionPolicy {
-  checkOptions(options);
+  checkGiven(options);
   const { stateDir, extraRoots, overlay, env, answerMs } = options;
   const { audit: wanted = stateDir !== undefined } = options;
   const audit =
@@ -124,8 +123,11 @@ export function permissionPolicy(options: PermissionPolicyOptions = {}): Permiss
   return made;
 }
 
-function checkOptions(options: PermissionPolicyOptions): void {
-  checkKeys("permissionPolicy", options, optionKeys);
+function checkGiven(options: PermissionPolicyOptions): void {
+  const given: unknown = options; // callers may have no types
+  if (!isObject(given))
+    throw new TypeError(`permissionPolicy: expected an object of options, got ${argumentText(given)}`);
+  checkOptions("permissionPolicy", options, optionKeys);
   const { stateDir, extraRoots = [], rules = [], ask, audit } = options;
   const paths = [
     ...(stateDir === undefined ? [] : [["stateDir", stateDir] as const]),

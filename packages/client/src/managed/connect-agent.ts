@@ -1,9 +1,8 @@
 // Starts or reaches an agent by its name, its command or its spec, with a policy and a history.
 
 import { isAbsolute } from "node:path";
-import { argumentText, optional } from "@parley/acp/internal";
+import { argumentText, checkOptions, isObject, optional } from "@parley/acp/internal";
 import type { AgentEntry, AgentSpec } from "../agents/agent-spec.ts";
-import { checkKeys } from "../base/option-keys.ts";
 import { guardOf, type PolicyGuard } from "../gate/policy-guard.ts";
 import type { HistoryAgent } from "../history/history-record.ts";
 import { recordSessions } from "../history/record-sessions.ts";
@@ -73,7 +72,7 @@ export async function connectAgent(
   target: string | readonly string[] | AgentSpec,
   options: ConnectAgentOptions,
 ): Promise<ManagedAgent> {
-  checkOptions(options);
+  checkGiven(options);
   const { policy, history, agents, signal, ...rest } = options;
   const entry = targetEntry(target, agents);
   const started: { agent?: ManagedConnection } = {};
@@ -137,8 +136,11 @@ function historyAgent(entry: AgentEntry, agent: ManagedConnection | undefined): 
   return { name: own === "" ? entry.name : own, command: [entry.command, ...entry.args] };
 }
 
-function checkOptions(options: ConnectAgentOptions): void {
-  checkKeys("connectAgent", options, optionKeys);
+function checkGiven(options: ConnectAgentOptions): void {
+  const given: unknown = options; // callers may have no types
+  if (!isObject(given))
+    throw new TypeError(`connectAgent: expected an object of options, got ${argumentText(given)}`);
+  checkOptions("connectAgent", options, optionKeys);
   const { cwd, policy } = options;
   if (cwd !== undefined && (typeof cwd !== "string" || !isAbsolute(cwd)))
     throw new TypeError(`connectAgent: cwd must be absolute, got ${argumentText(cwd)}`);

@@ -69,7 +69,7 @@ export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptE
     readonly sse?: boolean;
   };
   /**
-   * What happens to a prompt that arrives during a turn. "queue" makes it the next turn, "reject" refuses it with
+   * The treatment of a prompt that arrives during a turn. "queue" makes it the next turn, "reject" refuses it with
    * RequestError "turn_in_progress", "inbox" puts it into `turn.inbox`. Default "queue".
    */
   readonly concurrentPrompts?: "queue" | "reject" | "inbox";

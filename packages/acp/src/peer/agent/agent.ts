@@ -96,8 +96,8 @@ export function agent<Data = undefined, const End extends PromptEnd = PromptEnd>
   const definition = given as AgentDefinition;
   checkAgentDefinition(definition);
   const { session } = definition;
-  const ownLog = definition.log && guardedLog(definition.log);
-  const store = guardedStore(session?.store ?? memoryStore(), ownLog ?? (() => undefined));
+  const ownLog = definition.log;
+  const store = guardedStore(session?.store ?? memoryStore(), guardedLog(ownLog));
   const connections = new Set<AgentConnection>();
   let closing: Promise<void> | undefined;
 

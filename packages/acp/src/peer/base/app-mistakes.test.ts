@@ -15,7 +15,7 @@ inEveryVersion("a misspelt permission does not run the call, and says what was m
           turn.tool(start, () => {
             hasRun = true;
           }),
-        { name: "TypeError", message: /turn\.tool: there is no "permision"; did you mean permission\?/ },
+        { name: "TypeError", message: /turn\.tool: there is no option permision; did you mean permission\?/ },
       );
       // wrong arguments throw at the call, so that a call which nobody awaits is not silent
       assert.throws(() => turn.tool("Read" as never, () => undefined), TypeError);

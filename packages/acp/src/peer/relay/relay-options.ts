@@ -11,7 +11,7 @@ export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> 
   /** The edition that the client is offered. Default: the one that it asks for, if the relay knows it. */
   readonly as?: Edition;
   /**
-   * What to do with something that the other version cannot express. "lossy" (default) sends the nearest thing, and
+   * The treatment of things that the other version cannot express. "lossy" (default) sends the nearest thing, and
    * notes the loss in the log and under `parley.dev/lost` in `_meta`: of the update, and of the message that ends the
    * turn (the answer to the prompt on version 1, the idle state on version 2). "strict" drops such updates, refuses
    * such requests with RequestError "invalid_params", and logs both.

@@ -43,7 +43,7 @@ export interface RelayedEditions {
 
 /** A running relay. */
 export interface Relay {
-  /** What both sides speak, after the handshake. Rejects when the relay ends before. */
+  /** The editions that both sides speak, after the handshake. Rejects when the relay ends before. */
   readonly editions: Promise<RelayedEditions>;
   /** Resolves with the reason when both sides are closed; never rejects. */
   readonly closed: Promise<string>;

@@ -1,6 +1,6 @@
 // Runs and reports one tool call. Its status always ends, also when it throws or is cancelled.
 
-import { nearestWord } from "../../../base/nearest-word.ts";
+import { checkOptions } from "../../../base/known-options.ts";
 import { bindMethods, isObject, optional } from "../../../base/objects.ts";
 import { argumentText, RequestError } from "../../../jsonrpc/errors.ts";
 import type { PermissionOption } from "../../../model/content.ts";
@@ -336,13 +336,7 @@ export function checkTool(where: string, start: unknown, run: unknown): void {
   if (typeof run !== "function")
     throw new TypeError(`${where}: expected a function that does the work, got ${argumentText(run)}`);
   // a misspelt `permission` must not run the call without asking
-  const unknown = Object.keys(start).find((key) => !Object.hasOwn(startKeys, key));
-  if (unknown !== undefined) {
-    const known = Object.keys(startKeys);
-    throw new TypeError(
-      `${where}: there is no ${argumentText(unknown)}; did you mean ${nearestWord(unknown, known) ?? known.join(", ")}?`,
-    );
-  }
+  checkOptions(where, start, startKeys);
   const { permission } = start;
   if (permission !== undefined && typeof permission !== "boolean" && !isObject(permission))
     throw new TypeError(
