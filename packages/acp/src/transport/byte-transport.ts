@@ -188,8 +188,7 @@ class ByteTransport implements Transport, ByteReceiver {
       const text = given ?? JSON.stringify(message);
       return `Content-Length: ${this.#platform.byteLength(text)}\r\n\r\n${text}`;
     }
-    // text from another framing may contain line breaks (T2)
-    return `${given === undefined || given.includes("\n") ? JSON.stringify(message) : given}\n`;
+    return `${given ?? JSON.stringify(message)}\n`;
   }
 
   #beginDecoding(hasHeaders: boolean, input: Uint8Array): void {

@@ -4,7 +4,7 @@ import { type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
-import { type FrameParser, frameParser } from "./frame-parser.ts";
+import { type FrameParser, frameParser, inOneLine } from "./frame-parser.ts";
 
 /**
  * Registers or removes a listener.
@@ -215,7 +215,7 @@ class WebSocketTransport implements Transport {
 
   #read(text: string): void {
     if (this.#sink === undefined) return;
-    this.#parser?.frame(text);
+    this.#parser?.frame(inOneLine(text));
     this.#sink?.idle();
   }
 

@@ -48,6 +48,7 @@ export class ToolEncoder {
     if (first) this.#announced.add(toolCallId);
     if (content !== undefined) this.#contents.set(toolCallId, content ?? []);
     if (isFinal(update.status)) this.#end(toolCallId);
+    if (!first && isSameOnV1(update)) return update as wire.SessionUpdate; // as: it has only what version 1 has
     const sent: Sendable = first
       ? {
           sessionUpdate: "tool_call",
@@ -220,6 +221,28 @@ const kinds = new Set([
   "fetch",
   "switch_mode",
 ]);
+
+/** Whether the JSON of a change is the same in version 1. */
+function isSameOnV1(update: ToolCallUpdate): boolean {
+  const { title, name, kind, status, content, locations, rawInput, rawOutput, capabilities, _meta } = update;
+  const hasNull =
+    title === null ||
+    name === null ||
+    kind === null ||
+    status === null ||
+    content === null ||
+    locations === null ||
+    rawInput === null ||
+    rawOutput === null ||
+    _meta === null;
+  if (hasNull || capabilities !== undefined) return false;
+  if (kind !== undefined && kind !== "other" && !kinds.has(kind)) return false;
+  if (status !== undefined && status !== "in_progress" && toolStatus(status, undefined) !== status)
+    return false;
+  return (
+    content === undefined || content.every((item) => item.type === "content" && isV1Content(item.content))
+  );
+}
 
 function isFinal(status: string | null | undefined): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";

@@ -74,6 +74,16 @@ export const migrations: readonly Migration[] = [
       INSERT INTO spoken (spoken, rank) VALUES ('secure-delete', 1);
     `,
   },
+  {
+    // The body of an entry is its text. In rows without a kind, which are older, it is the whole entry.
+    version: 2_000,
+    sql: `
+      ALTER TABLE entry ADD COLUMN format INTEGER;
+      ALTER TABLE entry ADD COLUMN time REAL;
+      ALTER TABLE entry ADD COLUMN kind TEXT;
+      ALTER TABLE entry ADD COLUMN tag TEXT;
+    `,
+  },
 ];
 
 export function majorOf(version: number): number {

@@ -24,6 +24,7 @@ import { Failure } from "../../wire/decode.ts";
 import { BoundWire, extensionName, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
+import { encodedCheck } from "./encoded-check.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 
 /** Does what the client asks: with sessions of its own, or as a relay to another agent. */
@@ -112,15 +113,28 @@ export class AgentWire implements SessionSender {
   // ---- what the host sends
 
   sendUpdate(sessionId: string, update: object): Promise<void> | undefined {
-    return this.sendChecked(this.checkUpdate(sessionId, update));
+    return this.#connection.notify("session/update", this.checkUpdate(sessionId, update));
   }
 
   checkUpdate(sessionId: string, update: object): object {
     return this.#now.wire.notification("session/update", { sessionId, update }) as object; // as it was given
   }
 
-  sendChecked(params: object): Promise<void> | undefined {
-    return this.#connection.notify("session/update", params);
+  sendEncoded(
+    params: { readonly sessionId: string; readonly update: object },
+    text: string,
+  ): Promise<void> | undefined {
+    if (encodedCheck.isOn || this.rules === undefined) this.#checkEncoded(params, text);
+    return this.#connection.notify("session/update", params, text);
+  }
+
+  /** The text says the same as the params, and they are valid. */
+  #checkEncoded(params: { readonly sessionId: string; readonly update: object }, text: string): void {
+    this.checkUpdate(params.sessionId, params.update);
+    const message = { jsonrpc: "2.0", method: "session/update", params };
+    const sorted = (value: unknown) => JSON.stringify(sortedKeys(value));
+    if (sorted(JSON.parse(text)) !== sorted(JSON.parse(JSON.stringify(message))))
+      throw new Error(`the text of an update is wrong: ${text.slice(0, 1_000)}`);
   }
 
   request(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
@@ -234,4 +248,11 @@ export class AgentWire implements SessionSender {
     if (decoded instanceof Failure || method !== "session/cancel") return;
     this.#host.cancel((decoded as { sessionId: string }).sessionId); // validated by the method's row
   }
+}
+
+function sortedKeys(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sortedKeys(inner)]));
 }

@@ -2,9 +2,7 @@
 
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../../jsonrpc/errors.ts";
-import type { Entry } from "../../../model/entry.ts";
-import { upgradeEntries, upgradeEntry } from "../../../model/entry-format.ts";
-import type { SessionStore } from "../../../model/store.ts";
+import type { SessionStore, StoredEntry } from "../../../model/store.ts";
 
 export type GuardedStore = Required<SessionStore>;
 
@@ -33,19 +31,18 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     get: (sessionId) => guarded(() => store.get(sessionId)),
     patch: (sessionId, patch) => guarded(() => store.patch(sessionId, patch)),
     list: (query) => guarded(() => store.list(query)),
-    append: (sessionId, entries, options) => guarded(() => store.append(sessionId, entries, options)),
-    async *entries(sessionId, fromSeq): AsyncGenerator<Entry> {
+    append: (sessionId, entries) => guarded(() => store.append(sessionId, entries)),
+    async *entries(sessionId, fromSeq): AsyncGenerator<StoredEntry> {
       try {
-        for await (const entry of store.entries(sessionId, fromSeq)) yield upgradeEntry(entry);
+        yield* store.entries(sessionId, fromSeq);
       } catch (error) {
         throw clientError(error);
       }
     },
-    async *pages(sessionId, fromSeq): AsyncGenerator<readonly Entry[]> {
+    async *pages(sessionId, fromSeq): AsyncGenerator<readonly StoredEntry[]> {
       try {
-        if (store.pages === undefined) {
-          for await (const entry of store.entries(sessionId, fromSeq)) yield [upgradeEntry(entry)];
-        } else for await (const page of store.pages(sessionId, fromSeq)) yield upgradeEntries(page);
+        if (store.pages !== undefined) yield* store.pages(sessionId, fromSeq);
+        else for await (const entry of store.entries(sessionId, fromSeq)) yield [entry];
       } catch (error) {
         throw clientError(error);
       }

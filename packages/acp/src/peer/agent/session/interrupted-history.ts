@@ -1,6 +1,8 @@
 // Completes a history whose process crashed: open tool calls have failed, and open turns were interrupted (F1, F11).
 
-import type { Entry, EntryBody } from "../../../model/entry.ts";
+import type { EntryBody } from "../../../model/entry.ts";
+import { readEntry } from "../../../model/entry-format.ts";
+import type { StoredEntry } from "../../../model/store.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { beginsToolCall, finalStatuses } from "./announced-work.ts";
 
@@ -12,7 +14,7 @@ export interface HistoryEnd {
 
 /** Reads the entries since the last time that nothing was open, which are few. */
 export async function historyEnd(
-  entries: (fromSeq: number) => AsyncIterable<Entry>,
+  entries: (fromSeq: number) => AsyncIterable<StoredEntry>,
   settledSeq = 0,
 ): Promise<HistoryEnd> {
   const open = new OpenThings(settledSeq > 0);
@@ -20,7 +22,7 @@ export async function historyEnd(
   // from the settled entry on: if it is not there, the number is wrong
   for await (const entry of entries(Math.max(settledSeq, 1))) {
     last = entry.seq;
-    if (last > settledSeq) open.follow(entry);
+    if (last > settledSeq) open.follow(readEntry(entry));
   }
   if (last === 0 && settledSeq > 0) return historyEnd(entries);
   return { nextSeq: last + 1, missing: open.ends() };
