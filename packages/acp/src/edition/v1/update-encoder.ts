@@ -90,8 +90,7 @@ export class V1UpdateEncoder {
         return undefined;
       case "compaction_update":
       case "compaction_summary_chunk":
-        // content is checked again before it is sent
-        if (this.#features.compaction) return update as wire.SessionUpdate;
+        if (this.#features.compaction) return compaction(update, lost);
         lost?.("a compaction of the conversation, which the client does not show");
         return undefined;
       case "state_update":
@@ -176,6 +175,19 @@ export class V1UpdateEncoder {
     this.#tools ??= new ToolEncoder();
     return this.#tools;
   }
+}
+
+/** The same JSON in both versions, but for kinds of content that version 1 does not know. */
+function compaction(
+  update: Extract<SessionUpdate, { sessionUpdate: "compaction_update" | "compaction_summary_chunk" }>,
+  lost: Lost | undefined,
+): Encoded {
+  const blocks = update.sessionUpdate === "compaction_update" ? (update.summary ?? []) : [update.content];
+  // as, twice: it has only what version 1 has
+  if (blocks.every(isV1Content)) return update as wire.SessionUpdate;
+  lost?.("content of kinds that version 1 does not know");
+  if (update.sessionUpdate === "compaction_summary_chunk") return undefined;
+  return { ...update, summary: blocks.filter(isV1Content) } as wire.SessionUpdate;
 }
 
 function v1Entries(entries: readonly PlanEntry[]): wire.PlanEntry[] {

@@ -116,10 +116,12 @@ export class SessionUpdates {
     this.sender.log("error", "the session's store failed", { sessionId: this.sessionId, error });
   }
 
-  /** Reports the state of the session. A client that comes back gets it again. */
+  /** Reports the state of the session. A client that comes back gets it again. Throws when it is not valid. */
   setState(state: SessionState): void {
+    const update: SessionUpdate = { sessionUpdate: "state_update", ...state, ...this.#background() };
+    this.checkSchema(update);
     this.#state = state;
-    void this.output.show({ sessionUpdate: "state_update", ...state, ...this.#background() });
+    void this.output.show(update);
   }
 
   setBackground(work: readonly BackgroundWork[]): void {
