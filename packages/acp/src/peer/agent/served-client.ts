@@ -56,8 +56,9 @@ export class ServedClient implements AgentHost, AgentConnection {
     definition: AgentDefinition,
     { store, log = definition.log }: ServedClientParts,
   ) {
-    const { editions = allEditions, unstable = [], connection } = definition;
-    const options = { ...connection, versions: versionsOf(editions), unstable, ...optional({ log }) };
+    const { editions = allEditions, unstable = [], exposeErrors = true, connection } = definition;
+    const versions = versionsOf(editions);
+    const options = { ...connection, versions, unstable, exposeErrors, ...optional({ log }) };
     this.#definition = definition;
     this.#wire = new AgentWire(transport, options, this);
     this.#sessions = new AgentSessions(definition, this.#wire, store);

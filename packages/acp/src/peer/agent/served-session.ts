@@ -270,8 +270,9 @@ export class ServedSession implements AgentSession {
   }
 
   async #run(queued: QueuedTurn): Promise<ReceivedPrompt[]> {
-    const { concurrentPrompts, unstable = [], connection } = this.#definition;
-    const turn = newTurn(this, this.updates, queued, connection?.clientTimeoutMs);
+    const { concurrentPrompts, unstable = [], exposeErrors = true, connection } = this.#definition;
+    const clientTimeoutMs = connection?.clientTimeoutMs;
+    const turn = newTurn(this, this.updates, queued, { clientTimeoutMs, exposesErrors: exposeErrors });
     this.#turn = turn;
     if (concurrentPrompts === "inbox")
       for (const prompt of this.#queue.withdrawAll(({ run }) => run === undefined))
