@@ -1,6 +1,7 @@
 // The sessions of one connection: opens, loads, lists, forks, closes and deletes them.
 
 import { withTimeout } from "../../base/deadline.ts";
+import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
 import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
@@ -181,7 +182,7 @@ export class AgentSessions {
   ): Promise<ServedSession> {
     const record = await this.#store.get(sessionId);
     if (record === undefined) throw RequestError.sessionNotFound(sessionId);
-    if (record.cwd !== activation.cwd) {
+    if (normalPath(record.cwd) !== normalPath(activation.cwd)) {
       const message = `the session belongs to another working directory: ${JSON.stringify(record.cwd)}`;
       throw RequestError.invalidParams(message, "/cwd");
     }
