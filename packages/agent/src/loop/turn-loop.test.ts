@@ -181,7 +181,8 @@ inEveryVersion("a failure of the model reaches the user in the model's words", {
   const { stopReason, error } = await session.prompt("go").result;
   assert.equal(stopReason, "error");
   assert.equal(error?.message, "Too many requests: try again in a minute");
-  assert.deepEqual(error?.data, { reason: "model_rate_limit", retryAfter: 60 });
+  assert.deepEqual([error?.kind, error?.code], ["rate_limited", -32_065]);
+  assert.deepEqual(error?.data, { reason: "rate_limited", retryAfter: 60 });
   assert.equal((await session.prompt("again").result).stopReason, "end_turn");
 });
 

@@ -28,7 +28,7 @@ export function* answer(request: ModelRequest): Generator<ModelEvent> {
     }
     next = script.next(follower.outcomes);
   }
-  if (next.done) return yield* speak(`${unseen(messages[asked])}${next.value}`, request);
+  if (next.done) return yield* speak(next.value, request);
   yield* act(next.value, work.length, request);
 }
 
@@ -37,18 +37,7 @@ function calls(message: ModelMessage): string[] {
   return message.content.flatMap((part) => (part.type === "tool_call" ? [part.name] : []));
 }
 
-const leftOut = /^\[(image|audio) left out: /;
-
-/** Says which attached media the offline model cannot use. */
-function unseen(message: ModelMessage | undefined): string {
-  const parts = message?.role === "user" ? message.content : [];
-  const kinds = new Set(
-    parts.flatMap((part) => (part.type === "text" ? (leftOut.exec(part.text)?.[1] ?? []) : [])),
-  );
-  if (kinds.size === 0) return "";
-  const what = [...kinds].map((kind) => (kind === "image" ? "see images" : "hear sound")).join(" or ");
-  return `I cannot ${what}: that takes a model, see \`parley help agent\`.\n\n`;
-}
+const leftOut = /^\[(?:image|audio|document)\b.* left out: /;
 
 /** The user's text; "this" is replaced by the file that the prompt refers to. */
 function requestText(message: ModelMessage | undefined): string {

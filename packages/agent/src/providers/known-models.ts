@@ -16,7 +16,14 @@ function openaiPrice(input: number, output: number, cachedInput: number): Price 
 }
 
 function textModel(name: string, contextWindow: number, price?: Price): ModelOverrides {
-  return { name, contextWindow, takesImages: true, thinks: true, ...(price && { price }) };
+  return {
+    name,
+    contextWindow,
+    takesImages: true,
+    takesDocuments: true,
+    thinks: true,
+    ...(price && { price }),
+  };
 }
 
 function gemini(name: string, price?: Price): ModelOverrides {
@@ -61,11 +68,41 @@ const known: Readonly<Record<"anthropic" | "openai" | "google", Readonly<Record<
 };
 
 const defaults: Readonly<Record<ProviderKind, Omit<ModelFacts, "id" | "name">>> = {
-  anthropic: { contextWindow: 200_000, takesImages: true, takesAudio: false, thinks: true },
-  openai: { contextWindow: 128_000, takesImages: true, takesAudio: false, thinks: true },
-  "openai-chat": { contextWindow: 128_000, takesImages: true, takesAudio: false, thinks: false },
-  google: { contextWindow: 1_048_576, takesImages: true, takesAudio: true, thinks: true },
-  compatible: { contextWindow: 32_768, takesImages: false, takesAudio: false, thinks: false },
+  anthropic: {
+    takesDocuments: true,
+    contextWindow: 200_000,
+    takesImages: true,
+    takesAudio: false,
+    thinks: true,
+  },
+  openai: {
+    takesDocuments: true,
+    contextWindow: 128_000,
+    takesImages: true,
+    takesAudio: false,
+    thinks: true,
+  },
+  "openai-chat": {
+    takesDocuments: true,
+    contextWindow: 128_000,
+    takesImages: true,
+    takesAudio: false,
+    thinks: false,
+  },
+  google: {
+    takesDocuments: true,
+    contextWindow: 1_048_576,
+    takesImages: true,
+    takesAudio: true,
+    thinks: true,
+  },
+  compatible: {
+    takesDocuments: false,
+    contextWindow: 32_768,
+    takesImages: false,
+    takesAudio: false,
+    thinks: false,
+  },
 };
 
 type Family = keyof typeof known;
