@@ -303,7 +303,8 @@ inEveryVersion("A38 A39 N118 C20 lists go page by page, by directory, newest fir
 });
 
 inEveryVersion("a working directory is the same however it is written", async (pair) => {
-  const { agent } = await conversation(pair, { prompt: echo });
+  const seen: string[] = [];
+  const { agent } = await conversation(pair, { prompt: (turn) => void seen.push(turn.session.cwd) });
   const opened = await agent.newSession({ cwd: "/ws/" });
   const { sessionId } = opened;
   await agent.resumeSession(sessionId, { cwd: "/ws/a/.." });
@@ -315,6 +316,7 @@ inEveryVersion("a working directory is the same however it is written", async (p
     await again.close();
   }
   await rejects(agent.loadSession(sessionId, { cwd: "/ws/a" }), -32602, { path: "/cwd" });
+  assert.deepEqual(seen, ["/ws/", "/ws/", "/ws/"], "a session keeps its own spelling");
 });
 
 inEveryVersion("a session in which something happened is listed first", async (pair) => {
