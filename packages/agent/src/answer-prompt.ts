@@ -10,7 +10,7 @@ import { clientVetoes } from "./permissions/vetoes.ts";
 import { type LocalCommand, readPrompt } from "./session/commands.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
 import { modelOf } from "./session/options.ts";
-import { checkImages, tellOfUnusedMedia, userParts } from "./session/prompt-content.ts";
+import { tellOfUnusedMedia, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
 import { type CodingTurn, checkRoots, type SessionState } from "./session/session-state.ts";
 import { contextFiles, systemPrompt } from "./session/system-prompt.ts";
@@ -64,7 +64,6 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     await local(reading.command, reading.argument);
     return "end_turn";
   }
-  checkImages(reading.prompt);
   const isFirst = !state.transcript.messages.some(({ role }) => role === "assistant");
   let prompt = reading.prompt;
   let hasContent = false;

@@ -1,8 +1,7 @@
 // Converts prompt content to model message parts; content that a model does not take becomes a note in its place.
 
-import { type ContentBlock, RequestError, type Turn } from "@parley/acp";
+import type { ContentBlock, Turn } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import { imageProblem } from "../model/image-limits.ts";
 import { type MediaFacts, mediaNote, mediaProblem, pdfType } from "../model/media.ts";
 import type { MediaPart, ModelMessage, TextPart } from "../model/model.ts";
 import { imageTypeOf, isBinary } from "../tools/base/media-type.ts";
@@ -97,18 +96,6 @@ function utf8Of(bytes: Uint8Array): string | undefined {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     return undefined;
-  }
-}
-
-/** Throws RequestError "invalid_params" for an image that is too large for every provider. */
-export function checkImages(prompt: readonly ContentBlock[]): void {
-  for (const [i, block] of prompt.entries()) {
-    const data = block.type === "image" && isForModel(block) ? String(block.data) : undefined;
-    const problem = data === undefined ? undefined : imageProblem(Buffer.from(data, "base64"));
-    if (problem === undefined) continue;
-    throw new RequestError("invalid_params", `the image cannot be sent: ${problem}`, {
-      data: { reason: "image_too_large", path: `/prompt/${i}` },
-    });
   }
 }
 
