@@ -4,6 +4,7 @@ export { ByteTail } from "./base/byte-tail.ts";
 export { type Deadline, deadline, sleep, withTimeout } from "./base/deadline.ts";
 export { checkOptions } from "./base/known-options.ts";
 export { nearestWord } from "./base/nearest-word.ts";
+export { normalPath } from "./base/normal-path.ts";
 export { isObject, optional } from "./base/objects.ts";
 export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";
 export { editionOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";

@@ -15,7 +15,7 @@ import type { Tool } from "./tools/base/tool.ts";
 
 /** The models, tools and defaults of a coding agent. */
 export interface CodingAgentOptions
-  extends Pick<AgentDefinition, "log" | "editions" | "unstable" | "auth" | "connection"> {
+  extends Pick<AgentDefinition, "log" | "editions" | "unstable" | "auth" | "connection" | "exposeErrors"> {
   /** The version reported to clients. */
   readonly version: string;
   /** Models that users can choose besides the offline model. */
@@ -58,7 +58,14 @@ export interface CodingAgentOptions
  */
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
-  const { unstable = ["fork", "system_prompt"], log, editions, auth, connection } = options;
+  const {
+    unstable = ["fork", "system_prompt", "usage"],
+    log,
+    editions,
+    auth,
+    connection,
+    exposeErrors,
+  } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const promptOptions: PromptOptions = {
@@ -72,11 +79,14 @@ export function codingAgent(options: CodingAgentOptions): Agent {
       return [first, ...others];
     },
   };
+  const chosen = () => {
+    const { models } = promptOptions;
+    const id = configured().chosen;
+    return models.find(({ facts }) => facts.id === id) ?? models[0];
+  };
   const defaults = () => {
     const { models } = promptOptions;
-    const { chosen } = configured();
-    const model = models.find(({ facts }) => facts.id === chosen) ?? models[0];
-    return { mode, models, model: model.facts.id, effort, autoApprove };
+    return { mode, models, model: chosen().facts.id, effort, autoApprove };
   };
   return agent({
     name: "parley",
@@ -94,8 +104,12 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     },
     concurrentPrompts: "inbox",
     unstable,
-    ...optional({ log, editions, auth, connection }),
-    promptCapabilities: { image: true, audio: true, embeddedContext: true },
+    ...optional({ log, editions, auth, connection, exposeErrors }),
+    // of the model for new sessions; what a model chosen later does not take becomes a note
+    get promptCapabilities() {
+      const { takesImages: image, takesAudio: audio } = chosen().facts;
+      return { image, audio, embeddedContext: true };
+    },
     mcpCapabilities: { http: true, sse: true },
     // loaded on the first prompt, so that the handshake is quick
     prompt: async (turn) => (await import("./answer-prompt.ts")).answerPrompt(turn, promptOptions),

@@ -34,6 +34,11 @@ export interface ConnectionOptions {
    * plain connection and for agents, "skip" for clients.
    */
   readonly noise?: "answer" | "skip";
+  /**
+   * Whether an Error that a handler throws is answered with its message. Default false: the peer gets "internal error".
+   * Either way `log` receives the whole error, and both have the same `correlationId`.
+   */
+  readonly exposeErrors?: boolean;
   /** How long running handlers may take to answer after the connection ends, in milliseconds. Default 1,500. */
   readonly drainMs?: number;
 }

@@ -114,6 +114,21 @@ function wrongKind(kind: unknown, message: unknown): string {
   return near === undefined ? got : `${got}: did you mean "${near}"?`;
 }
 
+const longestMessage = 1_000;
+
+/**
+ * The answer to a request whose handler threw something that is no RequestError. An exposed message is the Error's own,
+ * shortened, and without a stack that it may contain.
+ */
+export function handlerFailure(thrown: unknown, correlationId: string, exposes: boolean): RequestError {
+  const [said = ""] = exposes && thrown instanceof Error ? String(thrown.message).split(/\n\s*at /) : [];
+  const text = said.trim().toWellFormed();
+  const message = text.length > longestMessage ? `${text.slice(0, longestMessage)}…`.toWellFormed() : text;
+  return new RequestError("internal_error", message || "internal error", {
+    data: { reason: "internal_error", correlationId },
+  });
+}
+
 /** The error that a code from the wire or from a scenario stands for. `method` was answered with it. */
 export function requestErrorFrom(
   { code, message, data }: { readonly code: number; readonly message: string; readonly data?: unknown },

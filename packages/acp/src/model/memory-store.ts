@@ -1,5 +1,6 @@
 // A session store in memory, for tests and for applications that keep no history.
 
+import { normalPath } from "../base/normal-path.ts";
 import type { Entry } from "./entry.ts";
 import { upgradeEntry } from "./entry-format.ts";
 import { jsonCopy } from "./json-copy.ts";
@@ -125,9 +126,10 @@ export function memoryStore(): SessionStore & AsyncDisposable {
 function pageOf(sessions: readonly HeldSession[], query: SessionQuery): SessionRecordPage {
   const place = positionFromCursor(query);
   const size = pageSize(query);
+  const cwd = query.cwd === undefined ? undefined : normalPath(query.cwd);
   const found = sessions
     .map(({ record }) => record)
-    .filter((record) => query.cwd === undefined || record.cwd === query.cwd)
+    .filter((record) => cwd === undefined || normalPath(record.cwd) === cwd)
     .filter((record) => place === undefined || newestFirst(place, record) < 0)
     .sort(newestFirst);
   const page = found.slice(0, size).map(copyOf);

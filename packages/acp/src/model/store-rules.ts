@@ -1,5 +1,6 @@
 // Rules that all session stores share: refusals, patches, pagination.
 
+import { normalPath } from "../base/normal-path.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { SessionPatch, SessionQuery, SessionRecord } from "./store.ts";
 
@@ -74,7 +75,7 @@ export function pageSize(query: SessionQuery): number {
 const cursorVersion = 1;
 
 export function cursorAfter({ updatedAt, sessionId }: ListPosition, query: SessionQuery): string {
-  const text = JSON.stringify([cursorVersion, updatedAt, sessionId, query.cwd ?? null]);
+  const text = JSON.stringify([cursorVersion, updatedAt, sessionId, directoryOf(query)]);
   return base64url(`${checksum(text)}${text}`);
 }
 
@@ -87,8 +88,12 @@ export function positionFromCursor(query: SessionQuery): ListPosition | undefine
   // as: the checksum says that we wrote it
   const [version, updatedAt, sessionId, cwd] = JSON.parse(body) as [number, number, string, string | null];
   if (version !== cursorVersion) throw badCursor("is of another version");
-  if (cwd !== (query.cwd ?? null)) throw badCursor("belongs to a list with another cwd");
+  if (cwd !== directoryOf(query)) throw badCursor("belongs to a list with another cwd");
   return { updatedAt, sessionId };
+}
+
+function directoryOf({ cwd }: SessionQuery): string | null {
+  return cwd === undefined ? null : normalPath(cwd);
 }
 
 function badCursor(problem: string): RequestError {

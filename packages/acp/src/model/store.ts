@@ -37,7 +37,7 @@ export type SessionPatch = Partial<
 
 /** The sessions to list. */
 export interface SessionQuery {
-  /** Only sessions with this working directory. */
+  /** Only sessions with this working directory. "/ws", "/ws/" and "/ws/a/.." are the same directory. */
   readonly cwd?: string;
   /** `nextCursor` of the previous page. An unknown cursor rejects with RequestError "invalid_params". */
   readonly cursor?: string;

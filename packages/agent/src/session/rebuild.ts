@@ -11,9 +11,6 @@ import { isForModel, userParts } from "./prompt-content.ts";
 import type { SessionState } from "./session-state.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** Unsupported media are filtered later, when the model is known. */
-const takesAll = { name: "the model", takesImages: true, takesAudio: true } as const;
-
 /**
  * `until` is the id of the message being answered: it and all later entries are not history yet.
  * Thinking is left out, since only the provider that signed it could accept it.
@@ -40,7 +37,7 @@ export async function rebuild(
       if (chosen !== undefined) state.grants.remember(remembered(chosen), chosen.kind === "allow_always");
       if (ask?.subject?.type === "tool_call" && !chosen?.kind.startsWith("allow_"))
         rebuilding.refuse(ask.subject.toolCall.toolCallId, chosen !== undefined);
-    } else if (entry.kind === "result") rebuilding.outcome(entry.messageId);
+    } else if (entry.kind === "result") rebuilding.outcome(entry.messageId, entry.result.stopReason);
     else if (entry.kind === "update") {
       rebuilding.update(entry.update);
       keepFacts(entry.update, state);
@@ -99,14 +96,21 @@ class Rebuilding {
   prompt(prompt: Extract<Entry, { kind: "prompt" }>["prompt"], messageId: string): void {
     this.end();
     const reading = readPrompt(prompt);
-    if (this.#open.size === 0) this.#isLocal = reading.type === "local";
+    if (this.#open.size === 0) {
+      this.#isLocal = reading.type === "local";
+      this.#transcript.beginTurn();
+    }
     this.#open.add(messageId);
-    if (reading.type === "prompt") this.#transcript.addUser(userParts(reading.prompt, takesAll));
+    if (reading.type === "prompt") this.#transcript.addUser(userParts(reading.prompt));
     else if (reading.command === "clear") this.#transcript.clear();
   }
 
-  outcome(messageId: string): void {
+  outcome(messageId: string, stopReason: string): void {
     this.#open.delete(messageId);
+    if (stopReason !== "refusal") return;
+    this.#text = "";
+    this.#calls = new Map();
+    this.#transcript.forgetTurn();
   }
 
   update(update: SessionUpdate): void {

@@ -166,7 +166,7 @@ test("A104 commands while the agent works are answered, and the work goes on", {
   const second = session.prompt("/permissions");
   const third = session.prompt([
     { type: "text", text: "look" },
-    { type: "image", mimeType: "image/png", data: "AAAA" },
+    { type: "resource", resource: { uri: "file:///a.png", mimeType: "image/png", blob: "AAAA" } },
   ]);
   goOn.resolve();
   await Promise.all([first.result, second.result, third.result]);

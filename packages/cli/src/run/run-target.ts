@@ -1,7 +1,7 @@
 // Determines the agent, session and directory of a run.
 
 import type { SessionInfo } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { normalPath, optional } from "@parley/acp/internal";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
 import { allSessions, commandEntry, isSameAgent, type ManagedConnection } from "@parley/client/internal";
 import { usageError } from "../command/command.ts";
@@ -35,7 +35,7 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
     );
   }
   // sessions resume with their own directory (C15)
-  if (known !== undefined && isCwdGiven && cwd !== known.cwd) {
+  if (known !== undefined && isCwdGiven && normalPath(cwd) !== normalPath(known.cwd)) {
     throw usageError(
       `the session ${escapedLine(session ?? "")} is in ${escapedLine(known.cwd)}, not in ${escapedLine(cwd)}`,
       "omit --cwd, or choose another name to start a new session",
@@ -94,7 +94,7 @@ export async function resolveSession(
     const note = `no session ${escapedLine(session)} yet${lists}: starting a new one with this name`;
     return { ...named, note };
   }
-  if (isCwdGiven && cwd !== listed.cwd) {
+  if (isCwdGiven && normalPath(cwd) !== normalPath(listed.cwd)) {
     throw usageError(
       `the session ${escapedLine(session)} is in ${escapedLine(listed.cwd)}, not in ${escapedLine(cwd)}`,
       "omit --cwd, or choose another name to start a new session",

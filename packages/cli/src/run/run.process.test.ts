@@ -53,11 +53,12 @@ suite("the prompt", { concurrency: 2 }, () => {
     assert.match(quoted.stdout, /`notes\.txt` is text, 1 line\./);
   });
 
-  test("our own agent without a model says that it sees no images", patience, async () => {
+  test("our own agent without a model takes no images, and the user is told", patience, async () => {
     writeFileSync(join(probe.cwd, "seen.png"), Buffer.from("iVBORw0KGgo=", "base64"));
-    const { status, stdout } = await probe.parley(["run", "--image", "seen.png", "read notes.txt"]);
+    const { status, stdout, stderr } = await probe.parley(["run", "--image", "seen.png", "read notes.txt"]);
     assert.equal(status, 0, stdout);
-    assert.match(stdout, /I cannot see images: that takes a model[\s\S]*hello world/);
+    assert.match(stdout, /hello world/);
+    assert.match(stderr, /seen\.png goes to the agent as a link/);
   });
 
   test("it may be in a file", patience, async () => {

@@ -21,9 +21,14 @@ function methodsOf({ entry, options }: LoginTarget, { agent }: LaunchedAgent): r
 }
 
 /** Rejects with a LaunchError of kind `login_needed` when no method is chosen or the login fails. */
-export async function logIn(target: LoginTarget, launched: LaunchedAgent, wanted?: string): Promise<void> {
+export async function logIn(
+  target: LoginTarget,
+  launched: LaunchedAgent,
+  wanted?: string,
+  why = "not logged in",
+): Promise<void> {
   const { asker = {}, onEvent } = target.options;
-  const method = await chosen(target, methodsOf(target, launched), asker, wanted);
+  const method = await chosen(target, methodsOf(target, launched), asker, { wanted, why });
   onEvent?.({ kind: "login", method: method.name });
   if (method.kind === "agent") return byAgent(target, launched, method);
   if (method.kind === "terminal") return inTerminal(target, asker, method);
@@ -34,11 +39,11 @@ async function chosen(
   target: LoginTarget,
   all: readonly LoginMethod[],
   asker: Asker,
-  wanted: string | undefined,
+  { wanted, why }: { readonly wanted: string | undefined; readonly why: string },
 ): Promise<LoginMethod> {
   const usable = usableMethods(all, asker);
-  const needed = (why: string) => loginNeeded(target.entry, why, all);
-  if (wanted === undefined && asker.chooseLogin === undefined) throw needed("not logged in");
+  const needed = (reason: string) => loginNeeded(target.entry, reason, all);
+  if (wanted === undefined && asker.chooseLogin === undefined) throw needed(why);
   if (usable.length === 0) throw needed("none of its login methods can be used here");
   const id = wanted ?? (await asker.chooseLogin?.(usable, target.entry.name));
   if (id === undefined) throw needed("no login method was chosen");

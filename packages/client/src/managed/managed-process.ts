@@ -58,11 +58,11 @@ export class ManagedProcess {
     return this.#launched?.pid;
   }
 
-  /** Without a method, sessions that want a login at the same time share one. */
-  async login(methodId?: string): Promise<void> {
+  /** Without a method, sessions that want a login at the same time share one. `why` is what the agent said. */
+  async login(methodId?: string, why?: string): Promise<void> {
     if (methodId !== undefined) return logIn(this, await this.running(), methodId);
     this.#loggingIn ??= this.running()
-      .then((launched) => logIn(this, launched))
+      .then((launched) => logIn(this, launched, undefined, why))
       .finally(() => {
         this.#loggingIn = undefined;
       });

@@ -22,7 +22,7 @@ import type { ManagedSessionOptions } from "./managed-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { ManagedPrompt, type ManagedPromptOptions, type PromptContent } from "./managed-prompt.ts";
 import { problemOf } from "./problem.ts";
-import { recover } from "./recover.ts";
+import { type Recovery, recover } from "./recover.ts";
 import { SessionActivation } from "./session-activation.ts";
 import type { SetupProblem } from "./session-setup.ts";
 
@@ -262,14 +262,14 @@ export class ManagedSession implements ClientSession {
     }
   }
 
-  #recovery(prompt: ManagedPrompt) {
+  #recovery(prompt: ManagedPrompt): Recovery {
     return {
       options: this.#process.options,
       counts: prompt.counts,
       signal: prompt.signal,
       isOver: this.#isClosed,
       session: this.#activation,
-      login: () => this.#process.login(),
+      login: (why) => this.#process.login(undefined, why),
     };
   }
 

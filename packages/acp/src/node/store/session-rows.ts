@@ -1,6 +1,7 @@
 // Stores sessions as rows; functions that write are called inside a change.
 
 import { readFileSync } from "node:fs";
+import { normalPath } from "../../base/normal-path.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import {
   heldElsewhere,
@@ -75,7 +76,7 @@ export function addSession(
     `INSERT INTO session (id, cwd, updated_at, record, parent, base_seq, last_seq, indexed_seq, open_seq,
        holder_pid, holder_started, holder_since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
     record.sessionId,
-    record.cwd,
+    normalPath(record.cwd),
     record.updatedAt,
     JSON.stringify(record),
     parent,
@@ -92,7 +93,7 @@ export function storeRecord(db: Database, key: number, record: SessionRecord): v
   const text = JSON.stringify(record);
   db.run(
     "UPDATE session SET cwd = ?, updated_at = ?, record = ? WHERE key = ?",
-    record.cwd,
+    normalPath(record.cwd),
     record.updatedAt,
     text,
     key,
@@ -134,7 +135,7 @@ export function listSessions(
   const values: (string | number)[] = [];
   if (cwd !== undefined) {
     conditions.push("cwd = ?");
-    values.push(cwd);
+    values.push(normalPath(cwd));
   }
   if (place !== undefined) {
     conditions.push("(updated_at, id) < (?, ?)");

@@ -46,8 +46,8 @@ export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptE
   readonly session?: SessionHandlers<Data>;
   /**
    * Answers one prompt. Called once per turn; a session has one turn at a time. Return nothing when the agent is done, or
-   * a stop reason such as "max_tokens", or `{ stopReason, usage }`. Throwing ends the turn with an error. The client gets
-   * the message of a RequestError; other errors are reported as "internal error".
+   * a stop reason such as "max_tokens", or `{ stopReason, usage }`. Throwing ends the turn with an error, whose message
+   * the client shows to the user (see `exposeErrors`).
    */
   prompt(turn: Turn<Data>): Promise<End> | End;
   /** How users log in and out. Default: no login. */
@@ -79,6 +79,12 @@ export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptE
   readonly editions?: Editions;
   /** The unstable features of the protocol to enable, or "*" for all. Default: none. */
   readonly unstable?: UnstableFeatures;
+  /**
+   * Whether clients get the message of an Error that a handler throws; never its stack. Set it to false if clients must not
+   * see it, for example in an agent that you host: they then get "internal error" and a `correlationId`, which `log` has
+   * too. A RequestError is always sent as it is. Default true.
+   */
+  readonly exposeErrors?: boolean;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log;
   /** Limits and timeouts of the connections. */
@@ -186,6 +192,7 @@ const agentKeys: Keys<AgentDefinition> = {
   promptCapabilities: true,
   mcpCapabilities: true,
   concurrentPrompts: true,
+  exposeErrors: true,
 };
 const groupKeys: GroupKeys<
   AgentDefinition,

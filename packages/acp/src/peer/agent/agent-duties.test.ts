@@ -210,6 +210,21 @@ test("A9 A110 N123 text and links are always taken; other blocks are -32602 unle
   }
 });
 
+test("A110 content is refused by what the agent declared, whatever its definition says later", async () => {
+  for (const version of [1, 2]) {
+    let image = true;
+    const { call, sessionId } = await withSession(version, {
+      prompt,
+      get promptCapabilities() {
+        return { image };
+      },
+    });
+    image = false;
+    const block = { type: "image", data: "aGk=", mimeType: "image/png" };
+    await call("session/prompt", { sessionId, prompt: [block] });
+  }
+});
+
 test("A111 N114 an optional method that is not there is -32601 and named", async () => {
   for (const version of [1, 2]) {
     const { call, sessionId } = await withSession(version, { prompt });

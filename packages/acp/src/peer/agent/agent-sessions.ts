@@ -1,6 +1,7 @@
 // The sessions of one connection: opens, loads, lists, forks, closes and deletes them.
 
 import { withTimeout } from "../../base/deadline.ts";
+import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
 import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
@@ -176,15 +177,17 @@ export class AgentSessions {
   }
 
   async #activate(
-    { sessionId, activation, replay }: Omit<Extract<SessionOp, { op: "activate" }>, "op">,
+    { sessionId, activation: given, replay }: Omit<Extract<SessionOp, { op: "activate" }>, "op">,
     request: IncomingRequest,
   ): Promise<ServedSession> {
     const record = await this.#store.get(sessionId);
     if (record === undefined) throw RequestError.sessionNotFound(sessionId);
-    if (record.cwd !== activation.cwd) {
+    if (normalPath(record.cwd) !== normalPath(given.cwd)) {
       const message = `the session belongs to another working directory: ${JSON.stringify(record.cwd)}`;
       throw RequestError.invalidParams(message, "/cwd");
     }
+    // the session keeps its own spelling
+    const activation = { ...given, cwd: record.cwd };
     const live = this.#live.get(sessionId);
     if (live === undefined) await this.#store.claim(sessionId);
     const session = live ?? (await this.#begin(record, activation, replay ? "load" : "resume"));

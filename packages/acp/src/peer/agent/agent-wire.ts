@@ -41,7 +41,7 @@ export interface AgentHost {
 }
 
 export interface AgentWireOptions
-  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "drainMs"> {
+  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "drainMs" | "exposeErrors"> {
   /** Newest first. */
   readonly versions: readonly ProtocolVersion[];
   readonly unstable: UnstableFeatures;

@@ -2,6 +2,7 @@
 
 import { optional } from "../../base/objects.ts";
 import type {
+  AgentCapabilities,
   AgentIntroduction,
   AgentOpResult,
   ClientCapabilities,
@@ -18,9 +19,10 @@ import type { Implementation, SessionConfigOption } from "../../model/content.ts
 import type { ExtensionContext } from "../base/extensions.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
 import type { AgentConnection } from "./agent.ts";
-import { type AgentDefinition, authMethodsFor, introduction } from "./agent-definition.ts";
+import { type AgentDefinition, introduction } from "./agent-definition.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { type AgentHost, AgentWire } from "./agent-wire.ts";
+import { loginNeeded, withLogins } from "./login-needed.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
 import { sentAtOnce } from "./session/session-updates.ts";
 import { receivedPrompt } from "./turn/received-prompt.ts";
@@ -50,14 +52,16 @@ export class ServedClient implements AgentHost, AgentConnection {
   readonly #wire: AgentWire;
   readonly #sessions: AgentSessions;
   #client: Introduction<ClientCapabilities> | undefined;
+  #capabilities: AgentCapabilities | undefined;
 
   constructor(
     transport: Transport,
     definition: AgentDefinition,
     { store, log = definition.log }: ServedClientParts,
   ) {
-    const { editions = allEditions, unstable = [], connection } = definition;
-    const options = { ...connection, versions: versionsOf(editions), unstable, ...optional({ log }) };
+    const { editions = allEditions, unstable = [], exposeErrors = true, connection } = definition;
+    const versions = versionsOf(editions);
+    const options = { ...connection, versions, unstable, exposeErrors, ...optional({ log }) };
     this.#definition = definition;
     this.#wire = new AgentWire(transport, options, this);
     this.#sessions = new AgentSessions(definition, this.#wire, store);
@@ -105,7 +109,9 @@ export class ServedClient implements AgentHost, AgentConnection {
 
   introduce(client: Introduction<ClientCapabilities>): AgentIntroduction {
     this.#client = client;
-    return introduction(this.#definition, client.capabilities);
+    const introduced = introduction(this.#definition, client.capabilities);
+    this.#capabilities = introduced.capabilities;
+    return introduced;
   }
 
   readonly optionsOf = (sessionId: string): readonly SessionConfigOption[] =>
@@ -113,12 +119,12 @@ export class ServedClient implements AgentHost, AgentConnection {
 
   allow(method: string): void {
     if (method.startsWith("session/") && this.#definition.auth?.isLoggedIn?.() === false)
-      throw this.#loginNeeded();
+      throw loginNeeded(this.#definition, this.#wire);
   }
 
   run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
     return this.#sessions.run(op, request).catch((error: unknown) => {
-      throw isAuthRequired(error) ? this.#loginNeeded() : error;
+      throw withLogins(error, this.#definition, this.#wire);
     });
   }
 
@@ -129,12 +135,8 @@ export class ServedClient implements AgentHost, AgentConnection {
   prompt(op: PromptOp, request: IncomingRequest): Promise<object> {
     const session = this.#sessions.get(op.sessionId);
     const { prompts } = this.#wire.edition;
-    const {
-      image = false,
-      audio = false,
-      embeddedContext = false,
-    } = this.#definition.promptCapabilities ?? {};
-    const wrong = unsupportedContent(op.prompt, { image, audio, embeddedContext });
+    // only what was declared: a definition may compute it, and may say something else by now
+    const wrong = this.#capabilities && unsupportedContent(op.prompt, this.#capabilities);
     if (wrong !== undefined) throw RequestError.invalidParams(`session/prompt: ${wrong}`, "/prompt");
     return new Promise((resolve, reject) => {
       const prompt = receivedPrompt(op, prompts, resolve, reject);
@@ -160,16 +162,6 @@ export class ServedClient implements AgentHost, AgentConnection {
     notifications[method as `_${string}`]?.(params, this.#extensionContext(new AbortController().signal));
   }
 
-  /** Names the ways to log in that this client was shown, unless they are too many for an error. */
-  #loginNeeded(): RequestError {
-    const methods = this.#wire.edition.authMethods(authMethodsFor(this.#definition, this.clientCapabilities));
-    const { kind, message, data } = RequestError.authRequired();
-    const isSmall = methods.length > 0 && JSON.stringify(methods).length < 900;
-    return new RequestError(kind, message, {
-      data: isSmall ? { ...(data as object), authMethods: methods } : data, // an object that we made
-    });
-  }
-
   #extensionContext(signal: AbortSignal): ExtensionContext {
     return {
       signal,
@@ -178,9 +170,4 @@ export class ServedClient implements AgentHost, AgentConnection {
       notify: (method, params) => this.notify(method, params),
     };
   }
-}
-
-function isAuthRequired(error: unknown): boolean {
-  const data = error instanceof RequestError ? (error.data as { reason?: unknown } | undefined) : undefined;
-  return data?.reason === "auth_required";
 }

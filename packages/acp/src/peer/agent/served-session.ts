@@ -24,6 +24,7 @@ import { lists } from "../../validation/unstable-features.ts";
 import { newId } from "../base/new-id.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
+import { withLogins } from "./login-needed.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { SessionUpdates, sentAtOnce } from "./session/session-updates.ts";
@@ -270,15 +271,16 @@ export class ServedSession implements AgentSession {
   }
 
   async #run(queued: QueuedTurn): Promise<ReceivedPrompt[]> {
-    const { concurrentPrompts, unstable = [], connection } = this.#definition;
-    const turn = newTurn(this, this.updates, queued, connection?.clientTimeoutMs);
+    const { concurrentPrompts, unstable = [], exposeErrors = true, connection } = this.#definition;
+    const clientTimeoutMs = connection?.clientTimeoutMs;
+    const turn = newTurn(this, this.updates, queued, { clientTimeoutMs, exposesErrors: exposeErrors });
     this.#turn = turn;
     if (concurrentPrompts === "inbox")
       for (const prompt of this.#queue.withdrawAll(({ run }) => run === undefined))
         turn.inbox.deliver(prompt);
     try {
       return await runTurn(turn, queued, {
-        handler: (given) => this.#definition.prompt(given),
+        handler: (given) => this.#answer(given),
         reportsUsage: lists(unstable, "usage"),
       });
     } catch (error) {
@@ -289,6 +291,14 @@ export class ServedSession implements AgentSession {
       return [];
     } finally {
       this.#turn = undefined;
+    }
+  }
+
+  async #answer(turn: Turn): Promise<PromptEnd> {
+    try {
+      return await this.#definition.prompt(turn);
+    } catch (error) {
+      throw withLogins(error, this.#definition, this.updates.sender);
     }
   }
 }

@@ -302,6 +302,23 @@ inEveryVersion("A38 A39 N118 C20 lists go page by page, by directory, newest fir
   await rejects(agent.listSessions({ cursor: "not ours" }), -32602);
 });
 
+inEveryVersion("a working directory is the same however it is written", async (pair) => {
+  const seen: string[] = [];
+  const { agent } = await conversation(pair, { prompt: (turn) => void seen.push(turn.session.cwd) });
+  const opened = await agent.newSession({ cwd: "/ws/" });
+  const { sessionId } = opened;
+  await agent.resumeSession(sessionId, { cwd: "/ws/a/.." });
+  await opened.close();
+  for (const cwd of ["/ws", "/ws/", "/./ws"]) {
+    const again = await agent.loadSession(sessionId, { cwd });
+    assert.equal((await again.prompt("x").result).stopReason, "end_turn");
+    assert.equal((await agent.listSessions({ cwd })).sessions.length, 1, cwd);
+    await again.close();
+  }
+  await rejects(agent.loadSession(sessionId, { cwd: "/ws/a" }), -32602, { path: "/cwd" });
+  assert.deepEqual(seen, ["/ws/", "/ws/", "/ws/"], "a session keeps its own spelling");
+});
+
 inEveryVersion("a session in which something happened is listed first", async (pair) => {
   const { agent } = await conversation(pair, { prompt: echo });
   const old = await agent.newSession(place);

@@ -1,5 +1,6 @@
 // Answers a client with the sessions of an agent of another version.
 
+import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
 import type {
   Activation,
@@ -252,7 +253,9 @@ export class RelayHost implements AgentHost {
       updatedAt: new Date(updatedAt).toISOString(),
       ...optional({ title }),
     }));
-    return { sessions: sessions.filter((session) => cwd === undefined || session.cwd === cwd) };
+    const isWanted = (session: { cwd: string }) =>
+      cwd === undefined || normalPath(session.cwd) === normalPath(cwd);
+    return { sessions: sessions.filter(isWanted) };
   }
 }
 

@@ -297,6 +297,19 @@ function lists(promise: RegisterStoreTest, assert: ContractAssert): void {
     assert.deepEqual(await idsOf(store, "/one"), ["c", "b", "a"]);
   });
 
+  promise("a working directory is the same however it is written", async (store) => {
+    await store.create(recordOf("a", { cwd: "/one/" }));
+    await store.create(recordOf("b", { cwd: "/one/./x" }));
+    await store.create(recordOf("c", { cwd: "/two" }));
+    await store.patch("c", { cwd: "/one/y/.." });
+    for (const cwd of ["/one", "/one/", "/two/../one"])
+      assert.deepEqual(await idsOf(store, cwd, 1), ["c", "a"], cwd);
+    assert.deepEqual(await idsOf(store, "/one/x"), ["b"]);
+    assert.equal((await store.get("a"))?.cwd, "/one/", "it is returned as it was given");
+    const { nextCursor = "" } = await store.list({ cwd: "/one", limit: 1 });
+    assert.equal((await store.list({ cwd: "/one/", cursor: nextCursor })).sessions.length, 1);
+  });
+
   promise("a cursor that is not ours is refused", async (store) => {
     for (const id of ["a", "b", "c"]) await store.create(recordOf(id));
     const { nextCursor = "" } = await store.list({ limit: 1 });

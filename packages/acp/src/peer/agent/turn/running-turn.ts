@@ -31,6 +31,12 @@ const turnMethods = [
   "update",
 ] as const;
 
+export interface TurnOptions {
+  readonly clientTimeoutMs: number | undefined;
+  /** Whether the client gets the message of an Error that the handler throws. */
+  readonly exposesErrors: boolean;
+}
+
 export class RunningTurn implements Turn, ToolHost {
   readonly session: AgentSession;
   readonly updates: SessionUpdates;
@@ -40,6 +46,7 @@ export class RunningTurn implements Turn, ToolHost {
   readonly client: ServedTurnClient;
   readonly inbox: PromptInbox;
   readonly questions: Questions;
+  readonly exposesErrors: boolean;
   readonly announced = new Set<string>();
   readonly denials = new Set<unknown>();
   /** Prompts that were taken from the inbox. */
@@ -58,7 +65,7 @@ export class RunningTurn implements Turn, ToolHost {
     session: AgentSession,
     updates: SessionUpdates,
     { prompt, messageId, _meta }: ReceivedPrompt,
-    options: { readonly clientTimeoutMs: number | undefined; taken(prompt: ReceivedPrompt): void },
+    options: TurnOptions & { taken(prompt: ReceivedPrompt): void },
   ) {
     bindMethods(this, turnMethods);
     this.session = session;
@@ -66,6 +73,7 @@ export class RunningTurn implements Turn, ToolHost {
     this.prompt = prompt;
     this.messageId = messageId;
     this._meta = _meta;
+    this.exposesErrors = options.exposesErrors;
     this.inbox = new PromptInbox(options.taken);
     this.client = new ServedTurnClient(updates, this.signal, options.clientTimeoutMs);
     this.questions = new Questions(updates, this.signal);
