@@ -49,6 +49,8 @@ export function idToJson(id: RequestId): unknown {
 export interface EnvelopeHead {
   id?: RequestId;
   method?: string;
+  /** Whether it has a `method` at its root, which may be too long to be read. */
+  asks: boolean;
   /** Whether the frame is a response: it has `result` or `error` at its root. */
   answers: boolean;
 }
@@ -58,7 +60,7 @@ export interface EnvelopeHead {
  * complete values at depth one count, so that nothing inside params is taken for an id.
  */
 export function readEnvelopeHead(head: string): EnvelopeHead {
-  const found: EnvelopeHead = { answers: false };
+  const found: EnvelopeHead = { asks: false, answers: false };
   // A string without an end is taken up to the end of the head; else the scan would be quadratic.
   const scanner = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|[{}[\]:,]|[^\s"{}[\]:,]+/g;
   let depth = 0;
@@ -72,6 +74,7 @@ export function readEnvelopeHead(head: string): EnvelopeHead {
     else if (token === "}" || token === "]") depth--;
     else if (depth === 1 && token !== ":" && token !== ",") {
       if (previous === ":") {
+        if (key === "method" && token.startsWith('"')) found.asks = true;
         if (complete) takeRootValue(found, key, token);
       } else if (token.startsWith('"')) {
         key = parseScalar(token) as string | undefined;
@@ -89,7 +92,7 @@ export function readEnvelopeHead(head: string): EnvelopeHead {
  */
 export function readTrailingId(tail: string): RequestId | undefined {
   const token = /[,{\s]"id"\s{0,8}:\s{0,8}("(?:[^"\\]|\\.)*"|-?[\d.eE+-]+)\s{0,8}\}\s{0,8}$/.exec(tail)?.[1];
-  const found: EnvelopeHead = { answers: true };
+  const found: EnvelopeHead = { asks: false, answers: false };
   if (token !== undefined) takeRootValue(found, "id", token);
   return found.id;
 }

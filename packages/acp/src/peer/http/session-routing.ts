@@ -68,8 +68,7 @@ export class SessionRouting implements HttpRouting {
     }
     const settled = this.#settling.get(key);
     if (settled !== undefined) return settled();
-    const asked = this.#asked.get(key);
-    this.#asked.delete(key);
+    const asked = this.#takeAsked(message.id);
     if (asked === undefined) return connection.deliver(value, text);
     const deliver = () => connection.deliver(value, text);
     if (message.error === undefined) this.#succeeded(asked, message.result, from, connection, deliver);
@@ -91,8 +90,7 @@ export class SessionRouting implements HttpRouting {
     if (isRequest(message)) {
       const key = keyOf(id);
       const settled = this.#settling.get(key);
-      const asked = this.#asked.get(key);
-      this.#asked.delete(key);
+      const asked = this.#takeAsked(id);
       if (settled !== undefined) settled();
       else deliverOwn(connection, answerTo(id, failure));
       if (asked !== undefined) this.#failed(asked, connection, () => undefined);
@@ -105,6 +103,14 @@ export class SessionRouting implements HttpRouting {
     if (session !== undefined) this.#questions.set(keyOf(id), session);
     connection.send(answerTo(id, failure));
     return true;
+  }
+
+  #takeAsked(id: unknown): Asked | undefined {
+    // a server may repeat the id as a string
+    const key = [keyOf(id), String(id)].find((each) => this.#asked.has(each)) ?? "";
+    const asked = this.#asked.get(key);
+    this.#asked.delete(key);
+    return asked;
   }
 
   #succeeded(

@@ -134,7 +134,8 @@ export class Splice {
       this.#early.push({ value, text });
       return;
     }
-    if ("result" in value && "id" in value && value.id === this.#askedId) {
+    // some agents answer with the id as a string
+    if ("result" in value && "id" in value && String(value.id) === String(this.#askedId)) {
       this.#answersOnly = false;
       this.#reader = undefined;
     }
