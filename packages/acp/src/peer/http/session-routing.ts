@@ -57,6 +57,17 @@ export class SessionRouting implements HttpRouting {
     return session;
   }
 
+  takesUp(message: object): boolean {
+    const { method }: Envelope = message;
+    return attaches.has(method);
+  }
+
+  isTakingUp(session: string): boolean {
+    for (const asked of this.#asked.values())
+      if (asked.session === session && attaches.has(asked.method)) return true;
+    return false;
+  }
+
   received(value: unknown, text: string, from: string | undefined, connection: HttpConnection): void {
     const message: Envelope = typeof value === "object" && value !== null ? value : {};
     if (message.id === undefined || message.id === null) return connection.deliver(value, text);
