@@ -16,8 +16,8 @@ const collectGarbage = runInNewContext("gc") as () => void; // as: the flag make
 
 /** The first seed: fixed in `npm test`, another one each time in `npm run test:soak`. PARLEY_FUZZ_SEED repeats one case. */
 const only = process.env.PARLEY_FUZZ_SEED;
-const firstSeed = only === undefined ? inSoak(20_261_116, Date.now() % 1_000_000_000) : Number(only);
-const cases = only === undefined ? inSoak(40, 4_000) : 1;
+const firstSeed = only === undefined ? inSoak(20_261_160, Date.now() % 1_000_000_000) : Number(only);
+const cases = only === undefined ? inSoak(50, 4_000) : 1;
 const patienceMs = inSoak(5_000, 10_000);
 const maxGrowthBytes = 24 * 1024 * 1024;
 

@@ -128,7 +128,7 @@ const maxTextBytes = 24 * 1024 * 1024;
 
 function tooMuchText(path: string): RequestError {
   const message = `${argumentText(path)}: its text takes more than ${maxTextBytes} bytes as JSON; read fewer lines of it with line and limit`;
-  return new RequestError("limit_exceeded", message, { data: { reason: "limit_exceeded", path } });
+  return new RequestError("limit_exceeded", message, { data: { reason: "limit_exceeded", file: path } });
 }
 
 /** Drops the oldest output of what is too large for an answer. */

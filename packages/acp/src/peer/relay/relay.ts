@@ -287,6 +287,8 @@ function requestId(value: unknown, text: string): RequestId | RequestError | und
   if (!isObject(value)) return mustComeFirst();
   const { id: parsed, method } = value;
   if (method === undefined || parsed === undefined) return undefined;
+  if (typeof method !== "string")
+    return new RequestError("invalid_request", "method must be a string", { data: { path: "/method" } });
   const id = typeof parsed === "number" && !isExact(parsed) ? exactId(text, parsed) : parsed;
   const problem = idProblem(id, "any", defaultConnectionLimits.maxIdLength);
   if (problem === undefined) return id as RequestId; // idProblem accepts request ids only

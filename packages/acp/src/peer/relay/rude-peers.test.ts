@@ -187,6 +187,7 @@ test("before the handshake every message that needs an answer gets one", deadlin
     { jsonrpc: "2.0", id: 1, method: "initialize", params: introduction(1) },
     { jsonrpc: "2.0", id: "b", method: "session/list", params: {} },
     { jsonrpc: "2.0", method: "_acme/note" },
+    { jsonrpc: "2.0", id: 3, method: 5 },
     5,
   ]);
   const refused = (await client.until(Array.isArray)) as unknown as Message[];
@@ -195,6 +196,7 @@ test("before the handshake every message that needs an answer gets one", deadlin
     [
       [1, -32600],
       ["b", -32600],
+      [null, -32600],
       [null, -32600],
     ],
   );
