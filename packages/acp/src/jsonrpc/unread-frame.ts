@@ -1,7 +1,8 @@
 // What is known of a message that cannot be parsed, and the error that says why.
 
+import { optional } from "../base/objects.ts";
 import { errorCodes } from "./error-kinds.ts";
-import { type EnvelopeHead, idToJson, readEnvelopeHead, readTrailingId } from "./message-id.ts";
+import { type EnvelopeHead, idToJson, readEnvelopeHead, readEnvelopeTail } from "./message-id.ts";
 import type { Fault } from "./transport.ts";
 
 export interface WireError {
@@ -13,9 +14,9 @@ export interface WireError {
 /** Finds the id in the beginning of the frame or at its end. */
 export function readUnread({ head, tail }: Fault): EnvelopeHead {
   const found = readEnvelopeHead(head);
-  if (found.id !== undefined || tail === undefined || !(found.asks || found.answers)) return found;
-  const id = readTrailingId(tail);
-  return id === undefined ? found : { ...found, id };
+  if (found.id !== undefined || tail === undefined) return found;
+  const { id, asks } = readEnvelopeTail(tail);
+  return { ...found, asks: found.asks || asks, ...optional({ id }) };
 }
 
 /** Completes "the message is …". */
