@@ -31,19 +31,25 @@ export function expectAnswers(expected: Expected, frame: string, maxChars: numbe
       expected.may.add(idKey(id));
     return;
   }
-  if (!Array.isArray(value))
-    return expectAnswer(expected, value, { isSure: isReadable(frame, value, maxChars) });
+  const isOver = frame.length > maxChars || depthOf(frame) > 512;
   // an array that cannot be read is refused as a whole, with one error
-  const isSure = frame.length <= maxChars && depthOf(frame) <= 512;
-  for (const entry of value) expectAnswer(expected, entry, { isSure });
+  const isSure = Array.isArray(value) ? !isOver : isReadable(frame, value, maxChars);
+  for (const entry of Array.isArray(value) ? value : [value])
+    expectAnswer(expected, entry, { isSure, isOver });
 }
 
-function expectAnswer({ asked, may }: Expected, value: unknown, { isSure }: { isSure: boolean }): void {
+function expectAnswer(
+  { asked, may }: Expected,
+  value: unknown,
+  { isSure, isOver }: { readonly isSure: boolean; readonly isOver: boolean },
+): void {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return;
   const { jsonrpc, id, method, result, error }: Envelope = value;
-  if (id === undefined || typeof method !== "string") return;
+  // what is beyond a limit is not read closely enough to tell what it is
+  if (id === undefined || (typeof method !== "string" && !isOver)) return;
   const key = JSON.stringify(id);
-  const isRequest = jsonrpc === "2.0" && result === undefined && error === undefined;
+  const isRequest =
+    jsonrpc === "2.0" && typeof method === "string" && result === undefined && error === undefined;
   const isId = (typeof id === "string" && id.length <= 1_024) || Number.isInteger(id);
   if (isRequest && isId && isSure) asked.set(key, (asked.get(key) ?? 0) + 1);
   else may.add(key);

@@ -133,3 +133,17 @@ test("a client is not asked to read a file that is created, which it would repor
   await call(writeTool, { path: "new.ts", content: "y\n" });
   assert.equal(get("new.ts"), "y\n");
 });
+
+test("a change that is too large for a message is made, and only its size is shown", async (t) => {
+  const { call, get, put } = await probe(t);
+  put("a", `${"\x01".repeat(1_023)}\n`.repeat(9 * 1_024));
+  await call(readTool, { path: "a" });
+  const { prepared } = await call(writeTool, { path: "a", content: "new\n" });
+  assert.equal(get("a"), "new\n");
+  const [shown] = prepared.presentation.content ?? [];
+  assert.ok(shown?.type === "content" && shown.content.type === "text");
+  assert.match(
+    String(shown.content.text),
+    /^The change of .* is too large to be shown: 9437184 characters before, 4 after/,
+  );
+});
