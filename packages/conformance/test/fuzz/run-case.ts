@@ -100,10 +100,12 @@ class Run {
     await this.#settle();
     this.#answersAtOnce = true;
     this.#answerAll();
-    const using = running.use?.();
-    if (using !== undefined) await using.catch(() => undefined);
+    const unusable = await running.use?.().then(
+      () => undefined,
+      (error: unknown) => `it cannot be used any more: ${error}`,
+    );
     await quiet();
-    return this.problem();
+    return this.problem() ?? unusable;
   }
 
   /** Answers what the subject asks, and cancels what it does, until everything is answered. */

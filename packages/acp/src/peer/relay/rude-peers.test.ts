@@ -45,6 +45,18 @@ for (const version of [1, 2] as const) {
     await relayed.close();
   });
 
+  test(`an agent of version ${version} may repeat ids as strings (N057)`, deadline, async () => {
+    const { client, relayed } = between((message, peer) => {
+      const result = message.method === "initialize" ? welcome(version) : { sessionId: "s" };
+      peer.answer({ id: String(message.id) }, result);
+    });
+    const { result } = await client.ask(1, "initialize", introduction(3 - version));
+    assert.equal((result as { protocolVersion: number }).protocolVersion, 3 - version);
+    const opened = await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+    assert.equal((opened.result as { sessionId: string }).sessionId, "s");
+    await relayed.close();
+  });
+
   test(
     `a form for a request without a session reaches the client under the id of its request (agent of version ${version})`,
     deadline,

@@ -134,8 +134,7 @@ export class Splice {
       this.#early.push({ value, text });
       return;
     }
-    // some agents answer with the id as a string
-    if ("result" in value && "id" in value && String(value.id) === String(this.#askedId)) {
+    if ("result" in value && "id" in value && value.id === this.#askedId) {
       this.#answersOnly = false;
       this.#reader = undefined;
     }
