@@ -92,6 +92,8 @@ export interface ConnectionLimits {
    * requests of a new batch "rate_limited". Default 32 MiB.
    */
   readonly maxHeldBatchBytes: number;
+  /** Bytes of one message to the peer. A larger one is not sent: the call throws RequestError "limit_exceeded". Default 32 MiB. */
+  readonly maxSentBytes: number;
   /** Errors with `id: null` per second; further ones are only counted. Default 10. */
   readonly maxNullIdErrorsPerSecond: number;
   /** Invalid frames and messages per second; above it the connection closes. Default 10,000. */
@@ -108,6 +110,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   maxBatchEntries: 10_000,
   maxBatchAnswerBytes: 32 * 1024 * 1024,
   maxHeldBatchBytes: 32 * 1024 * 1024,
+  maxSentBytes: 32 * 1024 * 1024,
   maxNullIdErrorsPerSecond: 10,
   maxRefusedPerSecond: 10_000,
   maxNoiseLines: 100,

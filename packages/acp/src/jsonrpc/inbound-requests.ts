@@ -178,7 +178,9 @@ export class InboundRequests {
       if (vanishes(written)) throw new TypeError(`JSON cannot hold a ${typeof written} as a result`);
       this.#deliver(request, { jsonrpc: "2.0", id, result: written });
     } catch (error) {
-      this.#answerError(request, new TypeError("the result cannot be serialised", { cause: error }));
+      const isTooLarge = error instanceof RequestError;
+      const unsent = isTooLarge ? error : new TypeError("the result cannot be serialised", { cause: error });
+      this.#answerError(request, unsent);
     }
   }
 
@@ -188,10 +190,11 @@ export class InboundRequests {
     try {
       this.#deliver(request, { jsonrpc: "2.0", id, error });
     } catch (problem) {
-      // only the data of an error can fail to be serialised
+      // its data cannot be serialised, or it is too large
       const { method } = request;
-      this.#host.log("error", "the data of an error cannot be serialised", { method, error: problem });
-      this.#deliver(request, { jsonrpc: "2.0", id, error: { code: error.code, message: error.message } });
+      this.#host.log("error", "an error cannot be sent whole", { method, error: problem });
+      const message = error.message.slice(0, 1_000);
+      this.#deliver(request, { jsonrpc: "2.0", id, error: { code: error.code, message } });
     }
   }
 

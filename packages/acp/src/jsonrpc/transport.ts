@@ -55,7 +55,7 @@ export interface Fault {
   readonly kind: "parse" | "utf8" | "too_large" | "too_deep";
   /** The size of the frame, as far as it is known. */
   readonly bytes: number;
-  /** The beginning of the frame, at most 64 KiB, to find its id. */
+  /** The beginning of the frame, or its root without what is nested in it, at most 64 KiB, to find its id. */
   readonly head: string;
   /** The end of a frame that is longer than its head, at most 2 KiB, to find an id at the end. */
   readonly tail?: string;

@@ -194,7 +194,9 @@ export class AgentSessions {
     live?.reactivate(activation);
     // history and state come before the answer, what happens now behind it (A25, A30)
     const over = await session.updates.comeBack(replay ? () => this.#store.pages(sessionId) : undefined);
-    request.afterReply(over);
+    // the answer of a batch waits for the prompts in it, which wait for this
+    if (request.isBatched) over();
+    else request.afterReply(over);
     return session;
   }
 

@@ -13,10 +13,16 @@ import type {
 import { chooseVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
-import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
+import {
+  type ConnectionOptions,
+  defaultConnectionLimits,
+  type Log,
+  limitsFrom,
+} from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
+import { checkParamsSize } from "../../jsonrpc/sent-size.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
 import { featureMode, type UnstableFeatures } from "../../validation/unstable-features.ts";
@@ -63,6 +69,7 @@ export class AgentWire implements SessionSender {
   readonly #connection: Connection;
   readonly #options: AgentWireOptions;
   readonly #host: AgentHost;
+  readonly #maxSentBytes: number;
   /** While the version or the rules are being loaded, messages are held. */
   #state: "ready" | "initializing" | "loading_rules" = "ready";
   #held = new HeldInput();
@@ -75,6 +82,7 @@ export class AgentWire implements SessionSender {
     this.#options = options;
     this.#host = host;
     this.log = guardedLog(options.log);
+    this.#maxSentBytes = limitsFrom(defaultConnectionLimits, options.limits).maxSentBytes;
     this.#connection = new Connection(transport, {
       ...options,
       scopeOf: sessionOf,
@@ -112,10 +120,16 @@ export class AgentWire implements SessionSender {
   // ---- what the host sends
 
   sendUpdate(sessionId: string, update: object): Promise<void> | undefined {
-    return this.sendChecked(this.checkUpdate(sessionId, update));
+    return this.sendChecked(this.#validUpdate(sessionId, update));
   }
 
   checkUpdate(sessionId: string, update: object): object {
+    const params = this.#validUpdate(sessionId, update);
+    checkParamsSize("session/update", params, this.#maxSentBytes);
+    return params;
+  }
+
+  #validUpdate(sessionId: string, update: object): object {
     return this.#now.wire.notification("session/update", { sessionId, update }) as object; // as it was given
   }
 
@@ -162,11 +176,17 @@ export class AgentWire implements SessionSender {
     const version = chooseVersion(params, this.#options.versions);
     this.#state = "initializing";
     this.#held = new HeldInput();
+    // the answer of a batch leaves when all of its entries are answered: they must not wait for it
+    if (!request.isBatched) request.afterReply(() => this.#begin());
+    try {
+      return await this.#negotiate(version, params);
+    } finally {
+      if (request.isBatched) this.#begin();
+    }
+  }
+
+  async #negotiate(version: ProtocolVersion, params: unknown): Promise<object> {
     const { unstable, forwards = false } = this.#options;
-    request.afterReply(() => {
-      if (forwards || this.#negotiated === undefined) this.#release();
-      else void this.#loadRules(unstable);
-    });
     const { edition, wire } = await loadAgentVersion(version);
     const { ownValues, ...any } = wire;
     const spoken = ownValues === undefined || forwards ? any : wire;
@@ -179,7 +199,13 @@ export class AgentWire implements SessionSender {
     return bound.result(row, edition.introduce(this.#host.introduce(client))) as object;
   }
 
-  /** Loads the rules after the answer: no session can send anything before. */
+  /** Runs what was held. The rules are loaded after the answer: no session can send anything before. */
+  #begin(): void {
+    const { unstable, forwards = false } = this.#options;
+    if (forwards || this.#negotiated === undefined) this.#release();
+    else void this.#loadRules(unstable);
+  }
+
   async #loadRules(unstable: UnstableFeatures): Promise<void> {
     this.#state = "loading_rules";
     try {

@@ -2,8 +2,14 @@
 
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Connection } from "../../jsonrpc/connection.ts";
-import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
+import {
+  type ConnectionCounters,
+  type ConnectionOptions,
+  defaultConnectionLimits,
+  limitsFrom,
+} from "../../jsonrpc/connection-options.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
+import { checkParamsSize } from "../../jsonrpc/sent-size.ts";
 import { type BoundWire, extensionName } from "../base/bound-wire.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
 
@@ -13,9 +19,16 @@ export class ClientWire {
   readonly #connection: Connection;
   readonly #bound: BoundWire;
   readonly #edition: ClientEdition;
+  readonly #maxSentBytes: number;
 
-  constructor(connection: Connection, bound: BoundWire, edition: ClientEdition) {
+  constructor(
+    connection: Connection,
+    bound: BoundWire,
+    edition: ClientEdition,
+    limits: ConnectionOptions["limits"],
+  ) {
     this.#connection = connection;
+    this.#maxSentBytes = limitsFrom(defaultConnectionLimits, limits).maxSentBytes;
     this.#bound = bound;
     this.#edition = edition;
   }
@@ -55,6 +68,7 @@ export class ClientWire {
   /** Throws when these params may not be sent. */
   check(method: string, params: object): void {
     this.#bound.prepare(method, params);
+    checkParamsSize(method, params, this.#maxSentBytes);
   }
 
   notify(method: string, params: object): Promise<void> | undefined {
