@@ -30,9 +30,23 @@ export interface OpenInfo {
 
 /**
  * What an agent does and offers. Only `name`, `version` and `prompt` are required. `Data` is the type of `session.data`,
- * which `session.open` returns. `End` is the result of `prompt`; the compiler infers it.
+ * which `session.open` returns; a definition with data needs `session.open`.
  */
-export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptEnd> {
+export type AgentDefinition<Data = unknown> = AgentParts<Data> & OpensData<Data>;
+
+/**
+ * Without `open`, the data of a session would be undefined.
+ *
+ * @inline
+ */
+type OpensData<Data> = [undefined] extends [Data] ? unknown : { readonly session: { open: unknown } };
+
+/**
+ * The parts of an agent's definition.
+ *
+ * @inline
+ */
+interface AgentParts<Data> {
   /** The name of the agent for programs, such as "my-agent". */
   readonly name: string;
   /** The version of the agent, such as "1.0.0". */
@@ -44,12 +58,14 @@ export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptE
    * that the compiler infers the type of `session.data`. Default: sessions are kept in memory.
    */
   readonly session?: SessionHandlers<Data>;
+  // The type parameter has no use at run time. Without it the compiler would widen the result of
+  // `async prompt() { return "end_turn"; }` to `string`, which is no stop reason.
   /**
    * Answers one prompt. Called once per turn; a session has one turn at a time. Return nothing when the agent is done, or
    * a stop reason such as "max_tokens", or `{ stopReason, usage }`. Throwing ends the turn with an error. The client gets
    * the message of a RequestError; other errors are reported as "internal error".
    */
-  prompt(turn: Turn<Data>): Promise<End> | End;
+  prompt<const Literal extends never>(turn: Turn<Data>): Promise<PromptEnd> | PromptEnd | Literal;
   /** How users log in and out. Default: no login. */
   readonly auth?: AuthHandlers;
   /** Content that prompts may have in addition to text and links. A client does not send other content. Default: none. */
