@@ -18,11 +18,11 @@ import { type ProcessControl, ScriptedWire } from "./scripted-wire.ts";
 /** The store, clock and process of a scripted agent. */
 export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "connection"> {
   /** Stores the sessions. Default: in memory, with the scenario's `sessions`. */
-  readonly store?: SessionStore;
+  readonly store?: SessionStore | undefined;
   /** For `delay`. Default: real time. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Controls the agent's own process, for `crash`. Default: the connection is cut. */
-  readonly process?: ProcessControl;
+  readonly process?: ProcessControl | undefined;
 }
 
 /** An agent that follows a scenario. */

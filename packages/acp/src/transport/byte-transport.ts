@@ -20,11 +20,11 @@ export interface ByteTransportOptions {
    * "auto" (default) reads and writes lines, unless the first bytes of input are `Content-Length:`; then it uses
    * that framing in both directions.
    */
-  readonly framing?: "auto" | "ndjson" | "content-length";
+  readonly framing?: "auto" | "ndjson" | "content-length" | undefined;
   /** The largest message, and how much output may wait. */
-  readonly limits?: Partial<FrameLimits>;
+  readonly limits?: Partial<FrameLimits> | undefined;
   /** Decodes text. Default: TextDecoder and TextEncoder. `@parley/acp/node` passes Node's faster functions. */
-  readonly platform?: TextPlatform;
+  readonly platform?: TextPlatform | undefined;
 }
 
 /** Output is written when so many characters are queued, or after the current synchronous work. */

@@ -8,7 +8,7 @@ import { type FrameParser, frameParser } from "./frame-parser.ts";
 /** The options of `memoryPair`. */
 export interface MemoryPairOptions {
   /** The largest message, and how much output may wait. */
-  readonly limits?: Partial<FrameLimits>;
+  readonly limits?: Partial<FrameLimits> | undefined;
 }
 
 /** Then one delivery waits for a macrotask, so that two busy peers do not block timers and I/O. */

@@ -34,7 +34,7 @@ export interface TextReceiver {
 /** The limits of a text transport. */
 export interface TextTransportOptions {
   /** Limits of messages and queues. */
-  readonly limits?: Partial<FrameLimits>;
+  readonly limits?: Partial<FrameLimits> | undefined;
 }
 
 /**

@@ -16,7 +16,7 @@ export interface ByteStreams {
 /** The options of `fromWebStreams`. */
 export interface WebStreamOptions extends ByteTransportOptions {
   /** How long `close` waits for a peer that does not read before it drops queued output, in milliseconds. Default 2,000. */
-  readonly flushMs?: number;
+  readonly flushMs?: number | undefined;
 }
 
 /**

@@ -45,9 +45,9 @@ export interface WebSocketLike {
 /** The options of `webSocketTransport`. */
 export interface WebSocketTransportOptions {
   /** The largest message, and how much output may wait. */
-  readonly limits?: Partial<FrameLimits>;
+  readonly limits?: Partial<FrameLimits> | undefined;
   /** How long to wait for the peer's close frame before the socket is abandoned, in milliseconds. Default 1,000. */
-  readonly closeTimeoutMs?: number;
+  readonly closeTimeoutMs?: number | undefined;
 }
 
 const connecting = 0;

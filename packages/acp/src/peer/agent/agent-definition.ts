@@ -39,7 +39,7 @@ export type AgentDefinition<Data = unknown> = AgentParts<Data> & OpensData<Data>
  *
  * @inline
  */
-type OpensData<Data> = [undefined] extends [Data] ? unknown : { readonly session: { open: unknown } };
+type OpensData<Data> = [undefined] extends [Data] ? unknown : { readonly session: { readonly open: object } };
 
 /**
  * The parts of an agent's definition.
@@ -52,12 +52,12 @@ interface AgentParts<Data> {
   /** The version of the agent, such as "1.0.0". */
   readonly version: string;
   /** The name of the agent for people. Default: `name`. */
-  readonly title?: string;
+  readonly title?: string | undefined;
   /**
    * Handles the opening, changing and closing of sessions, and sets where they are stored. Write it before `prompt`, so
    * that the compiler infers the type of `session.data`. Default: sessions are kept in memory.
    */
-  readonly session?: SessionHandlers<Data>;
+  readonly session?: SessionHandlers<Data> | undefined;
   // The type parameter has no use at run time. Without it the compiler would widen the result of
   // `async prompt() { return "end_turn"; }` to `string`, which is no stop reason.
   /**
@@ -67,40 +67,44 @@ interface AgentParts<Data> {
    */
   prompt<const Literal extends never>(turn: Turn<Data>): Promise<PromptEnd> | PromptEnd | Literal;
   /** How users log in and out. Default: no login. */
-  readonly auth?: AuthHandlers;
+  readonly auth?: AuthHandlers | undefined;
   /** Content that prompts may have in addition to text and links. A client does not send other content. Default: none. */
-  readonly promptCapabilities?: {
-    /** Images. Default false. */
-    readonly image?: boolean;
-    /** Audio. Default false. */
-    readonly audio?: boolean;
-    /** Files whose text or bytes are part of the prompt. Default false. */
-    readonly embeddedContext?: boolean;
-  };
+  readonly promptCapabilities?:
+    | {
+        /** Images. Default false. */
+        readonly image?: boolean | undefined;
+        /** Audio. Default false. */
+        readonly audio?: boolean | undefined;
+        /** Files whose text or bytes are part of the prompt. Default false. */
+        readonly embeddedContext?: boolean | undefined;
+      }
+    | undefined;
   /** Kinds of MCP servers that the agent can use in addition to stdio. Default: none. */
-  readonly mcpCapabilities?: {
-    /** Servers over Streamable HTTP. Default false. */
-    readonly http?: boolean;
-    /** Servers over the older HTTP+SSE. Default false. */
-    readonly sse?: boolean;
-  };
+  readonly mcpCapabilities?:
+    | {
+        /** Servers over Streamable HTTP. Default false. */
+        readonly http?: boolean | undefined;
+        /** Servers over the older HTTP+SSE. Default false. */
+        readonly sse?: boolean | undefined;
+      }
+    | undefined;
   /**
    * The treatment of a prompt that arrives during a turn. "queue" makes it the next turn, "reject" refuses it with
    * RequestError "turn_in_progress", "inbox" puts it into `turn.inbox`. Default "queue".
    */
-  readonly concurrentPrompts?: "queue" | "reject" | "inbox";
+  readonly concurrentPrompts?: "queue" | "reject" | "inbox" | undefined;
   /** Requests and notifications outside the protocol; their names begin with `_`. Default: none. */
-  readonly extensions?: Extensions;
+  readonly extensions?: Extensions | undefined;
   /** The editions of the protocol to speak, newest first. Default: `["v2", "v1"]`. */
-  readonly editions?: Editions;
+  readonly editions?: Editions | undefined;
   /** The unstable features of the protocol to enable, or "*" for all. Default: none. */
-  readonly unstable?: UnstableFeatures;
+  readonly unstable?: UnstableFeatures | undefined;
   /** Receives errors and warnings. Silent by default. */
-  readonly log?: Log;
+  readonly log?: Log | undefined;
   /** Limits and timeouts of the connections. */
-  readonly connection?: AgentConnectionOptions;
+  readonly connection?: AgentConnectionOptions | undefined;
   /** Custom data for the agent's capabilities. */
-  readonly _meta?: Meta;
+  readonly _meta?: Meta | undefined;
 }
 
 /**
@@ -140,25 +144,25 @@ export interface SessionHandlers<Data> {
    *   },
    * });
    */
-  open?(session: AgentSession<undefined>, info: OpenInfo): Promise<Opened<Data>> | Opened<Data>;
+  readonly open?:
+    | ((session: AgentSession<undefined>, info: OpenInfo) => Promise<Opened<Data>> | Opened<Data>)
+    | undefined;
   /** Called when a session has been closed or its connection has ended. Release the resources in `data` here. */
-  close?(session: AgentSession<Data>): Promise<void> | void;
+  readonly close?: ((session: AgentSession<Data>) => Promise<void> | void) | undefined;
   /**
    * Called when the client chooses a value that the option offers, before it takes effect. Throw a RequestError to refuse
    * it.
    */
-  setConfigOption?(
-    session: AgentSession<Data>,
-    configId: string,
-    value: string | boolean,
-  ): Promise<void> | void;
+  readonly setConfigOption?:
+    | ((session: AgentSession<Data>, configId: string, value: string | boolean) => Promise<void> | void)
+    | undefined;
   /** Where sessions are stored, such as `sqliteStore` of `@parley/acp/node`. Default: in memory, as long as the agent exists. */
-  readonly store?: SessionStore;
+  readonly store?: SessionStore | undefined;
   /**
    * How many characters of one session may wait for a store that is slow or fails. Beyond this limit, updates throw a
    * RequestError of kind "unavailable", which ends the turn. Default 16,777,216.
    */
-  readonly maxUnstored?: number;
+  readonly maxUnstored?: number | undefined;
 }
 
 /**
@@ -168,16 +172,16 @@ export interface SessionHandlers<Data> {
  */
 export interface AuthHandlers {
   /** The login methods. Terminal logins are offered only to clients that can run them. Default: none. */
-  readonly methods?: readonly AuthMethod[];
+  readonly methods?: readonly AuthMethod[] | undefined;
   /** Logs in with one of `methods` that is not a terminal login. Throw a RequestError if it fails. */
-  login?(methodId: string): Promise<void> | void;
+  readonly login?: ((methodId: string) => Promise<void> | void) | undefined;
   /** Logs out. v2 requires it of agents that have `methods`. */
-  logout?(): Promise<void> | void;
+  readonly logout?: (() => Promise<void> | void) | undefined;
   /**
    * Whether a user is logged in. Called before each request about a session; `false` refuses the request with RequestError
    * "auth_required" and the login methods. It must return at once, without a promise. Default: always true.
    */
-  isLoggedIn?(): boolean;
+  readonly isLoggedIn?: (() => boolean) | undefined;
 }
 
 /**
@@ -191,7 +195,7 @@ export interface AgentConnectionOptions
    * How long the client may take to answer a request about its files and terminals, in milliseconds. There is no limit
    * for the exit of a command and for answers of the user. Default 60,000.
    */
-  readonly clientTimeoutMs?: number;
+  readonly clientTimeoutMs?: number | undefined;
 }
 
 const agentKeys: Keys<AgentDefinition> = {

@@ -174,7 +174,7 @@ export class ServedClient implements AgentHost, AgentConnection {
     return {
       signal,
       request: (method, params, options = {}) =>
-        this.#wire.requestExtension(method, params, { signal, ...options }),
+        this.#wire.requestExtension(method, params, { signal, ...optional(options) }),
       notify: (method, params) => this.notify(method, params),
     };
   }

@@ -161,3 +161,51 @@ inEveryVersion("a fork that is not enabled names the feature that both sides nee
     message: 'this agent does not fork sessions; it is unstable: both sides need unstable: ["fork"]',
   });
 });
+
+inEveryVersion("options that are undefined are options that were left out", async (pair) => {
+  const none = { title: undefined, files: undefined, policy: undefined, elicit: undefined };
+  const { agent: connection, session } = await openSession(
+    pair,
+    {
+      session: { store: undefined, open: undefined, close: undefined, maxUnstored: undefined },
+      auth: undefined,
+      extensions: {
+        requests: {
+          // a signal that is undefined must not take the place of the handler's own
+          "_acme/ask": (_params, { request }) => request("_acme/back", {}, { signal: undefined }),
+        },
+      },
+      async prompt(turn) {
+        await turn.tool({ title: "Read", kind: undefined, name: undefined, permission: undefined }, () => 1);
+        turn.announce({ title: "Later", kind: undefined });
+      },
+    },
+    {
+      ...none,
+      connection: { noise: undefined, limits: undefined, handshakeTimeoutMs: undefined },
+      extensions: {
+        requests: {
+          "_acme/back": (_params, { signal }) =>
+            new Promise((_resolve, reject) => {
+              asking.resolve();
+              signal.addEventListener("abort", () => {
+                withdrawn.resolve();
+                reject(signal.reason);
+              });
+            }),
+        },
+      },
+    },
+  );
+  const [asking, withdrawn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const prompt = session.prompt("x", { signal: undefined, _meta: undefined });
+  assert.equal((await prompt).stopReason, "end_turn");
+  const page = await connection.listSessions({ cwd: undefined, cursor: undefined, signal: undefined });
+  assert.equal(page.sessions.length, 1);
+  const abort = new AbortController();
+  const asked = connection.request("_acme/ask", {}, { signal: abort.signal });
+  await asking.promise;
+  abort.abort();
+  await assert.rejects(asked);
+  await withdrawn.promise;
+});

@@ -1,5 +1,6 @@
 // Sends validated requests and notifications to one agent, once its version is known.
 
+import { optional } from "../../base/objects.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Connection } from "../../jsonrpc/connection.ts";
 import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
@@ -77,7 +78,8 @@ export class ClientWire {
   extensionContext(signal: AbortSignal): ExtensionContext {
     return {
       signal,
-      request: (method, params, options = {}) => this.extension(method, params, { signal, ...options }),
+      request: (method, params, options = {}) =>
+        this.extension(method, params, { signal, ...optional(options) }),
       notify: (method, params) => this.notifyExtension(method, params),
     };
   }

@@ -123,7 +123,7 @@ export class LiveClientConnection implements ClientConnection {
   async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
     this.#needs(this.capabilities.list, "list sessions");
     if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
-    return listingFromWire(await this.#call("session/list", query, { signal, sent }));
+    return listingFromWire(await this.#call("session/list", optional(query), { signal, sent }));
   }
 
   async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<void> {

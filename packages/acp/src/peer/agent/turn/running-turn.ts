@@ -112,10 +112,11 @@ export class RunningTurn implements Turn, ToolHost {
     return running;
   }
 
-  announce(start: Pick<ToolCallStart, "title" | "kind" | "name">): string {
+  announce({ title, kind, name }: Pick<ToolCallStart, "title" | "kind" | "name">): string {
     this.checkOpen("turn.announce");
     const toolCallId = this.updates.newId();
-    void this.send({ sessionUpdate: "tool_call_update", toolCallId, ...start, status: "pending" });
+    const shown = { title, ...optional({ kind, name }) };
+    void this.send({ sessionUpdate: "tool_call_update", toolCallId, ...shown, status: "pending" });
     this.announced.add(toolCallId);
     return toolCallId;
   }

@@ -109,9 +109,9 @@ export interface ClientSession {
 /** Options of a prompt. */
 export interface PromptOptions {
   /** Aborting it cancels the prompt. Its result is then "cancelled"; nothing rejects. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Custom data of the request. */
-  readonly _meta?: Meta;
+  readonly _meta?: Meta | undefined;
 }
 
 /**
