@@ -1,5 +1,6 @@
 // The options, limits, handlers, counters and logger of a connection.
 
+import type { NoPromise } from "../base/no-promise.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { RequestOptions } from "./pending-requests.ts";
 import type { Fault } from "./transport.ts";
@@ -21,7 +22,7 @@ export interface ConnectionOptions {
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log | undefined;
   /** Receives the text of every message in both directions, in order, and the head of every invalid frame. */
-  readonly tap?: ((direction: "in" | "out", text: string, fault?: Fault) => void) | undefined;
+  readonly tap?: ((direction: "in" | "out", text: string, fault?: Fault) => NoPromise) | undefined;
   /** Returns the scope that `maxInFlightPerScope` counts by; for ACP the session. */
   readonly scopeOf?: ((params: unknown) => string | undefined) | undefined;
   /** "accept" (default) handles JSON-RPC 2.0 arrays; "reject" answers each one with a single "invalid_request". */
@@ -131,6 +132,6 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /**
  * Receives what a library cannot throw: errors of callbacks, misuse, a peer that breaks the rules. `fields` hold methods,
- * ids, sizes and codes; never params, results or the text of a message.
+ * ids, sizes and codes; never params, results or the text of a message. It must not be async: nothing awaits it.
  */
-export type Log = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => void;
+export type Log = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => NoPromise;

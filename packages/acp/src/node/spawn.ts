@@ -7,6 +7,7 @@ import { StringDecoder } from "node:string_decoder";
 import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../base/byte-tail.ts";
 import { withTimeout } from "../base/deadline.ts";
+import type { NoPromise } from "../base/no-promise.ts";
 import { optional } from "../base/objects.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
@@ -32,7 +33,7 @@ export interface SpawnTransportOptions extends Omit<ByteTransportOptions, "platf
   /** How much of the end of stderr is kept for errors. Default 16 KiB. */
   readonly stderrTailBytes?: number | undefined;
   /** Receives all of stderr, in pieces that never split a character. */
-  readonly onStderr?: ((text: string) => void) | undefined;
+  readonly onStderr?: ((text: string) => NoPromise) | undefined;
 }
 
 /** A running agent. Closing it ends the agent and everything that it started. */

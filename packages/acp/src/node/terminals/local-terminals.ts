@@ -3,6 +3,7 @@
 import { isAbsolute } from "node:path";
 import { ByteTail } from "../../base/byte-tail.ts";
 import { checkOptions } from "../../base/known-options.ts";
+import type { NoPromise } from "../../base/no-promise.ts";
 import type { ExitStatus } from "../../model/content.ts";
 import type { CreateTerminalOptions, Terminals } from "../../model/services.ts";
 import { type CommandSpec, checkedByteLimit, commandSpec } from "./command.ts";
@@ -26,9 +27,9 @@ export interface LocalTerminalsOptions {
   /** Creates a pseudo-terminal for every command. Default: a pipe. */
   readonly pty?: PtySpawn | undefined;
   /** Receives all output, stdout and stderr together. Copy the bytes to keep them. */
-  readonly onOutput?: ((terminalId: string, bytes: Uint8Array) => void) | undefined;
+  readonly onOutput?: ((terminalId: string, bytes: Uint8Array) => NoPromise) | undefined;
   /** Called once per terminal, when the command has exited and its output has been read. */
-  readonly onExit?: ((terminalId: string, status: ExitStatus) => void) | undefined;
+  readonly onExit?: ((terminalId: string, status: ExitStatus) => NoPromise) | undefined;
 }
 
 /** Terminals that run commands on this machine, without a shell. */

@@ -147,7 +147,10 @@ export interface SessionHandlers<Data> {
   readonly open?:
     | ((session: AgentSession<undefined>, info: OpenInfo) => Promise<Opened<Data>> | Opened<Data>)
     | undefined;
-  /** Called when a session has been closed or its connection has ended. Release the resources in `data` here. */
+  /**
+   * Called when a session has been closed or its connection has ended. Release the resources in `data` here. It is awaited
+   * for 5 seconds. Do not await `agent.close()` or the end of the connection in it: they wait for it.
+   */
   readonly close?: ((session: AgentSession<Data>) => Promise<void> | void) | undefined;
   /**
    * Called when the client chooses a value that the option offers, before it takes effect. Throw a RequestError to refuse
@@ -196,6 +199,11 @@ export interface AgentConnectionOptions
    * for the exit of a command and for answers of the user. Default 60,000.
    */
   readonly clientTimeoutMs?: number | undefined;
+  /**
+   * How long a prompt handler may go on after its turn was cancelled, in milliseconds. Then the turn ends as cancelled
+   * without it, and further prompts are refused with RequestError "turn_in_progress" until it returns. Default 10,000.
+   */
+  readonly cancelGraceMs?: number | undefined;
 }
 
 const agentKeys: Keys<AgentDefinition> = {
@@ -216,7 +224,14 @@ const groupKeys: GroupKeys<
   promptCapabilities: { image: true, audio: true, embeddedContext: true },
   mcpCapabilities: { http: true, sse: true },
   extensions: { requests: true, notifications: true },
-  connection: { limits: true, tap: true, batches: true, drainMs: true, clientTimeoutMs: true },
+  connection: {
+    limits: true,
+    tap: true,
+    batches: true,
+    drainMs: true,
+    clientTimeoutMs: true,
+    cancelGraceMs: true,
+  },
 };
 
 /** Throws a TypeError for a definition that could not be served. */
@@ -225,7 +240,7 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
   if (typeof definition.prompt !== "function")
     throw new TypeError("agent: prompt must be a function; it is called with each turn");
   const { session: { maxUnstored } = {}, auth: { methods = [], login, logout } = {} } = definition;
-  const { editions = allEditions, connection: { clientTimeoutMs } = {} } = definition;
+  const { editions = allEditions, connection: { clientTimeoutMs, cancelGraceMs } = {} } = definition;
   if (maxUnstored !== undefined && !(typeof maxUnstored === "number" && maxUnstored >= 0)) {
     throw new TypeError(
       `agent: session.maxUnstored must be a number of characters, got ${String(maxUnstored)}`,
@@ -238,6 +253,7 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
       `agent: session.store must be a store such as sqliteStore("/path/sessions.db"), got ${argumentText(store)}`,
     );
   if (clientTimeoutMs !== undefined) milliseconds("connection.clientTimeoutMs", clientTimeoutMs);
+  if (cancelGraceMs !== undefined) milliseconds("connection.cancelGraceMs", cancelGraceMs);
   // an agent that lists a way to log in must have it (A12)
   if (methods.some(({ type }) => type !== "terminal") && login === undefined)
     throw new TypeError("agent: auth.methods need auth.login(), which is called with the chosen method");

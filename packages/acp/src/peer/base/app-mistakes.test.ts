@@ -209,3 +209,36 @@ inEveryVersion("options that are undefined are options that were left out", asyn
   await assert.rejects(asked);
   await withdrawn.promise;
 });
+
+inEveryVersion("callbacks that reject are logged, and nothing else fails", async (pair) => {
+  const fails = (async () => {
+    throw new Error("a bug");
+  }) as () => never;
+  const shown = Promise.withResolvers<string>();
+  const cancelled = Promise.withResolvers<void>();
+  const { session, log } = await openSession(
+    pair,
+    {
+      async prompt(turn) {
+        await turn.elicit({ mode: "url", message: "Log in", elicitationId: "e", url: "https://example.com" });
+        turn.session.completeElicitation("e");
+        if (pair.version === 1) return;
+        const terminal = turn.terminal({
+          async onCancel() {
+            cancelled.resolve();
+            throw new Error("a bug");
+          },
+        });
+        shown.resolve(terminal.terminalId);
+        await cancelled.promise;
+      },
+    },
+    { elicit: () => ({ action: "accept" }), elicitationCompleted: fails },
+  );
+  const prompt = session.prompt("x");
+  if (pair.version === 2) await session.cancelTerminal(await shown.promise);
+  assert.equal((await prompt).stopReason, "end_turn");
+  assert.ok(log.includes("client error: elicitationCompleted failed"), log.join("\n"));
+  if (pair.version === 2)
+    assert.ok(log.includes("agent error: onCancel of a terminal rejected"), log.join("\n"));
+});

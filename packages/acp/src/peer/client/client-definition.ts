@@ -1,5 +1,6 @@
 // Defines the handlers and options of a client, checks them, and derives its capabilities.
 
+import type { NoPromise } from "../../base/no-promise.ts";
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
@@ -45,8 +46,11 @@ export interface ClientDefinition {
         context: RequestContext,
       ) => Promise<ElicitationResponse> | ElicitationResponse)
     | undefined;
-  /** Called when the agent reports that the user has finished at the URL of an elicitation of mode "url". */
-  readonly elicitationCompleted?: ((elicitationId: string) => void) | undefined;
+  /**
+   * Called when the agent reports that the user has finished at the URL of an elicitation of mode "url". It must not be
+   * async: nothing awaits it.
+   */
+  readonly elicitationCompleted?: ((elicitationId: string) => NoPromise) | undefined;
   /**
    * The files that agents may read and write: one object for all sessions, or a function that creates one per session,
    * which is closed with the session. An object with only `readText` offers no writing; with only `writeText`, no reading.

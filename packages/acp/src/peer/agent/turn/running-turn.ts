@@ -49,6 +49,10 @@ export class RunningTurn implements Turn, ToolHost {
   /** Its end has been reported. */
   isOver = false;
   hasReportedEnd = false;
+  /** It was ended without its handler, which still runs. */
+  isAbandoned = false;
+  /** When it was cancelled, by `performance.now()`. */
+  cancelledAt: number | undefined;
   readonly #controller = new AbortController();
   readonly #tools = new Set<RunningToolCall>();
   readonly #terminals = new Set<ShownTerminal>();
@@ -182,6 +186,7 @@ export class RunningTurn implements Turn, ToolHost {
 
   cancel(): void {
     if (!this.signal.aborted) {
+      this.cancelledAt = performance.now();
       this.#controller.abort(new DOMException("the turn was cancelled", "AbortError"));
     }
   }

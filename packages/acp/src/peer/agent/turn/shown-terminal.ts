@@ -1,6 +1,7 @@
 // Implements a terminal that the agent owns and the client only shows.
 
 import { optional } from "../../../base/objects.ts";
+import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import type { ExitStatus } from "../../../model/content.ts";
 import { type SessionUpdates, sentAtOnce } from "../session/session-updates.ts";
 import type { DisplayTerminal, DisplayTerminalOptions } from "./tool-call.ts";
@@ -24,7 +25,13 @@ export class ShownTerminal implements DisplayTerminal {
       cwd,
       ...optional({ command, capabilities: onCancel && { cancel: {} } }),
     });
-    if (onCancel !== undefined) updates.work.onCancel("terminal", this.terminalId, onCancel);
+    if (onCancel === undefined) return;
+    const { terminalId } = this;
+    updates.work.onCancel("terminal", terminalId, () =>
+      reportRejection(onCancel(), (error) =>
+        updates.sender.log("error", "onCancel of a terminal rejected", { terminalId, error }),
+      ),
+    );
   }
 
   write(output: string | Uint8Array): Promise<void> {

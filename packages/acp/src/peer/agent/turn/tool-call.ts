@@ -1,5 +1,6 @@
 // A tool call and a display terminal as an agent's app sees them.
 
+import type { NoPromise } from "../../../base/no-promise.ts";
 import type { ExitStatus, PermissionOption, ToolCallLocation, ToolKind } from "../../../model/content.ts";
 import type { ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 
@@ -95,10 +96,10 @@ export interface DisplayTerminalOptions {
   /** The directory to show: an absolute path. Default: the session's working directory. */
   readonly cwd?: string | undefined;
   /**
-   * Called when the user cancels the terminal. End your process, and call `exit` when it has ended. Only v2 clients can do
-   * this. Default: it cannot be cancelled.
+   * Called when the user cancels the terminal. End your process, and call `exit` when it has ended. Nothing awaits it; a
+   * rejection is logged. Only v2 clients can do this. Default: it cannot be cancelled.
    */
-  readonly onCancel?: (() => void) | undefined;
+  readonly onCancel?: (() => Promise<void> | NoPromise) | undefined;
 }
 
 /** A terminal that the client only displays; the agent runs the process. A v1 client shows its text. */
