@@ -1,7 +1,13 @@
 // Implements a transport on a byte channel: framing, write coalescing and output limits.
 
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
-import type { EndReason, LineAccess, Sink, Transport } from "../jsonrpc/transport.ts";
+import {
+  closedHere,
+  type EndReason,
+  type LineAccess,
+  type Sink,
+  type Transport,
+} from "../jsonrpc/transport.ts";
 import {
   type ByteChannel,
   type ByteReceiver,
@@ -149,9 +155,12 @@ class ByteTransport implements Transport, ByteReceiver {
 
   async close(reason?: Error): Promise<void> {
     this.#flush();
+    const sink = this.#ended || this.#inputOver ? undefined : this.#sink;
     this.#ended = true;
     this.#sink = undefined;
-    await this.#channel.close(reason);
+    const closed = this.#channel.close(reason);
+    sink?.end(closedHere);
+    await closed;
   }
 
   // ---- ByteReceiver

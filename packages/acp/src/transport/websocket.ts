@@ -2,7 +2,7 @@
 
 import { type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
-import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
+import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
 import { type FrameParser, frameParser } from "./frame-parser.ts";
 
@@ -152,8 +152,10 @@ class WebSocketTransport implements Transport {
   }
 
   async close(reason?: Error): Promise<void> {
+    const sink = this.#sink;
     this.#sink = undefined;
     this.#early = undefined;
+    sink?.end(closedHere);
     if (this.#socket.readyState === closedState) return;
     this.#closeWith(reason === undefined ? 1000 : 1011);
     // a paused socket would never see the peer's close frame

@@ -361,7 +361,7 @@ export function transportContract(
   });
 
   promise(
-    "closing is idempotent, resolves for every caller, and the sink hears nothing more",
+    "closing is idempotent, resolves for every caller, and the sink hears of the end at most once and of nothing else",
     [],
     {},
     async (pair) => {
@@ -371,7 +371,8 @@ export function transportContract(
       await pair.near.close();
       pair.far.send({ late: true });
       await new Promise((resolve) => setTimeout(resolve));
-      assert.deepEqual([near.values, near.ends], [[], []]);
+      assert.deepEqual(near.values, []);
+      assert.ok(near.ends.length <= 1, `the sink heard of ${near.ends.length} ends`);
       assert.equal(pair.near.send({ dropped: true }), true);
     },
   );
