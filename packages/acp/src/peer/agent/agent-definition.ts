@@ -246,6 +246,11 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
       `agent: session.maxUnstored must be a number of characters, got ${String(maxUnstored)}`,
     );
   }
+  const { concurrentPrompts: mode } = definition;
+  if (mode !== undefined && !["queue", "reject", "inbox"].includes(mode))
+    throw new TypeError(
+      `agent: concurrentPrompts must be "queue", "reject" or "inbox", got ${argumentText(mode)}`,
+    );
   const { store } = definition.session ?? {};
   // a path, or a function that makes a store, would only fail when the first session is opened
   if (store !== undefined && (!isObject(store) || typeof store["append"] !== "function"))

@@ -98,6 +98,8 @@ export class ServedClient implements AgentHost, AgentConnection {
   }
 
   notify(method: `_${string}`, params?: unknown): Promise<void> {
+    if (!this.#wire.isOpen)
+      this.#wire.log("warn", "a notification was not sent: the connection has ended", { method });
     return this.#wire.notifyExtension(method, params) ?? sentAtOnce;
   }
 

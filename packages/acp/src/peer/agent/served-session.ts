@@ -1,6 +1,7 @@
 // An open session of an agent: its options and commands, and its prompts, one turn at a time.
 
 import { backgroundDeadline, type Deadline, withTimeout } from "../../base/deadline.ts";
+import { bindMethods } from "../../base/objects.ts";
 import type { Activation, ClientCapabilities } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type {
@@ -41,6 +42,21 @@ const closeGraceMs = 5_000;
 
 const defaultCancelGraceMs = 10_000;
 
+/** These work without their session, as after `const { setTitle } = turn.session`. */
+const sessionMethods = [
+  "configOption",
+  "setConfigOptions",
+  "setAvailableCommands",
+  "setTitle",
+  "completeElicitation",
+  "update",
+  "runInBackground",
+  "setBackgroundWork",
+  "terminal",
+  "runTurn",
+  "history",
+] as const satisfies readonly (keyof AgentSession)[];
+
 export class ServedSession implements AgentSession {
   data: unknown;
   readonly updates: SessionUpdates;
@@ -64,6 +80,7 @@ export class ServedSession implements AgentSession {
     sender: SessionSender,
     log: SessionLog,
   ) {
+    bindMethods(this, sessionMethods);
     this.updates = new SessionUpdates(sessionId, sender, log);
     this.#activation = activation;
     this.#definition = definition;

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inEveryVersion, openSession } from "../../../test/support/peer-probe.ts";
+import { conversation, inEveryVersion, openSession } from "../../../test/support/peer-probe.ts";
 import { agent, client } from "../../index.ts";
+import { memoryStore, type SessionStore } from "../../store.ts";
 
 inEveryVersion("a misspelt permission does not run the call, and says what was meant", async (pair) => {
   const start = { title: "rm", permision: true };
@@ -241,4 +242,129 @@ inEveryVersion("callbacks that reject are logged, and nothing else fails", async
   assert.ok(log.includes("client error: elicitationCompleted failed"), log.join("\n"));
   if (pair.version === 2)
     assert.ok(log.includes("agent error: onCancel of a terminal rejected"), log.join("\n"));
+});
+
+inEveryVersion("methods of sessions work without their object", async (pair) => {
+  const {
+    session,
+    updates,
+    agent: connection,
+  } = await openSession(pair, {
+    async prompt({ session: { setTitle, setAvailableCommands, update, configOption } }) {
+      setTitle("T");
+      setAvailableCommands([{ name: "go", description: "Goes" }]);
+      await update({ sessionUpdate: "agent_message", messageId: "m", content: [] });
+      assert.equal(configOption("none"), undefined);
+    },
+  });
+  const { prompt, onEntry, close } = session;
+  const kinds: string[] = [];
+  onEntry(({ kind }) => kinds.push(kind));
+  assert.equal((await prompt("x")).stopReason, "end_turn");
+  assert.ok(updates.some((each) => each.sessionUpdate === "session_info_update" && each.title === "T"));
+  assert.ok(kinds.includes("result"));
+  await close();
+  await connection.close();
+});
+
+inEveryVersion("what an agent may not send is refused with what to write instead", async (pair) => {
+  const { session } = await openSession(pair, {
+    prompt({ session: its, update }) {
+      assert.throws(() => its.setAvailableCommands([{ name: "/x", description: "X" }]), {
+        name: "TypeError",
+        message: 'a command\'s name has no slash: write "x", got "/x"',
+      });
+      assert.throws(() => update({ sessionUpdate: "tool_call", toolCallId: "t", title: "T" } as never), {
+        name: "TypeError",
+        message: /^update "tool_call": a call begins with "tool_call_update" .*turn\.tool\(\) sends it/,
+      });
+    },
+  });
+  const { stopReason, error } = await session.prompt("x");
+  assert.equal(stopReason, "end_turn", error?.message);
+});
+
+test("a definition with a wrong mode, or with parts that nothing reads, says so", () => {
+  const log: unknown[] = [];
+  const definition = {
+    name: "a",
+    version: "1",
+    prompt: () => undefined,
+    log: (level: string, message: string, { keys }: Readonly<Record<string, unknown>>) =>
+      log.push(`${level} ${message}: ${String(keys)}`),
+  };
+  assert.throws(() => agent({ ...definition, concurrentPrompts: "queued" as never }), {
+    name: "TypeError",
+    message: 'agent: concurrentPrompts must be "queue", "reject" or "inbox", got "queued"',
+  });
+  const more = { ...definition, colour: "red", session: { database: {} } };
+  agent(more as typeof definition);
+  assert.deepEqual(log, ["warn agent: nothing reads these parts of the definition: colour,session.database"]);
+});
+
+inEveryVersion("a signal that is none is refused before anything is sent", async (pair) => {
+  const { session, wire, agent: connection } = await openSession(pair, { prompt: () => undefined });
+  const before = wire.length;
+  const wanted = {
+    name: "TypeError",
+    message: /^prompt: signal must be an AbortSignal, such as controller\.signal; got 5$/,
+  };
+  assert.throws(() => session.prompt("x", { signal: 5 as never }), wanted);
+  await assert.rejects(connection.listSessions({ signal: new AbortController() as never }), TypeError);
+  assert.equal(wire.length, before);
+  assert.equal((await session.prompt("x")).stopReason, "end_turn", "no prompt is left in the queue");
+});
+
+inEveryVersion(
+  "what comes too late is not silent: a notification, a listener, a terminal's output",
+  async (pair) => {
+    let late = (): unknown => undefined;
+    const {
+      session,
+      log,
+      agent: connection,
+    } = await openSession(pair, {
+      prompt(turn) {
+        const terminal = turn.terminal();
+        late = () => terminal.write("late");
+      },
+    });
+    await session.prompt("x");
+    late();
+    late();
+    const written = log.filter((line) => line.includes("a terminal whose turn or tool call had ended"));
+    assert.equal(written.length, 1, log.join("\n"));
+    await session.close();
+    session.onUpdate(() => undefined);
+    assert.ok(log.some((line) => line.includes("a listener was registered after the session had ended")));
+    await connection.close();
+    await connection.notify("_acme/late");
+    assert.ok(log.some((line) => line.includes("a notification was not sent: the connection has ended")));
+  },
+);
+
+inEveryVersion("stored junk is reported when its session is loaded", async (pair) => {
+  const { pages: _, ...memory } = memoryStore();
+  const junk: never[] = [];
+  const store: SessionStore = {
+    ...memory,
+    async *entries(sessionId, fromSeq) {
+      yield* memory.entries(sessionId, fromSeq);
+      yield* junk;
+    },
+  };
+  const talk = await conversation(pair, { session: { store }, prompt: () => undefined });
+  const session = await talk.agent.newSession({ cwd: "/project" });
+  await session.prompt("x");
+  await session.close();
+  const load = () => talk.agent.loadSession(session.sessionId, { cwd: "/project" });
+  junk.push({ format: 1, seq: 100, time: 0, kind: "mood" } as never);
+  await (await load()).close();
+  assert.ok(
+    talk.log.some((line) => line.includes("entries of an unknown kind")),
+    talk.log.join("\n"),
+  );
+  junk.push({} as never);
+  await assert.rejects(load(), { name: "RequestError", kind: "unavailable", message: /is damaged/ });
+  await talk.agent.close();
 });

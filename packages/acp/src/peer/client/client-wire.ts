@@ -3,7 +3,7 @@
 import { optional } from "../../base/objects.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Connection } from "../../jsonrpc/connection.ts";
-import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
+import type { ConnectionCounters, Log } from "../../jsonrpc/connection-options.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import { type BoundWire, extensionName } from "../base/bound-wire.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
@@ -14,9 +14,11 @@ export class ClientWire {
   readonly #connection: Connection;
   readonly #bound: BoundWire;
   readonly #edition: ClientEdition;
+  readonly #log: Log;
 
-  constructor(connection: Connection, bound: BoundWire, edition: ClientEdition) {
+  constructor(connection: Connection, bound: BoundWire, edition: ClientEdition, log: Log) {
     this.#connection = connection;
+    this.#log = log;
     this.#bound = bound;
     this.#edition = edition;
   }
@@ -71,6 +73,7 @@ export class ClientWire {
   }
 
   notifyExtension(method: `_${string}`, params: unknown): Promise<void> {
+    if (!this.isOpen) this.#log("warn", "a notification was not sent: the connection has ended", { method });
     return this.#connection.notify(extensionName(method), params) ?? sent;
   }
 

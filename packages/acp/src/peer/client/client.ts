@@ -166,7 +166,7 @@ export async function connectWith(
     const answer = { ...(result as object), protocolVersion: version };
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
     const introduction = edition.agent(receive(answer) as object); // every result of the table is an object
-    const wire = new ClientWire(connection, bound, edition);
+    const wire = new ClientWire(connection, bound, edition, guardedLog(definition.log));
     const incoming = new ClientDispatch(wire, connection.closed, { definition, bound, edition, hooks });
     dispatch = incoming;
     held.release();

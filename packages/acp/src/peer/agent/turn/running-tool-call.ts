@@ -269,7 +269,7 @@ export class RunningToolCall implements ToolCall {
   ): Promise<void> {
     if (this.hasEnded) return;
     if (status === "completed") this.#begin();
-    for (const terminal of this.#terminals ?? []) terminal.exit({});
+    for (const terminal of this.#terminals ?? []) terminal.leave({ isCancelled: this.#isCancelled });
     const { toolCallId } = this;
     // a patch that is refused throws here, and the status can still end
     const stored = this.#host.updates.updateStored({

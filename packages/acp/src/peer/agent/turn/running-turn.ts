@@ -203,7 +203,7 @@ export class RunningTurn implements Turn, ToolHost {
     for (const toolCallId of this.announced)
       await this.updates.updateStored({ sessionUpdate: "tool_call_update", toolCallId, status });
     for (const tool of tools) await tool.leave(isLeft ? leftTool : undefined);
-    for (const terminal of this.#terminals) terminal.exit({});
+    for (const terminal of this.#terminals) terminal.leave({ isCancelled });
     this.client.close();
   }
 

@@ -99,6 +99,19 @@ export interface ClientSession {
   close(): Promise<void>;
 }
 
+/** The methods of a session, which also work without it, as after `const { prompt } = session`. */
+export const clientSessionMethods = [
+  "onUpdate",
+  "onEntry",
+  "prompt",
+  "cancel",
+  "cancelToolCall",
+  "cancelTerminal",
+  "setConfigOption",
+  "setMode",
+  "close",
+] as const satisfies readonly (keyof ClientSession)[];
+
 /** Options of a prompt. */
 export interface PromptOptions {
   /** Aborting it cancels the prompt. Its result is then "cancelled"; nothing rejects. */
