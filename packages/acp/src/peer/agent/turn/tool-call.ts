@@ -55,7 +55,8 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /**
    * Shows that the work has begun. You rarely need it: it is called when your function starts or, if the function asks for
-   * permission, after the user allows it.
+   * permission, after the user allows it. A function that begins with a diff or a text is shown as pending until it adds
+   * more output or ends, because the user may be asked about it first.
    */
   start(): void;
   /**
