@@ -31,7 +31,7 @@ export interface ScriptedAgent extends Agent {
   readonly scenario: AgentScenario;
   /** All events so far, in order. */
   readonly events: readonly AgentEvent[];
-  /** Opens a gate. A client may do the same with the notification `_parley/open`, params `{ gate }`. */
+  /** Opens a gate. A client may do the same with the notification `_parley.dev/open`, params `{ gate }`. */
   open(gate: string): void;
   /** Resolves when a step waits at this gate. */
   reached(gate: string): Promise<void>;
@@ -100,7 +100,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
       },
       extensions: {
         notifications: {
-          "_parley/open"(params) {
+          "_parley.dev/open"(params) {
             gates.open(String((params as { gate?: unknown } | null)?.gate));
             return undefined;
           },
