@@ -41,12 +41,8 @@ export type AgentDefinition<Data = unknown> = AgentParts<Data> & OpensData<Data>
  */
 type OpensData<Data> = [undefined] extends [Data] ? unknown : { readonly session: { readonly open: object } };
 
-/**
- * The parts of an agent's definition.
- *
- * @inline
- */
-interface AgentParts<Data> {
+/** The parts of an `AgentDefinition`. */
+export interface AgentParts<Data = unknown> {
   /** The name of the agent for programs, such as "my-agent". */
   readonly name: string;
   /** The version of the agent, such as "1.0.0". */
