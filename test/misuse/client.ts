@@ -51,6 +51,16 @@ export async function wrongListeners(session: ClientSession): Promise<void> {
   });
 }
 
+export function asyncCallbacks(): void {
+  // @ts-expect-error nothing waits for a log
+  client({ ...info, log: async () => undefined });
+  // @ts-expect-error nothing waits for what is told of an elicitation
+  client({ ...info, elicitationCompleted: async () => undefined });
+  const lines: unknown[] = [];
+  client({ ...info, log: (level, message) => lines.push(level, message) });
+  client({ ...info, log: (...line) => console.error(...line), elicitationCompleted: (id) => lines.push(id) });
+}
+
 export async function wrongPrompts(session: ClientSession): Promise<void> {
   // @ts-expect-error the result of a prompt is no text
   const text: string = await session.prompt("x");

@@ -6,7 +6,7 @@ export { exceedsJsonBytes } from "./base/json-size.ts";
 export { checkOptions } from "./base/known-options.ts";
 export { nearestWord } from "./base/nearest-word.ts";
 export { normalPath } from "./base/normal-path.ts";
-export { isObject, optional } from "./base/objects.ts";
+export { bindMethods, isObject, optional } from "./base/objects.ts";
 export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";
 export { editionOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
 export { errorKindOf } from "./jsonrpc/error-kinds.ts";
@@ -15,6 +15,7 @@ export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { gitPatch, textDiff } from "./model/git-patch.ts";
 export { unsupportedContent } from "./peer/base/prompt-content.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
+export { clientSessionMethods } from "./peer/client/session/client-session.ts";
 export { PromptHandle } from "./peer/client/session/prompt-handle.ts";
 export { SessionEvents } from "./peer/client/session/session-events.ts";
 export {

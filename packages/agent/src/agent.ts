@@ -19,28 +19,28 @@ export interface CodingAgentOptions
   /** The version reported to clients. */
   readonly version: string;
   /** Models that users can choose besides the offline model. */
-  readonly models?: readonly Model[];
+  readonly models?: readonly Model[] | undefined;
   /** The id of the model for new sessions. Default: the first of `models`, or the offline model. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** Replaces `models` and `model`. Called whenever they are needed, since a login may add models. */
-  readonly configured?: () => ConfiguredModels;
+  readonly configured?: (() => ConfiguredModels) | undefined;
   /** The mode of new sessions. Default "ask". */
-  readonly mode?: Mode;
+  readonly mode?: Mode | undefined;
   /** How much a model thinks, if it can. Default "medium". */
-  readonly effort?: Effort;
+  readonly effort?: Effort | undefined;
   /** Calls that mode "ask" approves without asking. Default "reads". */
-  readonly autoApprove?: AutoApproval;
+  readonly autoApprove?: AutoApproval | undefined;
   /** The tools of the agent. Default: all coding tools. */
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Tool[] | undefined;
   /** Stores the sessions. Default: in memory. */
-  readonly store?: SessionStore;
+  readonly store?: SessionStore | undefined;
   /** Maximum number of model requests in one turn. Default 200. */
-  readonly maxRequests?: number;
+  readonly maxRequests?: number | undefined;
   /**
    * Hosts on this machine or a private network that may be fetched, written as in a URL: `localhost:3000`, or `*`
    * for all. The user is still asked. Default: none.
    */
-  readonly privateHosts?: readonly string[];
+  readonly privateHosts?: readonly string[] | undefined;
 }
 
 /**

@@ -38,7 +38,10 @@ export class RequestError extends Error {
   readonly code: number;
   /** More about the error, as JSON. `reason`, `path` and `retryAfter` (in seconds) are common fields. */
   readonly data: unknown;
-  /** The method that the peer answered with this error. Absent from errors that you create; never sent. */
+  /**
+   * The method on the wire that the peer answered with this error, such as "session/resume" for `loadSession` on v2. Absent
+   * from errors that you create; never sent.
+   */
   declare readonly method?: string;
 
   /**

@@ -23,7 +23,10 @@ export interface Transport {
   resume(): void;
   /** Ends output, where the transport can; input is still read. */
   endOutput?(): void;
-  /** Flushes, then closes both directions. Idempotent. The sink is not called any more. */
+  /**
+   * Flushes, then closes both directions. Idempotent. A sink that has had no end gets one of kind "closed", so that a
+   * connection learns of it; otherwise the sink is not called any more.
+   */
   close(reason?: Error): Promise<void>;
 }
 
@@ -78,6 +81,9 @@ export interface EndReason {
   /** The error behind it. */
   readonly cause?: unknown;
 }
+
+/** The end of a transport that was closed at this end. */
+export const closedHere: EndReason = { kind: "closed", message: "the transport was closed" };
 
 const claimed = new WeakSet<Transport>();
 

@@ -5,21 +5,21 @@ import type { ExitStatus } from "./content.ts";
 /** The part of a file to read. */
 export interface ReadTextOptions {
   /** The first line to read, counted from 1. Default 1. */
-  readonly line?: number;
+  readonly line?: number | undefined;
   /** How many lines to read. Default: all. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
-  readonly followLinks?: boolean;
+  readonly followLinks?: boolean | undefined;
   /** Aborting it stops reading. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Options for writing a file. */
 export interface WriteTextOptions {
   /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
-  readonly followLinks?: boolean;
+  readonly followLinks?: boolean | undefined;
   /** Aborting it prevents the write, if the write has not begun. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -51,15 +51,15 @@ export interface CreateTerminalOptions {
   /** The program. It is not run by a shell. */
   readonly command: string;
   /** Its arguments. Default: none. */
-  readonly args?: readonly string[];
+  readonly args?: readonly string[] | undefined;
   /** Environment variables to set in addition to those of the client. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** The directory to run it in: an absolute path. Default: the session's working directory. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** How many bytes of output to keep. Older output is dropped first. */
-  readonly outputByteLimit?: number;
+  readonly outputByteLimit?: number | undefined;
   /** Aborting it ends the attempt to start the command. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The current output and state of a terminal. */
@@ -85,7 +85,7 @@ export interface TerminalHandle {
   /** Ends the command if it is still running, and discards the terminal. */
   release(): Promise<void>;
   /** Releases it, for `await using`. */
-  [Symbol.asyncDispose]?(): Promise<void>;
+  readonly [Symbol.asyncDispose]?: (() => Promise<void>) | undefined;
 }
 
 /**

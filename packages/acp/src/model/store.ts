@@ -38,11 +38,11 @@ export type SessionPatch = Partial<
 /** The sessions to list. */
 export interface SessionQuery {
   /** Only sessions with this working directory. "/ws", "/ws/" and "/ws/a/.." are the same directory. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** `nextCursor` of the previous page. An unknown cursor rejects with RequestError "invalid_params". */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
   /** The maximum number of sessions per page. Default 50. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 /** One page of the sessions of a store. */
@@ -56,7 +56,7 @@ export interface SessionRecordPage {
 /** Options of `append`. */
 export interface AppendOptions {
   /** The caller will not change or share the entries, so the store may keep them without copying. Default false. */
-  readonly owned?: boolean;
+  readonly owned?: boolean | undefined;
 }
 
 /**

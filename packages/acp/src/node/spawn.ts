@@ -7,6 +7,7 @@ import { StringDecoder } from "node:string_decoder";
 import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../base/byte-tail.ts";
 import { withTimeout } from "../base/deadline.ts";
+import type { NoPromise } from "../base/no-promise.ts";
 import { optional } from "../base/objects.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
@@ -20,19 +21,19 @@ import { groupMark } from "./watchdog.ts";
 /** How an agent is started, and how its messages are framed. */
 export interface SpawnTransportOptions extends Omit<ByteTransportOptions, "platform"> {
   /** The working directory. Default: that of this process. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** Changes to the environment of this process; undefined removes a variable. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** How long the agent may take to exit after the end of its stdin, before SIGTERM. Default 3000. */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** How long the agent may take after SIGTERM, before SIGKILL. Default 2000. */
-  readonly killMs?: number;
+  readonly killMs?: number | undefined;
   /** Kills the agent and everything that it started at once when it aborts, also during the grace times. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** How much of the end of stderr is kept for errors. Default 16 KiB. */
-  readonly stderrTailBytes?: number;
+  readonly stderrTailBytes?: number | undefined;
   /** Receives all of stderr, in pieces that never split a character. */
-  readonly onStderr?: (text: string) => void;
+  readonly onStderr?: ((text: string) => NoPromise) | undefined;
 }
 
 /** A running agent. Closing it ends the agent and everything that it started. */

@@ -16,14 +16,14 @@ export interface StdioTransportOptions extends Omit<ByteTransportOptions, "platf
    * The descriptor to write to. Default: the environment's PARLEY_WIRE_FD, else 1. A launcher can run
    * `exec 3>&1 1>&2` and pass 3 to keep the wire clean even of native code that prints to stdout.
    */
-  readonly wireFd?: number;
+  readonly wireFd?: number | undefined;
   /** How long `close` waits for a client that does not read. Default 2000. */
-  readonly flushMs?: number;
+  readonly flushMs?: number | undefined;
   /**
    * Exits 1.5 seconds after the client has closed the connection, even if something still runs. Closing the transport
    * here never ends the process. Default true.
    */
-  readonly exitOnEnd?: boolean;
+  readonly exitOnEnd?: boolean | undefined;
   /** Input that has already been read from stdin. */
   readonly alreadyRead?: Uint8Array | undefined;
 }

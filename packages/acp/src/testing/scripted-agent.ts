@@ -18,11 +18,11 @@ import { type ProcessControl, ScriptedWire } from "./scripted-wire.ts";
 /** The store, clock and process of a scripted agent. */
 export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "connection"> {
   /** Stores the sessions. Default: in memory, with the scenario's `sessions`. */
-  readonly store?: SessionStore;
+  readonly store?: SessionStore | undefined;
   /** For `delay`. Default: real time. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Controls the agent's own process, for `crash`. Default: the connection is cut. */
-  readonly process?: ProcessControl;
+  readonly process?: ProcessControl | undefined;
 }
 
 /** An agent that follows a scenario. */
@@ -31,7 +31,7 @@ export interface ScriptedAgent extends Agent {
   readonly scenario: AgentScenario;
   /** All events so far, in order. */
   readonly events: readonly AgentEvent[];
-  /** Opens a gate. A client may do the same with the notification `_parley/open`, params `{ gate }`. */
+  /** Opens a gate. A client may do the same with the notification `_parley.dev/open`, params `{ gate }`. */
   open(gate: string): void;
   /** Resolves when a step waits at this gate. */
   reached(gate: string): Promise<void>;
@@ -100,7 +100,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
       },
       extensions: {
         notifications: {
-          "_parley/open"(params) {
+          "_parley.dev/open"(params) {
             gates.open(String((params as { gate?: unknown } | null)?.gate));
             return undefined;
           },

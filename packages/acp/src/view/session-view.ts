@@ -74,7 +74,7 @@ export interface ToolCallItem extends ViewItem {
   readonly reportedStatus: ToolCallStatus;
   /** Whether the status is anything but completed, failed or cancelled. */
   readonly open: boolean;
-  /** The output, including diffs in the form of either version. */
+  /** The output. A diff has the same shape in every edition: its changes and a patch, and the texts where they are known. */
   readonly content: readonly ToolCallContent[];
   /** The files that the call reads or changes, so that an editor can follow. */
   readonly locations: readonly ToolCallLocation[];

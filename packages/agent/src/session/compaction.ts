@@ -26,7 +26,7 @@ export interface Compaction {
 }
 
 /** The `_meta` key with the number of messages that a compaction kept. */
-export const keptKey = "parley/keptMessages";
+export const keptKey = "parley.dev/keptMessages";
 
 export function isFull({ transcript, counted }: SessionState, { facts }: Model, system: string): boolean {
   const { messages } = transcript;

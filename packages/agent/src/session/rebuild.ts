@@ -1,6 +1,13 @@
 // Rebuilds the model's transcript and the remembered permissions from a session's history.
 
-import type { ContentBlock, Entry, PermissionOption, PermissionRequest, SessionUpdate } from "@parley/acp";
+import {
+  type ContentBlock,
+  type Entry,
+  type PermissionOption,
+  type PermissionRequest,
+  type SessionUpdate,
+  textOf,
+} from "@parley/acp";
 import type { PermissionOutcome, ToolCallContent } from "@parley/acp/model";
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";
@@ -175,7 +182,7 @@ class Rebuilding {
 
   #compaction(update: Extract<SessionUpdate, { sessionUpdate: "compaction_update" }>): void {
     if (update.status !== "completed") return;
-    const summary = (update.summary ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
+    const summary = textOf(update.summary ?? []);
     if (summary === "") return;
     this.end();
     const kept = update._meta?.[keptKey];

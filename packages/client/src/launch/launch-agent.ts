@@ -21,16 +21,16 @@ export interface LaunchOptions {
   /** The time for the handshake is that of the definition, else that of the entry, else 60,000 ms. */
   readonly definition: ClientDefinition;
   /** The working directory of the agent. Default: ours. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** The environment from which the agent gets its variables. Default `process.env`. */
-  readonly inherited?: Readonly<Record<string, string | undefined>>;
+  readonly inherited?: Readonly<Record<string, string | undefined>> | undefined;
   /** Further variables for the agent, such as credentials. */
-  readonly env?: Readonly<Record<string, string>>;
-  readonly onEvent?: (event: LaunchEvent) => void;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly onEvent?: ((event: LaunchEvent) => void) | undefined;
   /** Aborts the launch. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Kills the agent and all processes that it started, without a grace time. */
-  readonly kill?: AbortSignal;
+  readonly kill?: AbortSignal | undefined;
 }
 
 export interface LaunchedAgent {

@@ -10,7 +10,9 @@ import {
 } from "@parley/acp";
 import {
   argumentText,
+  bindMethods,
   charsOf,
+  clientSessionMethods,
   PromptQueue,
   SessionEvents,
   unreadLimits,
@@ -39,6 +41,7 @@ export class ManagedSession implements ClientSession {
 
   /** `ended` is called when the session is closed. */
   constructor(process: ManagedProcess, place: ManagedSessionOptions, ended: () => void) {
+    bindMethods(this, clientSessionMethods);
     this.#process = process;
     this.#ended = ended;
     this.#place = place;
@@ -152,6 +155,7 @@ export class ManagedSession implements ClientSession {
     } finally {
       // after its last entry
       this.#process.options.recorder?.ended?.(this.sessionId);
+      this.#events.end();
     }
   }
 

@@ -1,6 +1,7 @@
 // Decodes version 1's updates of one session in place.
 
-import type { DiffChange, PlanEntry, SessionConfigOption } from "../../model/content.ts";
+import { completeDecoded } from "../../model/complete-diff.ts";
+import type { PlanEntry, SessionConfigOption } from "../../model/content.ts";
 import type { SessionUpdate, ToolCallUpdate } from "../../model/update.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v1/methods.gen.ts";
@@ -146,15 +147,9 @@ export function toolFromV1(tool: wire.ToolCallUpdate): ToolCallUpdate {
   // null means "no change" in version 1, but "clear" in the model; the validator has removed it elsewhere
   if (tool.rawInput === null) delete tool.rawInput;
   if (tool.rawOutput === null) delete tool.rawOutput;
-  for (const item of tool.content ?? []) if (item.type === "diff") addChanges(item);
-  return tool as ToolCallUpdate; // by now it is version 2's
-}
-
-/** The same change in the terms of version 2; the texts stay beside it. */
-function addChanges(diff: wire.Diff & { changes?: DiffChange[] }): void {
-  const { path, oldText } = diff;
-  if (typeof path !== "string") return;
-  diff.changes = [{ operation: oldText == null ? "add" : "modify", path }];
+  // by now it is version 2's, except for diffs, which get their changes and their patch here
+  completeDecoded(tool.content as ToolCallUpdate["content"]);
+  return tool as ToolCallUpdate;
 }
 
 function unknown(raw: wire.SessionUpdate): SessionUpdate {

@@ -3,6 +3,7 @@
 import { type Immutable, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { PermissionRequest } from "../../model/ask.ts";
+import { completeDecoded } from "../../model/complete-diff.ts";
 import type {
   AuthMethod,
   AvailableCommand,
@@ -55,6 +56,7 @@ export const v2ClientEdition: ClientEdition = {
   session: (unstable) => new V2ClientSession(unstable),
   permission(params) {
     const { sessionId, ...ask } = params as PermissionRequest & { sessionId: string }; // as above
+    if (ask.subject?.type === "tool_call") completeDecoded(ask.subject.toolCall.content);
     return { sessionId, ask };
   },
   elicitation(params) {

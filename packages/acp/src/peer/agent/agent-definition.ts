@@ -30,67 +30,83 @@ export interface OpenInfo {
 
 /**
  * What an agent does and offers. Only `name`, `version` and `prompt` are required. `Data` is the type of `session.data`,
- * which `session.open` returns. `End` is the result of `prompt`; the compiler infers it.
+ * which `session.open` returns; a definition with data needs `session.open`.
  */
-export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptEnd> {
+export type AgentDefinition<Data = unknown> = AgentParts<Data> & OpensData<Data>;
+
+/**
+ * Without `open`, the data of a session would be undefined.
+ *
+ * @inline
+ */
+type OpensData<Data> = [undefined] extends [Data] ? unknown : { readonly session: { readonly open: object } };
+
+/** The parts of an `AgentDefinition`. */
+export interface AgentParts<Data = unknown> {
   /** The name of the agent for programs, such as "my-agent". */
   readonly name: string;
   /** The version of the agent, such as "1.0.0". */
   readonly version: string;
   /** The name of the agent for people. Default: `name`. */
-  readonly title?: string;
+  readonly title?: string | undefined;
   /**
    * Handles the opening, changing and closing of sessions, and sets where they are stored. Write it before `prompt`, so
    * that the compiler infers the type of `session.data`. Default: sessions are kept in memory.
    */
-  readonly session?: SessionHandlers<Data>;
+  readonly session?: SessionHandlers<Data> | undefined;
+  // The type parameter has no use at run time. Without it the compiler would widen the result of
+  // `async prompt() { return "end_turn"; }` to `string`, which is no stop reason.
   /**
    * Answers one prompt. Called once per turn; a session has one turn at a time. Return nothing when the agent is done, or
    * a stop reason such as "max_tokens", or `{ stopReason, usage }`. Throwing ends the turn with an error, whose message
    * the client shows to the user (see `exposeErrors`).
    */
-  prompt(turn: Turn<Data>): Promise<End> | End;
+  prompt<const Literal extends never>(turn: Turn<Data>): Promise<PromptEnd> | PromptEnd | Literal;
   /** How users log in and out. Default: no login. */
-  readonly auth?: AuthHandlers;
+  readonly auth?: AuthHandlers | undefined;
   /** Content that prompts may have in addition to text and links. A client does not send other content. Default: none. */
-  readonly promptCapabilities?: {
-    /** Images. Default false. */
-    readonly image?: boolean;
-    /** Audio. Default false. */
-    readonly audio?: boolean;
-    /** Files whose text or bytes are part of the prompt. Default false. */
-    readonly embeddedContext?: boolean;
-  };
+  readonly promptCapabilities?:
+    | {
+        /** Images. Default false. */
+        readonly image?: boolean | undefined;
+        /** Audio. Default false. */
+        readonly audio?: boolean | undefined;
+        /** Files whose text or bytes are part of the prompt. Default false. */
+        readonly embeddedContext?: boolean | undefined;
+      }
+    | undefined;
   /** Kinds of MCP servers that the agent can use in addition to stdio. Default: none. */
-  readonly mcpCapabilities?: {
-    /** Servers over Streamable HTTP. Default false. */
-    readonly http?: boolean;
-    /** Servers over the older HTTP+SSE. Default false. */
-    readonly sse?: boolean;
-  };
+  readonly mcpCapabilities?:
+    | {
+        /** Servers over Streamable HTTP. Default false. */
+        readonly http?: boolean | undefined;
+        /** Servers over the older HTTP+SSE. Default false. */
+        readonly sse?: boolean | undefined;
+      }
+    | undefined;
   /**
    * The treatment of a prompt that arrives during a turn. "queue" makes it the next turn, "reject" refuses it with
    * RequestError "turn_in_progress", "inbox" puts it into `turn.inbox`. Default "queue".
    */
-  readonly concurrentPrompts?: "queue" | "reject" | "inbox";
+  readonly concurrentPrompts?: "queue" | "reject" | "inbox" | undefined;
   /** Requests and notifications outside the protocol; their names begin with `_`. Default: none. */
-  readonly extensions?: Extensions;
+  readonly extensions?: Extensions | undefined;
   /** The editions of the protocol to speak, newest first. Default: `["v2", "v1"]`. */
-  readonly editions?: Editions;
+  readonly editions?: Editions | undefined;
   /** The unstable features of the protocol to enable, or "*" for all. Default: none. */
-  readonly unstable?: UnstableFeatures;
+  readonly unstable?: UnstableFeatures | undefined;
   /**
    * Whether clients get the message of an Error that a handler throws; never its stack. Set it to false if clients must not
    * see it, for example in an agent that you host: they then get "internal error" and a `correlationId`, which `log` has
    * too. A RequestError is always sent as it is. Default true.
    */
-  readonly exposeErrors?: boolean;
+  readonly exposeErrors?: boolean | undefined;
   /** Receives errors and warnings. Silent by default. */
-  readonly log?: Log;
+  readonly log?: Log | undefined;
   /** Limits and timeouts of the connections. */
-  readonly connection?: AgentConnectionOptions;
+  readonly connection?: AgentConnectionOptions | undefined;
   /** Custom data for the agent's capabilities. */
-  readonly _meta?: Meta;
+  readonly _meta?: Meta | undefined;
 }
 
 /**
@@ -130,25 +146,28 @@ export interface SessionHandlers<Data> {
    *   },
    * });
    */
-  open?(session: AgentSession<undefined>, info: OpenInfo): Promise<Opened<Data>> | Opened<Data>;
-  /** Called when a session has been closed or its connection has ended. Release the resources in `data` here. */
-  close?(session: AgentSession<Data>): Promise<void> | void;
+  readonly open?:
+    | ((session: AgentSession<undefined>, info: OpenInfo) => Promise<Opened<Data>> | Opened<Data>)
+    | undefined;
+  /**
+   * Called when a session has been closed or its connection has ended. Release the resources in `data` here. It is awaited
+   * for 5 seconds. Do not await `agent.close()` or the end of the connection in it: they wait for it.
+   */
+  readonly close?: ((session: AgentSession<Data>) => Promise<void> | void) | undefined;
   /**
    * Called when the client chooses a value that the option offers, before it takes effect. Throw a RequestError to refuse
    * it.
    */
-  setConfigOption?(
-    session: AgentSession<Data>,
-    configId: string,
-    value: string | boolean,
-  ): Promise<void> | void;
+  readonly setConfigOption?:
+    | ((session: AgentSession<Data>, configId: string, value: string | boolean) => Promise<void> | void)
+    | undefined;
   /** Where sessions are stored, such as `sqliteStore` of `@parley/acp/node`. Default: in memory, as long as the agent exists. */
-  readonly store?: SessionStore;
+  readonly store?: SessionStore | undefined;
   /**
    * How many characters of one session may wait for a store that is slow or fails. Beyond this limit, updates throw a
    * RequestError of kind "unavailable", which ends the turn. Default 16,777,216.
    */
-  readonly maxUnstored?: number;
+  readonly maxUnstored?: number | undefined;
 }
 
 /**
@@ -158,16 +177,16 @@ export interface SessionHandlers<Data> {
  */
 export interface AuthHandlers {
   /** The login methods. Terminal logins are offered only to clients that can run them. Default: none. */
-  readonly methods?: readonly AuthMethod[];
+  readonly methods?: readonly AuthMethod[] | undefined;
   /** Logs in with one of `methods` that is not a terminal login. Throw a RequestError if it fails. */
-  login?(methodId: string): Promise<void> | void;
+  readonly login?: ((methodId: string) => Promise<void> | void) | undefined;
   /** Logs out. v2 requires it of agents that have `methods`. */
-  logout?(): Promise<void> | void;
+  readonly logout?: (() => Promise<void> | void) | undefined;
   /**
    * Whether a user is logged in. Called before each request about a session; `false` refuses the request with RequestError
    * "auth_required" and the login methods. It must return at once, without a promise. Default: always true.
    */
-  isLoggedIn?(): boolean;
+  readonly isLoggedIn?: (() => boolean) | undefined;
 }
 
 /**
@@ -181,7 +200,12 @@ export interface AgentConnectionOptions
    * How long the client may take to answer a request about its files and terminals, in milliseconds. There is no limit
    * for the exit of a command and for answers of the user. Default 60,000.
    */
-  readonly clientTimeoutMs?: number;
+  readonly clientTimeoutMs?: number | undefined;
+  /**
+   * How long a prompt handler may go on after its turn was cancelled, in milliseconds. Then the turn ends as cancelled
+   * without it, and further prompts are refused with RequestError "turn_in_progress" until it returns. Default 10,000.
+   */
+  readonly cancelGraceMs?: number | undefined;
 }
 
 const agentKeys: Keys<AgentDefinition> = {
@@ -203,7 +227,14 @@ const groupKeys: GroupKeys<
   promptCapabilities: { image: true, audio: true, embeddedContext: true },
   mcpCapabilities: { http: true, sse: true },
   extensions: { requests: true, notifications: true },
-  connection: { limits: true, tap: true, batches: true, drainMs: true, clientTimeoutMs: true },
+  connection: {
+    limits: true,
+    tap: true,
+    batches: true,
+    drainMs: true,
+    clientTimeoutMs: true,
+    cancelGraceMs: true,
+  },
 };
 
 /** Throws a TypeError for a definition that could not be served. */
@@ -212,12 +243,17 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
   if (typeof definition.prompt !== "function")
     throw new TypeError("agent: prompt must be a function; it is called with each turn");
   const { session: { maxUnstored } = {}, auth: { methods = [], login, logout } = {} } = definition;
-  const { editions = allEditions, connection: { clientTimeoutMs } = {} } = definition;
+  const { editions = allEditions, connection: { clientTimeoutMs, cancelGraceMs } = {} } = definition;
   if (maxUnstored !== undefined && !(typeof maxUnstored === "number" && maxUnstored >= 0)) {
     throw new TypeError(
       `agent: session.maxUnstored must be a number of characters, got ${String(maxUnstored)}`,
     );
   }
+  const { concurrentPrompts: mode } = definition;
+  if (mode !== undefined && !["queue", "reject", "inbox"].includes(mode))
+    throw new TypeError(
+      `agent: concurrentPrompts must be "queue", "reject" or "inbox", got ${argumentText(mode)}`,
+    );
   const { store } = definition.session ?? {};
   // a path, or a function that makes a store, would only fail when the first session is opened
   if (store !== undefined && (!isObject(store) || typeof store["append"] !== "function"))
@@ -225,6 +261,7 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
       `agent: session.store must be a store such as sqliteStore("/path/sessions.db"), got ${argumentText(store)}`,
     );
   if (clientTimeoutMs !== undefined) milliseconds("connection.clientTimeoutMs", clientTimeoutMs);
+  if (cancelGraceMs !== undefined) milliseconds("connection.cancelGraceMs", cancelGraceMs);
   // an agent that lists a way to log in must have it (A12)
   if (methods.some(({ type }) => type !== "terminal") && login === undefined)
     throw new TypeError("agent: auth.methods need auth.login(), which is called with the chosen method");

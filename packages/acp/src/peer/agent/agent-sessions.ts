@@ -20,6 +20,9 @@ import type { AgentSession } from "./turn/turn.ts";
 /** How long the end of a connection waits for sessions that are being opened. */
 const openGraceMs = 5_000;
 
+/** How long closing a session waits for the definition's `session.close`. */
+const closeGraceMs = 5_000;
+
 const noHistory: HistoryEnd = { nextSeq: 1, missing: [] };
 
 export class AgentSessions {
@@ -291,11 +294,17 @@ export class AgentSessions {
     const failed = (error: unknown) =>
       this.#sender.log("error", "closing a session failed", { sessionId, error });
     await this.#store.release(sessionId).catch(failed);
-    try {
-      await this.#definition.session?.close?.(session);
-    } catch (error) {
-      failed(error);
-    }
+    const closing = (async () => this.#definition.session?.close?.(session))().catch(failed);
+    // a handler that waits for the end of the connection or of the agent waits for itself
+    if (
+      (await withTimeout(
+        closeGraceMs,
+        closing.then(() => true),
+      )) === undefined
+    )
+      this.#sender.log("warn", "session.close goes on: it must not wait for the agent or the connection", {
+        sessionId,
+      });
   }
 
   async #setOption(

@@ -113,6 +113,10 @@ export class AgentWire implements SessionSender {
     return this.#negotiated?.edition.version;
   }
 
+  get isOpen(): boolean {
+    return this.#connection.isOpen;
+  }
+
   close(reason?: string): Promise<void> {
     return this.#connection.close(reason);
   }

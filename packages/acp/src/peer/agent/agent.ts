@@ -11,7 +11,6 @@ import { memoryStore } from "../../model/memory-store.ts";
 import { type AgentDefinition, checkAgentDefinition } from "./agent-definition.ts";
 import { ServedClient } from "./served-client.ts";
 import { guardedStore } from "./session/guarded-store.ts";
-import type { PromptEnd } from "./turn/turn.ts";
 
 /** The connection of an agent to one client. */
 export interface AgentConnection {
@@ -89,9 +88,7 @@ export interface Agent {
  *
  * await serveStdio(counting);
  */
-export function agent<Data = undefined, const End extends PromptEnd = PromptEnd>(
-  given: AgentDefinition<Data, End>,
-): Agent {
+export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
   // the data of a session is whatever its `open` returned: nothing else of the library looks at it
   const definition = given as AgentDefinition;
   checkAgentDefinition(definition);

@@ -102,6 +102,8 @@ export class ServedClient implements AgentHost, AgentConnection {
   }
 
   notify(method: `_${string}`, params?: unknown): Promise<void> {
+    if (!this.#wire.isOpen)
+      this.#wire.log("warn", "a notification was not sent: the connection has ended", { method });
     return this.#wire.notifyExtension(method, params) ?? sentAtOnce;
   }
 
@@ -166,7 +168,7 @@ export class ServedClient implements AgentHost, AgentConnection {
     return {
       signal,
       request: (method, params, options = {}) =>
-        this.#wire.requestExtension(method, params, { signal, ...options }),
+        this.#wire.requestExtension(method, params, { signal, ...optional(options) }),
       notify: (method, params) => this.notify(method, params),
     };
   }

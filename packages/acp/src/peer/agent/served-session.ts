@@ -1,6 +1,7 @@
 // An open session of an agent: its options and commands, and its prompts, one turn at a time.
 
-import { withTimeout } from "../../base/deadline.ts";
+import { backgroundDeadline, type Deadline, withTimeout } from "../../base/deadline.ts";
+import { bindMethods } from "../../base/objects.ts";
 import type { Activation, ClientCapabilities } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type {
@@ -37,8 +38,25 @@ import { ShownTerminal } from "./turn/shown-terminal.ts";
 import type { DisplayTerminal, DisplayTerminalOptions, RunTool, ToolCallStart } from "./turn/tool-call.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
-/** How long closing a session waits for its turn, and for its store. */
+/** How long closing a session waits for its cancelled turn, and for its store. */
 const closeGraceMs = 5_000;
+
+const defaultCancelGraceMs = 10_000;
+
+/** These work without their session, as after `const { setTitle } = turn.session`. */
+const sessionMethods = [
+  "configOption",
+  "setConfigOptions",
+  "setAvailableCommands",
+  "setTitle",
+  "completeElicitation",
+  "update",
+  "runInBackground",
+  "setBackgroundWork",
+  "terminal",
+  "runTurn",
+  "history",
+] as const satisfies readonly (keyof AgentSession)[];
 
 export class ServedSession implements AgentSession {
   data: unknown;
@@ -47,6 +65,9 @@ export class ServedSession implements AgentSession {
   readonly #queue = new PromptQueue<QueuedTurn>((queued) => this.#run(queued));
   #activation: Activation;
   #turn: RunningTurn | undefined;
+  #cancelGrace: Deadline;
+  /** Resolves when the turn that was abandoned has its end. */
+  #abandoned: Promise<void> | undefined;
   #options: readonly SessionConfigOption[] = [];
   #commands: readonly AvailableCommand[] = [];
   /** The client knows the session, so that changes must be sent. */
@@ -60,6 +81,7 @@ export class ServedSession implements AgentSession {
     sender: SessionSender,
     log: SessionLog,
   ) {
+    bindMethods(this, sessionMethods);
     this.updates = new SessionUpdates(sessionId, sender, log);
     this.#activation = activation;
     this.#definition = definition;
@@ -224,6 +246,13 @@ export class ServedSession implements AgentSession {
   /** Queues a prompt, gives it to the turn that runs, or refuses it: as the definition says. */
   prompt(prompt: ReceivedPrompt): void {
     const { concurrentPrompts } = this.#definition;
+    // a session has one handler at a time, and this one may never end
+    if (this.#turn?.isAbandoned) {
+      const message =
+        "the agent still works on a prompt that was cancelled: close the session and load it again";
+      const data = { reason: "turn_in_progress" };
+      return prompt.refused(new RequestError("turn_in_progress", message, { data }));
+    }
     if (concurrentPrompts === "inbox" && this.#turn?.inbox.deliver(prompt)) return;
     const isBusy = this.#turn?.hasReportedEnd === false || this.#queue.waiting.length > 0;
     if (isBusy && concurrentPrompts === "reject") {
@@ -242,30 +271,57 @@ export class ServedSession implements AgentSession {
 
   /** Ends the turn of this prompt, if it runs. */
   cancelTurn({ messageId }: ReceivedPrompt): void {
-    if (this.#turn?.messageId === messageId) this.#turn.cancel();
+    if (this.#turn?.messageId === messageId) this.#cancelRunning();
   }
 
   /** Ends the turn and withdraws what waits; both are outcomes, never errors. */
   cancel(): void {
     const waiting = [...(this.#turn?.inbox.close() ?? []), ...this.#queue.withdrawAll()];
-    this.#turn?.cancel();
+    this.#cancelRunning();
     for (const prompt of waiting) prompt.withdrawn();
+  }
+
+  /** Cancels the turn. It ends without its handler when that ignores its signal. */
+  #cancelRunning(): void {
+    const turn = this.#turn;
+    if (turn === undefined || turn.signal.aborted) return;
+    turn.cancel();
+    const { cancelGraceMs = defaultCancelGraceMs } = this.#definition.connection ?? {};
+    this.#cancelGrace = backgroundDeadline(cancelGraceMs, () => {
+      if (this.#turn === turn) this.#abandoned = this.#abandon(turn, "its turn was cancelled");
+    });
+  }
+
+  /** Ends a turn whose handler goes on. */
+  async #abandon(turn: RunningTurn, since: string): Promise<void> {
+    const { current } = this.#queue;
+    if (current === undefined || turn.isOver) return;
+    this.#warn(
+      `a prompt handler goes on after ${since}: pass turn.signal to everything that the handler waits for`,
+    );
+    const ending = abandonTurn(turn, current).then(() => true);
+    // the store hangs: the request is answered without it
+    if ((await withTimeout(closeGraceMs, ending)) === undefined) current.withdrawn();
+  }
+
+  #warn(message: string): void {
+    const { sender, sessionId } = this.updates;
+    sender.log("warn", message, { sessionId });
   }
 
   async close(): Promise<void> {
     this.cancel();
     this.#closing.abort(new DOMException("the session was closed", "AbortError"));
     this.updates.output.endReplay();
-    const running = Promise.allSettled([this.#queue.running, ...this.#background]);
-    if ((await withTimeout(closeGraceMs, running)) === undefined) {
-      const { sender, sessionId } = this.updates;
-      sender.log("warn", "a handler goes on after its session was closed", { sessionId });
-      const { current } = this.#queue;
-      if (this.#turn !== undefined && current !== undefined) {
-        const ending = abandonTurn(this.#turn, current).then(() => true);
-        // the store hangs: the request is answered without it
-        if ((await withTimeout(closeGraceMs, ending)) === undefined) current.withdrawn();
-      }
+    const turn = this.#turn;
+    // a turn that was cancelled before has had a part of its time, or all of it
+    const since = performance.now() - (turn?.cancelledAt ?? performance.now());
+    const inTurn = turn?.isAbandoned ? this.#abandoned : this.#queue.running;
+    const running = Promise.allSettled([inTurn, ...this.#background]);
+    if ((await withTimeout(Math.max(0, closeGraceMs - since), running)) === undefined) {
+      if (turn !== undefined && this.#turn === turn) await this.#abandon(turn, "its session was closed");
+      if (this.#background.size > 0)
+        this.#warn("background work goes on after its session was closed: it must heed tool.signal");
     }
     await withTimeout(closeGraceMs, this.updates.close());
   }
@@ -290,6 +346,7 @@ export class ServedSession implements AgentSession {
       );
       return [];
     } finally {
+      clearTimeout(this.#cancelGrace);
       this.#turn = undefined;
     }
   }

@@ -3,6 +3,8 @@
 import { editDistance, nearestWord } from "../../base/nearest-word.ts";
 import { isObject } from "../../base/objects.ts";
 import { allEditions } from "../../edition/negotiate.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import { unstableFeatures } from "../../validation/unstable-features.ts";
 
@@ -66,6 +68,7 @@ export function checkDefinition(
     throw new TypeError(`${role}: expected an object with ${wanted}, got ${argumentText(definition)}`);
   }
   refuseMisspelt(role, definition, known);
+  const unused = plainKeys(definition).filter((key) => !Object.hasOwn(known, key));
   const other = plainKeys(definition).find((key) => Object.hasOwn(otherNames[role], key));
   if (other !== undefined) throw new TypeError(`${role}: ${other} ${otherNames[role][other]}`);
   for (const [group, keys] of Object.entries(groups)) {
@@ -79,7 +82,9 @@ export function checkDefinition(
     if (!isObject(given))
       throw new TypeError(`${role}: ${group} must be an object, got ${argumentText(given)}`);
     refuseMisspelt(`${role}: ${group}`, given, keys);
+    for (const key of plainKeys(given)) if (!Object.hasOwn(keys, key)) unused.push(`${group}.${key}`);
   }
+  checkCallbacks(role, definition);
   const extensions = isObject(definition["extensions"]) ? definition["extensions"] : {};
   for (const field of ["requests", "notifications"])
     checkMethods(`${role}: extensions.${field}`, extensions[field]);
@@ -91,6 +96,22 @@ export function checkDefinition(
     if (typeof value !== "string" || value === "")
       throw new TypeError(`${role}: ${field} must be a string that is not empty, got ${String(value)}`);
   }
+  // not refused: definitions are made by spreading other objects
+  if (unused.length > 0)
+    guardedLog(definition["log"] as Log | undefined)(
+      "warn",
+      `${role}: nothing reads these parts of the definition`,
+      {
+        keys: unused,
+      },
+    );
+}
+
+/** A callback that is no function would fail when it is needed. */
+function checkCallbacks(role: string, definition: Readonly<Record<string, unknown>>): void {
+  const { log } = definition;
+  if (log !== undefined && typeof log !== "function")
+    throw new TypeError(`${role}: log must be a function, got ${argumentText(log)}`);
 }
 
 function checkEditions(role: string, editions: unknown): void {

@@ -88,7 +88,7 @@ export interface ClientConnection {
  */
 export interface CallOptions {
   /** Aborting it cancels the request; the call rejects with ConnectionError "aborted". */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The directories, servers and listeners of a session. Pass all of them again when you load or resume a session. */
@@ -96,34 +96,36 @@ export interface SessionOptions extends CallOptions {
   /** The working directory: an absolute path. */
   readonly cwd: string;
   /** Further directories that the agent may work in: absolute paths. Needs `capabilities.additionalDirectories`. */
-  readonly additionalDirectories?: readonly string[];
+  readonly additionalDirectories?: readonly string[] | undefined;
   /** MCP servers for the agent to use. Default: none. */
-  readonly mcpServers?: readonly OutgoingMcpServer[];
+  readonly mcpServers?: readonly OutgoingMcpServer[] | undefined;
   /**
    * A system prompt that is added to the agent's own or replaces it. Needs the unstable feature "system_prompt".
    *
    * @experimental
    */
-  readonly systemPrompt?: SystemPrompt;
+  readonly systemPrompt?: SystemPrompt | undefined;
   /** Custom data of the request. */
-  readonly _meta?: Meta;
+  readonly _meta?: Meta | undefined;
   /**
    * For `loadSession` and `resumeSession`: the last known options and commands of the session. They are used until the
    * agent reports others, because many agents do not repeat them.
    */
-  readonly known?: {
-    /** `configOptions` of the session. */
-    readonly configOptions: readonly SessionConfigOption[];
-    /** `availableCommands` of the session. */
-    readonly availableCommands: readonly AvailableCommand[];
-  };
+  readonly known?:
+    | {
+        /** `configOptions` of the session. */
+        readonly configOptions: readonly SessionConfigOption[];
+        /** `availableCommands` of the session. */
+        readonly availableCommands: readonly AvailableCommand[];
+      }
+    | undefined;
   /**
    * Called for every update from the start. A listener that is registered later with `session.onUpdate` gets at most
    * 1,024 earlier updates.
    */
-  readonly onUpdate?: SessionListener<SessionUpdate>;
+  readonly onUpdate?: SessionListener<SessionUpdate> | undefined;
   /** Called for every entry from the start. The same as `session.onEntry`, but it misses none. */
-  readonly onEntry?: SessionListener<Entry>;
+  readonly onEntry?: SessionListener<Entry> | undefined;
 }
 
 /**
@@ -133,9 +135,9 @@ export interface SessionOptions extends CallOptions {
  */
 export interface SessionQueryOptions extends CallOptions {
   /** Only sessions with this working directory: an absolute path. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** `nextCursor` of the previous page. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
 }
 
 /** One page of the agent's sessions. */

@@ -2,7 +2,7 @@
 
 import { optional } from "../../base/objects.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
-import { guardedLog } from "../../jsonrpc/callbacks.ts";
+import { callSafely, guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
@@ -99,7 +99,9 @@ export class ClientDispatch {
     if (services === undefined) return;
     const ending = services
       .close()
-      .catch((error: unknown) => this.#log("error", "closing a session's terminals failed", { error }))
+      .catch((error: unknown) => {
+        this.#log("error", "closing a session's terminals failed", { error });
+      })
       .finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
@@ -121,7 +123,11 @@ export class ClientDispatch {
     if (decoded instanceof Failure || method !== "elicitation/complete") return;
     const { elicitationId } = decoded as { elicitationId: string }; // validated by the method's row
     // unknown, or over already (C44)
-    if (this.#elicitations.delete(elicitationId)) this.#definition.elicitationCompleted?.(elicitationId);
+    if (!this.#elicitations.delete(elicitationId)) return;
+    callSafely(
+      () => this.#definition.elicitationCompleted?.(elicitationId),
+      (error) => this.#log("error", "elicitationCompleted failed", { error }),
+    );
   }
 
   /** Nearly every message is an update: its row is looked up once. */

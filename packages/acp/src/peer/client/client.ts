@@ -63,7 +63,7 @@ export interface ConnectOptions {
    * Aborting it ends the attempt: the transport is closed, and `connect` rejects with ConnectionError "aborted". It has no
    * effect after the agent has answered.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -141,8 +141,7 @@ export async function connectWith(
   const connection = new Connection(transport, {
     // an agent's stdout may carry prints of its libraries
     noise: "skip",
-    ...definition.connection,
-    ...optional({ log: definition.log }),
+    ...optional({ ...definition.connection, log: definition.log }),
     scopeOf: sessionOf,
     refuseBatch,
     handlers: {
@@ -167,7 +166,10 @@ export async function connectWith(
     const answer = { ...(result as object), protocolVersion: version };
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
     const introduction = edition.agent(receive(answer) as object); // every result of the table is an object
-    const wire = new ClientWire(connection, bound, edition, definition.connection?.limits);
+    const wire = new ClientWire(connection, bound, edition, {
+      log: guardedLog(definition.log),
+      limits: definition.connection?.limits,
+    });
     const incoming = new ClientDispatch(wire, connection.closed, { definition, bound, edition, hooks });
     dispatch = incoming;
     held.release();

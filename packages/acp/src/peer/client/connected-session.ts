@@ -1,34 +1,28 @@
 // A session at the client: the API of the app, and the sink of the edition.
 
+import { bindMethods } from "../../base/objects.ts";
 import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
-import type { Log } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
-import type { ClientSession, Prompt, PromptOptions, SessionListener } from "./session/client-session.ts";
+import { checkSignal } from "./session/abort-signal.ts";
+import {
+  type ClientSession,
+  clientSessionMethods,
+  type Prompt,
+  type PromptOptions,
+  type SessionListener,
+} from "./session/client-session.ts";
 import { frozen } from "./session/frozen.ts";
 import { OpenQuestions } from "./session/open-questions.ts";
+import type { OpenSessionSettings } from "./session/open-session-settings.ts";
 import { PromptHandle } from "./session/prompt-handle.ts";
 import { SessionEvents } from "./session/session-events.ts";
 import { ToolCallTracker } from "./session/tool-call-tracker.ts";
-import type { UnreadLimits } from "./session/unread-updates.ts";
 import type { SessionRequests } from "./session-requests.ts";
-
-export interface OpenSessionSettings {
-  readonly log: Log;
-  readonly unread: UnreadLimits;
-  /** Whether updates are frozen before listeners see them. */
-  readonly isStrict: boolean;
-  /** Whether all that is known of open tool calls is kept. */
-  readonly keepsToolCalls: boolean;
-  /** Called when the user has cancelled the work of the session. */
-  cancelled(session: ClientSession): void;
-  /** Called when the session has been closed. */
-  closed(sessionId: string): void;
-}
 
 interface OpenPrompt {
   readonly number: number;
@@ -74,6 +68,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     settings: OpenSessionSettings,
   ) {
     const { sessionId, configOptions, availableCommands } = setup;
+    bindMethods(this, clientSessionMethods);
     this.sessionId = sessionId;
     this.roots = roots;
     this.#options = configOptions;
@@ -118,6 +113,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
     // before anything is shown as sent
     this.#requests.checkPrompt(blocks);
+    checkSignal("prompt", signal);
     const { unread } = this.#settings;
     const prompt: OpenPrompt = {
       number: ++this.#promptNumber,
@@ -246,6 +242,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
       else this.failed(number, reason);
     }
     this.questions.abort();
+    this.events.end();
   }
 
   /** Closed or deleted: what the agent left open was cancelled with it. */
@@ -253,6 +250,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this.#isClosed = true;
     this.questions.abort();
     for (const { number } of this.#prompts) this.outcome(number, { stopReason: "cancelled" });
+    this.events.end();
   }
 
   // ---- ClientSessionSink

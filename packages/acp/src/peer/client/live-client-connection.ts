@@ -30,8 +30,9 @@ import type {
 import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
 import type { ClientWire } from "./client-wire.ts";
-import { ConnectedSession, type OpenSessionSettings } from "./connected-session.ts";
+import { ConnectedSession } from "./connected-session.ts";
 import type { ClientSession } from "./session/client-session.ts";
+import type { OpenSessionSettings } from "./session/open-session-settings.ts";
 import { unreadLimits } from "./session/unread-updates.ts";
 import { SessionRequests } from "./session-requests.ts";
 
@@ -123,7 +124,7 @@ export class LiveClientConnection implements ClientConnection {
   async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
     this.#needs(this.capabilities.list, "list sessions");
     if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
-    return listingFromWire(await this.#call("session/list", query, { signal, sent }));
+    return listingFromWire(await this.#call("session/list", optional(query), { signal, sent }));
   }
 
   async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<void> {

@@ -252,7 +252,7 @@ test(
         message(message, far) {
           // the answer goes ahead on the stream of the connection; the history comes when the other stream is read
           if (message.method === "session/load") far.reply(message, {});
-          else if (message.method === "_parley/settled") {
+          else if (message.method === "_parley.dev/settled") {
             for (const n of [1, 2, 3]) {
               far.event(
                 `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","n":${n}}}`,

@@ -28,7 +28,7 @@ const maxQuestions = 65_536;
 /** An agent that does not answer at all is not waited for longer than this. */
 const settleMs = 10_000;
 /** An agent answers that it knows no such method, which is all that is wanted. */
-const settleMethod = "_parley/settled";
+const settleMethod = "_parley.dev/settled";
 
 export class SessionRouting implements HttpRouting {
   /** The agent's requests that are about a session, by id: our answer has to name it. */

@@ -3,7 +3,7 @@
 import { deadline, milliseconds, sleep } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { limitsFrom } from "../../jsonrpc/connection-options.ts";
-import type { EndReason, Sink, Transport } from "../../jsonrpc/transport.ts";
+import { closedHere, type EndReason, type Sink, type Transport } from "../../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "../byte-channel.ts";
 import { frameParser } from "../frame-parser.ts";
 import { HttpEndpoint } from "./http-endpoint.ts";
@@ -133,7 +133,9 @@ export class HttpClientTransport implements Transport {
   }
 
   async #shut(reason: Error | undefined): Promise<void> {
+    const sink = this.#sink;
     this.#sink = undefined;
+    sink?.end(closedHere);
     const late = Promise.withResolvers<void>();
     const timer = deadline(this.#closeTimeoutMs, late.resolve);
     // before the connection is open, queued messages are dropped

@@ -3,7 +3,7 @@
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { Entry } from "../../../model/entry.ts";
-import { upgradeEntries, upgradeEntry } from "../../../model/entry-format.ts";
+import { isKnownKind, upgradeEntries } from "../../../model/entry-format.ts";
 import type { SessionStore } from "../../../model/store.ts";
 
 export type GuardedStore = Required<SessionStore>;
@@ -25,6 +25,27 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     return damaged(error) ?? unusable(error) ?? unavailable();
   }
 
+  const reported = new Set<string>();
+
+  /** The entries in the current format. Those of a kind that this version does not have are reported, and not shown. */
+  function readable(sessionId: string, page: readonly Entry[]): readonly Entry[] {
+    let entries: readonly Entry[];
+    try {
+      entries = upgradeEntries(page);
+    } catch (error) {
+      // what is no entry at all stays so
+      throw error instanceof TypeError ? Object.assign(error, { kind: "damaged", sessionId }) : error;
+    }
+    for (const entry of entries) {
+      const { kind, seq } = entry;
+      if (isKnownKind(entry) || reported.has(`${sessionId} ${kind}`)) continue;
+      reported.add(`${sessionId} ${kind}`);
+      const message = "a stored session has entries of an unknown kind, which are not shown";
+      log("warn", message, { sessionId, kind, seq });
+    }
+    return entries;
+  }
+
   return {
     async create(record) {
       await guarded(() => store.create(record));
@@ -36,7 +57,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     append: (sessionId, entries, options) => guarded(() => store.append(sessionId, entries, options)),
     async *entries(sessionId, fromSeq): AsyncGenerator<Entry> {
       try {
-        for await (const entry of store.entries(sessionId, fromSeq)) yield upgradeEntry(entry);
+        for await (const entry of store.entries(sessionId, fromSeq)) yield* readable(sessionId, [entry]);
       } catch (error) {
         throw clientError(error);
       }
@@ -44,8 +65,8 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     async *pages(sessionId, fromSeq): AsyncGenerator<readonly Entry[]> {
       try {
         if (store.pages === undefined) {
-          for await (const entry of store.entries(sessionId, fromSeq)) yield [upgradeEntry(entry)];
-        } else for await (const page of store.pages(sessionId, fromSeq)) yield upgradeEntries(page);
+          for await (const entry of store.entries(sessionId, fromSeq)) yield readable(sessionId, [entry]);
+        } else for await (const page of store.pages(sessionId, fromSeq)) yield readable(sessionId, page);
       } catch (error) {
         throw clientError(error);
       }

@@ -16,6 +16,13 @@ export type SessionState = Extract<StateUpdate, { state: "idle" | "running" | "r
 /** The promise of everything that needs no waiting: one for all, since most updates are sent at once. */
 export const sentAtOnce: Promise<void> = Promise.resolve();
 
+/** Kinds of v1 that the model has under another name, and what to write instead. */
+const otherKinds: Readonly<Record<string, string>> = {
+  tool_call: 'a call begins with "tool_call_update" and a new toolCallId; turn.tool() sends it for you',
+  plan: "it is called plan_update; turn.plan() sends it for you",
+  current_mode_update: "a mode is a config option of category mode; use session.setConfigOptions()",
+};
+
 export class SessionUpdates {
   readonly sessionId: string;
   readonly log: SessionLog;
@@ -95,7 +102,11 @@ export class SessionUpdates {
   checkSchema(update: SessionUpdate): void {
     const failure = this.sender.rules?.update(update);
     if (failure === undefined) return;
-    const tag = JSON.stringify((update as { sessionUpdate?: unknown } | null)?.sessionUpdate);
+    const kind = (update as { sessionUpdate?: unknown } | null)?.sessionUpdate;
+    const instead =
+      typeof kind === "string" && Object.hasOwn(otherKinds, kind) ? otherKinds[kind] : undefined;
+    if (instead !== undefined) throw new TypeError(`update ${JSON.stringify(kind)}: ${instead}`);
+    const tag = JSON.stringify(kind);
     throw new TypeError(describeWrong(`update ${tag ?? "without a kind"}`, failure));
   }
 

@@ -89,6 +89,8 @@ export async function abandonTurn(turn: RunningTurn, queued: QueuedTurn): Promis
   if (turn.isOver) return;
   turn.isOver = true;
   turn.hasEnded = true;
+  turn.isAbandoned = true;
+  for (const prompt of turn.inbox.close()) prompt.withdrawn();
   await turn.finish({ hasReturned: false });
   await end(turn, queued, { stopReason: "cancelled" });
 }

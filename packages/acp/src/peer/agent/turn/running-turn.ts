@@ -56,6 +56,10 @@ export class RunningTurn implements Turn, ToolHost {
   /** Its end has been reported. */
   isOver = false;
   hasReportedEnd = false;
+  /** It was ended without its handler, which still runs. */
+  isAbandoned = false;
+  /** When it was cancelled, by `performance.now()`. */
+  cancelledAt: number | undefined;
   readonly #controller = new AbortController();
   readonly #tools = new Set<RunningToolCall>();
   readonly #terminals = new Set<ShownTerminal>();
@@ -120,10 +124,11 @@ export class RunningTurn implements Turn, ToolHost {
     return running;
   }
 
-  announce(start: Pick<ToolCallStart, "title" | "kind" | "name">): string {
+  announce({ title, kind, name }: Pick<ToolCallStart, "title" | "kind" | "name">): string {
     this.checkOpen("turn.announce");
     const toolCallId = this.updates.newId();
-    void this.send({ sessionUpdate: "tool_call_update", toolCallId, ...start, status: "pending" });
+    const shown = { title, ...optional({ kind, name }) };
+    void this.send({ sessionUpdate: "tool_call_update", toolCallId, ...shown, status: "pending" });
     this.announced.add(toolCallId);
     return toolCallId;
   }
@@ -189,6 +194,7 @@ export class RunningTurn implements Turn, ToolHost {
 
   cancel(): void {
     if (!this.signal.aborted) {
+      this.cancelledAt = performance.now();
       this.#controller.abort(new DOMException("the turn was cancelled", "AbortError"));
     }
   }
@@ -205,7 +211,7 @@ export class RunningTurn implements Turn, ToolHost {
     for (const toolCallId of this.announced)
       await this.updates.updateStored({ sessionUpdate: "tool_call_update", toolCallId, status });
     for (const tool of tools) await tool.leave(isLeft ? leftTool : undefined);
-    for (const terminal of this.#terminals) terminal.exit({});
+    for (const terminal of this.#terminals) terminal.leave({ isCancelled });
     this.client.close();
   }
 

@@ -1,5 +1,6 @@
 // The interfaces of a session and a prompt at the client, and of the context of a question.
 
+import type { NoPromise } from "../../../base/no-promise.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../../model/content.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
@@ -11,14 +12,6 @@ import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
  * @inline
  */
 export type SessionListener<Value> = (value: Value) => NoPromise;
-
-/**
- * The result of a listener is ignored, so it may be anything but a promise, such as the number that `push` returns.
- *
- * @inline
- */
-// biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement; `void` alone takes promises
-type NoPromise = undefined | void | null | boolean | number | string | (object & { readonly then?: never });
 
 /** One session of a client. It sends prompts, and receives updates inside and outside turns. */
 export interface ClientSession {
@@ -106,12 +99,25 @@ export interface ClientSession {
   close(): Promise<void>;
 }
 
+/** The methods of a session, which also work without it, as after `const { prompt } = session`. */
+export const clientSessionMethods = [
+  "onUpdate",
+  "onEntry",
+  "prompt",
+  "cancel",
+  "cancelToolCall",
+  "cancelTerminal",
+  "setConfigOption",
+  "setMode",
+  "close",
+] as const satisfies readonly (keyof ClientSession)[];
+
 /** Options of a prompt. */
 export interface PromptOptions {
   /** Aborting it cancels the prompt. Its result is then "cancelled"; nothing rejects. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Custom data of the request. */
-  readonly _meta?: Meta;
+  readonly _meta?: Meta | undefined;
 }
 
 /**
