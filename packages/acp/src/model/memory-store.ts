@@ -8,6 +8,7 @@ import {
   checkSequence,
   cursorAfter,
   forked,
+  isListed,
   type ListPosition,
   notClaimed,
   pageSize,
@@ -128,6 +129,7 @@ function pageOf(sessions: readonly HeldSession[], query: SessionQuery): SessionR
   const found = sessions
     .map(({ record }) => record)
     .filter((record) => query.cwd === undefined || record.cwd === query.cwd)
+    .filter(({ archived = false }) => isListed(query, archived))
     .filter((record) => place === undefined || newestFirst(place, record) < 0)
     .sort(newestFirst);
   const page = found.slice(0, size).map(copyOf);

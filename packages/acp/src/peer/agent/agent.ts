@@ -60,6 +60,13 @@ export interface Agent {
    * @throws {Error} When the agent is closed.
    */
   connect(transport: Transport, options?: AgentConnectOptions): AgentConnection;
+  /**
+   * Asks `auth.status` and tells the clients whose last known status differs. Call it when the login has changed outside
+   * `login` and `logout`. Has no effect without the unstable feature "auth_status". Never rejects.
+   *
+   * @experimental
+   */
+  reportAuthStatus(): Promise<void>;
   /** Closes all connections, then the store. Further calls do nothing. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -98,7 +105,7 @@ export function agent<Data = undefined, const End extends PromptEnd = PromptEnd>
   const { session } = definition;
   const ownLog = definition.log;
   const store = guardedStore(session?.store ?? memoryStore(), guardedLog(ownLog));
-  const connections = new Set<AgentConnection>();
+  const connections = new Set<ServedClient>();
   let closing: Promise<void> | undefined;
 
   async function closeAll(): Promise<void> {
@@ -125,6 +132,9 @@ export function agent<Data = undefined, const End extends PromptEnd = PromptEnd>
       if (signal?.aborted) abort();
       else signal?.addEventListener("abort", abort);
       return connection;
+    },
+    async reportAuthStatus() {
+      await Promise.all([...connections].map((connection) => connection.reportAuthStatus()));
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -46,6 +46,7 @@ export class ServedSession implements AgentSession {
   readonly #queue = new PromptQueue<QueuedTurn>((queued) => this.#run(queued));
   #activation: Activation;
   #turn: RunningTurn | undefined;
+  #hasUserTitle: boolean;
   #options: readonly SessionConfigOption[] = [];
   #commands: readonly AvailableCommand[] = [];
   /** The client knows the session, so that changes must be sent. */
@@ -55,13 +56,14 @@ export class ServedSession implements AgentSession {
   readonly #background = new Set<Promise<unknown>>();
 
   constructor(
-    { sessionId, activation, definition }: ServedSessionSettings,
+    { sessionId, activation, definition, hasUserTitle }: ServedSessionSettings,
     sender: SessionSender,
     log: SessionLog,
   ) {
     this.updates = new SessionUpdates(sessionId, sender, log);
     this.#activation = activation;
     this.#definition = definition;
+    this.#hasUserTitle = hasUserTitle;
   }
 
   get sessionId(): string {
@@ -135,8 +137,16 @@ export class ServedSession implements AgentSession {
   }
 
   setTitle(title: string): void {
+    // a generated title does not replace the user's (A117)
+    if (this.#hasUserTitle) return;
     void this.update({ sessionUpdate: "session_info_update", title });
     this.updates.log.patch({ title });
+  }
+
+  /** The user has set the title, and it is stored. */
+  renamed(title: string): void {
+    this.#hasUserTitle = true;
+    void this.update({ sessionUpdate: "session_info_update", title });
   }
 
   update(update: OutgoingUpdate): Promise<void> {
@@ -234,6 +244,13 @@ export class ServedSession implements AgentSession {
     this.#queue.add(prompt);
   }
 
+  /** Gives a message to the turn that runs. Without one it is returned to its sender, or becomes a turn. */
+  steer(prompt: ReceivedPrompt): void {
+    if (this.#turn?.inbox.deliver(prompt)) return;
+    if (prompt.left === undefined) this.#queue.add(prompt);
+    else prompt.left();
+  }
+
   /** Takes a prompt back whose turn has not begun. False when it has. */
   withdraw(prompt: ReceivedPrompt): boolean {
     return this.#turn?.inbox.withdraw(prompt) || this.#queue.withdraw(prompt);
@@ -277,10 +294,12 @@ export class ServedSession implements AgentSession {
       for (const prompt of this.#queue.withdrawAll(({ run }) => run === undefined))
         turn.inbox.deliver(prompt);
     try {
-      return await runTurn(turn, queued, {
+      const left = await runTurn(turn, queued, {
         handler: (given) => this.#definition.prompt(given),
         reportsUsage: lists(unstable, "usage"),
       });
+      for (const prompt of left) prompt.left?.();
+      return left.filter((prompt) => prompt.left === undefined);
     } catch (error) {
       this.updates.sender.log("error", "a turn could not be ended", { sessionId: this.sessionId, error });
       queued.refused(
@@ -297,6 +316,7 @@ interface ServedSessionSettings {
   readonly sessionId: string;
   readonly activation: Activation;
   readonly definition: AgentDefinition;
+  readonly hasUserTitle: boolean;
 }
 
 function isSet<Value>(entry: readonly [string, Value | undefined]): entry is readonly [string, Value] {

@@ -105,12 +105,20 @@ function checkEditions(role: string, editions: unknown): void {
     throw new TypeError(`${role}: there is no edition ${argumentText(wrong)}; the editions are ${known}`);
 }
 
+/** Features that only the raw wire has. Who names one expects something. */
+const withoutEffect: ReadonlySet<unknown> = new Set(["mcp_over_acp", "proxies"]);
+
 /** Throws a TypeError for what is no list of features. `where` names the option in the message. */
 export function checkUnstable(where: string, unstable: unknown): void {
   if (unstable === undefined || unstable === "*") return;
   const known = unstableFeatures.map((feature) => JSON.stringify(feature)).join(", ");
   if (!Array.isArray(unstable))
     throw new TypeError(`${where} must be "*" or a list of ${known}; got ${argumentText(unstable)}`);
+  const idle = unstable.find((each) => withoutEffect.has(each));
+  if (idle !== undefined)
+    throw new TypeError(
+      `${where}: ${JSON.stringify(idle)} has no effect here yet; leave it out, or use a peer of @parley/acp/v1 or /v2`,
+    );
   const wrong: unknown = unstable.find((each) => !unstableFeatures.some((feature) => feature === each));
   if (wrong === undefined) return;
   const nearest = nearestWord(String(wrong), unstableFeatures);

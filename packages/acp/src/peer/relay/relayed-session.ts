@@ -2,6 +2,7 @@
 
 import { optional } from "../../base/objects.ts";
 import type { AgentSessionEdition, PromptOp, SessionSetup } from "../../edition/agent-edition.ts";
+import { keepsWhenIdle, type SteeringOutcome } from "../../edition/vendor-extensions.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
@@ -133,6 +134,14 @@ export class RelayedSession {
     });
   }
 
+  /** Gives a message to the work that runs. The client has sent it, so it gets no echo. */
+  async steer(op: PromptOp, signal: AbortSignal): Promise<{ outcome: SteeringOutcome; reason?: string }> {
+    const isRunning = this.live.state !== "idle";
+    if (!isRunning && keepsWhenIdle(op._meta)) return { outcome: "promptRequired", reason: "noRunningTurn" };
+    await accepted(this.#send(op, signal));
+    return { outcome: isRunning ? "injected" : "startedNewTurn" };
+  }
+
   async #runTurn({ op, signal, resolve, reject }: QueuedPrompt): Promise<undefined> {
     try {
       const outcome = await outcomeOf(this.#send(op, signal));
@@ -177,7 +186,10 @@ export class RelayedSession {
   #send(op: PromptOp, signal: AbortSignal): Prompt {
     let prompt: Prompt;
     try {
-      prompt = this.live.prompt(op.prompt, optional({ _meta: op._meta }));
+      const options = optional({ _meta: op._meta });
+      // a client that may send several prompts at once lets the agent decide what becomes of them
+      const steers = this.#relay.wire.edition.prompts.answersAtInsertion && this.live.canSteer;
+      prompt = steers ? this.live.steer(op.prompt, options) : this.live.prompt(op.prompt, options);
     } catch (error) {
       throw refusal(error, "/prompt");
     }
