@@ -78,9 +78,16 @@ function client(params: object): Introduction<ClientCapabilities> {
       plans: can.plan != null,
       subagents: can.subagents != null,
       terminalOutput: can._meta?.[terminalOutputKey] === true,
-      ...withMeta(can._meta ?? undefined),
+      ...withMeta(metaBesides(can._meta)),
     },
   };
+}
+
+/** What the app is told as a capability is no custom data. */
+function metaBesides(meta: wire.Meta | null | undefined): wire.Meta | undefined {
+  if (meta == null || !(terminalOutputKey in meta)) return meta ?? undefined;
+  const { [terminalOutputKey]: _, ...rest } = meta;
+  return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
 function introduce(agent: AgentIntroduction): Immutable<wire.InitializeResponse> {

@@ -4,7 +4,7 @@ import { isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
 import { wireError } from "../../model/prompt-error.ts";
-import type { PromptError, PromptResult, StopReason } from "../../model/update.ts";
+import type { PromptError, PromptResult, SessionUpdate, StopReason } from "../../model/update.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
@@ -173,7 +173,12 @@ class V1ClientSession implements ClientSessionEdition {
   }
 
   receive(update: object, out: ClientSessionSink): void {
-    out.update(this.#decoder.decode(update as wire.SessionUpdate)); // validated by the method's row
+    const decoder = this.#decoder;
+    const decoded = decoder.decode(update as wire.SessionUpdate); // validated by the method's row
+    if (decoder.terminals.length === 0) return out.update(decoded);
+    const terminals = decoder.terminals.splice(0);
+    if (saysMore(decoded)) out.update(decoded);
+    for (const each of terminals) out.update(each);
   }
 
   promptSent(prompt: number, content: readonly ContentBlock[], out: ClientSessionSink): void {
@@ -252,6 +257,11 @@ class V1ClientSession implements ClientSessionEdition {
       ...optional({ error: error && wireError(error), usage, _meta: meta }),
     });
   }
+}
+
+/** Whether an update of a call says anything beside its id. */
+function saysMore(update: SessionUpdate): boolean {
+  return Object.keys(update).length > 2;
 }
 
 function errorOf({ kind, code, message, data }: RequestError): PromptError {

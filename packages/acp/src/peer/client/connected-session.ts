@@ -117,10 +117,9 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
     // before anything is shown as sent
     this.#requests.checkPrompt(blocks);
-    const { unread } = this.#settings;
     const prompt: OpenPrompt = {
       number: ++this.#promptNumber,
-      handle: new PromptHandle(() => this.#cancelPrompt(prompt), unread),
+      handle: new PromptHandle(() => this.#cancelPrompt(prompt), this.#settings.unread),
       content: blocks,
       meta: _meta,
       withdrawal: new AbortController(),
