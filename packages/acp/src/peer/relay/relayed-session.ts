@@ -47,6 +47,8 @@ export class RelayedSession {
   readonly #unnamed = new Set<Prompt>();
   readonly #queue = new PromptQueue<QueuedPrompt>((queued) => this.#runTurn(queued));
   #asks = 0;
+  /** How often the agent's work has ended. */
+  #ends = 0;
   title: string | undefined;
   /** When something last happened, as a timestamp: most updates are chunks, and a date is only asked for in a list. */
   updatedAt = Date.now();
@@ -117,6 +119,7 @@ export class RelayedSession {
       this.title = update.title ?? undefined;
     }
     this.updatedAt = Date.now();
+    if (update.sessionUpdate === "state_update" && update.state === "idle") this.#ends++;
     if (this.#dropping || this.#isRetired) return;
     if (this.#held !== undefined) this.#held.push(update);
     else this.forward(update);
@@ -138,8 +141,9 @@ export class RelayedSession {
   async steer(op: PromptOp, signal: AbortSignal): Promise<{ outcome: SteeringOutcome; reason?: string }> {
     const isRunning = this.live.state !== "idle";
     if (!isRunning && keepsWhenIdle(op._meta)) return { outcome: "promptRequired", reason: "noRunningTurn" };
+    const before = this.#ends;
     await accepted(this.#send(op, signal));
-    return { outcome: isRunning ? "injected" : "startedNewTurn" };
+    return { outcome: isRunning && this.#ends === before ? "injected" : "startedNewTurn" };
   }
 
   async #runTurn({ op, signal, resolve, reject }: QueuedPrompt): Promise<undefined> {
