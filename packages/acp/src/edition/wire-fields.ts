@@ -170,15 +170,15 @@ export function listingFromWire(result: object): { sessions: SessionInfo[]; next
 
 const authStates: ReadonlySet<unknown> = new Set(["authenticated", "unauthenticated", "not_required"]);
 
-/** A state that is not known counts as "unknown" (C66). */
 export function authStatusFromWire(status: object): AuthStatus {
+  // a state that is not known counts as "unknown" (C66)
   const { state } = status as { state: AuthStatus["state"] };
   // validated by the method's row, which has removed the nulls
   return { ...status, state: authStates.has(state) ? state : "unknown" };
 }
 
-/** A status that is not known counts as "saved" (C66). */
 export function sessionStatusFromWire(answer: object): SessionStatus {
+  // a status that is not known counts as "saved" (C66)
   const { status, state, _meta } = answer as Partial<SessionStatus>;
   return { status: status === "open" ? "open" : "saved", ...optional({ state, _meta }) };
 }

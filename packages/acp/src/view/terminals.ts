@@ -4,13 +4,7 @@ import { fromBase64 } from "../base/base64.ts";
 import { ByteTail } from "../base/byte-tail.ts";
 import type { UpdateOf } from "../model/update.ts";
 import type { OutputBytes } from "./session-view.ts";
-import {
-  patchedMeta,
-  patchFields,
-  type TerminalState,
-  touch,
-  type ViewState,
-} from "./view-state.ts";
+import { patchedMeta, patchFields, type TerminalState, touch, type ViewState } from "./view-state.ts";
 
 const none = new Uint8Array(0);
 

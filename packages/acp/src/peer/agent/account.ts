@@ -71,12 +71,13 @@ export async function runAccountOp(definition: AgentDefinition, op: AccountOp): 
   }
 }
 
-/** The login of the agent. It is asked for to learn whether a login is needed, so that never is its answer (A114). */
+/** The login of the agent. */
 export async function authStatus({ auth = {} }: AgentDefinition): Promise<AuthStatus> {
   if (auth.status !== undefined) {
     try {
       return await auth.status();
     } catch (error) {
+      // who asks wants to learn whether a login is needed, so that is never an error (A114)
       if (error instanceof RequestError && error.kind === "auth_required")
         return { state: "unauthenticated" };
       throw error;

@@ -319,7 +319,7 @@ export class AgentSessions {
     };
   }
 
-  /** Closes the session first. One that another connection or process uses is refused, as a load would be (A115). */
+  /** Closes the session first. One that another connection or process uses is refused, as a load would be. */
   #archive(sessionId: string): Promise<void> {
     this.#replays.delete(sessionId);
     return this.#alone(sessionId, async () => {

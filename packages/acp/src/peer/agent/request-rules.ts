@@ -105,7 +105,7 @@ export function restoredOptions(
   return restored;
 }
 
-/** Throws -32602 for a filter that is not known: it must not count as another (A115). */
+/** Throws -32602 for a filter that is not known: it must not count as another. */
 export function archiveFilter(given = "exclude"): ArchiveFilter {
   if (given === "exclude" || given === "include" || given === "only") return given;
   const message = `archived must be "exclude", "include" or "only", got ${quoted(given)}`;

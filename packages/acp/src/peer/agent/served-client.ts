@@ -138,7 +138,7 @@ export class ServedClient implements AgentHost, AgentConnection {
     return result;
   }
 
-  /** Tells the client if the login differs from what it was last told (A114). Never rejects. */
+  /** Tells the client if the login differs from what it was last told. Never rejects. */
   async reportAuthStatus(): Promise<void> {
     if (this.edition === undefined || !lists(this.#definition.unstable ?? [], "auth_status")) return;
     try {

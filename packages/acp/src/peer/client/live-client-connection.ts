@@ -55,7 +55,7 @@ export class LiveClientConnection implements ClientConnection {
   readonly #requests: SessionRequests;
   readonly #settings: OpenSessionSettings;
   readonly #unstable: UnstableFeatures;
-  /** The providers that the agent listed as required (C68). */
+  /** The providers that the agent listed as required. */
   #required: readonly string[] = [];
 
   constructor(
