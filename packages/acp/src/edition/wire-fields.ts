@@ -139,7 +139,11 @@ export function elicitationAnswerFromWire(result: object): ElicitationResponse {
   return { action: action === "decline" ? "decline" : "cancel", ...meta };
 }
 
-export function listingFromWire(result: object): { sessions: SessionInfo[]; nextCursor?: string } {
+/** `hasArchive`: whether the app has enabled the archive. */
+export function listingFromWire(
+  result: object,
+  { hasArchive }: { readonly hasArchive: boolean },
+): { sessions: SessionInfo[]; nextCursor?: string } {
   const { sessions, nextCursor } = result as {
     sessions: {
       sessionId: string;

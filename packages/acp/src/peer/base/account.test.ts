@@ -13,6 +13,8 @@ import {
 } from "../../../test/support/peer-probe.ts";
 import { agent, RequestError } from "../../index.ts";
 import type { AuthAccount, AuthStatus, Provider, ProviderSetting } from "../../model.ts";
+import { memoryPair } from "../../transport.ts";
+import { agentPeer, clientPeer } from "../../v1.ts";
 
 const prompt = () => undefined;
 const method = { type: "agent" as const, methodId: "key", name: "Key" };
@@ -216,4 +218,8 @@ test("a feature without effect, or a handler without its feature, is a mistake t
   for (const [part, message] of wrong)
     assert.throws(() => agent({ ...about, ...part }), { name: "TypeError", message });
   agent({ ...about, unstable: "*" });
+  // the raw wire has them
+  const [near, far] = memoryPair();
+  assert.ok(agentPeer(near, { unstable: ["proxies", "mcp_over_acp"] }));
+  assert.ok(clientPeer(far, { unstable: ["proxies"] }));
 });

@@ -85,6 +85,7 @@ export function checkDefinition(
     checkMethods(`${role}: extensions.${field}`, extensions[field]);
   checkEditions(role, definition["editions"]);
   checkUnstable(`${role}: unstable`, definition["unstable"]);
+  refuseIdleFeatures(`${role}: unstable`, definition["unstable"]);
   // both sides introduce themselves (A6, C3)
   for (const field of ["name", "version"]) {
     const value = definition[field];
@@ -108,17 +109,22 @@ function checkEditions(role: string, editions: unknown): void {
 /** Features that only the raw wire has. Who names one expects something. */
 const withoutEffect: ReadonlySet<unknown> = new Set(["mcp_over_acp", "proxies"]);
 
+function refuseIdleFeatures(where: string, unstable: unknown): void {
+  const idle: unknown = Array.isArray(unstable)
+    ? unstable.find((each) => withoutEffect.has(each))
+    : undefined;
+  if (idle === undefined) return;
+  throw new TypeError(
+    `${where}: ${JSON.stringify(idle)} has no effect here yet; leave it out, or use a peer of @parley/acp/v1 or /v2`,
+  );
+}
+
 /** Throws a TypeError for what is no list of features. `where` names the option in the message. */
 export function checkUnstable(where: string, unstable: unknown): void {
   if (unstable === undefined || unstable === "*") return;
   const known = unstableFeatures.map((feature) => JSON.stringify(feature)).join(", ");
   if (!Array.isArray(unstable))
     throw new TypeError(`${where} must be "*" or a list of ${known}; got ${argumentText(unstable)}`);
-  const idle = unstable.find((each) => withoutEffect.has(each));
-  if (idle !== undefined)
-    throw new TypeError(
-      `${where}: ${JSON.stringify(idle)} has no effect here yet; leave it out, or use a peer of @parley/acp/v1 or /v2`,
-    );
   const wrong: unknown = unstable.find((each) => !unstableFeatures.some((feature) => feature === each));
   if (wrong === undefined) return;
   const nearest = nearestWord(String(wrong), unstableFeatures);

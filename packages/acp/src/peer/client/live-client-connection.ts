@@ -17,7 +17,7 @@ import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts
 import type { AuthStatus, Provider, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
 import type { AuthMethod, Implementation, SystemPrompt } from "../../model/content.ts";
 import { completeServers } from "../../model/outgoing.ts";
-import type { UnstableFeature, UnstableFeatures } from "../../validation/unstable-features.ts";
+import { lists, type UnstableFeature, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { abortable, abortError } from "./abortable.ts";
 import { checkAbsolute } from "./absolute-path.ts";
 import type {
@@ -129,7 +129,8 @@ export class LiveClientConnection implements ClientConnection {
     if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
     if (query.archived !== undefined)
       this.#needs(this.capabilities.archive, "list archived sessions", "archive");
-    return listingFromWire(await this.#call("session/list", query, { signal, sent }));
+    const answer = await this.#call("session/list", query, { signal, sent });
+    return listingFromWire(answer, { hasArchive: lists(this.#unstable, "archive") });
   }
 
   async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<void> {
