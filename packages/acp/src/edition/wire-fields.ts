@@ -163,8 +163,7 @@ export function listingFromWire(
       ...optional({
         title: title ?? undefined,
         updatedAt: updatedAt ?? undefined,
-        // unstable, so it may not have been validated
-        archived: typeof archived === "boolean" ? archived : undefined,
+        archived: hasArchive && typeof archived === "boolean" ? archived : undefined,
       }),
     }),
   );
