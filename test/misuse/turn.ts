@@ -194,6 +194,9 @@ const fakeCapabilities = {
   booleanOptions: false,
   notices: false,
   compaction: false,
+  plans: false,
+  subagents: false,
+  terminalOutput: false,
 };
 
 export const fakeClient: TurnClient = {

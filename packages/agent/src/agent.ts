@@ -1,6 +1,13 @@
 // Builds the coding agent: the library's agent with a model and tools.
 
-import { type Agent, type AgentDefinition, type AgentSession, agent, type OpenInfo } from "@parley/acp";
+import {
+  type Agent,
+  type AgentDefinition,
+  type AgentSession,
+  agent,
+  type OpenInfo,
+  type UnstableFeature,
+} from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
@@ -43,6 +50,17 @@ export interface CodingAgentOptions
   readonly privateHosts?: readonly string[] | undefined;
 }
 
+/** The unstable features that the agent offers by default. */
+const offeredFeatures: readonly UnstableFeature[] = [
+  "fork",
+  "system_prompt",
+  "usage",
+  "archive",
+  "session_title",
+  "session_status",
+  "auth_status",
+];
+
 /**
  * Creates a coding agent that reads, edits and runs code with the user's permission. Without `models` it uses an offline
  * model, which needs no network and follows simple instructions.
@@ -58,14 +76,7 @@ export interface CodingAgentOptions
  */
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
-  const {
-    unstable = ["fork", "system_prompt", "usage"],
-    log,
-    editions,
-    auth,
-    connection,
-    exposeErrors,
-  } = options;
+  const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const promptOptions: PromptOptions = {

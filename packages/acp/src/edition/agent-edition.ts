@@ -1,5 +1,6 @@
 // The agent's side of one protocol version, and the operations and features that both versions share.
 
+import type { ProviderSetting, SessionStatus } from "../model/agent-status.ts";
 import type { PermissionOutcome, PermissionRequest } from "../model/ask.ts";
 import type {
   AuthMethod,
@@ -75,6 +76,9 @@ export type AgentOpResult =
   | { readonly kind: "none" }
   | { readonly kind: "session"; readonly setup: SessionSetup; readonly client: ClientCapabilities }
   | { readonly kind: "page"; readonly page: ListedSessions }
+  /** What both versions write alike. */
+  | { readonly kind: "value"; readonly value: object }
+  | { readonly kind: "status"; readonly status: SessionStatus }
   | {
       readonly kind: "options";
       readonly options: readonly SessionConfigOption[];
@@ -101,6 +105,15 @@ export interface ClientCapabilities {
   readonly notices: boolean;
   /** It shows when the agent compacts the conversation. To other clients that is not sent. Always true on v2. */
   readonly compaction: boolean;
+  /**
+   * It shows several plans, plans that are documents, and removed plans. Other v1 clients see one plan. Needs the unstable
+   * feature "plans".
+   */
+  readonly plans: boolean;
+  /** It shows subagents and messages between sessions. Needs the unstable feature "subagents". */
+  readonly subagents: boolean;
+  /** It shows the output of display terminals while it grows. To other v1 clients terminals are text. Always true on v2. */
+  readonly terminalOutput: boolean;
   /** Custom data of the client's capabilities. */
   readonly _meta?: Meta;
 }
@@ -133,6 +146,14 @@ export interface AgentCapabilities {
   readonly delete: boolean;
   /** `forkSession` works. Needs the unstable feature "fork". */
   readonly fork: boolean;
+  /** `archiveSession` and `unarchiveSession` work, and lists can be filtered. Needs the unstable feature "archive". */
+  readonly archive: boolean;
+  /** `sessionStatus` works. Needs the unstable feature "session_status". */
+  readonly sessionStatus: boolean;
+  /** `setSessionTitle` and `session.setTitle` work. Needs the unstable feature "session_title". */
+  readonly setTitle: boolean;
+  /** `session.steer` works. Always true on v2. */
+  readonly steer: boolean;
   /** Sessions may have directories beside the working directory. */
   readonly additionalDirectories: boolean;
   /** Sessions may have a system prompt that is added to the agent's own. Needs the unstable feature "system_prompt". */
@@ -141,6 +162,10 @@ export interface AgentCapabilities {
   readonly systemPromptOverride: boolean;
   /** `logout` works. */
   readonly logout: boolean;
+  /** `authStatus` works. Needs the unstable feature "auth_status". */
+  readonly authStatus: boolean;
+  /** `listProviders`, `setProvider` and `disableProvider` work. Needs the unstable feature "providers". */
+  readonly providers: boolean;
   /** Custom data of the agent's capabilities. */
   readonly _meta?: Meta;
 }
@@ -177,8 +202,13 @@ export type AgentOp =
       readonly replay: boolean;
     }
   | { readonly op: "fork"; readonly sessionId: string; readonly activation: Activation }
-  | { readonly op: "list"; readonly cwd?: string; readonly cursor?: string }
+  | { readonly op: "list"; readonly cwd?: string; readonly cursor?: string; readonly archived?: string }
   | { readonly op: "close" | "delete"; readonly sessionId: string }
+  | { readonly op: "archive" | "unarchive" | "status"; readonly sessionId: string; readonly _meta?: Meta }
+  | { readonly op: "set_title"; readonly sessionId: string; readonly title: string; readonly _meta?: Meta }
+  | { readonly op: "auth_status" | "list_providers"; readonly _meta?: Meta }
+  | { readonly op: "set_provider"; readonly setting: ProviderSetting }
+  | { readonly op: "disable_provider"; readonly providerId: string; readonly _meta?: Meta }
   | {
       readonly op: "prompt";
       readonly sessionId: string;
@@ -209,6 +239,8 @@ export interface SessionInfo {
   readonly additionalDirectories: readonly string[];
   /** The title, where the agent gave it one. */
   readonly title?: string;
+  /** Whether it is archived. Absent if the agent has no archive. Needs the unstable feature "archive". */
+  readonly archived?: boolean;
   /** When it was last changed, such as "2026-03-01T12:00:00Z" (RFC 3339). */
   readonly updatedAt?: string;
 }

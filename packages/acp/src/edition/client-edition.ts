@@ -25,6 +25,11 @@ export interface ClientSessionEdition {
   /** During a replay messages are no echo of ours, and only the last state counts. */
   setReplaying(replaying: boolean, out: ClientSessionSink): void;
   promptSent(prompt: number, content: readonly ContentBlock[], out: ClientSessionSink): void;
+  /**
+   * The agent has taken a message into the work that runs, or has begun other work with it. Only where prompts are sent
+   * one at a time.
+   */
+  steered?(prompt: number, content: readonly ContentBlock[], isJoined: boolean, out: ClientSessionSink): void;
   promptAnswered(prompt: number, result: object, out: ClientSessionSink): void;
   promptFailed(prompt: number, error: Error, out: ClientSessionSink): void;
   /** The user cancelled: open prompts end as cancelled, whatever the agent says. */

@@ -4,6 +4,7 @@ import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { ClientCapabilities } from "./agent-edition.ts";
+import { terminalOutputKey } from "./vendor-extensions.ts";
 
 /** A version of the protocol: "v1" or "v2". More will be added: give a `switch` over it a `default:`. */
 export type Edition = "v1" | "v2";
@@ -67,8 +68,9 @@ export function initializeParams(
       terminal: can.terminal,
       session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
       ...(can.terminalAuth ? { auth: { terminal: true } } : {}),
+      ...optional({ plan: marker(can.plans), subagents: marker(can.subagents) }),
       elicitation,
-      ...extra,
+      _meta: { ...(can.terminalOutput ? { [terminalOutputKey]: true } : {}), ...meta },
     },
   };
   const v2 = {

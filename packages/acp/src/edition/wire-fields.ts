@@ -1,6 +1,7 @@
 // Translates what both versions write alike. Unknown answers to questions never mean yes (A89, A90, A102).
 
 import { optional } from "../base/objects.ts";
+import type { AuthStatus, ProviderSetting, SessionStatus } from "../model/agent-status.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { PromptResult } from "../model/update.ts";
@@ -32,8 +33,9 @@ export function sharedOp(method: string, params: object, activation: () => Activ
     case "session/fork":
       return { op: "fork", sessionId, activation: activation() };
     case "session/list": {
-      const { cwd, cursor } = params as { cwd?: string | null; cursor?: string | null };
-      return { op: "list", ...optional({ cwd: cwd ?? undefined, cursor: cursor ?? undefined }) };
+      const { cwd, cursor, archived } = params as { [name in "cwd" | "cursor" | "archived"]?: string | null };
+      const query = { cwd: cwd ?? undefined, cursor: cursor ?? undefined, archived: archived ?? undefined };
+      return { op: "list", ...optional(query) };
     }
     case "session/close":
       return { op: "close", sessionId };
@@ -42,6 +44,35 @@ export function sharedOp(method: string, params: object, activation: () => Activ
     case "session/prompt": {
       const { prompt } = params as { prompt: readonly ContentBlock[] };
       return { op: "prompt", sessionId, prompt, ...metaOf(params) };
+    }
+    default:
+      return unstableOp(method, params);
+  }
+}
+
+/** As `sharedOp`, for methods of unstable features. */
+function unstableOp(method: string, params: object): AgentOp | undefined {
+  const { sessionId } = params as { sessionId: string }; // as above
+  switch (method) {
+    case "session/archive":
+      return { op: "archive", sessionId, ...metaOf(params) };
+    case "session/unarchive":
+      return { op: "unarchive", sessionId, ...metaOf(params) };
+    case "session/status":
+      return { op: "status", sessionId, ...metaOf(params) };
+    case "session/set_title": {
+      const { title } = params as { title: string };
+      return { op: "set_title", sessionId, title, ...metaOf(params) };
+    }
+    case "auth/status":
+      return { op: "auth_status", ...metaOf(params) };
+    case "providers/list":
+      return { op: "list_providers", ...metaOf(params) };
+    case "providers/set":
+      return { op: "set_provider", setting: params as ProviderSetting };
+    case "providers/disable": {
+      const { providerId } = params as { providerId: string };
+      return { op: "disable_provider", providerId, ...metaOf(params) };
     }
     default:
       return undefined;
@@ -58,25 +89,34 @@ export function markers<Name extends keyof AgentCapabilities>(
   return marks;
 }
 
+/** The unstable capabilities of sessions, by the names that both versions have for them. */
+export function sessionMarkers({ archive, sessionStatus, setTitle }: AgentCapabilities) {
+  const marker = (has: boolean) => (has ? {} : undefined);
+  return optional({ archive: marker(archive), status: marker(sessionStatus), title: marker(setTitle) });
+}
+
 export function systemPromptMarker(can: AgentCapabilities) {
   const override = can.systemPromptOverride ? { mode: { override: {} } } : {};
   return optional({ systemPrompt: can.systemPrompt ? override : undefined });
 }
 
 export function pageToWire({ sessions, nextCursor }: ListedSessions): object {
-  const listed = sessions.map(({ sessionId, cwd, additionalDirectories, title, updatedAt = "" }) => {
-    const time = new Date(updatedAt);
-    return {
-      sessionId,
-      cwd,
-      ...optional({
-        // another agent may list anything as its time
-        updatedAt: Number.isNaN(time.getTime()) ? undefined : time.toISOString(),
-        title,
-        additionalDirectories: nonEmpty(additionalDirectories),
-      }),
-    };
-  });
+  const listed = sessions.map(
+    ({ sessionId, cwd, additionalDirectories, title, archived, updatedAt = "" }) => {
+      const time = new Date(updatedAt);
+      return {
+        sessionId,
+        cwd,
+        ...optional({
+          // another agent may list anything as its time
+          updatedAt: Number.isNaN(time.getTime()) ? undefined : time.toISOString(),
+          title,
+          archived,
+          additionalDirectories: nonEmpty(additionalDirectories),
+        }),
+      };
+    },
+  );
   return { sessions: listed, ...optional({ nextCursor }) };
 }
 
@@ -99,7 +139,11 @@ export function elicitationAnswerFromWire(result: object): ElicitationResponse {
   return { action: action === "decline" ? "decline" : "cancel", ...meta };
 }
 
-export function listingFromWire(result: object): { sessions: SessionInfo[]; nextCursor?: string } {
+/** `hasArchive`: whether the app has enabled the archive. */
+export function listingFromWire(
+  result: object,
+  { hasArchive }: { readonly hasArchive: boolean },
+): { sessions: SessionInfo[]; nextCursor?: string } {
   const { sessions, nextCursor } = result as {
     sessions: {
       sessionId: string;
@@ -107,17 +151,39 @@ export function listingFromWire(result: object): { sessions: SessionInfo[]; next
       additionalDirectories?: string[];
       title?: string | null;
       updatedAt?: string | null;
+      archived?: unknown;
     }[];
     nextCursor?: string | null;
   };
-  const listed = sessions.map(({ sessionId, cwd, additionalDirectories = [], title, updatedAt }) => ({
-    sessionId,
-    cwd,
-    additionalDirectories,
-    ...optional({ title: title ?? undefined, updatedAt: updatedAt ?? undefined }),
-  }));
+  const listed = sessions.map(
+    ({ sessionId, cwd, additionalDirectories = [], title, updatedAt, archived }) => ({
+      sessionId,
+      cwd,
+      additionalDirectories,
+      ...optional({
+        title: title ?? undefined,
+        updatedAt: updatedAt ?? undefined,
+        archived: hasArchive && typeof archived === "boolean" ? archived : undefined,
+      }),
+    }),
+  );
   // a null cursor is the end, an empty one is not (C20)
   return { sessions: listed, ...optional({ nextCursor: nextCursor ?? undefined }) };
+}
+
+const authStates: ReadonlySet<unknown> = new Set(["authenticated", "unauthenticated", "not_required"]);
+
+export function authStatusFromWire(status: object): AuthStatus {
+  // a state that is not known counts as "unknown" (C66)
+  const { state } = status as { state: AuthStatus["state"] };
+  // validated by the method's row, which has removed the nulls
+  return { ...status, state: authStates.has(state) ? state : "unknown" };
+}
+
+export function sessionStatusFromWire(answer: object): SessionStatus {
+  // a status that is not known counts as "saved" (C66)
+  const { status, state, _meta } = answer as Partial<SessionStatus>;
+  return { status: status === "open" ? "open" : "saved", ...optional({ state, _meta }) };
 }
 
 const neededCounts = ["totalTokens", "inputTokens", "outputTokens"];

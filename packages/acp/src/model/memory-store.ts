@@ -9,6 +9,7 @@ import {
   checkSequence,
   cursorAfter,
   forked,
+  isListed,
   type ListPosition,
   notClaimed,
   pageSize,
@@ -130,6 +131,7 @@ function pageOf(sessions: readonly HeldSession[], query: SessionQuery): SessionR
   const found = sessions
     .map(({ record }) => record)
     .filter((record) => cwd === undefined || normalPath(record.cwd) === cwd)
+    .filter(({ archived = false }) => isListed(query, archived))
     .filter((record) => place === undefined || newestFirst(place, record) < 0)
     .sort(newestFirst);
   const page = found.slice(0, size).map(copyOf);

@@ -79,7 +79,7 @@ export interface TerminalHandle {
   /** The output so far; never waits. */
   output(): Promise<TerminalSnapshot>;
   /** Waits until the command has ended. May be called several times. The signal ends the wait, not the command. */
-  waitForExit(options?: { readonly signal?: AbortSignal }): Promise<ExitStatus>;
+  waitForExit(options?: { readonly signal?: AbortSignal | undefined }): Promise<ExitStatus>;
   /** Ends the command; its output stays readable. */
   kill(): Promise<void>;
   /** Ends the command if it is still running, and discards the terminal. */

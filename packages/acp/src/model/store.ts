@@ -1,6 +1,9 @@
 // The interface of session stores.
 
+import type { ArchiveFilter } from "./agent-status.ts";
 import type { Entry } from "./entry.ts";
+
+export type { ArchiveFilter } from "./agent-status.ts";
 
 /** The facts that a store keeps about a session in addition to its entries. */
 export interface SessionRecord {
@@ -12,6 +15,10 @@ export interface SessionRecord {
   readonly additionalDirectories: readonly string[];
   /** The title, if the session has one. */
   readonly title?: string;
+  /** Present if the user has set the title: a generated title does not replace it. */
+  readonly hasUserTitle?: true;
+  /** Whether the session is archived. Absent means no. */
+  readonly archived?: boolean;
   /** When it was created, in milliseconds since 1970. */
   readonly createdAt: number;
   /** When it was last changed, in milliseconds since 1970. */
@@ -31,7 +38,15 @@ export interface SessionRecord {
 export type SessionPatch = Partial<
   Pick<
     SessionRecord,
-    "cwd" | "additionalDirectories" | "title" | "updatedAt" | "config" | "settledSeq" | "data"
+    | "cwd"
+    | "additionalDirectories"
+    | "title"
+    | "hasUserTitle"
+    | "archived"
+    | "updatedAt"
+    | "config"
+    | "settledSeq"
+    | "data"
   >
 >;
 
@@ -39,6 +54,8 @@ export type SessionPatch = Partial<
 export interface SessionQuery {
   /** Only sessions with this working directory. "/ws", "/ws/" and "/ws/a/.." are the same directory. */
   readonly cwd?: string | undefined;
+  /** "exclude" leaves archived sessions out, "include" lists all, "only" lists archived ones. Default "exclude". */
+  readonly archived?: ArchiveFilter | undefined;
   /** `nextCursor` of the previous page. An unknown cursor rejects with RequestError "invalid_params". */
   readonly cursor?: string | undefined;
   /** The maximum number of sessions per page. Default 50. */

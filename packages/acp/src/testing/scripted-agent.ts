@@ -141,9 +141,9 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
     return turns.filter(({ when }) => when === undefined)[taken]?.steps ?? otherwise;
   }
 
-  const connections = new Set<AgentConnection>();
+  const connections = new Map<AgentConnection, Agent>();
   async function close(): Promise<void> {
-    await Promise.all([...connections].map((connection) => connection.close("the agent was closed")));
+    await Promise.all([...connections.keys()].map((connection) => connection.close("the agent was closed")));
     await store.close();
   }
 
@@ -153,6 +153,9 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
     events,
     open: (gate) => gates.open(gate),
     reached: (gate) => gates.reached(gate),
+    async reportAuthStatus() {
+      await Promise.all([...connections.values()].map((each) => each.reportAuthStatus()));
+    },
     close,
     [Symbol.asyncDispose]: close,
     connect(transport, options) {
@@ -202,8 +205,9 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
           afterTurns.set(sessionId, [...(afterTurns.get(sessionId) ?? []), work]);
         },
       };
-      const connection = served(run).connect(wire, options);
-      connections.add(connection);
+      const agentOfIt = served(run);
+      const connection = agentOfIt.connect(wire, options);
+      connections.set(connection, agentOfIt);
       void connection.closed.then(() => connections.delete(connection));
       return connection;
     },

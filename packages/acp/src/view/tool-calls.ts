@@ -4,7 +4,7 @@ import { completeDiff } from "../model/complete-diff.ts";
 import type { DiffChange, ToolCallStatus } from "../model/content.ts";
 import type { Diff, ToolCallContent, ToolCallUpdate } from "../model/update.ts";
 import type { FileOperation, ToolCallItem } from "./session-view.ts";
-import { takeTerminalMeta, terminal } from "./terminals.ts";
+import { terminal } from "./terminals.ts";
 import {
   addItem,
   firstSight,
@@ -62,7 +62,7 @@ export function upsertToolCall(state: ViewState, update: ToolCallUpdate): void {
   if (update.locations !== undefined) item.locations = [...(update.locations ?? [])];
   // the kind tells the operation at the locations, and either may come first
   if (update.locations !== undefined || update.kind !== undefined) noteLocations(state, item);
-  item._meta = patchedMeta(item._meta, takeTerminalMeta(state, item, update._meta));
+  item._meta = patchedMeta(item._meta, update._meta);
   touch(state, item);
 }
 

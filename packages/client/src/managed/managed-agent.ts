@@ -20,7 +20,7 @@ export interface ManagedAgent extends ClientConnection {
   /** Resumes a session without its history; an agent that cannot resume sessions loads it, and the history is dropped. */
   resumeSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
   /** Logs in by this method; without one, `asker.chooseLogin` chooses. */
-  login(methodId?: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  login(methodId?: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
   /** Whether `pause` was called, without `resume` since. */
   readonly isPaused: boolean;
   /**

@@ -2,6 +2,7 @@
 
 import { ConnectionError } from "@parley/acp";
 import { sleep } from "@parley/acp/internal";
+import type { AuthStatus } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError, stderrHint } from "../launch/launch-error.ts";
@@ -33,6 +34,7 @@ export class ManagedProcess {
   #loggingIn: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #isPaused = false;
+  readonly #authListeners = new Set<(status: AuthStatus) => void>();
   /** Counts the entries that came from it. */
   #activity = 0;
   /** Resolves when the process that is being replaced has ended. */
@@ -73,6 +75,15 @@ export class ManagedProcess {
     const { agent } = await this.running();
     await agent.logout();
     this.#credentials = {};
+  }
+
+  /** Reports of every process of the agent. */
+  onAuthStatus(listener: (status: AuthStatus) => unknown): () => void {
+    const each = (status: AuthStatus): void => void listener(status);
+    // with the last report of the process that runs
+    this.latest.onAuthStatus(each)();
+    this.#authListeners.add(each);
+    return () => this.#authListeners.delete(each);
   }
 
   get isPaused(): boolean {
@@ -209,6 +220,9 @@ export class ManagedProcess {
     }
     this.#launched = launched;
     this.#latest = launched.agent;
+    launched.agent.onAuthStatus((status) => {
+      for (const listener of this.#authListeners) listener(status);
+    });
     if (this.#isPaused) launched.pause();
     // it cannot fail: `closed` never rejects
     void launched.agent.closed.then((reason) => this.#ended(launched, reason));

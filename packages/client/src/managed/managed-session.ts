@@ -4,6 +4,7 @@ import {
   type ClientSession,
   ConnectionError,
   type Entry,
+  type Prompt,
   type PromptResult,
   type SessionConfigOption,
   type SessionUpdate,
@@ -113,6 +114,17 @@ export class ManagedSession implements ClientSession {
     return prompt;
   }
 
+  /** Goes to the prompt that runs; without one it is a prompt. It is not sent again after a crash. */
+  steer(content: PromptContent, options: ManagedPromptOptions = {}): Prompt {
+    this.#checkOpen("steer");
+    const { inner } = this;
+    if (this.#queue.current?.isSent === true && inner !== undefined) return inner.steer(content, options);
+    if (this.#process.latest.capabilities.steer) return this.prompt(content, options);
+    throw new TypeError(
+      "steer: this agent takes no messages while it works; session.prompt() waits for the end",
+    );
+  }
+
   cancel(): void {
     const prompts = this.#prompts();
     if (prompts.length === 0) this.inner?.cancel();
@@ -142,6 +154,11 @@ export class ManagedSession implements ClientSession {
     await session.setMode(mode);
     const option = session.configOptions.find((each) => each.category === "mode");
     if (option !== undefined) this.#activation.chosen[option.configId] = mode;
+  }
+
+  async setTitle(title: string): Promise<string> {
+    this.#checkOpen("setTitle");
+    return (await this.#activation.active()).setTitle(title);
   }
 
   async close(): Promise<void> {

@@ -17,7 +17,15 @@ import type {
   OptionsOf,
   WireCall,
 } from "../agent-edition.ts";
-import { markers, pageToWire, sharedOp, systemPromptMarker, withMeta } from "../wire-fields.ts";
+import { steeringKey, terminalOutputKey } from "../vendor-extensions.ts";
+import {
+  markers,
+  pageToWire,
+  sessionMarkers,
+  sharedOp,
+  systemPromptMarker,
+  withMeta,
+} from "../wire-fields.ts";
 import { activationFromV1, authMethodToV1 } from "./activation.ts";
 import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./config-options.ts";
 import { permissionOverInV1, permissionToV1 } from "./permission.ts";
@@ -67,9 +75,19 @@ function client(params: object): Introduction<ClientCapabilities> {
       booleanOptions: can.session?.configOptions?.boolean != null,
       notices: can.session?.notices != null,
       compaction: can.session?.compaction != null,
-      ...withMeta(can._meta ?? undefined),
+      plans: can.plan != null,
+      subagents: can.subagents != null,
+      terminalOutput: can._meta?.[terminalOutputKey] === true,
+      ...withMeta(metaBesides(can._meta)),
     },
   };
+}
+
+/** What the app is told as a capability is no custom data. */
+function metaBesides(meta: wire.Meta | null | undefined): wire.Meta | undefined {
+  if (meta == null || !(terminalOutputKey in meta)) return meta ?? undefined;
+  const { [terminalOutputKey]: _, ...rest } = meta;
+  return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
 function introduce(agent: AgentIntroduction): Immutable<wire.InitializeResponse> {
@@ -78,6 +96,7 @@ function introduce(agent: AgentIntroduction): Immutable<wire.InitializeResponse>
     agentCapabilities: capabilities(agent.capabilities, agent._meta),
     authMethods: agent.authMethods.map(authMethodToV1),
     ...optional({ agentInfo: agent.info }),
+    ...(agent.capabilities.steer ? { _meta: { [steeringKey]: { supported: true } } } : {}),
   };
 }
 
@@ -89,8 +108,12 @@ function capabilities(can: AgentCapabilities, meta: wire.Meta | undefined): wire
     sessionCapabilities: {
       ...markers(can, "list", "resume", "close", "delete", "fork", "additionalDirectories"),
       ...systemPromptMarker(can),
+      ...sessionMarkers(can),
     },
-    ...(can.logout ? { auth: { logout: {} } } : {}),
+    ...(can.logout || can.authStatus
+      ? { auth: optional({ logout: can.logout ? {} : undefined, status: can.authStatus ? {} : undefined }) }
+      : {}),
+    ...markers(can, "providers"),
     ...withMeta(meta),
   };
 }
@@ -154,6 +177,10 @@ function encode(method: string, result: AgentOpResult): object {
       return { configOptions: optionsToV1(result.options, result.client.booleanOptions) };
     case "page":
       return pageToWire(result.page);
+    case "value":
+      return result.value;
+    case "status":
+      return { status: result.status.status, ...withMeta(result.status._meta) };
     case "session": {
       const { sessionId, configOptions, _meta: meta } = result.setup;
       const { booleanOptions } = result.client;

@@ -1,14 +1,15 @@
 // The client's side of version 1.
 
-import { optional } from "../../base/objects.ts";
+import { isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
 import { wireError } from "../../model/prompt-error.ts";
-import type { PromptError, PromptResult, StopReason } from "../../model/update.ts";
+import type { PromptError, PromptResult, SessionUpdate, StopReason } from "../../model/update.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
+import { steeringKey } from "../vendor-extensions.ts";
 import { elicitationFromWire, metaOf, usageFromWire } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
@@ -73,15 +74,26 @@ function agent(result: object): AgentIntroduction {
       close: session.close != null,
       delete: session.delete != null,
       fork: session.fork != null,
+      archive: session.archive != null,
+      sessionStatus: session.status != null,
+      setTitle: session.title != null,
+      steer: takesSteering(result),
       additionalDirectories: session.additionalDirectories != null,
       systemPrompt: session.systemPrompt != null,
       systemPromptOverride: session.systemPrompt?.mode?.override != null,
       logout: can.auth?.logout != null,
+      authStatus: can.auth?.status != null,
+      providers: can.providers != null,
       ...metaOf(can),
     },
     authMethods: authMethods.map(authMethodFromV1),
     _meta: can._meta ?? undefined,
   };
+}
+
+function takesSteering(result: object): boolean {
+  const steering = (result as wire.InitializeResponse)._meta?.[steeringKey];
+  return isObject(steering) && steering["supported"] === true;
 }
 
 /** Options that stand for modes and models are set the way version 1 sets those. */
@@ -141,6 +153,7 @@ function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
 class V1ClientSession implements ClientSessionEdition {
   readonly #decoder: V1UpdateDecoder;
   #open: number | undefined;
+  readonly #joined: number[] = [];
   #cancelled = false;
 
   constructor(unstable: UnstableFeatures) {
@@ -160,7 +173,12 @@ class V1ClientSession implements ClientSessionEdition {
   }
 
   receive(update: object, out: ClientSessionSink): void {
-    out.update(this.#decoder.decode(update as wire.SessionUpdate)); // validated by the method's row
+    const decoder = this.#decoder;
+    const decoded = decoder.decode(update as wire.SessionUpdate); // validated by the method's row
+    if (decoder.terminals.length === 0) return out.update(decoded);
+    const terminals = decoder.terminals.splice(0);
+    if (saysMore(decoded)) out.update(decoded);
+    for (const each of terminals) out.update(each);
   }
 
   promptSent(prompt: number, content: readonly ContentBlock[], out: ClientSessionSink): void {
@@ -173,6 +191,16 @@ class V1ClientSession implements ClientSessionEdition {
     out.update({ sessionUpdate: "user_message", messageId, content: [...content] });
   }
 
+  steered(prompt: number, content: readonly ContentBlock[], isJoined: boolean, out: ClientSessionSink): void {
+    this.#decoder.endRun();
+    const messageId = this.#decoder.mintMessageId();
+    out.accepted(prompt, messageId);
+    out.update({ sessionUpdate: "user_message", messageId, content: [...content] });
+    if (isJoined && this.#open !== undefined) this.#joined.push(prompt);
+    // no answer will say when this work ends
+    else out.outcome(prompt, { stopReason: "_detached" });
+  }
+
   promptAnswered(prompt: number, result: object, out: ClientSessionSink): void {
     const { stopReason, usage } = result as wire.PromptResponse;
     const more = { ...usageFromWire(usage), ...metaOf(result) };
@@ -183,8 +211,10 @@ class V1ClientSession implements ClientSessionEdition {
     const withdrawn = error instanceof RequestError && error.kind === "cancelled";
     if (withdrawn || this.#cancelled) return this.#end(prompt, { stopReason: "cancelled" }, out);
     const data = error instanceof RequestError ? { error: errorOf(error) } : {};
+    const joined = this.#takeJoined(prompt);
     this.#rest(prompt, { stopReason: "error", ...data }, out);
     out.failed(prompt, error);
+    for (const each of joined) out.failed(each, error);
   }
 
   cancelled(): void {
@@ -200,9 +230,16 @@ class V1ClientSession implements ClientSessionEdition {
   }
 
   #end(prompt: number, outcome: PromptResult, out: ClientSessionSink): void {
+    const joined = this.#takeJoined(prompt);
     this.#rest(prompt, outcome, out);
     this.#cancelled = false;
     out.outcome(prompt, outcome);
+    for (const each of joined) out.outcome(each, { ...outcome, joined: true });
+  }
+
+  /** The messages that joined the work on this prompt, which end with it. */
+  #takeJoined(prompt: number): readonly number[] {
+    return this.#open === prompt ? this.#joined.splice(0) : [];
   }
 
   /** Reports once that the work on the prompt has ended. */
@@ -220,6 +257,11 @@ class V1ClientSession implements ClientSessionEdition {
       ...optional({ error: error && wireError(error), usage, _meta: meta }),
     });
   }
+}
+
+/** Whether an update of a call says anything beside its id. */
+function saysMore(update: SessionUpdate): boolean {
+  return Object.keys(update).length > 2;
 }
 
 function errorOf({ kind, code, message, data }: RequestError): PromptError {

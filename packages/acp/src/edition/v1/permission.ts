@@ -36,7 +36,7 @@ export function permissionToV1(
       ? []
       : [{ type: "content", content: { type: "text", text: description } } as const];
   const call = said.length === 0 ? asked : { ...asked, content: [...(asked.content ?? []), ...said] };
-  const { sessionUpdate: _, ...toolCall } = new ToolEncoder().update(
+  const { sessionUpdate: _, ...toolCall } = new ToolEncoder({ showsTerminals: false }).tool(
     { sessionUpdate: "tool_call_update", ...call },
     lost,
   );

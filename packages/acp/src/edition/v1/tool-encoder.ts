@@ -1,8 +1,11 @@
-// Encodes tool calls and display terminals for version 1: content is always whole, and terminals are text.
+// Encodes tool calls and display terminals for version 1: content is always whole, and terminals are text, unless the
+// client shows them.
 
-import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
+import { fromBase64 } from "../../base/base64.ts";
+import type { ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
+import { TerminalReports, type TerminalUpdate } from "./terminal-reports.ts";
 
 interface DisplayTerminal {
   /** The end of the decoded output. */
@@ -21,6 +24,11 @@ interface DisplayTerminal {
   exited: boolean;
 }
 
+/** Nearly always one message. */
+type Encoded = wire.SessionUpdate | readonly wire.SessionUpdate[];
+
+type ToolUpdate = ToolCallUpdate & { readonly sessionUpdate: "tool_call_update" };
+type ToolOnWire = Extract<wire.SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>;
 type Sendable = wire.ToolCallUpdate & { sessionUpdate: "tool_call" | "tool_call_update" };
 
 /** How much of a terminal's output is shown: its end. */
@@ -37,12 +45,26 @@ export class ToolEncoder {
   readonly #ended = new Set<string>();
   readonly #terminals = new Map<string, DisplayTerminal>();
   readonly #clientTerminals = new Set<string>();
+  /** For a client that shows terminals. */
+  readonly #reports: TerminalReports | undefined;
+
+  constructor({ showsTerminals }: { readonly showsTerminals: boolean }) {
+    if (showsTerminals) this.#reports = new TerminalReports();
+  }
 
   addClientTerminal(terminalId: string): void {
     this.#clientTerminals.add(terminalId);
   }
 
-  update(update: ToolCallUpdate & { sessionUpdate: "tool_call_update" }, lost?: Lost): wire.SessionUpdate {
+  update(update: ToolUpdate, lost?: Lost): Encoded {
+    const sent = this.tool(update, lost);
+    return this.#reports === undefined || !update.content
+      ? sent
+      : this.#withTerminals(sent, update.content, this.#reports);
+  }
+
+  /** One update by itself. */
+  tool(update: ToolUpdate, lost?: Lost): ToolOnWire {
     const { toolCallId, content } = update;
     const first = !this.#announced.has(toolCallId);
     if (first) this.#announced.add(toolCallId);
@@ -66,19 +88,37 @@ export class ToolEncoder {
     if (update.rawInput != null) sent.rawInput = update.rawInput;
     if (update.rawOutput != null) sent.rawOutput = update.rawOutput;
     if (update._meta != null) sent._meta = update._meta;
-    return sent as wire.SessionUpdate; // an announcement has its title
+    return sent as ToolOnWire; // an announcement has its title
+  }
+
+  /** Introduces the terminals that a call begins to show, and sends what they have shown so far. */
+  #withTerminals(sent: ToolOnWire, content: readonly ToolCallContent[], reports: TerminalReports): Encoded {
+    const behind: wire.SessionUpdate[] = [];
+    for (const item of content) {
+      if (item.type !== "terminal" || this.#clientTerminals.has(item.terminalId)) continue;
+      const shown = reports.shown(item.terminalId, sent.toolCallId);
+      if (shown === undefined) continue;
+      // one call has one terminal in its metadata: a second one is introduced by an update of its own
+      if (sent._meta?.["terminal_info"] === undefined) sent._meta = { ...sent._meta, ...shown.info };
+      else
+        behind.push({
+          sessionUpdate: "tool_call_update",
+          toolCallId: sent.toolCallId,
+          _meta: { ...shown.info },
+        });
+      behind.push(...shown.behind);
+    }
+    return behind.length === 0 ? sent : [sent, ...behind];
   }
 
   /** Version 1 has no chunks of content: the whole of it is sent again. */
-  chunk(toolCallId: string, content: ToolCallContent, lost?: Lost): wire.SessionUpdate {
+  chunk(toolCallId: string, content: ToolCallContent, lost?: Lost): Encoded {
     const known = this.#contents.get(toolCallId) ?? [];
     return this.update({ sessionUpdate: "tool_call_update", toolCallId, content: [...known, content] }, lost);
   }
 
-  terminal(
-    update: Extract<SessionUpdate, { sessionUpdate: "terminal_update" | "terminal_output_chunk" }>,
-    lost?: Lost,
-  ): readonly wire.SessionUpdate[] {
+  terminal(update: TerminalUpdate, lost?: Lost): readonly wire.SessionUpdate[] {
+    if (this.#reports !== undefined) return this.#reports.update(update, lost);
     const { terminalId } = update;
     let terminal = this.#terminals.get(terminalId);
     if (terminal === undefined) {
@@ -142,7 +182,7 @@ export class ToolEncoder {
         else lost?.(`content of type ${String(item.content.type)}`);
       } else if (item.type === "diff") sent.push(diffToV1(item, lost));
       else if (item.type === "terminal") {
-        if (this.#clientTerminals.has(item.terminalId)) sent.push(item);
+        if (this.#reports !== undefined || this.#clientTerminals.has(item.terminalId)) sent.push(item);
         else {
           const text = this.#terminals.get(item.terminalId)?.text ?? "";
           if (text !== "")
@@ -163,13 +203,8 @@ const maxBegun = 256;
 const unfinished = /\u001b(?:\[[0-?]*[ -/]*|\][^\u0007\u001b]*\u001b?)?$/;
 
 function append(terminal: DisplayTerminal, base64: string, lost: Lost | undefined): void {
-  let bytes: Uint8Array;
-  try {
-    bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  } catch {
-    lost?.("output of a terminal that is not base64");
-    return;
-  }
+  const bytes = fromBase64(base64);
+  if (bytes === undefined) return lost?.("output of a terminal that is not base64");
   const all = terminal.begun + terminal.decoder.decode(bytes, { stream: true });
   const [begun = ""] = unfinished.exec(all.slice(-maxBegun)) ?? [];
   terminal.begun = begun;

@@ -9,6 +9,7 @@ import type * as wire from "../../wire/v1/types.gen.ts";
 import { metaOf } from "../wire-fields.ts";
 import { commandsFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, modeOption, optionsFromV1 } from "./config-options.ts";
+import { TerminalMeta } from "./terminal-meta.ts";
 
 type Chunk = Extract<wire.SessionUpdate, { sessionUpdate: "agent_message_chunk" }>;
 
@@ -26,6 +27,9 @@ export class V1UpdateDecoder {
   /** How far each tool call has come: a late announcement must not set it back. */
   #progress: Map<string, number> | undefined;
   options: readonly SessionConfigOption[] = [];
+  #terminalMeta: TerminalMeta | undefined;
+  /** Updates of terminals that the last update carried. They follow it. */
+  readonly terminals: SessionUpdate[] = [];
   readonly #unstable: UnstableFeatures;
 
   constructor(unstable: UnstableFeatures) {
@@ -106,6 +110,8 @@ export class V1UpdateDecoder {
   ): SessionUpdate {
     const announced = update.sessionUpdate === "tool_call";
     toolFromV1(update);
+    this.#terminalMeta ??= new TerminalMeta();
+    for (const each of this.#terminalMeta.take(update)) this.terminals.push(each);
     if (announced) (update as { sessionUpdate: string }).sessionUpdate = "tool_call_update";
     if (update.status !== undefined || announced) this.#advance(update, announced);
     return update as SessionUpdate; // by now it is version 2's

@@ -67,9 +67,16 @@ export class V1UpdateEncoder {
   #rest(update: SessionUpdate, lost: Lost | undefined): Encoded {
     switch (update.sessionUpdate) {
       case "plan_update":
-        return this.#plan(update.plan, lost);
+        return this.#plan(update, lost);
       case "plan_removed":
-        return this.#removePlan(update.planId);
+        // as: checked again before it is sent
+        return this.#features.plans ? (update as wire.SessionUpdate) : this.#removePlan(update.planId);
+      case "subagent_update":
+      case "session_message":
+      case "session_message_chunk":
+        if (this.#features.subagents) return subagentToV1(update, lost);
+        lost?.(`the update ${update.sessionUpdate}, which the client does not show`);
+        return undefined;
       case "available_commands_update": {
         const availableCommands = commandsToV1(update.availableCommands);
         if (lost !== undefined && availableCommands.length < update.availableCommands.length)
@@ -140,10 +147,10 @@ export class V1UpdateEncoder {
   }
 
   /** Version 1 has one plan: several are shown as one, in the order in which they came. */
-  #plan(
-    given: { type: unknown; planId: string; entries?: unknown; content?: unknown; uri?: unknown },
-    lost: Lost | undefined,
-  ): Encoded {
+  #plan(update: Extract<SessionUpdate, { sessionUpdate: "plan_update" }>, lost: Lost | undefined): Encoded {
+    const given: { type: unknown; planId: string; entries?: unknown; content?: unknown; uri?: unknown } =
+      update.plan;
+    if (this.#features.plans && planTypes.has(given.type)) return planToV1(update, lost);
     if (given.type !== "items") {
       const text = given.type === "markdown" ? given.content : given.type === "file" ? given.uri : undefined;
       if (typeof text !== "string") {
@@ -173,9 +180,48 @@ export class V1UpdateEncoder {
   }
 
   #toolEncoder(): ToolEncoder {
-    this.#tools ??= new ToolEncoder();
+    this.#tools ??= new ToolEncoder({ showsTerminals: this.#features.terminalOutput });
     return this.#tools;
   }
+}
+
+/** The kinds of plan that version 1 has. */
+const planTypes: ReadonlySet<unknown> = new Set(["items", "markdown", "file"]);
+
+/** For a client that shows several plans. */
+function planToV1(
+  update: Extract<SessionUpdate, { sessionUpdate: "plan_update" }>,
+  lost: Lost | undefined,
+): Encoded {
+  const { plan } = update;
+  if (plan.type !== "items") return update as wire.SessionUpdate; // checked again before it is sent
+  if (lost !== undefined && plan.entries.some(({ status }) => status === "cancelled"))
+    lost("a cancelled plan entry is shown as completed");
+  return { ...update, plan: { ...plan, entries: v1Entries(plan.entries) } };
+}
+
+/** The messages of subagents may have content that version 1 does not know. */
+function subagentToV1(
+  update: Extract<
+    SessionUpdate,
+    { sessionUpdate: "subagent_update" | "session_message" | "session_message_chunk" }
+  >,
+  lost: Lost | undefined,
+): Encoded {
+  if (update.sessionUpdate === "session_message_chunk" && !isV1Content(update.content)) {
+    lost?.(`content of type ${String(update.content.type)}`);
+    return undefined;
+  }
+  if (update.sessionUpdate === "subagent_update" && update.state != null && "background" in update.state) {
+    lost?.("work of a subagent in the background");
+    const { background: _, ...state } = update.state;
+    return { ...update, state } as wire.SessionUpdate; // checked again before it is sent
+  }
+  if (update.sessionUpdate !== "session_message" || update.content == null)
+    return update as wire.SessionUpdate; // as above
+  const content = update.content.filter(isV1Content);
+  if (content.length < update.content.length) lost?.("content of kinds that version 1 does not know");
+  return { ...update, content } as wire.SessionUpdate; // as above
 }
 
 function v1Entries(entries: readonly PlanEntry[]): wire.PlanEntry[] {

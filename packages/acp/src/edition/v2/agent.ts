@@ -13,7 +13,15 @@ import type {
   ClientCapabilities,
   Introduction,
 } from "../agent-edition.ts";
-import { markers, metaOf, pageToWire, sharedOp, systemPromptMarker, withMeta } from "../wire-fields.ts";
+import {
+  markers,
+  metaOf,
+  pageToWire,
+  sessionMarkers,
+  sharedOp,
+  systemPromptMarker,
+  withMeta,
+} from "../wire-fields.ts";
 import { askToWire, updateToWire } from "./update.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
@@ -75,6 +83,9 @@ function client(params: object): Introduction<ClientCapabilities> {
       booleanOptions: true,
       notices: true,
       compaction: true,
+      plans: true,
+      subagents: true,
+      terminalOutput: true,
       ...withMeta(can._meta ?? undefined),
     },
   };
@@ -87,7 +98,10 @@ function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
       mcp: optional({ stdio: can.mcpStdio ? {} : undefined, http: can.mcpHttp ? {} : undefined }),
       ...markers(can, "delete", "fork", "additionalDirectories"),
       ...systemPromptMarker(can),
+      ...sessionMarkers(can),
     },
+    ...(can.authStatus ? { auth: { status: {} } } : {}),
+    ...markers(can, "providers"),
   };
 }
 
@@ -168,6 +182,10 @@ function encode(method: string, result: AgentOpResult): object {
       return { configOptions: result.options } satisfies Immutable<wire.SetSessionConfigOptionResponse>;
     case "page":
       return pageToWire(result.page);
+    case "value":
+      return result.value;
+    case "status":
+      return result.status;
     case "session": {
       const { sessionId, configOptions, availableCommands, _meta: meta } = result.setup;
       return {

@@ -101,10 +101,17 @@ function agent(result: object): AgentIntroduction {
       close: has,
       delete: session?.delete != null,
       fork: session?.fork != null,
+      archive: session?.archive != null,
+      sessionStatus: session?.status != null,
+      setTitle: session?.title != null,
+      // a second prompt may join the work that is running
+      steer: has,
       additionalDirectories: session?.additionalDirectories != null,
       systemPrompt: session?.systemPrompt != null,
       systemPromptOverride: session?.systemPrompt?.mode?.override != null,
       logout: authMethods.length > 0,
+      authStatus: can.auth?.status != null,
+      providers: can.providers != null,
       ...metaOf(can),
     },
     authMethods: authMethods as readonly AuthMethod[], // as above

@@ -74,6 +74,11 @@ export const migrations: readonly Migration[] = [
       INSERT INTO spoken (spoken, rank) VALUES ('secure-delete', 1);
     `,
   },
+  {
+    version: 1_001,
+    // a copy of a field of the record, for lists
+    sql: "ALTER TABLE session ADD COLUMN archived INTEGER NOT NULL DEFAULT 0",
+  },
 ];
 
 export function majorOf(version: number): number {

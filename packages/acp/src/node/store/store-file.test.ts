@@ -131,15 +131,15 @@ test("a store that becomes a newer major format under us takes no more writes", 
 
 test("a migration keeps a backup that only this user can read", patience, async () => {
   const path = await storeWithOneSession();
-  const next = { version: 1_001, sql: "ALTER TABLE session ADD COLUMN colour TEXT" };
+  const next = { version: 1_002, sql: "ALTER TABLE session ADD COLUMN colour TEXT" };
   const db = new DatabaseSync(path);
   await migrate(db, path, [...migrations, next]);
   db.close();
-  const copy = `${path}.v1.0.bak`;
+  const copy = `${path}.v1.1.bak`;
   assert.equal(statSync(copy).mode & 0o777, 0o600);
   const version = (file: string): unknown =>
     withSqlite(file, (opened) => opened.prepare("PRAGMA user_version").get()?.["user_version"]);
-  assert.deepEqual([version(path), version(copy)], [1_001, 1_000]);
+  assert.deepEqual([version(path), version(copy)], [1_002, 1_001]);
   for (const file of [path, copy]) {
     const store = sqliteStore({ path: file });
     assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
@@ -147,16 +147,35 @@ test("a migration keeps a backup that only this user can read", patience, async 
   }
 });
 
+test("a file of format 1.0 is migrated, and its sessions can be archived", patience, async () => {
+  const path = freshPath();
+  mkdirSync(dirname(path), { recursive: true });
+  const db = new DatabaseSync(path);
+  await migrate(db, path, migrations.slice(0, 1));
+  const record = recordOf("a");
+  db.prepare(
+    `INSERT INTO session (id, cwd, updated_at, record, base_seq, last_seq, indexed_seq, open_seq)
+       VALUES (?, ?, ?, ?, 0, 0, 0, 0)`,
+  ).run("a", record.cwd, record.updatedAt, JSON.stringify(record));
+  db.close();
+  const store = sqliteStore({ path });
+  assert.deepEqual((await store.list()).sessions, [record]);
+  await store.patch("a", { archived: true });
+  assert.deepEqual((await store.list()).sessions, []);
+  assert.deepEqual((await store.list({ archived: "only" })).sessions, [{ ...record, archived: true }]);
+  await store.close();
+});
+
 test("a migration that fails changes nothing", patience, async () => {
   const path = await storeWithOneSession();
   const sql = "ALTER TABLE session ADD COLUMN colour TEXT; DELETE FROM entry; CREATE TABLE entry (x)";
   const db = new DatabaseSync(path);
-  await assert.rejects(migrate(db, path, [...migrations, { version: 1_001, sql }]), /already exists/);
+  await assert.rejects(migrate(db, path, [...migrations, { version: 1_002, sql }]), /already exists/);
   db.close();
   const store = sqliteStore({ path });
   assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
   await store.close();
-  assert.equal(existsSync(`${path}.v1.0.bak.partial`), false);
+  assert.equal(existsSync(`${path}.v1.1.bak.partial`), false);
 });
 
 test(

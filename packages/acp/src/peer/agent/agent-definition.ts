@@ -10,6 +10,7 @@ import type {
 import { allEditions, type Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
+import type { AuthStatus, Provider, ProviderSetting } from "../../model/agent-status.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
@@ -64,6 +65,12 @@ export interface AgentParts<Data = unknown> {
   prompt<const Literal extends never>(turn: Turn<Data>): Promise<PromptEnd> | PromptEnd | Literal;
   /** How users log in and out. Default: no login. */
   readonly auth?: AuthHandlers | undefined;
+  /**
+   * The model providers that clients can configure. Needs the unstable feature "providers". Default: none.
+   *
+   * @experimental
+   */
+  readonly providers?: ProviderHandlers | undefined;
   /** Content that prompts may have in addition to text and links. A client does not send other content. Default: none. */
   readonly promptCapabilities?:
     | {
@@ -86,7 +93,7 @@ export interface AgentParts<Data = unknown> {
     | undefined;
   /**
    * The treatment of a prompt that arrives during a turn. "queue" makes it the next turn, "reject" refuses it with
-   * RequestError "turn_in_progress", "inbox" puts it into `turn.inbox`. Default "queue".
+   * RequestError "turn_in_progress", "inbox" puts it into `turn.inbox` and lets v1 clients steer the turn. Default "queue".
    */
   readonly concurrentPrompts?: "queue" | "reject" | "inbox" | undefined;
   /** Requests and notifications outside the protocol; their names begin with `_`. Default: none. */
@@ -161,6 +168,28 @@ export interface SessionHandlers<Data> {
   readonly setConfigOption?:
     | ((session: AgentSession<Data>, configId: string, value: string | boolean) => Promise<void> | void)
     | undefined;
+  /**
+   * Called before the client archives a session, which is closed by then. Throw a RequestError to refuse it. Needs the
+   * unstable feature "archive".
+   *
+   * @experimental
+   */
+  readonly archive?: ((sessionId: string) => Promise<void> | void) | undefined;
+  /**
+   * Called before the client takes a session out of the archive. Throw a RequestError to refuse it. Needs the unstable
+   * feature "archive".
+   *
+   * @experimental
+   */
+  readonly unarchive?: ((sessionId: string) => Promise<void> | void) | undefined;
+  /**
+   * Called before a title that the client has set is stored; the session need not be open. Return another title to
+   * store, or throw a RequestError to refuse it. Needs the unstable feature "session_title".
+   *
+   * @experimental
+   */
+  readonly setTitle?: // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without a return statement
+  ((sessionId: string, title: string) => Promise<string | void> | string | void) | undefined;
   /** Where sessions are stored, such as `sqliteStore` of `@parley/acp/node`. Default: in memory, as long as the agent exists. */
   readonly store?: SessionStore | undefined;
   /**
@@ -187,6 +216,28 @@ export interface AuthHandlers {
    * "auth_required" and the login methods. It must return at once, without a promise. Default: always true.
    */
   readonly isLoggedIn?: (() => boolean) | undefined;
+  /**
+   * The login of the agent, for display. It must change nothing. Needs the unstable feature "auth_status". Default: what
+   * `methods` and `isLoggedIn` say. Call `agent.reportAuthStatus()` when it has changed by itself.
+   *
+   * @experimental
+   */
+  readonly status?: (() => Promise<AuthStatus> | AuthStatus) | undefined;
+}
+
+/**
+ * The model providers of an agent. Settings apply to sessions that are opened later, and last as long as the process.
+ *
+ * @inline
+ * @experimental
+ */
+export interface ProviderHandlers {
+  /** All providers, also disabled ones. */
+  list(): Promise<readonly Provider[]> | readonly Provider[];
+  /** Replaces the setting of a provider. Called only for a listed provider and a protocol that it supports. */
+  set(setting: ProviderSetting): Promise<void> | void;
+  /** Disables a provider. Called only for a listed provider that is not required. */
+  disable(providerId: string): Promise<void> | void;
 }
 
 /**
@@ -213,6 +264,7 @@ const agentKeys: Keys<AgentDefinition> = {
   prompt: true,
   session: true,
   auth: true,
+  providers: true,
   promptCapabilities: true,
   mcpCapabilities: true,
   concurrentPrompts: true,
@@ -220,10 +272,20 @@ const agentKeys: Keys<AgentDefinition> = {
 };
 const groupKeys: GroupKeys<
   AgentDefinition,
-  "session" | "auth" | "promptCapabilities" | "mcpCapabilities" | "extensions" | "connection"
+  "session" | "auth" | "providers" | "promptCapabilities" | "mcpCapabilities" | "extensions" | "connection"
 > = {
-  session: { open: true, close: true, setConfigOption: true, store: true, maxUnstored: true },
-  auth: { methods: true, login: true, logout: true, isLoggedIn: true },
+  session: {
+    open: true,
+    close: true,
+    setConfigOption: true,
+    archive: true,
+    unarchive: true,
+    setTitle: true,
+    store: true,
+    maxUnstored: true,
+  },
+  auth: { methods: true, login: true, logout: true, isLoggedIn: true, status: true },
+  providers: { list: true, set: true, disable: true },
   promptCapabilities: { image: true, audio: true, embeddedContext: true },
   mcpCapabilities: { http: true, sse: true },
   extensions: { requests: true, notifications: true },
@@ -260,6 +322,7 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
     throw new TypeError(
       `agent: session.store must be a store such as sqliteStore("/path/sessions.db"), got ${argumentText(store)}`,
     );
+  checkUnstableParts(definition);
   if (clientTimeoutMs !== undefined) milliseconds("connection.clientTimeoutMs", clientTimeoutMs);
   if (cancelGraceMs !== undefined) milliseconds("connection.cancelGraceMs", cancelGraceMs);
   // an agent that lists a way to log in must have it (A12)
@@ -274,6 +337,29 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
     ids.add(method.methodId);
     if (method.type === "terminal") checkEnv(method.methodId, method.env ?? []);
   }
+}
+
+/** A handler without its feature would never be called, and a feature without its handlers would do nothing. */
+function checkUnstableParts({ session, auth, providers, unstable = [] }: AgentDefinition): void {
+  const parts = [
+    ["session.archive", session?.archive, "archive"],
+    ["session.unarchive", session?.unarchive, "archive"],
+    ["session.setTitle", session?.setTitle, "session_title"],
+    ["auth.status", auth?.status, "auth_status"],
+    ["providers", providers, "providers"],
+  ] as const;
+  for (const [name, given, feature] of parts)
+    if (given !== undefined && !lists(unstable, feature))
+      throw new TypeError(`agent: ${name} is unstable: it needs unstable: ["${feature}"]`);
+  if (providers === undefined) {
+    if (unstable === "*" || !unstable.includes("providers")) return;
+    throw new TypeError('agent: unstable: ["providers"] needs providers: { list, set, disable }');
+  }
+  for (const name of ["list", "set", "disable"] as const)
+    if (typeof providers[name] !== "function")
+      throw new TypeError(
+        `agent: providers.${name} must be a function, got ${argumentText(providers[name])}`,
+      );
 }
 
 /** If a name occurred twice, it would be unclear which value counts. */
@@ -321,9 +407,15 @@ function features(definition: AgentDefinition): AgentCapabilities {
     close: true,
     delete: true,
     fork: lists(unstable, "fork"),
+    archive: lists(unstable, "archive"),
+    sessionStatus: lists(unstable, "session_status"),
+    setTitle: lists(unstable, "session_title"),
+    steer: definition.concurrentPrompts === "inbox",
     additionalDirectories: true,
     systemPrompt: lists(unstable, "system_prompt"),
     systemPromptOverride: lists(unstable, "system_prompt"),
     logout: definition.auth?.logout !== undefined,
+    authStatus: lists(unstable, "auth_status"),
+    providers: definition.providers !== undefined,
   };
 }

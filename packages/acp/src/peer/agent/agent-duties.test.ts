@@ -67,8 +67,11 @@ test("A7 A10 A11 what is declared is there, on either version", async () => {
       fork: {},
       additionalDirectories: {},
       systemPrompt: { mode: { override: {} } },
+      archive: {},
+      status: {},
+      title: {},
     },
-    auth: { logout: {} },
+    auth: { logout: {}, status: {} },
   });
   const v2 = await started(2, { prompt, ...features });
   assert.deepEqual(v2.introduced["capabilities"], {
@@ -79,7 +82,11 @@ test("A7 A10 A11 what is declared is there, on either version", async () => {
       fork: {},
       additionalDirectories: {},
       systemPrompt: { mode: { override: {} } },
+      archive: {},
+      status: {},
+      title: {},
     },
+    auth: { status: {} },
   });
   const plain = await started(1, { prompt });
   const { promptCapabilities } = plain.introduced["agentCapabilities"] as Json;
@@ -94,7 +101,12 @@ test("A7 A10 A11 what is declared is there, on either version", async () => {
     if (version === 1) await call("session/load", { sessionId, ...where });
     await call("session/resume", { sessionId, ...where });
     await call("session/fork", { sessionId, ...where });
+    await call("session/status", { sessionId });
+    await call("session/set_title", { sessionId, title: "Named" });
+    await call("auth/status", {});
     await call("session/close", { sessionId });
+    await call("session/archive", { sessionId });
+    await call("session/unarchive", { sessionId });
     await call("session/delete", { sessionId });
   }
 });

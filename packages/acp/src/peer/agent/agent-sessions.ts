@@ -3,13 +3,16 @@
 import { withTimeout } from "../../base/deadline.ts";
 import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
-import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
+import type { Activation, AgentOpResult, ListedSessions, SessionOp } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import type { SessionStatus } from "../../model/agent-status.ts";
 import type { SessionRecord } from "../../model/store.ts";
+import { lists } from "../../validation/unstable-features.ts";
 import { newId } from "../base/new-id.ts";
+import type { AccountOp } from "./account.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
-import { checkedActivation, checkOptionValue, logIn } from "./request-rules.ts";
+import { archiveFilter, checkedActivation, checkOptionValue, restoredOptions } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
 import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
@@ -57,25 +60,28 @@ export class AgentSessions {
     return session;
   }
 
-  async run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
+  async run(op: Exclude<SessionOp, AccountOp>, request: IncomingRequest): Promise<AgentOpResult> {
     switch (op.op) {
-      case "login":
-        await logIn(this.#definition, op.methodId);
-        return { kind: "none" };
-      case "logout":
-        if (this.#definition.auth?.logout === undefined) throw RequestError.methodNotFound("logout");
-        await this.#definition.auth.logout();
-        return { kind: "none" };
       case "new":
         return this.#setup(await this.#alive(this.#open(this.#checked(op))), request);
       case "activate":
         return this.#reopen(op, this.#checked(op), request);
       case "fork":
         return this.#setup(await this.#alive(this.#fork(op.sessionId, this.#checked(op))), request);
-      case "list": {
-        const { cwd, cursor } = op;
-        return { kind: "page", page: await this.#store.list(optional({ cwd, cursor })) };
-      }
+      case "list":
+        return { kind: "page", page: await this.#list(op) };
+      case "archive":
+        await this.#archive(op.sessionId);
+        return { kind: "none" };
+      case "unarchive":
+        await this.#known(op.sessionId);
+        await this.#definition.session?.unarchive?.(op.sessionId);
+        await this.#store.patch(op.sessionId, { archived: false });
+        return { kind: "none" };
+      case "status":
+        return { kind: "status", status: await this.#status(op.sessionId) };
+      case "set_title":
+        return { kind: "value", value: { title: await this.#setTitle(op) } };
       case "close":
         this.#replays.delete(op.sessionId);
         await this.#alone(op.sessionId, () => this.#close(op.sessionId));
@@ -183,8 +189,7 @@ export class AgentSessions {
     { sessionId, activation: given, replay }: Omit<Extract<SessionOp, { op: "activate" }>, "op">,
     request: IncomingRequest,
   ): Promise<ServedSession> {
-    const record = await this.#store.get(sessionId);
-    if (record === undefined) throw RequestError.sessionNotFound(sessionId);
+    const record = await this.#known(sessionId);
     if (normalPath(record.cwd) !== normalPath(given.cwd)) {
       const message = `the session belongs to another working directory: ${JSON.stringify(record.cwd)}`;
       throw RequestError.invalidParams(message, "/cwd");
@@ -197,6 +202,9 @@ export class AgentSessions {
     live?.reactivate(activation);
     // history and state come before the answer, what happens now behind it (A25, A30)
     const over = await session.updates.comeBack(replay ? () => this.#store.pages(sessionId) : undefined);
+    // the user may have set it while the session was closed
+    if (replay && record.hasUserTitle && record.title !== undefined)
+      session.updates.output.showNow({ sessionUpdate: "session_info_update", title: record.title });
     // the answer of a batch waits for the prompts in it, which wait for this
     if (request.isBatched) over();
     else request.afterReply(over);
@@ -204,8 +212,7 @@ export class AgentSessions {
   }
 
   async #fork(sessionId: string, activation: Activation): Promise<ServedSession> {
-    const from = await this.#store.get(sessionId);
-    if (from === undefined) throw RequestError.sessionNotFound(sessionId);
+    const { archived: _, ...from } = await this.#known(sessionId);
     await this.#live.get(sessionId)?.updates.log.flush();
     const now = Date.now();
     const { cwd, additionalDirectories } = activation;
@@ -236,7 +243,8 @@ export class AgentSessions {
       // nothing is kept with it before `open` has returned
       const opening = session as AgentSession<undefined>;
       session.data = await this.#definition.session?.open?.(opening, { origin, ...optional({ _meta }) });
-      restoreOptions(session, record.config);
+      const options = restoredOptions(session.configOptions, record.config);
+      if (options !== session.configOptions) session.setConfigOptions(options);
       return session;
     } catch (error) {
       this.#live.delete(sessionId);
@@ -259,7 +267,7 @@ export class AgentSessions {
     });
     for (const body of missing) log.append(body);
     const session = new ServedSession(
-      { sessionId, activation, definition: this.#definition },
+      { sessionId, activation, definition: this.#definition, hasUserTitle: record.hasUserTitle === true },
       this.#sender,
       log,
     );
@@ -307,6 +315,55 @@ export class AgentSessions {
       });
   }
 
+  async #known(sessionId: string): Promise<SessionRecord> {
+    const record = await this.#store.get(sessionId);
+    if (record === undefined) throw RequestError.sessionNotFound(sessionId);
+    return record;
+  }
+
+  /** Without the feature nobody could see that a session is archived, so all are listed. */
+  async #list({ cwd, cursor, archived }: Extract<SessionOp, { op: "list" }>): Promise<ListedSessions> {
+    if (!lists(this.#definition.unstable ?? [], "archive"))
+      return this.#store.list({ archived: "include", ...optional({ cwd, cursor }) });
+    const filter = archiveFilter(archived);
+    const page = await this.#store.list({ archived: filter, ...optional({ cwd, cursor }) });
+    return {
+      ...page,
+      sessions: page.sessions.map((record) => ({ ...record, archived: record.archived === true })),
+    };
+  }
+
+  /** Closes the session first. One that another connection or process uses is refused, as a load would be. */
+  #archive(sessionId: string): Promise<void> {
+    this.#replays.delete(sessionId);
+    return this.#alone(sessionId, async () => {
+      await this.#known(sessionId);
+      await this.#close(sessionId);
+      await this.#store.claim(sessionId);
+      try {
+        await this.#definition.session?.archive?.(sessionId);
+        await this.#store.patch(sessionId, { archived: true });
+      } finally {
+        await this.#store.release(sessionId);
+      }
+    });
+  }
+
+  async #status(sessionId: string): Promise<SessionStatus> {
+    await this.#known(sessionId);
+    const state = this.#live.get(sessionId)?.updates.snapshot;
+    return { status: this.#store.isOpen(sessionId) ? "open" : "saved", ...optional({ state }) };
+  }
+
+  async #setTitle({ sessionId, title: given }: Extract<SessionOp, { op: "set_title" }>): Promise<string> {
+    await this.#known(sessionId);
+    const title = ((await this.#definition.session?.setTitle?.(sessionId, given)) ?? given).trim();
+    if (title === "") throw RequestError.invalidParams("a title must not be empty", "/title");
+    await this.#store.patch(sessionId, { title, hasUserTitle: true });
+    this.#live.get(sessionId)?.renamed(title);
+    return title;
+  }
+
   async #setOption(
     { sessionId, configId, value, valuePath }: Extract<SessionOp, { op: "set_option" }>,
     request: IncomingRequest,
@@ -329,20 +386,6 @@ export class AgentSessions {
     else session.updates.work.cancel("terminal", op.terminalId);
     return { kind: "none" };
   }
-}
-
-/** Sets the options as they were before, where the app still offers these values. */
-function restoreOptions(session: ServedSession, config: SessionRecord["config"]): void {
-  let { configOptions: options } = session;
-  for (const [configId, value] of Object.entries(config)) {
-    try {
-      const chosen = checkOptionValue(options, configId, value);
-      options = options.map((option) => (option.configId === configId ? chosen : option));
-    } catch {
-      // no longer offered: the default stands
-    }
-  }
-  if (options !== session.configOptions) session.setConfigOptions(options);
 }
 
 /** Sends the options again that changed before the answer left: the client takes the answer for the newer list. */

@@ -25,7 +25,7 @@ import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import { checkParamsSize } from "../../jsonrpc/sent-size.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
-import { featureMode, type UnstableFeatures } from "../../validation/unstable-features.ts";
+import { featureMode, lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { Failure } from "../../wire/decode.ts";
 import { BoundWire, extensionName, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
@@ -157,6 +157,16 @@ export class AgentWire implements SessionSender {
     return this.#connection.notify(extensionName(method), params);
   }
 
+  /** The prompt that a request outside the protocol carries. Throws the error to answer with. */
+  promptOp(params: unknown): PromptOp {
+    const { wire, edition } = this.#now;
+    const row = wire.receivedRequest("session/prompt");
+    const decoded =
+      row && edition.decode("session/prompt", wire.requestParams(row, params) as object, () => []);
+    if (decoded?.op !== "prompt") throw RequestError.methodNotFound("session/prompt");
+    return decoded;
+  }
+
   // ---- what the client sends
 
   #request(method: string, params: unknown, request: IncomingRequest): unknown {
@@ -197,7 +207,10 @@ export class AgentWire implements SessionSender {
     const bound = new BoundWire(spoken, "agent", unstable, this.log);
     const row = bound.receivedRequest("initialize");
     if (row === undefined) throw RequestError.methodNotFound("initialize");
-    const client = edition.client(bound.requestParams(row, edition.initializeParams(params)) as object);
+    const client = enabled(
+      edition.client(bound.requestParams(row, edition.initializeParams(params)) as object),
+      unstable,
+    );
     this.#connection.idPolicy = wire.idPolicy;
     this.#negotiated = { wire: bound, edition, client };
     return bound.result(row, edition.introduce(this.#host.introduce(client))) as object;
@@ -264,4 +277,14 @@ export class AgentWire implements SessionSender {
     if (decoded instanceof Failure || method !== "session/cancel") return;
     this.#host.cancel((decoded as { sessionId: string }).sessionId); // validated by the method's row
   }
+}
+
+/** Of what the client can show, that which this side may send. */
+function enabled(
+  { info, capabilities }: Introduction<ClientCapabilities>,
+  unstable: UnstableFeatures,
+): Introduction<ClientCapabilities> {
+  const plans = capabilities.plans && lists(unstable, "plans");
+  const subagents = capabilities.subagents && lists(unstable, "subagents");
+  return { info, capabilities: { ...capabilities, plans, subagents } };
 }

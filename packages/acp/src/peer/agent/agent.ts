@@ -59,6 +59,13 @@ export interface Agent {
    * @throws {Error} When the agent is closed.
    */
   connect(transport: Transport, options?: AgentConnectOptions): AgentConnection;
+  /**
+   * Asks `auth.status` and tells the clients whose last known status differs. Call it when the login has changed outside
+   * `login` and `logout`. Has no effect without the unstable feature "auth_status". Never rejects.
+   *
+   * @experimental
+   */
+  reportAuthStatus(): Promise<void>;
   /** Closes all connections, then the store. Further calls do nothing. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -95,7 +102,7 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
   const { session } = definition;
   const ownLog = definition.log;
   const store = guardedStore(session?.store ?? memoryStore(), guardedLog(ownLog));
-  const connections = new Set<AgentConnection>();
+  const connections = new Set<ServedClient>();
   let closing: Promise<void> | undefined;
 
   async function closeAll(): Promise<void> {
@@ -122,6 +129,9 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
       if (signal?.aborted) abort();
       else signal?.addEventListener("abort", abort);
       return connection;
+    },
+    async reportAuthStatus() {
+      await Promise.all([...connections].map((connection) => connection.reportAuthStatus()));
     },
     close,
     [Symbol.asyncDispose]: close,

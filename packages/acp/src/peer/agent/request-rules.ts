@@ -2,7 +2,9 @@
 
 import type { Activation } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
+import type { ArchiveFilter } from "../../model/agent-status.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
+import type { SessionRecord } from "../../model/store.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
@@ -84,6 +86,30 @@ export function checkOptionValue(
     throw wrong(`the option ${configId} takes one of: ${values}; got ${quoted(value)}`, path);
   }
   return { ...option, currentValue: value };
+}
+
+/** The options with their values of before, where the app still offers these. The same list if nothing changes. */
+export function restoredOptions(
+  options: readonly SessionConfigOption[],
+  config: SessionRecord["config"],
+): readonly SessionConfigOption[] {
+  let restored = options;
+  for (const [configId, value] of Object.entries(config)) {
+    try {
+      const chosen = checkOptionValue(restored, configId, value);
+      restored = restored.map((option) => (option.configId === configId ? chosen : option));
+    } catch {
+      // no longer offered: the default stands
+    }
+  }
+  return restored;
+}
+
+/** Throws -32602 for a filter that is not known: it must not count as another. */
+export function archiveFilter(given = "exclude"): ArchiveFilter {
+  if (given === "exclude" || given === "include" || given === "only") return given;
+  const message = `archived must be "exclude", "include" or "only", got ${quoted(given)}`;
+  throw RequestError.invalidParams(message, "/archived");
 }
 
 function quoted(value: string | boolean): string {

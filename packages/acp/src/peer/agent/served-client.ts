@@ -11,13 +11,16 @@ import type {
   SessionOp,
 } from "../../edition/agent-edition.ts";
 import { allEditions, type Edition, editionOf, versionsOf } from "../../edition/negotiate.ts";
+import { steeringMethod } from "../../edition/vendor-extensions.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, SessionConfigOption } from "../../model/content.ts";
+import { lists } from "../../validation/unstable-features.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
+import { type AccountOp, authStatus, isAccountOp, runAccountOp } from "./account.ts";
 import type { AgentConnection } from "./agent.ts";
 import { type AgentDefinition, introduction } from "./agent-definition.ts";
 import { AgentSessions } from "./agent-sessions.ts";
@@ -25,7 +28,7 @@ import { type AgentHost, AgentWire } from "./agent-wire.ts";
 import { loginNeeded, withLogins } from "./login-needed.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
 import { sentAtOnce } from "./session/session-updates.ts";
-import { receivedPrompt } from "./turn/received-prompt.ts";
+import { receivedPrompt, steeringPrompt } from "./turn/received-prompt.ts";
 
 interface ServedClientParts {
   readonly store: GuardedStore;
@@ -44,6 +47,9 @@ const noCapabilities: ClientCapabilities = {
   booleanOptions: false,
   notices: false,
   compaction: false,
+  plans: false,
+  subagents: false,
+  terminalOutput: false,
 };
 
 export class ServedClient implements AgentHost, AgentConnection {
@@ -53,6 +59,8 @@ export class ServedClient implements AgentHost, AgentConnection {
   readonly #sessions: AgentSessions;
   #client: Introduction<ClientCapabilities> | undefined;
   #capabilities: AgentCapabilities | undefined;
+  /** The login as the client knows it, as JSON. */
+  #knownAuth: string | undefined;
 
   constructor(
     transport: Transport,
@@ -125,9 +133,31 @@ export class ServedClient implements AgentHost, AgentConnection {
   }
 
   run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
-    return this.#sessions.run(op, request).catch((error: unknown) => {
+    const running = isAccountOp(op) ? this.#runAccountOp(op, request) : this.#sessions.run(op, request);
+    return running.catch((error: unknown) => {
       throw withLogins(error, this.#definition, this.#wire);
     });
+  }
+
+  async #runAccountOp(op: AccountOp, request: IncomingRequest): Promise<AgentOpResult> {
+    const result = await runAccountOp(this.#definition, op);
+    if (op.op === "auth_status" && result.kind === "value") this.#knownAuth = JSON.stringify(result.value);
+    if (op.op === "login" || op.op === "logout") request.afterReply(() => void this.reportAuthStatus());
+    return result;
+  }
+
+  /** Tells the client if the login differs from what it was last told. Never rejects. */
+  async reportAuthStatus(): Promise<void> {
+    if (this.edition === undefined || !lists(this.#definition.unstable ?? [], "auth_status")) return;
+    try {
+      const status = await authStatus(this.#definition);
+      const text = JSON.stringify(status);
+      if (text === this.#knownAuth) return;
+      this.#knownAuth = text;
+      this.#wire.notify("auth/status_update", status);
+    } catch (error) {
+      this.#wire.log("error", "the login could not be reported", { error });
+    }
   }
 
   cancel(sessionId: string): void {
@@ -137,9 +167,7 @@ export class ServedClient implements AgentHost, AgentConnection {
   prompt(op: PromptOp, request: IncomingRequest): Promise<object> {
     const session = this.#sessions.get(op.sessionId);
     const { prompts } = this.#wire.edition;
-    // only what was declared: a definition may compute it, and may say something else by now
-    const wrong = this.#capabilities && unsupportedContent(op.prompt, this.#capabilities);
-    if (wrong !== undefined) throw RequestError.invalidParams(`session/prompt: ${wrong}`, "/prompt");
+    this.#checkContent("session/prompt", op);
     return new Promise((resolve, reject) => {
       const prompt = receivedPrompt(op, prompts, resolve, reject);
       // cancelled while the version was loading
@@ -152,9 +180,33 @@ export class ServedClient implements AgentHost, AgentConnection {
     });
   }
 
+  #steer(params: unknown, request: IncomingRequest): Promise<object> {
+    const op = this.#wire.promptOp(params);
+    this.allow("session/prompt");
+    const session = this.#sessions.get(op.sessionId);
+    this.#checkContent(steeringMethod, op);
+    return new Promise((resolve, reject) => {
+      const prompt = steeringPrompt(op, resolve, reject);
+      request.signal.addEventListener("abort", () => {
+        if (session.withdraw(prompt)) prompt.withdrawn();
+      });
+      session.steer(prompt);
+    });
+  }
+
+  #checkContent(method: string, { prompt }: PromptOp): void {
+    // only what was declared: a definition may compute it, and may say something else by now
+    const wrong = this.#capabilities && unsupportedContent(prompt, this.#capabilities);
+    if (wrong !== undefined) throw RequestError.invalidParams(`${method}: ${wrong}`, "/prompt");
+  }
+
   extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown {
     const { requests = {} } = this.#definition.extensions ?? {};
-    if (!Object.hasOwn(requests, method)) throw RequestError.methodNotFound(method);
+    if (!Object.hasOwn(requests, method)) {
+      if (method === steeringMethod && this.#definition.concurrentPrompts === "inbox")
+        return this.#steer(params, request);
+      throw RequestError.methodNotFound(method);
+    }
     return requests[method as `_${string}`]?.(params, this.#extensionContext(request.signal));
   }
 

@@ -68,6 +68,7 @@ export class ServedSession implements AgentSession {
   #cancelGrace: Deadline;
   /** Resolves when the turn that was abandoned has its end. */
   #abandoned: Promise<void> | undefined;
+  #hasUserTitle: boolean;
   #options: readonly SessionConfigOption[] = [];
   #commands: readonly AvailableCommand[] = [];
   /** The client knows the session, so that changes must be sent. */
@@ -77,7 +78,7 @@ export class ServedSession implements AgentSession {
   readonly #background = new Set<Promise<unknown>>();
 
   constructor(
-    { sessionId, activation, definition }: ServedSessionSettings,
+    { sessionId, activation, definition, hasUserTitle }: ServedSessionSettings,
     sender: SessionSender,
     log: SessionLog,
   ) {
@@ -85,6 +86,7 @@ export class ServedSession implements AgentSession {
     this.updates = new SessionUpdates(sessionId, sender, log);
     this.#activation = activation;
     this.#definition = definition;
+    this.#hasUserTitle = hasUserTitle;
   }
 
   get sessionId(): string {
@@ -158,8 +160,16 @@ export class ServedSession implements AgentSession {
   }
 
   setTitle(title: string): void {
+    // a generated title does not replace the user's (A117)
+    if (this.#hasUserTitle) return;
     void this.update({ sessionUpdate: "session_info_update", title });
     this.updates.log.patch({ title });
+  }
+
+  /** The user has set the title, and it is stored. */
+  renamed(title: string): void {
+    this.#hasUserTitle = true;
+    void this.update({ sessionUpdate: "session_info_update", title });
   }
 
   update(update: OutgoingUpdate): Promise<void> {
@@ -264,6 +274,13 @@ export class ServedSession implements AgentSession {
     this.#queue.add(prompt);
   }
 
+  /** Gives a message to the turn that runs. Without one it is returned to its sender, or becomes a turn. */
+  steer(prompt: ReceivedPrompt): void {
+    if (this.#turn?.inbox.deliver(prompt)) return;
+    if (prompt.left === undefined) this.#queue.add(prompt);
+    else prompt.left();
+  }
+
   /** Takes a prompt back whose turn has not begun. False when it has. */
   withdraw(prompt: ReceivedPrompt): boolean {
     return this.#turn?.inbox.withdraw(prompt) || this.#queue.withdraw(prompt);
@@ -335,10 +352,12 @@ export class ServedSession implements AgentSession {
       for (const prompt of this.#queue.withdrawAll(({ run }) => run === undefined))
         turn.inbox.deliver(prompt);
     try {
-      return await runTurn(turn, queued, {
+      const left = await runTurn(turn, queued, {
         handler: (given) => this.#answer(given),
         reportsUsage: lists(unstable, "usage"),
       });
+      for (const prompt of left) prompt.left?.();
+      return left.filter((prompt) => prompt.left === undefined);
     } catch (error) {
       this.updates.sender.log("error", "a turn could not be ended", { sessionId: this.sessionId, error });
       queued.refused(
@@ -364,6 +383,7 @@ interface ServedSessionSettings {
   readonly sessionId: string;
   readonly activation: Activation;
   readonly definition: AgentDefinition;
+  readonly hasUserTitle: boolean;
 }
 
 function isSet<Value>(entry: readonly [string, Value | undefined]): entry is readonly [string, Value] {

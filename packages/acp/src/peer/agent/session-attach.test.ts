@@ -17,6 +17,9 @@ const features = {
   booleanOptions: true,
   notices: true,
   compaction: true,
+  plans: true,
+  subagents: true,
+  terminalOutput: true,
 };
 
 interface SentParams {
@@ -68,7 +71,10 @@ async function openSession(sender: SessionSender, prompt: () => undefined = () =
   });
   const activation = { cwd: "/", additionalDirectories: [], mcpServers: [] };
   const definition = { name: "test", version: "1", prompt };
-  return { store, session: new ServedSession({ sessionId, activation, definition }, sender, log) };
+  return {
+    store,
+    session: new ServedSession({ sessionId, activation, definition, hasUserTitle: false }, sender, log),
+  };
 }
 
 function chunk(text: string) {

@@ -90,6 +90,7 @@ export function checkDefinition(
     checkMethods(`${role}: extensions.${field}`, extensions[field]);
   checkEditions(role, definition["editions"]);
   checkUnstable(`${role}: unstable`, definition["unstable"]);
+  refuseIdleFeatures(`${role}: unstable`, definition["unstable"]);
   // both sides introduce themselves (A6, C3)
   for (const field of ["name", "version"]) {
     const value = definition[field];
@@ -124,6 +125,19 @@ function checkEditions(role: string, editions: unknown): void {
   const wrong: unknown = editions.find((each) => !allEditions.some((edition) => edition === each));
   if (wrong !== undefined)
     throw new TypeError(`${role}: there is no edition ${argumentText(wrong)}; the editions are ${known}`);
+}
+
+/** Features that only the raw wire has. Who names one expects something. */
+const withoutEffect: ReadonlySet<unknown> = new Set(["mcp_over_acp", "proxies"]);
+
+function refuseIdleFeatures(where: string, unstable: unknown): void {
+  const idle: unknown = Array.isArray(unstable)
+    ? unstable.find((each) => withoutEffect.has(each))
+    : undefined;
+  if (idle === undefined) return;
+  throw new TypeError(
+    `${where}: ${JSON.stringify(idle)} has no effect here yet; leave it out, or use a peer of @parley/acp/v1 or /v2`,
+  );
 }
 
 /** Throws a TypeError for what is no list of features. `where` names the option in the message. */

@@ -6,6 +6,13 @@ import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type {
+  ArchiveFilter,
+  AuthStatus,
+  Provider,
+  ProviderSetting,
+  SessionStatus,
+} from "../../model/agent-status.ts";
+import type {
   AuthMethod,
   AvailableCommand,
   Implementation,
@@ -60,6 +67,33 @@ export interface ClientConnection {
   /** Deletes a session at the agent, with its history. Needs `capabilities.delete`. */
   deleteSession(sessionId: string, options?: CallOptions): Promise<void>;
   /**
+   * Archives a session at the agent: it is closed and left out of lists, and keeps its history. Needs
+   * `capabilities.archive` and the unstable feature "archive".
+   *
+   * @experimental
+   */
+  archiveSession(sessionId: string, options?: CallOptions): Promise<void>;
+  /**
+   * Takes a session out of the archive. Needs `capabilities.archive` and the unstable feature "archive".
+   *
+   * @experimental
+   */
+  unarchiveSession(sessionId: string, options?: CallOptions): Promise<void>;
+  /**
+   * Asks whether the agent has a session in memory, without changing anything. Needs `capabilities.sessionStatus` and the
+   * unstable feature "session_status".
+   *
+   * @experimental
+   */
+  sessionStatus(sessionId: string, options?: CallOptions): Promise<SessionStatus>;
+  /**
+   * Sets the title of a session, open or not. Resolves with the title that the agent has stored. Needs
+   * `capabilities.setTitle` and the unstable feature "session_title".
+   *
+   * @experimental
+   */
+  setSessionTitle(sessionId: string, title: string, options?: CallOptions): Promise<string>;
+  /**
    * Logs in with one of `authMethods`.
    *
    * @throws {TypeError} When the agent has no such method, or it is a terminal login (as a rejection).
@@ -67,6 +101,40 @@ export interface ClientConnection {
   login(methodId: string, options?: CallOptions): Promise<void>;
   /** Logs out. Needs `capabilities.logout`. */
   logout(options?: CallOptions): Promise<void>;
+  /**
+   * Asks whether a login is needed, and which accounts the agent has. Needs `capabilities.authStatus` and the unstable
+   * feature "auth_status".
+   *
+   * @experimental
+   */
+  authStatus(options?: CallOptions): Promise<AuthStatus>;
+  /**
+   * Calls the listener when the agent reports that its login has changed, and at once with the last report. Returns a
+   * function that removes it. Needs the unstable feature "auth_status".
+   *
+   * @experimental
+   */
+  onAuthStatus(listener: SessionListener<AuthStatus>): () => void;
+  /**
+   * The model providers of the agent. Configure them before you open sessions. Needs `capabilities.providers` and the
+   * unstable feature "providers".
+   *
+   * @experimental
+   */
+  listProviders(options?: CallOptions): Promise<readonly Provider[]>;
+  /**
+   * Replaces the setting of a model provider. Needs `capabilities.providers` and the unstable feature "providers".
+   *
+   * @experimental
+   */
+  setProvider(setting: ProviderSetting, options?: CallOptions): Promise<void>;
+  /**
+   * Disables a model provider. Needs `capabilities.providers` and the unstable feature "providers".
+   *
+   * @throws {TypeError} When `listProviders` has shown that the agent requires it (as a rejection).
+   * @experimental
+   */
+  disableProvider(providerId: string, options?: CallOptions): Promise<void>;
   /** Sends a request outside the protocol; its name begins with `_`. */
   request(
     method: `_${string}`,
@@ -136,6 +204,13 @@ export interface SessionOptions extends CallOptions {
 export interface SessionQueryOptions extends CallOptions {
   /** Only sessions with this working directory: an absolute path. */
   readonly cwd?: string | undefined;
+  /**
+   * "exclude" (default) leaves archived sessions out, "include" lists all, "only" lists archived ones. Keep it for the next
+   * pages. Needs `capabilities.archive` and the unstable feature "archive".
+   *
+   * @experimental
+   */
+  readonly archived?: ArchiveFilter | undefined;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
 }

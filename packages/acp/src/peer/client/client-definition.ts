@@ -7,7 +7,7 @@ import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts
 import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from "../../model/ask.ts";
 import type { Meta } from "../../model/content.ts";
 import type { ClientFiles, Files, Terminals } from "../../model/services.ts";
-import type { UnstableFeatures } from "../../validation/unstable-features.ts";
+import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
 import { type ClientPolicy, checkPolicy } from "./policy/client-policy.ts";
@@ -117,6 +117,7 @@ export interface RelayHooks {
   otherRequest(method: string, params: unknown, context: ExtensionContext): unknown;
   otherNotification(method: string, params: unknown): void;
   readonly elicitationModes: readonly ("form" | "url")[];
+  authStatusUpdated(status: object): void;
 }
 
 const clientKeys: Keys<ClientDefinition> = {
@@ -178,5 +179,8 @@ export function offeredFeatures(
     booleanOptions: true,
     notices: true,
     compaction: true,
+    plans: lists(definition.unstable ?? [], "plans"),
+    subagents: lists(definition.unstable ?? [], "subagents"),
+    terminalOutput: true,
   };
 }

@@ -46,6 +46,8 @@ export class ClientDispatch {
   #updateRow: BoundMethod | undefined;
   /** URL elicitations that are not complete yet. */
   readonly #elicitations = new Set<string>();
+  readonly #authListeners = new Set<(status: object) => void>();
+  #lastAuth: object | undefined;
 
   constructor(
     wire: ClientWire,
@@ -120,7 +122,9 @@ export class ClientDispatch {
     if (row === undefined) return;
     this.#edition.repair(method, params);
     const decoded = this.#bound.notificationParams(row, params);
-    if (decoded instanceof Failure || method !== "elicitation/complete") return;
+    if (decoded instanceof Failure) return;
+    if (method === "auth/status_update") return this.#authUpdated(decoded as object); // as below
+    if (method !== "elicitation/complete") return;
     const { elicitationId } = decoded as { elicitationId: string }; // validated by the method's row
     // unknown, or over already (C44)
     if (!this.#elicitations.delete(elicitationId)) return;
@@ -128,6 +132,26 @@ export class ClientDispatch {
       () => this.#definition.elicitationCompleted?.(elicitationId),
       (error) => this.#log("error", "elicitationCompleted failed", { error }),
     );
+  }
+
+  /** Calls the listener with every report of the agent's login, the last one included. */
+  onAuthStatus(listener: (status: object) => unknown): () => void {
+    const guarded = (status: object): void => {
+      try {
+        listener(status);
+      } catch (error) {
+        this.#log("error", "a listener failed", { error });
+      }
+    };
+    this.#authListeners.add(guarded);
+    if (this.#lastAuth !== undefined) guarded(this.#lastAuth);
+    return () => this.#authListeners.delete(guarded);
+  }
+
+  #authUpdated(status: object): void {
+    this.#lastAuth = status;
+    this.#hooks?.authStatusUpdated(status);
+    for (const listener of this.#authListeners) listener(status);
   }
 
   /** Nearly every message is an update: its row is looked up once. */

@@ -1,6 +1,7 @@
 // Creates clients and performs their handshake.
 
 import { isObject, optional } from "../../base/objects.ts";
+import type { AgentIntroduction } from "../../edition/agent-edition.ts";
 import {
   allEditions,
   answeredVersion,
@@ -14,6 +15,7 @@ import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { wrapTransport } from "../../transport/wrap-transport.ts";
+import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { BoundWire, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadClientVersion } from "../base/load-version.ts";
@@ -165,7 +167,8 @@ export async function connectWith(
     // an agent may echo another number than the language that it speaks
     const answer = { ...(result as object), protocolVersion: version };
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
-    const introduction = edition.agent(receive(answer) as object); // every result of the table is an object
+    // every result of the table is an object
+    const introduction = enabled(edition.agent(receive(answer) as object), definition.unstable ?? []);
     const wire = new ClientWire(connection, bound, edition, {
       log: guardedLog(definition.log),
       limits: definition.connection?.limits,
@@ -179,6 +182,24 @@ export async function connectWith(
     await connection.close("the handshake failed");
     throw error;
   }
+}
+
+/** Of what the agent offers, that which this side has enabled too. */
+function enabled(introduction: AgentIntroduction, unstable: UnstableFeatures): AgentIntroduction {
+  const { capabilities: can } = introduction;
+  const hasSystemPrompt = lists(unstable, "system_prompt");
+  const capabilities = {
+    ...can,
+    fork: can.fork && lists(unstable, "fork"),
+    archive: can.archive && lists(unstable, "archive"),
+    sessionStatus: can.sessionStatus && lists(unstable, "session_status"),
+    setTitle: can.setTitle && lists(unstable, "session_title"),
+    systemPrompt: can.systemPrompt && hasSystemPrompt,
+    systemPromptOverride: can.systemPromptOverride && hasSystemPrompt,
+    authStatus: can.authStatus && lists(unstable, "auth_status"),
+    providers: can.providers && lists(unstable, "providers"),
+  };
+  return { ...introduction, capabilities };
 }
 
 function handshake(connection: Connection, definition: ClientDefinition): Promise<unknown> {

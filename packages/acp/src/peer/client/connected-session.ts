@@ -8,6 +8,8 @@ import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
+import { OfferedOptions } from "./offered-options.ts";
+import type { OpenPrompt, OpenSessionSettings } from "./open-prompt.ts";
 import { checkSignal } from "./session/abort-signal.ts";
 import {
   type ClientSession,
@@ -18,23 +20,10 @@ import {
 } from "./session/client-session.ts";
 import { frozen } from "./session/frozen.ts";
 import { OpenQuestions } from "./session/open-questions.ts";
-import type { OpenSessionSettings } from "./session/open-session-settings.ts";
 import { PromptHandle } from "./session/prompt-handle.ts";
 import { SessionEvents } from "./session/session-events.ts";
 import { ToolCallTracker } from "./session/tool-call-tracker.ts";
 import type { SessionRequests } from "./session-requests.ts";
-
-interface OpenPrompt {
-  readonly number: number;
-  readonly handle: PromptHandle;
-  readonly content: readonly ContentBlock[];
-  readonly meta: Meta | undefined;
-  readonly withdrawal: AbortController;
-  readonly ended: PromiseWithResolvers<undefined>;
-  isSent: boolean;
-  /** Once it is part of the conversation. */
-  messageId: string | undefined;
-}
 
 export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly sessionId: string;
@@ -51,7 +40,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   #prompts: readonly OpenPrompt[] = [];
   readonly #queue = new PromptQueue<OpenPrompt>((prompt) => this.#send(prompt));
   #promptNumber = 0;
-  #options: readonly SessionConfigOption[];
+  readonly #options: OfferedOptions;
   #commands: readonly AvailableCommand[];
   #state = "idle";
   /** Characters of the message that is being received. */
@@ -71,7 +60,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     bindMethods(this, clientSessionMethods);
     this.sessionId = sessionId;
     this.roots = roots;
-    this.#options = configOptions;
+    this.#options = new OfferedOptions(edition, configOptions);
     this.#commands = availableCommands;
     this.#requests = requests;
     this.#settings = settings;
@@ -80,7 +69,6 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
       settings.log(level, message, { sessionId, ...details }),
     );
     this.#edition = edition;
-    edition.setOptions(configOptions);
     this.#announce(setup);
   }
 
@@ -89,7 +77,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   get configOptions(): readonly SessionConfigOption[] {
-    return this.#options;
+    return this.#options.list;
   }
 
   get availableCommands(): readonly AvailableCommand[] {
@@ -108,16 +96,40 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.events.onEntry(listener);
   }
 
-  prompt(content: string | readonly ContentBlock[], { signal, _meta }: PromptOptions = {}): Prompt {
-    this.#checkOpen("prompt");
+  prompt(content: string | readonly ContentBlock[], options: PromptOptions = {}): Prompt {
+    return this.#begin("prompt", content, options, (prompt) => this.#queue.add(prompt));
+  }
+
+  steer(content: string | readonly ContentBlock[], options: PromptOptions = {}): Prompt {
+    if (!this.canSteer)
+      throw new TypeError(
+        "steer: this agent takes no messages while it works; session.prompt() waits for the end",
+      );
+    return this.#begin("steer", content, options, (prompt) => {
+      // an agent that orders prompts by itself needs nothing else
+      if (this.#requests.pipelinesPrompts || this.#queue.current === undefined) this.#queue.add(prompt);
+      else void this.#steer(prompt);
+    });
+  }
+
+  get canSteer(): boolean {
+    return this.#requests.canSteer;
+  }
+
+  #begin(
+    method: string,
+    content: string | readonly ContentBlock[],
+    { signal, _meta }: PromptOptions,
+    start: (prompt: OpenPrompt) => void,
+  ): Prompt {
+    this.#checkOpen(method);
     const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
     // before anything is shown as sent
     this.#requests.checkPrompt(blocks);
     checkSignal("prompt", signal);
-    const { unread } = this.#settings;
     const prompt: OpenPrompt = {
       number: ++this.#promptNumber,
-      handle: new PromptHandle(() => this.#cancelPrompt(prompt), unread),
+      handle: new PromptHandle(() => this.#cancelPrompt(prompt), this.#settings.unread),
       content: blocks,
       meta: _meta,
       withdrawal: new AbortController(),
@@ -128,7 +140,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this.#prompts = [...this.#prompts, prompt];
     if (signal !== undefined) prompt.handle.cancelOn(signal);
     if (signal?.aborted) return prompt.handle;
-    if (this.#connectionError === undefined) this.#queue.add(prompt);
+    if (this.#connectionError === undefined) start(prompt);
     else this.failed(prompt.number, this.#connectionError);
     return prompt.handle;
   }
@@ -154,33 +166,24 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   async setConfigOption(configId: string, value: string | boolean): Promise<void> {
     this.#checkOpen("setConfigOption");
-    const option = this.#options.find((each) => each.configId === configId);
-    if (option === undefined) {
-      const known = this.#options.map((each) => each.configId).join(", ");
-      throw new TypeError(
-        `setConfigOption: the session has no option ${configId}; it has: ${known || "none"}`,
-      );
-    }
+    const option = this.#options.find(configId);
     // when the answer is dispatched: a later change that is already here must not be undone
-    await this.#requests.setOption(this.sessionId, option, value, (options) => {
-      const after =
-        options === undefined
-          ? this.#options.map((each) =>
-              each.configId === configId ? ({ ...each, currentValue: value } as typeof each) : each,
-            )
-          : this.#edition.optionsChanged(options);
-      this.#edition.setOptions(after);
+    await this.#requests.setOption(this.sessionId, option, value, (answered) => {
+      const after = this.#options.changed(configId, value, answered);
       // an agent may answer and send no update; listeners must know
-      if (JSON.stringify(after) === JSON.stringify(this.#options)) return;
-      this.update({ sessionUpdate: "config_option_update", configOptions: [...after] });
+      if (after !== undefined)
+        this.update({ sessionUpdate: "config_option_update", configOptions: [...after] });
     });
+  }
+
+  async setTitle(title: string): Promise<string> {
+    this.#checkOpen("setTitle");
+    return this.#requests.setTitle(this.sessionId, title);
   }
 
   async setMode(modeId: string): Promise<void> {
     this.#checkOpen("setMode");
-    const option = this.#options.find((each) => each.category === "mode");
-    if (option === undefined) throw new TypeError("setMode: the session has no modes");
-    await this.setConfigOption(option.configId, modeId);
+    await this.setConfigOption(this.#options.mode.configId, modeId);
   }
 
   close(): Promise<void> {
@@ -218,11 +221,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   /** Applies the answer of an open, load or resume. */
   opened(setup: SessionSetup): void {
     this._meta = setup._meta;
-    // an answer without options changes nothing
-    if (setup.configOptions.length > 0) {
-      this.#options = setup.configOptions;
-      this.#edition.setOptions(setup.configOptions);
-    }
+    this.#options.opened(setup.configOptions);
     this.#announce(setup);
     this.#replayed();
   }
@@ -316,7 +315,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     if (update.sessionUpdate === "state_update") {
       this.#state = String(update.state);
       if (this.#state === "idle") this.#acceptQuestions();
-    } else if (update.sessionUpdate === "config_option_update") this.#options = update.configOptions;
+    } else if (update.sessionUpdate === "config_option_update") this.#options.list = update.configOptions;
     else if (update.sessionUpdate === "available_commands_update") this.#commands = update.availableCommands;
     this.toolCalls.note(update, this.#chars);
   }
@@ -348,6 +347,22 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
         this.#edition.promptFailed(number, error, this);
       });
     return this.#requests.pipelinesPrompts ? undefined : ended.promise;
+  }
+
+  async #steer(prompt: OpenPrompt): Promise<void> {
+    prompt.isSent = true;
+    const { number, content, withdrawal } = prompt;
+    try {
+      await this.#requests.steer(this.sessionId, prompt, withdrawal.signal, (outcome) => {
+        if (outcome !== "promptRequired")
+          return this.#edition.steered?.(number, content, outcome === "injected", this);
+        if (withdrawal.signal.aborted) return this.outcome(number, { stopReason: "cancelled" });
+        prompt.isSent = false;
+        this.#queue.add(prompt);
+      });
+    } catch (error) {
+      this.#edition.promptFailed(number, error as Error, this); // what a request rejects with
+    }
   }
 
   #cancelPrompt(prompt: OpenPrompt): void {

@@ -10,13 +10,14 @@ import type {
 } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Edition } from "../../edition/negotiate.ts";
-import { listingFromWire } from "../../edition/wire-fields.ts";
+import { authStatusFromWire, listingFromWire, sessionStatusFromWire } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
+import type { AuthStatus, Provider, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
 import type { AuthMethod, Implementation, SystemPrompt } from "../../model/content.ts";
 import { completeServers } from "../../model/outgoing.ts";
-import type { UnstableFeature, UnstableFeatures } from "../../validation/unstable-features.ts";
+import { lists, type UnstableFeature, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { abortable, abortError } from "./abortable.ts";
 import { checkAbsolute } from "./absolute-path.ts";
 import type {
@@ -31,8 +32,8 @@ import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
 import type { ClientWire } from "./client-wire.ts";
 import { ConnectedSession } from "./connected-session.ts";
-import type { ClientSession } from "./session/client-session.ts";
-import type { OpenSessionSettings } from "./session/open-session-settings.ts";
+import type { OpenSessionSettings } from "./open-prompt.ts";
+import type { ClientSession, SessionListener } from "./session/client-session.ts";
 import { unreadLimits } from "./session/unread-updates.ts";
 import { SessionRequests } from "./session-requests.ts";
 
@@ -54,6 +55,8 @@ export class LiveClientConnection implements ClientConnection {
   readonly #requests: SessionRequests;
   readonly #settings: OpenSessionSettings;
   readonly #unstable: UnstableFeatures;
+  /** The providers that the agent listed as required. */
+  #required: readonly string[] = [];
 
   constructor(
     { wire, dispatch, edition, introduction }: ClientConnectionParts,
@@ -124,7 +127,10 @@ export class LiveClientConnection implements ClientConnection {
   async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
     this.#needs(this.capabilities.list, "list sessions");
     if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
-    return listingFromWire(await this.#call("session/list", optional(query), { signal, sent }));
+    if (query.archived !== undefined)
+      this.#needs(this.capabilities.archive, "list archived sessions", "archive");
+    const answer = await this.#call("session/list", optional(query), { signal, sent });
+    return listingFromWire(answer, { hasArchive: lists(this.#unstable, "archive") });
   }
 
   async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<void> {
@@ -132,6 +138,27 @@ export class LiveClientConnection implements ClientConnection {
     // also when the answer comes after an abort
     const receive = () => this.#dispatch.end(sessionId);
     await this.#call("session/delete", { sessionId }, { ...options, receive });
+  }
+
+  async archiveSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<void> {
+    this.#needs(this.capabilities.archive, "archive sessions", "archive");
+    // the agent has closed it, also when the answer comes after an abort
+    const receive = () => this.#dispatch.end(sessionId);
+    await this.#call("session/archive", { sessionId }, { ...options, receive });
+  }
+
+  async unarchiveSession(sessionId: string, options: CallOptions = {}): Promise<void> {
+    this.#needs(this.capabilities.archive, "archive sessions", "archive");
+    await this.#call("session/unarchive", { sessionId }, options);
+  }
+
+  async sessionStatus(sessionId: string, options: CallOptions = {}): Promise<SessionStatus> {
+    this.#needs(this.capabilities.sessionStatus, "report the status of sessions", "session_status");
+    return sessionStatusFromWire(await this.#call("session/status", { sessionId }, options));
+  }
+
+  async setSessionTitle(sessionId: string, title: string, { signal }: CallOptions = {}): Promise<string> {
+    return abortable(signal, "session/set_title", () => this.#requests.setTitle(sessionId, title, signal));
   }
 
   async login(methodId: string, options: CallOptions & SentHook = {}): Promise<void> {
@@ -154,6 +181,45 @@ export class LiveClientConnection implements ClientConnection {
     this.#needs(this.capabilities.logout, "log out");
     const { method, params } = this.#edition.logout();
     await this.#call(method, params, options);
+  }
+
+  async authStatus(options: CallOptions = {}): Promise<AuthStatus> {
+    this.#needs(this.capabilities.authStatus, "report its login", "auth_status");
+    return authStatusFromWire(await this.#call("auth/status", {}, options));
+  }
+
+  onAuthStatus(listener: SessionListener<AuthStatus>): () => void {
+    return this.#dispatch.onAuthStatus((status) => listener(authStatusFromWire(status)));
+  }
+
+  async listProviders(options: CallOptions = {}): Promise<readonly Provider[]> {
+    this.#needs(this.capabilities.providers, "let clients configure providers", "providers");
+    const answer = await this.#call("providers/list", {}, options);
+    const { providers } = answer as { providers: readonly Provider[] }; // validated by the method's row
+    this.#required = providers.filter(({ required }) => required).map(({ providerId }) => providerId);
+    return providers;
+  }
+
+  async setProvider(setting: ProviderSetting, options: CallOptions = {}): Promise<void> {
+    this.#needs(this.capabilities.providers, "let clients configure providers", "providers");
+    await this.#call("providers/set", setting, options);
+  }
+
+  async disableProvider(providerId: string, options: CallOptions = {}): Promise<void> {
+    this.#needs(this.capabilities.providers, "let clients configure providers", "providers");
+    if (this.#required.includes(providerId))
+      throw new TypeError(`disableProvider: the agent requires ${providerId}; use setProvider to change it`);
+    await this.#call("providers/disable", { providerId }, options);
+  }
+
+  /** For a relay: a request of the protocol, with its decoded answer. */
+  call(method: string, params: object, options: SentHook): Promise<object> {
+    return this.#wire.request(method, params, options);
+  }
+
+  /** For a relay: the agent has closed the session for another reason. */
+  forget(sessionId: string): void {
+    this.#dispatch.end(sessionId);
   }
 
   request(

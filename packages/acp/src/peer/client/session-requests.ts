@@ -3,6 +3,12 @@
 import { isObject } from "../../base/objects.ts";
 import type { AgentCapabilities } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
+import {
+  type SteeringOutcome,
+  steeringKey,
+  steeringMethod,
+  steeringOutcome,
+} from "../../edition/vendor-extensions.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
@@ -50,6 +56,36 @@ export class SessionRequests {
   ): Promise<void> {
     const params = { sessionId, prompt: [...content], ...(meta === undefined ? {} : { _meta: meta }) };
     await this.#wire.request("session/prompt", params, { signal, receive: answered });
+  }
+
+  get canSteer(): boolean {
+    return this.#features.steer;
+  }
+
+  /** Gives a message to the work that runs. `answered` is called as for `prompt`, with what became of it. */
+  async steer(
+    sessionId: string,
+    { content, meta }: { readonly content: readonly ContentBlock[]; readonly meta: Meta | undefined },
+    signal: AbortSignal,
+    answered: (outcome: SteeringOutcome) => void,
+  ): Promise<void> {
+    // nothing may run by the time that the agent reads it: the message is then still ours to send
+    const _meta = { ...meta, [steeringKey]: { idleBehavior: "promptRequired" } };
+    const receive = (result: unknown) => answered(steeringOutcome(result));
+    await this.#wire.extension(
+      steeringMethod,
+      { sessionId, prompt: [...content], _meta },
+      { signal, receive },
+    );
+  }
+
+  async setTitle(sessionId: string, title: string, signal?: AbortSignal): Promise<string> {
+    if (!this.#features.setTitle)
+      throw new TypeError(
+        'this agent does not let clients set titles; it is unstable: both sides need unstable: ["session_title"]',
+      );
+    const answer = await this.#wire.request("session/set_title", { sessionId, title }, { signal });
+    return (answer as { title: string }).title; // validated by the method's row
   }
 
   cancel(sessionId: string): void {

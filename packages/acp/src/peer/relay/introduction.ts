@@ -50,7 +50,12 @@ export function infoOf({ info, clientInfo }: InitializeParams): {
 /** The features of a client that an agent of the other version can use through the relay. Values that make no sense count as absent. */
 export function passedOn(params: InitializeParams, version: ProtocolVersion): ClientCapabilities {
   const can = (version === 1 ? params.clientCapabilities : params.capabilities) as
-    | { auth?: { terminal?: unknown }; elicitation?: { form?: unknown; url?: unknown } }
+    | {
+        auth?: { terminal?: unknown };
+        elicitation?: { form?: unknown; url?: unknown };
+        plan?: unknown;
+        subagents?: unknown;
+      }
     | null
     | undefined;
   const has = (value: unknown): boolean => value === true || (typeof value === "object" && value !== null);
@@ -64,6 +69,10 @@ export function passedOn(params: InitializeParams, version: ProtocolVersion): Cl
     booleanOptions: true,
     notices: true,
     compaction: true,
+    // version 2 has no word for these: its clients show them, or ignore what they do not know
+    plans: version === 2 || has(can?.plan),
+    subagents: version === 2 || has(can?.subagents),
+    terminalOutput: true,
   };
 }
 

@@ -11,10 +11,12 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
+import { steeringMethod } from "../../edition/vendor-extensions.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestId } from "../../jsonrpc/message-id.ts";
 import type { SentHook } from "../../jsonrpc/pending-requests.ts";
+import type { ArchiveFilter, SessionStatus } from "../../model/agent-status.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
 import type { SessionOptions } from "../client/client-connection.ts";
@@ -22,6 +24,7 @@ import type { LiveClientConnection } from "../client/live-client-connection.ts";
 import type { ClientSession } from "../client/session/client-session.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
+import { type UnchangedOp, unchangedCall } from "./unchanged-calls.ts";
 
 const none: AgentOpResult = { kind: "none" };
 
@@ -78,6 +81,11 @@ export class RelayHost implements AgentHost {
   }
 
   async extensionRequested(method: string, params: unknown, request: IncomingRequest): Promise<unknown> {
+    // to an agent of version 2 a message for running work is another prompt
+    if (method === steeringMethod && this.#agent.edition !== "v1") {
+      const op = this.#relay.wire.promptOp(params);
+      return this.#known(op.sessionId).steer(op, request.signal);
+    }
     try {
       const { signal } = request;
       return await this.#origins.run(request.id, (sent) =>
@@ -124,9 +132,27 @@ export class RelayHost implements AgentHost {
       case "list": {
         const { cwd, cursor } = op;
         if (!agent.capabilities.list) return { kind: "page", page: this.#listed(cwd) };
-        const page = await run((sent) => agent.listSessions({ sent, ...optional({ cwd, cursor }) }));
+        // the agent refuses what it does not know
+        const archived = op.archived as ArchiveFilter | undefined;
+        const page = await run((sent) =>
+          agent.listSessions({ sent, ...optional({ cwd, cursor, archived }) }),
+        );
         return { kind: "page", page };
       }
+      case "archive": {
+        const archived = await this.#unchanged(op, request);
+        this.#agent.forget(op.sessionId);
+        await this.#forget(op.sessionId);
+        return archived;
+      }
+      case "status":
+      case "unarchive":
+      case "set_title":
+      case "auth_status":
+      case "list_providers":
+      case "set_provider":
+      case "disable_provider":
+        return this.#unchanged(op, request);
       case "close":
         await this.#close(op.sessionId);
         return none;
@@ -146,6 +172,14 @@ export class RelayHost implements AgentHost {
         await this.#known(op.sessionId).live.cancelTerminal(op.terminalId);
         return none;
     }
+  }
+
+  async #unchanged(op: UnchangedOp, request: IncomingRequest): Promise<AgentOpResult> {
+    const { method, params, needs } = unchangedCall(op);
+    if (this.#agent.capabilities[needs] !== true) throw RequestError.methodNotFound(method);
+    const value = await this.#origins.run(request.id, (sent) => this.#agent.call(method, params, { sent }));
+    // as: validated by the method's row
+    return op.op === "status" ? { kind: "status", status: value as SessionStatus } : { kind: "value", value };
   }
 
   /** Updates of a new session wait until the client has its answer. */

@@ -2,6 +2,7 @@
 
 import { optional } from "../../base/objects.ts";
 import type { AgentSessionEdition, PromptOp, SessionSetup } from "../../edition/agent-edition.ts";
+import { keepsWhenIdle, type SteeringOutcome } from "../../edition/vendor-extensions.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
@@ -46,6 +47,8 @@ export class RelayedSession {
   readonly #unnamed = new Set<Prompt>();
   readonly #queue = new PromptQueue<QueuedPrompt>((queued) => this.#runTurn(queued));
   #asks = 0;
+  /** How often the agent's work has ended. */
+  #ends = 0;
   title: string | undefined;
   /** When something last happened, as a timestamp: most updates are chunks, and a date is only asked for in a list. */
   updatedAt = Date.now();
@@ -116,6 +119,7 @@ export class RelayedSession {
       this.title = update.title ?? undefined;
     }
     this.updatedAt = Date.now();
+    if (update.sessionUpdate === "state_update" && update.state === "idle") this.#ends++;
     if (this.#dropping || this.#isRetired) return;
     if (this.#held !== undefined) this.#held.push(update);
     else this.forward(update);
@@ -131,6 +135,15 @@ export class RelayedSession {
         if (this.#queue.withdraw(queued)) resolve(prompts.ended({ stopReason: "cancelled" }));
       });
     });
+  }
+
+  /** Gives a message to the work that runs. The client has sent it, so it gets no echo. */
+  async steer(op: PromptOp, signal: AbortSignal): Promise<{ outcome: SteeringOutcome; reason?: string }> {
+    const isRunning = this.live.state !== "idle";
+    if (!isRunning && keepsWhenIdle(op._meta)) return { outcome: "promptRequired", reason: "noRunningTurn" };
+    const before = this.#ends;
+    await accepted(this.#send(op, signal));
+    return { outcome: isRunning && this.#ends === before ? "injected" : "startedNewTurn" };
   }
 
   async #runTurn({ op, signal, resolve, reject }: QueuedPrompt): Promise<undefined> {
@@ -177,7 +190,10 @@ export class RelayedSession {
   #send(op: PromptOp, signal: AbortSignal): Prompt {
     let prompt: Prompt;
     try {
-      prompt = this.live.prompt(op.prompt, optional({ _meta: op._meta }));
+      const options = optional({ _meta: op._meta });
+      // a client that may send several prompts at once lets the agent decide what becomes of them
+      const steers = this.#relay.wire.edition.prompts.answersAtInsertion && this.live.canSteer;
+      prompt = steers ? this.live.steer(op.prompt, options) : this.live.prompt(op.prompt, options);
     } catch (error) {
       throw refusal(error, "/prompt");
     }

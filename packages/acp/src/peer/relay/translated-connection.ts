@@ -154,6 +154,7 @@ export class TranslatedConnection implements RelayContext {
         ...(elicitationForm ? (["form"] as const) : []),
         ...(elicitationUrl ? (["url"] as const) : []),
       ],
+      authStatusUpdated: (status) => this.#withWire((wire) => wire.notify("auth/status_update", status)),
       otherRequest: (method, params, { signal }) =>
         new Promise((resolve, reject) => {
           this.#withWire((wire) => wire.requestExtension(method, params, { signal }).then(resolve, reject));

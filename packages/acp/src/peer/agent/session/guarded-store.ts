@@ -6,7 +6,10 @@ import type { Entry } from "../../../model/entry.ts";
 import { isKnownKind, upgradeEntries } from "../../../model/entry-format.ts";
 import type { SessionStore } from "../../../model/store.ts";
 
-export type GuardedStore = Required<SessionStore>;
+export interface GuardedStore extends Required<SessionStore> {
+  /** Whether a connection of this agent has the session open. */
+  isOpen(sessionId: string): boolean;
+}
 
 export function guardedStore(store: SessionStore, log: Log): GuardedStore {
   const open = new Set<string>();
@@ -47,6 +50,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
   }
 
   return {
+    isOpen: (sessionId) => open.has(sessionId),
     async create(record) {
       await guarded(() => store.create(record));
       open.add(record.sessionId);

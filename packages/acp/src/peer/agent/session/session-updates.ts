@@ -146,10 +146,14 @@ export class SessionUpdates {
   }
 
   /** The current state. Only the end of a turn says why it ended. */
-  #stateNow(): SessionUpdate {
+  get snapshot(): SessionState {
     const { state } = this.#state;
     const now: SessionState = state === "idle" ? { state } : { state };
-    return { sessionUpdate: "state_update", ...now, ...this.#background() };
+    return { ...now, ...this.#background() };
+  }
+
+  #stateNow(): SessionUpdate {
+    return { sessionUpdate: "state_update", ...this.snapshot };
   }
 
   /**

@@ -120,7 +120,7 @@ async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTur
     prompt.refused(unavailable());
     return false;
   }
-  prompt.inserted();
+  prompt.inserted(beginsTurn);
   void release?.(true);
   return true;
 }

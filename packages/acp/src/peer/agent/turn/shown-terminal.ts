@@ -1,5 +1,6 @@
 // Implements a terminal that the agent owns and the client only shows.
 
+import { toBase64 } from "../../../base/base64.ts";
 import { optional } from "../../../base/objects.ts";
 import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import type { ExitStatus } from "../../../model/content.ts";
@@ -50,7 +51,7 @@ export class ShownTerminal implements DisplayTerminal {
     const update = {
       sessionUpdate: "terminal_output_chunk",
       terminalId: this.terminalId,
-      data: base64(bytes),
+      data: toBase64(bytes),
     } as const;
     return this.#updates.update(update) ?? sentAtOnce;
   }
@@ -71,11 +72,4 @@ export class ShownTerminal implements DisplayTerminal {
       ...(this.#isCancellable ? { capabilities: null } : {}),
     });
   }
-}
-
-function base64(bytes: Uint8Array): string {
-  let text = "";
-  // apply takes so many arguments at once
-  for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
-  return btoa(text);
 }

@@ -91,7 +91,10 @@ export interface AgentSession<Data = unknown> {
    * @throws {TypeError} When a command is not valid.
    */
   setAvailableCommands(commands: readonly OutgoingCommand[]): void;
-  /** Sets the title of the session, which clients show in lists and windows. The title is stored. */
+  /**
+   * Sets the title of the session, which clients show in lists and windows. The title is stored. It has no effect once the
+   * user has set a title (unstable feature "session_title").
+   */
   setTitle(title: string): void;
   /** Tells the client that the user has finished at the URL of an elicitation of mode "url". */
   completeElicitation(elicitationId: string): void;

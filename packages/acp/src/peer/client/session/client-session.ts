@@ -65,6 +65,24 @@ export interface ClientSession {
    */
   prompt(content: string | readonly ContentBlock[], options?: PromptOptions): Prompt;
   /**
+   * Sends a message to the work that is running, without waiting for its end. If nothing runs it is a prompt. A message
+   * that joins the work gets its result, with `joined`. The agent decides: a v2 agent may also make it the next turn, and
+   * a v1 agent may begin other work with it, whose end it does not report (stop reason "_detached"). Needs
+   * `capabilities.steer`.
+   *
+   * @throws {TypeError} When the agent takes no messages while it works, and for what `prompt` refuses.
+   * @throws {ConnectionError} When the session is closed.
+   * @example
+   * import type { ClientSession } from "@parley/acp";
+   *
+   * export async function fix(session: ClientSession): Promise<void> {
+   *   const prompt = session.prompt("Fix all failing tests");
+   *   await session.steer("Leave the slow ones out").accepted;
+   *   console.log((await prompt).stopReason);
+   * }
+   */
+  steer(content: string | readonly ContentBlock[], options?: PromptOptions): Prompt;
+  /**
    * Cancels everything that the agent does in this session. Open prompts and questions end as cancelled, and open tool
    * calls are shown as cancelled at once. Later updates are still delivered.
    */
@@ -95,6 +113,14 @@ export interface ClientSession {
    * @throws {TypeError} When the session has no modes (as a rejection).
    */
   setMode(modeId: string): Promise<void>;
+  /**
+   * Sets the title. Resolves with the title that the agent has stored; it arrives as a `session_info_update` too. Needs
+   * `capabilities.setTitle` and the unstable feature "session_title".
+   *
+   * @throws {TypeError} When the agent does not offer it (as a rejection).
+   * @experimental
+   */
+  setTitle(title: string): Promise<string>;
   /** Cancels the work of the session and closes it at the agent, which keeps the stored data. Afterwards nothing can be sent. */
   close(): Promise<void>;
 }
