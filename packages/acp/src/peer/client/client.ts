@@ -14,7 +14,7 @@ import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { wrapTransport } from "../../transport/wrap-transport.ts";
-import { BoundWire, refuseBatch, sessionOf } from "../base/bound-wire.ts";
+import { BoundWire, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadClientVersion } from "../base/load-version.ts";
 import { abortable } from "./abortable.ts";
@@ -162,7 +162,8 @@ export async function connectWith(
     const version = spokenVersion(result, versionsOf(definition.editions ?? allEditions));
     const { edition, wire: wireVersion } = await loadClientVersion(version);
     connection.idPolicy = wireVersion.idPolicy;
-    const bound = new BoundWire(wireVersion, "client", definition.unstable ?? [], guardedLog(definition.log));
+    const spoken = hooks === undefined ? wireVersion : forwarding(wireVersion);
+    const bound = new BoundWire(spoken, "client", definition.unstable ?? [], guardedLog(definition.log));
     // an agent may echo another number than the language that it speaks
     const answer = { ...(result as object), protocolVersion: version };
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
