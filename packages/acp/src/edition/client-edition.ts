@@ -1,7 +1,7 @@
 // The client's side of one protocol version: encodes requests, and decodes what the agent sends.
 
 import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
-import type { ContentBlock, SessionConfigOption } from "../model/content.ts";
+import type { ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { UnstableFeatures } from "../validation/unstable-features.ts";
 import type { Activation, AgentIntroduction, SessionSetup, WireCall } from "./agent-edition.ts";
@@ -37,6 +37,7 @@ interface FileTarget {
   readonly path: string;
   /** False when the path was resolved. */
   readonly followLinks?: boolean;
+  readonly _meta?: Meta;
 }
 
 /** The requests that an agent may send to a v1 client. */
@@ -50,6 +51,7 @@ export type ServiceOp =
       readonly env: Readonly<Record<string, string>>;
       readonly cwd?: string;
       readonly outputByteLimit?: number;
+      readonly _meta?: Meta;
     }
   | { readonly op: "output" | "wait" | "kill" | "release"; readonly terminalId: string };
 
@@ -58,13 +60,18 @@ export interface ClientEdition {
   /** Whether several prompts of one session may be at the agent at once. */
   readonly pipelinesPrompts: boolean;
   agent(result: object): AgentIntroduction;
-  login(methodId: string): WireCall;
-  logout(): WireCall;
+  login(methodId: string, meta: Meta | undefined): WireCall;
+  logout(meta: Meta | undefined): WireCall;
   open(activation: Activation): WireCall;
   activate(sessionId: string, activation: Activation, replay: boolean): WireCall;
   /** Reads the session from the answer. `sessionId` counts where the answer does not repeat it. */
   setup(result: object, sessionId?: string): SessionSetup;
-  setOption(sessionId: string, option: SessionConfigOption, value: string | boolean): WireCall;
+  setOption(
+    sessionId: string,
+    option: SessionConfigOption,
+    value: string | boolean,
+    meta: Meta | undefined,
+  ): WireCall;
   /** The options after a change; undefined where the answer does not say. */
   optionsAfter(method: string, result: object): readonly SessionConfigOption[] | undefined;
   /** Updates of unstable features that are not enabled are of an unknown kind. */

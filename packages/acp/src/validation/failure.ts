@@ -133,7 +133,10 @@ function moveIntoMeta(value: Record<string, unknown>, extra: readonly [string, u
   for (const [key] of extra) delete value[key];
   const meta = value["_meta"] as Record<string, unknown> | null | undefined; // checked before
   const before = meta?.[extraKey];
-  const moved = Object.fromEntries([...(isNotObject(before) ? [] : Object.entries(before as object)), ...extra]);
+  const moved = Object.fromEntries([
+    ...(isNotObject(before) ? [] : Object.entries(before as object)),
+    ...extra,
+  ]);
   value["_meta"] = { ...meta, [extraKey]: moved };
 }
 

@@ -47,6 +47,9 @@ export async function manageAgent(
     get capabilities() {
       return process.latest.capabilities;
     },
+    get _meta() {
+      return process.latest._meta;
+    },
     get authMethods() {
       return process.latest.authMethods;
     },
@@ -78,15 +81,16 @@ export async function manageAgent(
         ),
       ),
     async deleteSession(id, given = {}) {
-      await abortable(
+      const result = await abortable(
         given.signal,
         process.authenticated(({ agent }) => inTime("delete the session", agent.deleteSession(id, given))),
       );
       sessions.find(id)?.end();
       options.recorder?.ended?.(id);
+      return result;
     },
-    login: (methodId, { signal } = {}) => abortable(signal, process.login(methodId)),
-    logout: ({ signal } = {}) => abortable(signal, process.logout()),
+    login: (methodId, { signal, ...meta } = {}) => abortable(signal, process.login(methodId, meta)),
+    logout: ({ signal, ...meta } = {}) => abortable(signal, process.logout(meta)),
     async request(method, params, given) {
       const { agent } = await abortable(given?.signal, process.running());
       return agent.request(method, params, given);

@@ -6,7 +6,7 @@ import type { AgentEntry } from "../agents/agent-spec.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError, stderrHint } from "../launch/launch-error.ts";
 import { clientDefinition, type SessionLookup } from "./client-definition.ts";
-import { logIn } from "./log-in.ts";
+import { type Custom, logIn } from "./log-in.ts";
 import type { ManageAgentOptions } from "./managed-options.ts";
 import { problemOf } from "./problem.ts";
 
@@ -30,7 +30,7 @@ export class ManagedProcess {
   #launched: LaunchedAgent | undefined;
   #latest: LaunchedAgent["agent"] | undefined;
   #crashes: number[] = [];
-  #loggingIn: Promise<void> | undefined;
+  #loggingIn: Promise<Custom> | undefined;
   #closing: Promise<void> | undefined;
   #isPaused = false;
   /** Counts the entries that came from it. */
@@ -59,20 +59,21 @@ export class ManagedProcess {
   }
 
   /** Without a method, sessions that want a login at the same time share one. */
-  async login(methodId?: string): Promise<void> {
-    if (methodId !== undefined) return logIn(this, await this.running(), methodId);
+  async login(methodId?: string, custom: Custom = {}): Promise<Custom> {
+    if (methodId !== undefined) return logIn(this, await this.running(), methodId, custom);
     this.#loggingIn ??= this.running()
-      .then((launched) => logIn(this, launched))
+      .then((launched) => logIn(this, launched, undefined, custom))
       .finally(() => {
         this.#loggingIn = undefined;
       });
-    await this.#loggingIn;
+    return this.#loggingIn;
   }
 
-  async logout(): Promise<void> {
+  async logout(custom: Custom = {}): Promise<Custom> {
     const { agent } = await this.running();
-    await agent.logout();
+    const result = await agent.logout(custom);
     this.#credentials = {};
+    return result;
   }
 
   get isPaused(): boolean {

@@ -22,7 +22,7 @@ export interface Recovery {
   /** The session has been closed. */
   readonly isOver: boolean;
   readonly session: SessionActivation;
-  login(): Promise<void>;
+  login(): Promise<unknown>;
 }
 
 /** The longest pause that an agent may ask for. */

@@ -8,8 +8,9 @@ import type { PromptError, PromptResult, StopReason } from "../../model/update.t
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
+import { partsMetaFromV1 } from "../capability-meta.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
-import { elicitationFromWire, metaOf, usageFromWire } from "../wire-fields.ts";
+import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
 import { permissionFromV1 } from "./permission.ts";
@@ -21,8 +22,8 @@ export const v1ClientEdition: ClientEdition = {
   name: "v1",
   pipelinesPrompts: false,
   agent,
-  login: (methodId) => ({ method: "authenticate", params: { methodId } }),
-  logout: () => ({ method: "logout", params: {} }),
+  login: (methodId, meta) => ({ method: "authenticate", params: { methodId, ...withMeta(meta) } }),
+  logout: (meta) => ({ method: "logout", params: withMeta(meta) }),
   open: (activation) => ({ method: "session/new", params: activationToV1(activation) }),
   activate: (sessionId, activation, replay) => ({
     method: replay ? "session/load" : "session/resume",
@@ -78,24 +79,31 @@ function agent(result: object): AgentIntroduction {
       systemPromptOverride: session.systemPrompt?.mode?.override != null,
       logout: can.auth?.logout != null,
       ...metaOf(can),
+      ...partsMetaFromV1(can),
     },
     authMethods: authMethods.map(authMethodFromV1),
-    _meta: can._meta ?? undefined,
+    ...metaOf(result),
   };
 }
 
 /** Options that stand for modes and models are set the way version 1 sets those. */
-function setOption(sessionId: string, option: SessionConfigOption, value: string | boolean): WireCall {
+function setOption(
+  sessionId: string,
+  option: SessionConfigOption,
+  value: string | boolean,
+  meta: wire.Meta | undefined,
+): WireCall {
+  const common = { sessionId, ...withMeta(meta) };
   if (option.configId === modeConfigId) {
-    return { method: "session/set_mode", params: { sessionId, modeId: String(value) } };
+    return { method: "session/set_mode", params: { ...common, modeId: String(value) } };
   }
   if (option.configId === modelConfigId) {
-    return { method: "session/set_model", params: { sessionId, modelId: String(value) } };
+    return { method: "session/set_model", params: { ...common, modelId: String(value) } };
   }
   const type = typeof value === "boolean" ? { type: "boolean" } : {};
   return {
     method: "session/set_config_option",
-    params: { sessionId, configId: option.configId, ...type, value },
+    params: { ...common, configId: option.configId, ...type, value },
   };
 }
 
@@ -105,11 +113,11 @@ function service(method: string, params: object): { sessionId: string; op: Servi
     case "fs/read_text_file": {
       const { path, line, limit } = params as wire.ReadTextFileRequest;
       const range = optional({ line: line ?? undefined, limit: limit ?? undefined });
-      return { sessionId, op: { op: "read", path, ...range } };
+      return { sessionId, op: { op: "read", path, ...range, ...metaOf(params) } };
     }
     case "fs/write_text_file": {
       const { path, content } = params as wire.WriteTextFileRequest;
-      return { sessionId, op: { op: "write", path, content } };
+      return { sessionId, op: { op: "write", path, content, ...metaOf(params) } };
     }
     case "terminal/create":
       return { sessionId, op: createTerminal(params as wire.CreateTerminalRequest) };
@@ -134,6 +142,7 @@ function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
     args,
     env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
     ...optional({ cwd: cwd ?? undefined, outputByteLimit: outputByteLimit ?? undefined }),
+    ...metaOf(params),
   };
 }
 

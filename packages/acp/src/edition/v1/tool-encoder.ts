@@ -3,6 +3,7 @@
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
+import { lostMeta, metaOf } from "../wire-fields.ts";
 
 interface DisplayTerminal {
   /** The end of the decoded output. */
@@ -61,6 +62,7 @@ export class ToolEncoder {
     if (update.kind != null) sent.kind = toolKind(update.kind, lost);
     if (update.status != null) sent.status = toolStatus(update.status, lost);
     if (lost !== undefined && !first) cleared(update, lost);
+    if (update.capabilities != null) lostMeta(update.capabilities, "what a tool call can do", lost);
     if (content !== undefined) sent.content = this.#content(content ?? [], lost);
     if (update.locations !== undefined) sent.locations = [...(update.locations ?? [])];
     if (update.rawInput != null) sent.rawInput = update.rawInput;
@@ -70,9 +72,12 @@ export class ToolEncoder {
   }
 
   /** Version 1 has no chunks of content: the whole of it is sent again. */
-  chunk(toolCallId: string, content: ToolCallContent, lost?: Lost): wire.SessionUpdate {
-    const known = this.#contents.get(toolCallId) ?? [];
-    return this.update({ sessionUpdate: "tool_call_update", toolCallId, content: [...known, content] }, lost);
+  chunk(
+    { content, ...rest }: Extract<SessionUpdate, { sessionUpdate: "tool_call_content_chunk" }>,
+    lost?: Lost,
+  ): wire.SessionUpdate {
+    const known = this.#contents.get(rest.toolCallId) ?? [];
+    return this.update({ ...rest, sessionUpdate: "tool_call_update", content: [...known, content] }, lost);
   }
 
   terminal(
@@ -80,6 +85,7 @@ export class ToolEncoder {
     lost?: Lost,
   ): readonly wire.SessionUpdate[] {
     const { terminalId } = update;
+    lostMeta(update, "a terminal, which is shown as text", lost);
     let terminal = this.#terminals.get(terminalId);
     if (terminal === undefined) {
       terminal = {
@@ -145,8 +151,9 @@ export class ToolEncoder {
         if (this.#clientTerminals.has(item.terminalId)) sent.push(item);
         else {
           const text = this.#terminals.get(item.terminalId)?.text ?? "";
-          if (text !== "")
-            sent.push(textContent(text.length > shownChars ? `…${text.slice(-shownChars)}` : text));
+          const shown = text.length > shownChars ? `…${text.slice(-shownChars)}` : text;
+          if (text !== "") sent.push({ ...textContent(shown), ...metaOf(item) });
+          else lostMeta(item, "a terminal without output", lost);
         }
       }
     }
@@ -200,13 +207,13 @@ function diffToV1(
   diff: Extract<ToolCallContent, { type: "diff" }>,
   lost: Lost | undefined,
 ): wire.ToolCallContent {
-  if (diff.path !== undefined && diff.newText !== undefined) {
-    const { path, oldText, newText } = diff;
-    return oldText == null ? { type: "diff", path, newText } : { type: "diff", path, newText, oldText };
-  }
+  lostMeta([diff.changes, diff.patch], "a change and its patch", lost);
+  const { path, oldText, newText, changes, patch, ...rest } = diff;
+  if (path !== undefined && newText !== undefined)
+    return oldText == null ? { ...rest, path, newText } : { ...rest, path, newText, oldText };
   lost?.("the texts of a change: its patch is shown");
-  const changes = diff.changes.map((change) => `${String(change.operation)} ${String(change.path ?? "")}`);
-  return textContent(diff.patch?.text ?? changes.join("\n"));
+  const operations = changes.map((change) => `${String(change.operation)} ${String(change.path ?? "")}`);
+  return { ...textContent(patch?.text ?? operations.join("\n")), ...metaOf(diff) };
 }
 
 const kinds = new Set([

@@ -5,7 +5,6 @@ import type { SessionUpdate, ToolCallUpdate } from "../../model/update.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v1/methods.gen.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
-import { metaOf } from "../wire-fields.ts";
 import { commandsFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, modeOption, optionsFromV1 } from "./config-options.ts";
 
@@ -42,19 +41,18 @@ export class V1UpdateDecoder {
       case "tool_call_update":
         this.#run = "";
         return this.#tool(update);
-      case "plan":
-        return {
-          sessionUpdate: "plan_update",
-          // as: validated by the method's row
-          plan: { type: "items", planId: "main", entries: update.entries as readonly PlanEntry[] },
-          ...metaOf(update),
-        };
+      case "plan": {
+        const { entries, ...rest } = update;
+        // as: validated by the method's row
+        const plan = { type: "items", planId: "main", entries: entries as readonly PlanEntry[] };
+        return { ...rest, sessionUpdate: "plan_update", plan } as SessionUpdate;
+      }
       case "available_commands_update": {
         const availableCommands = commandsFromV1(update.availableCommands);
         return { ...update, availableCommands } as SessionUpdate; // as above
       }
       case "current_mode_update":
-        return this.#mode(update.currentModeId);
+        return this.#mode(update);
       case "config_option_update":
         this.options = this.withStandIns(optionsFromV1(update.configOptions));
         return { ...update, configOptions: [...this.options] } as SessionUpdate; // as above
@@ -119,15 +117,16 @@ export class V1UpdateDecoder {
     else if (now >= 0) this.#progress.set(tool.toolCallId, now);
   }
 
-  #mode(currentModeId: string): SessionUpdate {
+  #mode({ currentModeId, ...rest }: wire.CurrentModeUpdate): SessionUpdate {
     let found = false;
     this.options = this.options.map((option) => {
       if (found || option.category !== "mode" || option.type !== "select") return option;
       found = true;
       return { ...option, currentValue: currentModeId };
     });
-    if (!found) this.options = [modeOption(currentModeId, []), ...this.options];
-    return { sessionUpdate: "config_option_update", configOptions: [...this.options] };
+    if (!found) this.options = [modeOption({ currentModeId, availableModes: [] }), ...this.options];
+    const configOptions = [...this.options];
+    return { ...rest, sessionUpdate: "config_option_update", configOptions } as SessionUpdate; // as above
   }
 
   /** An agent that lists its options without its mode and models still has those that its session began with. */

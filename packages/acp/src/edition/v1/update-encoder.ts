@@ -3,6 +3,7 @@
 import type { SessionUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { ClientCapabilities, Lost } from "../agent-edition.ts";
+import { bothMeta, lostMeta, metaOf } from "../wire-fields.ts";
 import { commandsToV1 } from "./activation.ts";
 import { optionsToV1, selectOf } from "./config-options.ts";
 import { isV1Content, ToolEncoder } from "./tool-encoder.ts";
@@ -11,7 +12,10 @@ interface PlanEntry {
   readonly content: string;
   readonly priority: string;
   readonly status: string;
+  readonly _meta?: wire.Meta;
 }
+
+type Messages = Extract<SessionUpdate, { sessionUpdate: "agent_message" | "agent_thought" | "user_message" }>;
 
 export type Encoded = wire.SessionUpdate | readonly wire.SessionUpdate[] | undefined;
 
@@ -55,7 +59,7 @@ export class V1UpdateEncoder {
       case "tool_call_update":
         return this.#toolEncoder().update(update, lost);
       case "tool_call_content_chunk":
-        return this.#toolEncoder().chunk(update.toolCallId, update.content, lost);
+        return this.#toolEncoder().chunk(update, lost);
       case "terminal_update":
       case "terminal_output_chunk":
         return this.#toolEncoder().terminal(update, lost);
@@ -67,9 +71,10 @@ export class V1UpdateEncoder {
   #rest(update: SessionUpdate, lost: Lost | undefined): Encoded {
     switch (update.sessionUpdate) {
       case "plan_update":
-        return this.#plan(update.plan, lost);
+        return this.#plan(update, lost);
       case "plan_removed":
-        return this.#removePlan(update.planId);
+        this.#plans?.delete(update.planId);
+        return this.#allPlans(metaOf(update));
       case "available_commands_update": {
         const availableCommands = commandsToV1(update.availableCommands);
         if (lost !== undefined && availableCommands.length < update.availableCommands.length)
@@ -77,7 +82,7 @@ export class V1UpdateEncoder {
         return { ...update, availableCommands };
       }
       case "config_option_update":
-        return this.#options(update);
+        return this.#options(update, lost);
       case "session_info_update":
         return update;
       case "usage_update": {
@@ -95,7 +100,8 @@ export class V1UpdateEncoder {
         lost?.("a compaction of the conversation, which the client does not show");
         return undefined;
       case "state_update":
-        // states are what version 1's answers say
+        // states are what version 1's answers say, the custom data of the last one included
+        if (update.state !== "idle") lostMeta(update, `the state ${update.state}`, lost);
         if (Array.isArray(update.background) && update.background.length > 0)
           lost?.("work in the background");
         return undefined;
@@ -105,32 +111,39 @@ export class V1UpdateEncoder {
     }
   }
 
+  /** One piece for each block of content. The first one has the custom data of the message. */
   #message(
     sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk",
-    update: { messageId: string; content?: readonly { type: unknown }[] | null },
+    { sessionUpdate: _, content: given, ...rest }: Messages,
     lost: Lost | undefined,
   ): Encoded {
-    const key = `${sessionUpdate} ${update.messageId}`;
+    const key = `${sessionUpdate} ${rest.messageId}`;
     this.#sent ??= new Set();
     if (this.#sent.has(key)) {
-      if (update.content !== undefined) lost?.("the new text of a message that had been sent");
+      if (given !== undefined) lost?.("the new text of a message that had been sent");
+      lostMeta(rest, "a message that had been sent", lost);
       return undefined;
     }
     this.#sent.add(key);
-    const content = (update.content ?? []).filter(isV1Content);
-    if (content.length < (update.content?.length ?? 0))
-      lost?.("content of kinds that version 1 does not know");
-    return content.map((content) => ({
+    const blocks: readonly { readonly type: unknown }[] = given ?? [];
+    const content = blocks.filter(isV1Content);
+    if (content.length < blocks.length) lost?.("content of kinds that version 1 does not know");
+    if (content.length === 0) lostMeta(rest, "a message without content", lost);
+    const { messageId } = rest;
+    return content.map((block, i) => ({
+      ...(i === 0 ? rest : { messageId }),
       sessionUpdate,
-      messageId: update.messageId,
-      content,
+      content: block,
     }));
   }
 
-  #options(update: Extract<SessionUpdate, { sessionUpdate: "config_option_update" }>): Encoded {
+  #options(
+    update: Extract<SessionUpdate, { sessionUpdate: "config_option_update" }>,
+    lost: Lost | undefined,
+  ): Encoded {
     const options: wire.SessionUpdate = {
       ...update,
-      configOptions: optionsToV1(update.configOptions, this.#features.booleanOptions),
+      configOptions: optionsToV1(update.configOptions, this.#features.booleanOptions, lost),
     };
     const mode = selectOf(update.configOptions, "mode")?.currentValue;
     if (mode === undefined || mode === this.#mode) return options;
@@ -140,10 +153,10 @@ export class V1UpdateEncoder {
   }
 
   /** Version 1 has one plan: several are shown as one, in the order in which they came. */
-  #plan(
-    given: { type: unknown; planId: string; entries?: unknown; content?: unknown; uri?: unknown },
-    lost: Lost | undefined,
-  ): Encoded {
+  #plan(update: Extract<SessionUpdate, { sessionUpdate: "plan_update" }>, lost: Lost | undefined): Encoded {
+    const given: { type: unknown; planId: string; entries?: unknown; content?: unknown; uri?: unknown } =
+      update.plan;
+    const meta = bothMeta(given, update);
     if (given.type !== "items") {
       const text = given.type === "markdown" ? given.content : given.type === "file" ? given.uri : undefined;
       if (typeof text !== "string") {
@@ -153,23 +166,18 @@ export class V1UpdateEncoder {
       lost?.("a plan document is shown as one entry");
       this.#plans ??= new Map();
       this.#plans.set(given.planId, [{ content: text, priority: "medium", status: "in_progress" }]);
-      return this.#allPlans();
+      return this.#allPlans(meta);
     }
     const entries = given.entries as readonly PlanEntry[]; // what a plan of this type has
     if (lost !== undefined && entries.some(({ status }) => status === "cancelled"))
       lost("a cancelled plan entry is shown as completed");
     this.#plans ??= new Map();
     this.#plans.set(given.planId, v1Entries(entries));
-    return this.#allPlans();
+    return this.#allPlans(meta);
   }
 
-  #removePlan(planId: string): Encoded {
-    this.#plans?.delete(planId);
-    return this.#allPlans();
-  }
-
-  #allPlans(): wire.SessionUpdate {
-    return { sessionUpdate: "plan", entries: [...(this.#plans?.values() ?? [])].flat() };
+  #allPlans(meta: { _meta?: wire.Meta }): wire.SessionUpdate {
+    return { sessionUpdate: "plan", entries: [...(this.#plans?.values() ?? [])].flat(), ...meta };
   }
 
   #toolEncoder(): ToolEncoder {
@@ -179,8 +187,8 @@ export class V1UpdateEncoder {
 }
 
 function v1Entries(entries: readonly PlanEntry[]): wire.PlanEntry[] {
-  return entries.map(({ content, priority, status }) => ({
-    content,
+  return entries.map(({ priority, status, ...rest }) => ({
+    ...rest,
     priority: priority === "high" || priority === "low" ? priority : "medium",
     // a cancelled entry will not be worked on any more: completed is as near as version 1 gets
     status: status === "in_progress" || status === "pending" ? status : "completed",

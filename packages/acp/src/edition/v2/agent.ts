@@ -13,6 +13,7 @@ import type {
   ClientCapabilities,
   Introduction,
 } from "../agent-edition.ts";
+import { partsMetaOf, withPartsMeta } from "../capability-meta.ts";
 import { markers, metaOf, pageToWire, sharedOp, systemPromptMarker, withMeta } from "../wire-fields.ts";
 import { askToWire, updateToWire } from "./update.ts";
 
@@ -31,11 +32,12 @@ export const v2AgentEdition: AgentEdition = {
   initializeParams,
   authMethods: (methods): Immutable<readonly wire.AuthMethod[]> => methods,
   client,
-  introduce: (agent): Immutable<wire.InitializeResponse> => ({
+  introduce: (agent, lost): Immutable<wire.InitializeResponse> => ({
     protocolVersion: 2,
     info: agent.info ?? { name: "unknown", version: "unknown" },
-    capabilities: { ...capabilities(agent.capabilities), ...withMeta(agent._meta) },
+    capabilities: withPartsMeta(capabilities(agent.capabilities), agent.capabilities.partsMeta, lost),
     authMethods: agent.authMethods,
+    ...withMeta(agent._meta),
   }),
   decode,
   encode,
@@ -75,8 +77,10 @@ function client(params: object): Introduction<ClientCapabilities> {
       booleanOptions: true,
       notices: true,
       compaction: true,
-      ...withMeta(can._meta ?? undefined),
+      ...metaOf(can),
+      ...partsMetaOf(can),
     },
+    ...metaOf(params),
   };
 }
 
@@ -88,6 +92,7 @@ function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
       ...markers(can, "delete", "fork", "additionalDirectories"),
       ...systemPromptMarker(can),
     },
+    ...metaOf(can),
   };
 }
 
@@ -96,9 +101,9 @@ function decode(method: string, given: object): AgentOp | undefined {
   const { sessionId } = given as { sessionId: string };
   switch (method) {
     case "auth/login":
-      return { op: "login", methodId: (given as wire.LoginAuthRequest).methodId };
+      return { op: "login", methodId: (given as wire.LoginAuthRequest).methodId, ...metaOf(given) };
     case "auth/logout":
-      return { op: "logout" };
+      return { op: "logout", ...metaOf(given) };
     case "session/resume": {
       const params = given as wire.ResumeSessionRequest;
       return {
@@ -110,15 +115,21 @@ function decode(method: string, given: object): AgentOp | undefined {
     }
     case "session/set_config_option": {
       const { configId, value } = given as { configId: string; value: string | boolean };
-      return { op: "set_option", sessionId, configId, value };
+      return { op: "set_option", sessionId, configId, value, ...metaOf(given) };
     }
     case "tool_call/cancel":
-      return { op: "cancel_tool", sessionId, toolCallId: (given as wire.CancelToolCallRequest).toolCallId };
+      return {
+        op: "cancel_tool",
+        sessionId,
+        toolCallId: (given as wire.CancelToolCallRequest).toolCallId,
+        ...metaOf(given),
+      };
     case "terminal/cancel":
       return {
         op: "cancel_terminal",
         sessionId,
         terminalId: (given as wire.CancelTerminalRequest).terminalId,
+        ...metaOf(given),
       };
     default:
       return sharedOp(method, given, () => activation(given as wire.NewSessionRequest));
@@ -163,9 +174,12 @@ function serverFromWire(server: wire.McpServer, i: number): McpServer {
 function encode(method: string, result: AgentOpResult): object {
   switch (result.kind) {
     case "none":
-      return {};
+      return withMeta(result._meta);
     case "options":
-      return { configOptions: result.options } satisfies Immutable<wire.SetSessionConfigOptionResponse>;
+      return {
+        configOptions: result.options,
+        ...withMeta(result._meta),
+      } satisfies Immutable<wire.SetSessionConfigOptionResponse>;
     case "page":
       return pageToWire(result.page);
     case "session": {

@@ -8,7 +8,7 @@ import type { PromptResult, SessionUpdate, StopReason } from "../../model/update
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
-import { metaOf, usageFromWire } from "../wire-fields.ts";
+import { bothMeta, metaOf, usageFromWire } from "../wire-fields.ts";
 import { knownFromWire } from "./update.ts";
 
 type StateUpdate = Extract<SessionUpdate, { sessionUpdate: "state_update" }>;
@@ -21,6 +21,8 @@ interface OpenPrompt {
   joinedWork: boolean;
   /** The user cancelled while it was open. */
   cancelled: boolean;
+  /** The custom data of the answer, which comes before the work: its outcome has it. */
+  answer?: object;
 }
 
 /** The last state that came with a history. */
@@ -101,6 +103,7 @@ export class V2ClientSession implements ClientSessionEdition {
     // an agent of an older draft does not say: the echo does, if it has come
     if (messageId === "") messageId = [...this.#echoes.keys()][0] ?? "";
     entry.messageId = messageId;
+    entry.answer = result;
     if (messageId !== "") out.accepted(prompt, messageId);
     const ended = this.#echoes.get(messageId);
     this.#echoes.delete(messageId);
@@ -176,7 +179,8 @@ export class V2ClientSession implements ClientSessionEdition {
   #close(entry: OpenPrompt, outcome: PromptResult, out: ClientSessionSink): void {
     this.#open.splice(this.#open.indexOf(entry), 1);
     if (this.#open.length === 0) this.#echoes.clear();
-    out.outcome(entry.prompt, entry.cancelled ? cancelledOutcome(outcome) : outcome);
+    const whole = { ...outcome, ...bothMeta(entry.answer ?? {}, outcome) };
+    out.outcome(entry.prompt, entry.cancelled ? cancelledOutcome(whole) : whole);
   }
 
   #find(prompt: number): OpenPrompt | undefined {

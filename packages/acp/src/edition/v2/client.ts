@@ -12,6 +12,7 @@ import type {
 } from "../../model/content.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-edition.ts";
+import { partsMetaOf } from "../capability-meta.ts";
 import type { ClientEdition } from "../client-edition.ts";
 import { elicitationFromWire, metaOf, nonEmpty, withMeta } from "../wire-fields.ts";
 import { V2ClientSession } from "./client-session.ts";
@@ -22,8 +23,8 @@ export const v2ClientEdition: ClientEdition = {
   name: "v2",
   pipelinesPrompts: true,
   agent,
-  login: (methodId) => ({ method: "auth/login", params: { methodId } }),
-  logout: () => ({ method: "auth/logout", params: {} }),
+  login: (methodId, meta) => ({ method: "auth/login", params: { methodId, ...withMeta(meta) } }),
+  logout: (meta) => ({ method: "auth/logout", params: withMeta(meta) }),
   open: (activation) => ({ method: "session/new", params: activationToWire(activation) }),
   activate: (sessionId, activation, replay) => ({
     method: "session/resume",
@@ -47,9 +48,15 @@ export const v2ClientEdition: ClientEdition = {
       ...metaOf(result),
     };
   },
-  setOption: (sessionId, { configId }, value) => ({
+  setOption: (sessionId, { configId }, value, meta) => ({
     method: "session/set_config_option",
-    params: { sessionId, configId, type: typeof value === "boolean" ? "boolean" : "id", value },
+    params: {
+      sessionId,
+      configId,
+      type: typeof value === "boolean" ? "boolean" : "id",
+      value,
+      ...withMeta(meta),
+    },
   }),
   optionsAfter: (_, result) => (result as { configOptions: readonly SessionConfigOption[] }).configOptions,
   session: (unstable) => new V2ClientSession(unstable),
@@ -104,9 +111,10 @@ function agent(result: object): AgentIntroduction {
       systemPromptOverride: session?.systemPrompt?.mode?.override != null,
       logout: authMethods.length > 0,
       ...metaOf(can),
+      ...partsMetaOf(can),
     },
     authMethods: authMethods as readonly AuthMethod[], // as above
-    _meta: can._meta ?? undefined,
+    ...metaOf(result),
   };
 }
 

@@ -6,6 +6,7 @@ import type {
   AgentCapabilities,
   AgentIntroduction,
   ClientCapabilities,
+  SessionInfo,
 } from "../../edition/agent-edition.ts";
 import { allEditions, type Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
@@ -13,19 +14,31 @@ import { argumentText } from "../../jsonrpc/errors.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
-import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
+import {
+  checkDefinition,
+  type GroupKeys,
+  type HandshakeMeta,
+  type Keys,
+  sharedKeys,
+} from "../base/definition-rules.ts";
 import type { Extensions } from "../base/extensions.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
+/** The request of the client that a handler works on: its custom data, and that of its answer. */
+export interface HandledRequest {
+  /** Custom data of the request. */
+  readonly _meta?: Meta;
+  /** Sets the custom data of the answer. Call it before the handler returns. */
+  setResultMeta(meta: Meta): void;
+}
+
 /** How a session was opened. */
-export interface OpenInfo {
+export interface OpenInfo extends HandledRequest {
   /**
    * "new"; "load": a stored session, whose history is sent again; "resume": a stored session, without its history;
    * "fork": a copy of another session.
    */
   readonly origin: "new" | "load" | "resume" | "fork";
-  /** Custom data of the request. */
-  readonly _meta?: Meta;
 }
 
 /**
@@ -85,6 +98,8 @@ export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptE
   readonly connection?: AgentConnectionOptions;
   /** Custom data for the agent's capabilities. */
   readonly _meta?: Meta;
+  /** Custom data for other parts of the handshake. */
+  readonly handshakeMeta?: HandshakeMeta;
 }
 
 /**
@@ -125,8 +140,21 @@ export interface SessionHandlers<Data> {
    * });
    */
   open?(session: AgentSession<undefined>, info: OpenInfo): Promise<Opened<Data>> | Opened<Data>;
-  /** Called when a session has been closed or its connection has ended. Release the resources in `data` here. */
-  close?(session: AgentSession<Data>): Promise<void> | void;
+  /**
+   * Called when a session has been closed or its connection has ended. Release the resources in `data` here. `request` is
+   * undefined if the client did not ask for it.
+   */
+  close?(session: AgentSession<Data>, request: HandledRequest | undefined): Promise<void> | void;
+  /**
+   * Called with each page of stored sessions before the client gets it. Return the sessions to send, for example with
+   * `_meta`; nothing sends the page as it is.
+   */
+  list?(
+    sessions: readonly SessionInfo[],
+    request: HandledRequest,
+  ): Promise<Opened<readonly SessionInfo[] | undefined>> | Opened<readonly SessionInfo[] | undefined>;
+  /** Called when the client deletes a session, before the store deletes it. Throw a RequestError to refuse it. */
+  delete?(sessionId: string, request: HandledRequest): Promise<void> | void;
   /**
    * Called when the client chooses a value that the option offers, before it takes effect. Throw a RequestError to refuse
    * it.
@@ -135,6 +163,7 @@ export interface SessionHandlers<Data> {
     session: AgentSession<Data>,
     configId: string,
     value: string | boolean,
+    request: HandledRequest,
   ): Promise<void> | void;
   /** Where sessions are stored, such as `sqliteStore` of `@parley/acp/node`. Default: in memory, as long as the agent exists. */
   readonly store?: SessionStore;
@@ -154,9 +183,9 @@ export interface AuthHandlers {
   /** The login methods. Terminal logins are offered only to clients that can run them. Default: none. */
   readonly methods?: readonly AuthMethod[];
   /** Logs in with one of `methods` that is not a terminal login. Throw a RequestError if it fails. */
-  login?(methodId: string): Promise<void> | void;
+  login?(methodId: string, request: HandledRequest): Promise<void> | void;
   /** Logs out. v2 requires it of agents that have `methods`. */
-  logout?(): Promise<void> | void;
+  logout?(request: HandledRequest): Promise<void> | void;
   /**
    * Whether a user is logged in. Called before each request about a session; `false` refuses the request with RequestError
    * "auth_required" and the login methods. It must return at once, without a promise. Default: always true.
@@ -191,7 +220,15 @@ const groupKeys: GroupKeys<
   AgentDefinition,
   "session" | "auth" | "promptCapabilities" | "mcpCapabilities" | "extensions" | "connection"
 > = {
-  session: { open: true, close: true, setConfigOption: true, store: true, maxUnstored: true },
+  session: {
+    open: true,
+    close: true,
+    list: true,
+    delete: true,
+    setConfigOption: true,
+    store: true,
+    maxUnstored: true,
+  },
   auth: { methods: true, login: true, logout: true, isLoggedIn: true },
   promptCapabilities: { image: true, audio: true, embeddedContext: true },
   mcpCapabilities: { http: true, sse: true },
@@ -243,12 +280,12 @@ function checkEnv(methodId: string, env: readonly { readonly name: string }[]): 
 }
 
 export function introduction(definition: AgentDefinition, client: ClientCapabilities): AgentIntroduction {
-  const { name, version, title, _meta: meta } = definition;
+  const { name, version, title, _meta, handshakeMeta: { initialize, info, parts } = {} } = definition;
   return {
-    info: { name, version, ...optional({ title }) },
-    capabilities: features(definition),
+    info: { name, version, ...optional({ title, _meta: info }) },
+    capabilities: { ...features(definition), ...optional({ _meta, partsMeta: parts }) },
     authMethods: authMethodsFor(definition, client),
-    _meta: meta,
+    ...optional({ _meta: initialize }),
   };
 }
 

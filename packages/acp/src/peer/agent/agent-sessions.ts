@@ -2,12 +2,19 @@
 
 import { withTimeout } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
-import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
+import type {
+  Activation,
+  AgentOpResult,
+  ListedSessions,
+  SessionInfo,
+  SessionOp,
+} from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
+import { HandledOp } from "./handled-request.ts";
 import { checkedActivation, checkOptionValue, logIn } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
@@ -54,14 +61,15 @@ export class AgentSessions {
   }
 
   async run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
+    const handled = new HandledOp("activation" in op ? op.activation : op);
     switch (op.op) {
       case "login":
-        await logIn(this.#definition, op.methodId);
-        return { kind: "none" };
+        await logIn(this.#definition, op.methodId, handled);
+        return handled.none;
       case "logout":
         if (this.#definition.auth?.logout === undefined) throw RequestError.methodNotFound("logout");
-        await this.#definition.auth.logout();
-        return { kind: "none" };
+        await this.#definition.auth.logout(handled);
+        return handled.none;
       case "new":
         return this.#setup(await this.#alive(this.#open(this.#checked(op))), request);
       case "activate":
@@ -70,21 +78,22 @@ export class AgentSessions {
         return this.#setup(await this.#alive(this.#fork(op.sessionId, this.#checked(op))), request);
       case "list": {
         const { cwd, cursor } = op;
-        return { kind: "page", page: await this.#store.list(optional({ cwd, cursor })) };
+        return this.#listed(await this.#store.list(optional({ cwd, cursor })), handled);
       }
       case "close":
         this.#replays.delete(op.sessionId);
-        await this.#alone(op.sessionId, () => this.#close(op.sessionId));
-        return { kind: "none" };
+        await this.#alone(op.sessionId, () => this.#close(op.sessionId, handled));
+        return handled.none;
       case "delete":
         this.#replays.delete(op.sessionId);
         await this.#alone(op.sessionId, async () => {
+          await this.#definition.session?.delete?.(op.sessionId, handled);
           await this.#close(op.sessionId);
           await this.#store.delete(op.sessionId);
         });
-        return { kind: "none" };
+        return handled.none;
       case "set_option":
-        return this.#setOption(op, request);
+        return this.#setOption(op, handled, request);
       case "cancel_tool":
       case "cancel_terminal":
         return this.#cancelPart(op);
@@ -224,10 +233,11 @@ export class AgentSessions {
     try {
       const end = origin === "new" ? noHistory : await historyEnd(entries, settledSeq);
       const session = this.#install(record, activation, end);
-      const { _meta } = activation;
+      const handled = new HandledOp(activation);
       // nothing is kept with it before `open` has returned
       const opening = session as AgentSession<undefined>;
-      session.data = await this.#definition.session?.open?.(opening, { origin, ...optional({ _meta }) });
+      session.data = await this.#definition.session?.open?.(opening, Object.assign(handled, { origin }));
+      session.resultMeta = handled.resultMeta;
       restoreOptions(session, record.config);
       return session;
     } catch (error) {
@@ -272,11 +282,28 @@ export class AgentSessions {
         });
       });
     }
-    const setup = { sessionId, configOptions: [...options], availableCommands: [...commands] };
+    const setup = {
+      sessionId,
+      configOptions: [...options],
+      availableCommands: [...commands],
+      ...optional({ _meta: session.resultMeta }),
+    };
     return { kind: "session", setup, client: client.capabilities };
   }
 
-  async #close(sessionId: string): Promise<void> {
+  /** The page as the app wants it shown. */
+  async #listed(page: ListedSessions, handled: HandledOp): Promise<AgentOpResult> {
+    const sessions = page.sessions.map(({ updatedAt, ...session }): SessionInfo => {
+      const time = updatedAt === undefined ? undefined : new Date(updatedAt).toISOString();
+      return { ...session, ...optional({ updatedAt: time }) };
+    });
+    const shown = (await this.#definition.session?.list?.(sessions, handled)) ?? page.sessions;
+    const { nextCursor } = page;
+    const more = optional({ nextCursor, _meta: handled.resultMeta });
+    return { kind: "page", page: { sessions: shown, ...more } };
+  }
+
+  async #close(sessionId: string, handled?: HandledOp): Promise<void> {
     const session = this.#live.get(sessionId);
     // closing what is not open is fine (A36)
     if (session === undefined) return;
@@ -287,7 +314,7 @@ export class AgentSessions {
       this.#sender.log("error", "closing a session failed", { sessionId, error });
     await this.#store.release(sessionId).catch(failed);
     try {
-      await this.#definition.session?.close?.(session);
+      await this.#definition.session?.close?.(session, handled);
     } catch (error) {
       failed(error);
     }
@@ -295,15 +322,18 @@ export class AgentSessions {
 
   async #setOption(
     { sessionId, configId, value, valuePath }: Extract<SessionOp, { op: "set_option" }>,
+    handled: HandledOp,
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
     const session = this.get(sessionId);
     const chosen = checkOptionValue(session.configOptions, configId, value, valuePath);
-    await this.#definition.session?.setConfigOption?.(session, configId, value);
+    await this.#definition.session?.setConfigOption?.(session, configId, value, handled);
     const options = session.configOptions.map((option) => (option.configId === configId ? chosen : option));
     session.setConfigOptions(options);
     keepCurrent(session, request);
-    return { kind: "options", options: session.configOptions, client: this.#sender.client.capabilities };
+    const { capabilities: client } = this.#sender.client;
+    const meta = optional({ _meta: handled.resultMeta });
+    return { kind: "options", options: session.configOptions, client, ...meta };
   }
 
   async #cancelPart(

@@ -11,6 +11,7 @@ import type {
   SessionOp,
 } from "../../edition/agent-edition.ts";
 import { chooseVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
+import { metaOf, notificationToWire } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
@@ -18,6 +19,7 @@ import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
+import type { Meta } from "../../model/content.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
 import { featureMode, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { Failure } from "../../wire/decode.ts";
@@ -35,7 +37,9 @@ export interface AgentHost {
   run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult>;
   /** The result of a prompt, as the edition's policy words it. */
   prompt(op: PromptOp, request: IncomingRequest): Promise<object>;
-  cancel(sessionId: string): void;
+  cancel(sessionId: string, meta: Meta | undefined): void;
+  /** Called with what of the introduction the client's version cannot express. */
+  introductionLost?(what: string): void;
   extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown;
   extensionNotified(method: string, params: unknown): void;
 }
@@ -116,7 +120,8 @@ export class AgentWire implements SessionSender {
   }
 
   checkUpdate(sessionId: string, update: object): object {
-    return this.#now.wire.notification("session/update", { sessionId, update }) as object; // as it was given
+    const params = notificationToWire(sessionId, update);
+    return this.#now.wire.notification("session/update", params) as object; // as it was given
   }
 
   sendChecked(params: object): Promise<void> | undefined {
@@ -174,7 +179,9 @@ export class AgentWire implements SessionSender {
     const client = edition.client(bound.requestParams(row, edition.initializeParams(params)) as object);
     this.#connection.idPolicy = wire.idPolicy;
     this.#negotiated = { wire: bound, edition, client };
-    return bound.result(row, edition.introduce(this.#host.introduce(client))) as object;
+    const introduction = this.#host.introduce(client);
+    const lost = (what: string): void => this.#host.introductionLost?.(what);
+    return bound.result(row, edition.introduce(introduction, lost)) as object;
   }
 
   /** Loads the rules after the answer: no session can send anything before. */
@@ -230,6 +237,8 @@ export class AgentWire implements SessionSender {
     if (wire === undefined || row === undefined) return;
     const decoded = wire.notificationParams(row, params);
     if (decoded instanceof Failure || method !== "session/cancel") return;
-    this.#host.cancel((decoded as { sessionId: string }).sessionId); // validated by the method's row
+    // validated by the method's row
+    const { sessionId } = decoded as { sessionId: string };
+    this.#host.cancel(sessionId, metaOf(decoded as object)._meta);
   }
 }

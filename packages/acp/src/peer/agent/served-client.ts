@@ -14,7 +14,7 @@ import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
-import type { Implementation, SessionConfigOption } from "../../model/content.ts";
+import type { Implementation, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
 import type { AgentConnection } from "./agent.ts";
@@ -69,6 +69,10 @@ export class ServedClient implements AgentHost, AgentConnection {
 
   get clientCapabilities(): ClientCapabilities {
     return this.#client?.capabilities ?? noCapabilities;
+  }
+
+  get clientMeta(): Meta | undefined {
+    return this.#client?._meta;
   }
 
   get clientInfo(): Implementation | undefined {

@@ -15,7 +15,7 @@ import type {
 } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { OutgoingMcpServer, SessionUpdate } from "../../model/update.ts";
-import type { ClientSession, SessionListener } from "./session/client-session.ts";
+import type { CallResult, ClientSession, MetaOptions, SessionListener } from "./session/client-session.ts";
 
 /**
  * The connection of a client to an agent, created by `connect`. If the agent does not offer a method (`capabilities`), the
@@ -25,8 +25,10 @@ import type { ClientSession, SessionListener } from "./session/client-session.ts
 export interface ClientConnection {
   /** The name and version of the agent; undefined if it sent none. */
   readonly info: Implementation | undefined;
-  /** The features of the agent. */
+  /** The features of the agent, with the extensions that it declares in `capabilities._meta`. */
   readonly capabilities: AgentCapabilities;
+  /** Custom data of the answer to the handshake. */
+  readonly _meta: Meta | undefined;
   /** The login methods, for `login`. Empty if the agent offers none. */
   readonly authMethods: readonly AuthMethod[];
   /** The negotiated edition of the protocol. */
@@ -58,15 +60,15 @@ export interface ClientConnection {
   /** One page of the agent's sessions. Pass `nextCursor` as `cursor` to get the next one. Needs `capabilities.list`. */
   listSessions(query?: SessionQueryOptions): Promise<SessionPage>;
   /** Deletes a session at the agent, with its history. Needs `capabilities.delete`. */
-  deleteSession(sessionId: string, options?: CallOptions): Promise<void>;
+  deleteSession(sessionId: string, options?: CallOptions): Promise<CallResult>;
   /**
    * Logs in with one of `authMethods`.
    *
    * @throws {TypeError} When the agent has no such method, or it is a terminal login (as a rejection).
    */
-  login(methodId: string, options?: CallOptions): Promise<void>;
+  login(methodId: string, options?: CallOptions): Promise<CallResult>;
   /** Logs out. Needs `capabilities.logout`. */
-  logout(options?: CallOptions): Promise<void>;
+  logout(options?: CallOptions): Promise<CallResult>;
   /** Sends a request outside the protocol; its name begins with `_`. */
   request(
     method: `_${string}`,
@@ -82,11 +84,11 @@ export interface ClientConnection {
 }
 
 /**
- * The signal of one request.
+ * The signal and the custom data of one request.
  *
  * @inline
  */
-export interface CallOptions {
+export interface CallOptions extends MetaOptions {
   /** Aborting it cancels the request; the call rejects with ConnectionError "aborted". */
   readonly signal?: AbortSignal;
 }
@@ -105,8 +107,6 @@ export interface SessionOptions extends CallOptions {
    * @experimental
    */
   readonly systemPrompt?: SystemPrompt;
-  /** Custom data of the request. */
-  readonly _meta?: Meta;
   /**
    * For `loadSession` and `resumeSession`: the last known options and commands of the session. They are used until the
    * agent reports others, because many agents do not repeat them.
@@ -144,6 +144,8 @@ export interface SessionPage {
   readonly sessions: readonly SessionInfo[];
   /** Pass it as `cursor` to get the next page. Absent on the last page. */
   readonly nextCursor?: string;
+  /** Custom data of the answer. */
+  readonly _meta?: Meta;
 }
 
 /**

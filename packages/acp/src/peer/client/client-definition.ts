@@ -1,5 +1,6 @@
 // Defines the handlers and options of a client, checks them, and derives its capabilities.
 
+import { optional } from "../../base/objects.ts";
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
@@ -7,7 +8,13 @@ import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from 
 import type { Meta } from "../../model/content.ts";
 import type { ClientFiles, Files, Terminals } from "../../model/services.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
-import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
+import {
+  checkDefinition,
+  type GroupKeys,
+  type HandshakeMeta,
+  type Keys,
+  sharedKeys,
+} from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
 import { type ClientPolicy, checkPolicy } from "./policy/client-policy.ts";
 import type { PermissionAnswer } from "./policy/permission-answer.ts";
@@ -45,7 +52,7 @@ export interface ClientDefinition {
     context: RequestContext,
   ): Promise<ElicitationResponse> | ElicitationResponse;
   /** Called when the agent reports that the user has finished at the URL of an elicitation of mode "url". */
-  elicitationCompleted?(elicitationId: string): void;
+  elicitationCompleted?(elicitationId: string, notice: { readonly _meta?: Meta }): void;
   /**
    * The files that agents may read and write: one object for all sessions, or a function that creates one per session,
    * which is closed with the session. An object with only `readText` offers no writing; with only `writeText`, no reading.
@@ -77,6 +84,8 @@ export interface ClientDefinition {
   readonly connection?: ClientConnectionOptions;
   /** Custom data for the client's capabilities. */
   readonly _meta?: Meta;
+  /** Custom data for other parts of the handshake. */
+  readonly handshakeMeta?: HandshakeMeta;
 }
 
 /**
@@ -160,6 +169,7 @@ export function offeredFeatures(
   elicitationModes: readonly string[] = ["form", "url"],
 ): ClientCapabilities {
   const { files, terminals, elicit, auth: { terminal: terminalAuth = false } = {} } = definition;
+  const { _meta, handshakeMeta: { parts: partsMeta } = {} } = definition;
   // files that are made per session are taken to be readable and writable
   const isMade = typeof files === "function";
   const fixed: Partial<Files> | null | undefined = isMade ? undefined : files;
@@ -173,5 +183,6 @@ export function offeredFeatures(
     booleanOptions: true,
     notices: true,
     compaction: true,
+    ...optional({ _meta, partsMeta }),
   };
 }

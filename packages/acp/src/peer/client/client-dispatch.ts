@@ -2,6 +2,7 @@
 
 import { optional } from "../../base/objects.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
+import { metaOf, updateFromWire } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
@@ -121,7 +122,8 @@ export class ClientDispatch {
     if (decoded instanceof Failure || method !== "elicitation/complete") return;
     const { elicitationId } = decoded as { elicitationId: string }; // validated by the method's row
     // unknown, or over already (C44)
-    if (this.#elicitations.delete(elicitationId)) this.#definition.elicitationCompleted?.(elicitationId);
+    if (this.#elicitations.delete(elicitationId))
+      this.#definition.elicitationCompleted?.(elicitationId, metaOf(decoded as object)); // as above
   }
 
   /** Nearly every message is an update: its row is looked up once. */
@@ -131,7 +133,9 @@ export class ClientDispatch {
     this.#edition.repair("session/update", params);
     const decoded = this.#bound.notificationParams(this.#updateRow, params);
     if (decoded instanceof Failure) return;
-    const { sessionId, update } = decoded as { sessionId: string; update: object };
+    // as: validated by the method's row
+    const { sessionId } = decoded as { sessionId: string };
+    const update = updateFromWire(decoded as { update: object });
     const session = this.#sessions.get(sessionId);
     if (session === undefined) this.#orphans.add(sessionId, update, chars);
     else session.receive(update, chars);

@@ -211,9 +211,10 @@ export async function offerInTurn(
 }
 
 function initialize(definition: ClientDefinition, versions: readonly ProtocolVersion[]): object {
-  const { name, version, title, _meta: meta } = definition;
-  const info = { name, version, ...optional({ title }) };
-  return initializeParams({ info, features: offeredFeatures(definition), meta }, versions);
+  const { name, version, title, handshakeMeta = {} } = definition;
+  const info = { name, version, ...optional({ title, _meta: handshakeMeta.info }) };
+  const features = offeredFeatures(definition);
+  return initializeParams({ info, features, meta: handshakeMeta.initialize }, versions);
 }
 
 function spokenVersion(result: unknown, versions: readonly ProtocolVersion[]): ProtocolVersion {

@@ -10,11 +10,11 @@ import type {
 } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Edition } from "../../edition/negotiate.ts";
-import { listingFromWire } from "../../edition/wire-fields.ts";
+import { listingFromWire, metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
-import type { AuthMethod, Implementation, SystemPrompt } from "../../model/content.ts";
+import type { AuthMethod, Implementation, Meta, SystemPrompt } from "../../model/content.ts";
 import { completeServers } from "../../model/outgoing.ts";
 import type { UnstableFeature, UnstableFeatures } from "../../validation/unstable-features.ts";
 import { abortable, abortError } from "./abortable.ts";
@@ -31,7 +31,7 @@ import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
 import type { ClientWire } from "./client-wire.ts";
 import { ConnectedSession, type OpenSessionSettings } from "./connected-session.ts";
-import type { ClientSession } from "./session/client-session.ts";
+import type { CallResult, ClientSession } from "./session/client-session.ts";
 import { unreadLimits } from "./session/unread-updates.ts";
 import { SessionRequests } from "./session-requests.ts";
 
@@ -83,6 +83,10 @@ export class LiveClientConnection implements ClientConnection {
     return this.#introduction.capabilities;
   }
 
+  get _meta(): Meta | undefined {
+    return this.#introduction._meta;
+  }
+
   get authMethods(): readonly AuthMethod[] {
     return this.#introduction.authMethods;
   }
@@ -126,14 +130,18 @@ export class LiveClientConnection implements ClientConnection {
     return listingFromWire(await this.#call("session/list", query, { signal, sent }));
   }
 
-  async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<void> {
+  async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<CallResult> {
     this.#needs(this.capabilities.delete, "delete sessions");
     // also when the answer comes after an abort
-    const receive = () => this.#dispatch.end(sessionId);
-    await this.#call("session/delete", { sessionId }, { ...options, receive });
+    const receive = (result: object) => {
+      this.#dispatch.end(sessionId);
+      return metaOf(result);
+    };
+    const { _meta, ...rest } = options;
+    return this.#call("session/delete", { sessionId, ...withMeta(_meta) }, { ...rest, receive });
   }
 
-  async login(methodId: string, options: CallOptions & SentHook = {}): Promise<void> {
+  async login(methodId: string, options: CallOptions & SentHook = {}): Promise<CallResult> {
     const method = this.authMethods.find((each) => each.methodId === methodId);
     if (method === undefined) {
       const known = this.authMethods.map((each) => String(each.methodId)).join(", ");
@@ -145,14 +153,14 @@ export class LiveClientConnection implements ClientConnection {
         `login: ${methodId} is a terminal login: run the agent's program with its arguments, then connect again`,
       );
     }
-    const { method: name, params } = this.#edition.login(methodId);
-    await this.#call(name, params, options);
+    const { method: name, params } = this.#edition.login(methodId, options._meta);
+    return metaOf(await this.#call(name, params, options));
   }
 
-  async logout(options: CallOptions & SentHook = {}): Promise<void> {
+  async logout(options: CallOptions & SentHook = {}): Promise<CallResult> {
     this.#needs(this.capabilities.logout, "log out");
-    const { method, params } = this.#edition.logout();
-    await this.#call(method, params, options);
+    const { method, params } = this.#edition.logout(options._meta);
+    return metaOf(await this.#call(method, params, options));
   }
 
   request(
@@ -181,12 +189,17 @@ export class LiveClientConnection implements ClientConnection {
   #call<Result = object>(
     method: string,
     params: unknown,
-    options: {
+    {
+      signal,
+      receive,
+      sent,
+    }: {
       readonly signal?: AbortSignal | undefined;
       readonly receive?: (result: object) => Result;
     } & SentHook,
   ): Promise<Result> {
-    return abortable(options.signal, method, () => this.#wire.request(method, params, options));
+    const options = { sent, signal, ...optional({ receive }) };
+    return abortable(signal, method, () => this.#wire.request(method, params, options));
   }
 
   /** Sends a request whose answer names a session, and installs it before any later message is handled. */

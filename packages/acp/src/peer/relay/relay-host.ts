@@ -10,19 +10,18 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
+import { metaOf } from "../../edition/wire-fields.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestId } from "../../jsonrpc/message-id.ts";
 import type { SentHook } from "../../jsonrpc/pending-requests.ts";
-import type { SessionConfigOption } from "../../model/content.ts";
+import type { Meta, SessionConfigOption } from "../../model/content.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
 import type { SessionOptions } from "../client/client-connection.ts";
 import type { LiveClientConnection } from "../client/live-client-connection.ts";
 import type { ClientSession } from "../client/session/client-session.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
-
-const none: AgentOpResult = { kind: "none" };
 
 export class RelayHost implements AgentHost {
   readonly #relay: RelayContext;
@@ -41,7 +40,7 @@ export class RelayHost implements AgentHost {
   }
 
   introduce(client: Introduction<ClientCapabilities>): AgentIntroduction {
-    const { info, capabilities: features, authMethods } = this.#agent;
+    const { info, capabilities: features, authMethods, _meta } = this.#agent;
     return {
       info,
       // the relay supplies what version 2 promises and an agent of version 1 may lack
@@ -49,8 +48,12 @@ export class RelayHost implements AgentHost {
       authMethods: authMethods.filter(
         (method) => method.type !== "terminal" || client.capabilities.terminalAuth,
       ),
-      _meta: features._meta,
+      ...optional({ _meta }),
     };
+  }
+
+  introductionLost(what: string): void {
+    this.#relay.options.log?.("warn", "lost in translation", { lost: [what] });
   }
 
   readonly optionsOf = (sessionId: string): readonly SessionConfigOption[] =>
@@ -72,8 +75,8 @@ export class RelayHost implements AgentHost {
     return this.#known(op.sessionId).prompt(op, request.signal);
   }
 
-  cancel(sessionId: string): void {
-    this.#sessions.get(sessionId)?.cancel();
+  cancel(sessionId: string, meta: Meta | undefined): void {
+    this.#sessions.get(sessionId)?.cancel(meta);
   }
 
   async extensionRequested(method: string, params: unknown, request: IncomingRequest): Promise<unknown> {
@@ -104,16 +107,16 @@ export class RelayHost implements AgentHost {
     const agent = this.#agent;
     const run = <Result>(work: (sent: (id: number) => void) => Promise<Result>) =>
       this.#origins.run(request.id, work);
+    const meta = metaOf(op);
     switch (op.op) {
       case "login":
         // the client has run a terminal login itself: there is nothing to ask the agent
-        if (agent.authMethods.find(({ methodId }) => methodId === op.methodId)?.type !== "terminal")
-          await run((sent) => agent.login(op.methodId, { sent }));
-        return none;
+        if (agent.authMethods.find(({ methodId }) => methodId === op.methodId)?.type === "terminal")
+          return { kind: "none" };
+        return { kind: "none", ...(await run((sent) => agent.login(op.methodId, { sent, ...meta }))) };
       case "logout":
         if (!agent.capabilities.logout) throw new RequestError("internal_error", "this agent has no logout");
-        await run((sent) => agent.logout({ sent }));
-        return none;
+        return { kind: "none", ...(await run((sent) => agent.logout({ sent, ...meta }))) };
       case "new":
         return this.#open(request, op.activation, (place) => agent.newSession(place));
       case "fork":
@@ -123,27 +126,32 @@ export class RelayHost implements AgentHost {
       case "list": {
         const { cwd, cursor } = op;
         if (!agent.capabilities.list) return { kind: "page", page: this.#listed(cwd) };
-        const page = await run((sent) => agent.listSessions({ sent, ...optional({ cwd, cursor }) }));
+        const page = await run((sent) => agent.listSessions({ sent, ...optional({ cwd, cursor }), ...meta }));
         return { kind: "page", page };
       }
       case "close":
-        await this.#close(op.sessionId);
-        return none;
-      case "delete":
-        await run((sent) => agent.deleteSession(op.sessionId, { sent }));
+        return { kind: "none", ...(await this.#close(op.sessionId, meta)) };
+      case "delete": {
+        const result = await run((sent) => agent.deleteSession(op.sessionId, { sent, ...meta }));
         await this.#forget(op.sessionId);
-        return none;
+        return { kind: "none", ...result };
+      }
       case "set_option": {
         const { live } = this.#known(op.sessionId);
-        await live.setConfigOption(op.configId, op.value);
-        return { kind: "options", options: live.configOptions, client: this.#relay.wire.client.capabilities };
+        const result = await live.setConfigOption(op.configId, op.value, meta);
+        const { capabilities: client } = this.#relay.wire.client;
+        return { kind: "options", options: live.configOptions, client, ...result };
       }
       case "cancel_tool":
-        await this.#known(op.sessionId).live.cancelToolCall(op.toolCallId);
-        return none;
+        return {
+          kind: "none",
+          ...(await this.#known(op.sessionId).live.cancelToolCall(op.toolCallId, meta)),
+        };
       case "cancel_terminal":
-        await this.#known(op.sessionId).live.cancelTerminal(op.terminalId);
-        return none;
+        return {
+          kind: "none",
+          ...(await this.#known(op.sessionId).live.cancelTerminal(op.terminalId, meta)),
+        };
     }
   }
 
@@ -221,15 +229,16 @@ export class RelayHost implements AgentHost {
     return { kind: "session", setup: session.opened(live), client: this.#relay.wire.client.capabilities };
   }
 
-  async #close(sessionId: string): Promise<void> {
+  async #close(sessionId: string, meta: { _meta?: Meta }): Promise<{ readonly _meta?: Meta }> {
     const session = this.#sessions.get(sessionId);
     // closing a session that is unknown or not active succeeds (A36)
-    if (session === undefined) return;
+    if (session === undefined) return {};
     // `close` of an agent that cannot close sends the cancel
     if (this.#agent.capabilities.close) session.cancel();
     else session.withdraw();
-    await session.live.close();
+    const result = await session.live.close(meta);
     await this.#forget(sessionId);
+    return result;
   }
 
   async #forget(sessionId: string): Promise<void> {

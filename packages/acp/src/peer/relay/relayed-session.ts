@@ -3,6 +3,7 @@
 import { optional } from "../../base/objects.ts";
 import type { AgentSessionEdition, PromptOp, SessionSetup } from "../../edition/agent-edition.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import type { Meta } from "../../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
@@ -150,9 +151,9 @@ export class RelayedSession {
     this.losses.note(this.#sessionId, [`the stop reason ${String(stopReason)}: it is ${String(said)}`]);
   }
 
-  cancel(): void {
+  cancel(meta?: Meta): void {
     this.withdraw();
-    this.live.cancel();
+    this.live.cancel(optional({ _meta: meta }));
   }
 
   /** Ends the prompts that wait for their turn. */

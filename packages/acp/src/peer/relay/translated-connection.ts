@@ -137,8 +137,8 @@ export class TranslatedConnection implements RelayContext {
         ? {}
         : {
             elicit: (ask, context) => this.#elicit(ask, context),
-            elicitationCompleted: (elicitationId) =>
-              this.#withWire((wire) => wire.notify("elicitation/complete", { elicitationId })),
+            elicitationCompleted: (elicitationId, notice) =>
+              this.#withWire((wire) => wire.notify("elicitation/complete", { elicitationId, ...notice })),
           }),
       auth: {
         // the client runs the login itself

@@ -1,6 +1,12 @@
 // A tool call and a display terminal as an agent's app sees them.
 
-import type { ExitStatus, PermissionOption, ToolCallLocation, ToolKind } from "../../../model/content.ts";
+import type {
+  ExitStatus,
+  Meta,
+  PermissionOption,
+  ToolCallLocation,
+  ToolKind,
+} from "../../../model/content.ts";
 import type { ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 
 /**
@@ -16,8 +22,11 @@ export interface PermissionOptions {
   readonly options?: readonly PermissionOption[];
   /** Text below the title. */
   readonly description?: string | undefined;
-  /** Called with the option that the user chose, even if it rejects. Remember "always" and "never" here. */
-  onAnswer?(option: PermissionOption): void;
+  /**
+   * Called with the option that the user chose, even if it rejects. Remember "always" and "never" here. `answer` has the custom
+   * data of the client's answer.
+   */
+  onAnswer?(option: PermissionOption, answer: { readonly _meta?: Meta }): void;
 }
 
 /** A tool call, as shown when it begins. */
