@@ -5,6 +5,7 @@ import type { ContentBlock, Meta, SessionConfigOption } from "../model/content.t
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { UnstableFeatures } from "../validation/unstable-features.ts";
 import type { Activation, AgentIntroduction, SessionSetup, WireCall } from "./agent-edition.ts";
+import type { MessageNames } from "./message-names.ts";
 import type { Edition } from "./negotiate.ts";
 
 /** Receives what an edition makes of a session's messages. A prompt is identified by the number it was sent with. */
@@ -75,7 +76,7 @@ export interface ClientEdition {
   /** The options after a change; undefined where the answer does not say. */
   optionsAfter(method: string, result: object): readonly SessionConfigOption[] | undefined;
   /** Updates of unstable features that are not enabled are of an unknown kind. */
-  session(unstable: UnstableFeatures): ClientSessionEdition;
+  session(unstable: UnstableFeatures, names: MessageNames): ClientSessionEdition;
   /** `titleOf` is for questions about a call that do not say what it is called. */
   permission(
     params: object,
@@ -89,6 +90,9 @@ export interface ClientEdition {
     | undefined;
   /** The service that a request of the agent asks for; undefined where this version has no such request. */
   service(method: string, params: object): { readonly sessionId: string; readonly op: ServiceOp } | undefined;
-  /** Makes what older or less strict agents send fit the schema, before it is validated. */
-  repair(method: string, value: unknown): void;
+  /**
+   * Makes what older or less strict agents send fit the schema, before it is validated. Describes a repair of what no
+   * version allows.
+   */
+  repair(method: string, value: unknown): string | undefined;
 }

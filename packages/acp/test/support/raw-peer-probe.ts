@@ -63,8 +63,9 @@ export class RawPeer {
     const updates = this.got.filter(({ method }) => method === "session/update");
     this.got.length = 0;
     return updates.map(({ params }) => {
-      const { update } = params as { update: { sessionUpdate: string; content?: { text: string } } };
-      return update.content?.text ?? update.sessionUpdate;
+      const { update } = params as { update: { sessionUpdate: string; content?: unknown } };
+      const [block] = [update.content ?? {}].flat() as { text?: string }[];
+      return block?.text ?? update.sessionUpdate;
     });
   }
 }

@@ -5,11 +5,13 @@ import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
 import { wireError } from "../../model/prompt-error.ts";
 import type { PromptError, PromptResult, StopReason } from "../../model/update.ts";
+import { WholeFirst } from "../../model/whole-first.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import { partsMetaFromV1 } from "../capability-meta.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
+import type { MessageNames } from "../message-names.ts";
 import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
@@ -40,7 +42,7 @@ export const v1ClientEdition: ClientEdition = {
     method === "session/set_config_option"
       ? optionsFromV1((result as wire.SetSessionConfigOptionResponse).configOptions)
       : undefined,
-  session: (unstable) => new V1ClientSession(unstable),
+  session: (unstable, names) => new V1ClientSession(unstable, names),
   permission(params, titleOf) {
     const request = params as wire.RequestPermissionRequest;
     const { sessionId, toolCall } = request;
@@ -149,11 +151,13 @@ function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
 /** Makes up the states and echoes that version 1 does not have. */
 class V1ClientSession implements ClientSessionEdition {
   readonly #decoder: V1UpdateDecoder;
+  /** Of the replay that runs: version 1 sends the pieces of messages, which the app may still have. */
+  #wholes: WholeFirst | undefined;
   #open: number | undefined;
   #cancelled = false;
 
-  constructor(unstable: UnstableFeatures) {
-    this.#decoder = new V1UpdateDecoder(unstable);
+  constructor(unstable: UnstableFeatures, names: MessageNames) {
+    this.#decoder = new V1UpdateDecoder(unstable, names);
   }
 
   setOptions(options: readonly SessionConfigOption[]): void {
@@ -164,19 +168,22 @@ class V1ClientSession implements ClientSessionEdition {
     return this.#decoder.withStandIns(options);
   }
 
-  setReplaying(): void {
-    this.#decoder.endRun();
+  setReplaying(replaying: boolean): void {
+    this.#decoder.setReplaying(replaying);
+    this.#wholes = replaying ? new WholeFirst() : undefined;
   }
 
-  receive(update: object, out: ClientSessionSink): void {
-    out.update(this.#decoder.decode(update as wire.SessionUpdate)); // validated by the method's row
+  receive(given: object, out: ClientSessionSink): void {
+    const update = this.#decoder.decode(given as wire.SessionUpdate); // validated by the method's row
+    if (this.#wholes === undefined) out.update(update);
+    else for (const each of this.#wholes.take(update)) out.update(each);
   }
 
   promptSent(prompt: number, content: readonly ContentBlock[], out: ClientSessionSink): void {
     this.#open = prompt;
     this.#cancelled = false;
     this.#decoder.endRun();
-    const messageId = this.#decoder.mintMessageId();
+    const messageId = this.#decoder.mintMessageId("user_message_chunk");
     out.update({ sessionUpdate: "state_update", state: "running" });
     out.accepted(prompt, messageId);
     out.update({ sessionUpdate: "user_message", messageId, content: [...content] });

@@ -5,10 +5,14 @@ import type { SessionUpdate, ToolCallUpdate } from "../../model/update.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v1/methods.gen.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
+import type { MessageNames } from "../message-names.ts";
 import { commandsFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, modeOption, optionsFromV1 } from "./config-options.ts";
 
-type Chunk = Extract<wire.SessionUpdate, { sessionUpdate: "agent_message_chunk" }>;
+type Chunk = Extract<
+  wire.SessionUpdate,
+  { sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk" }
+>;
 
 const progress = ["pending", "in_progress", "completed", "failed"];
 
@@ -18,16 +22,17 @@ export class V1UpdateDecoder {
   #runId = "";
   /** The turn is over, and nothing else has come: more of the same goes on with the last message. */
   #isTail = false;
-  /** Random: a session goes on in other processes, and an agent must not guess the ids of messages. */
-  readonly #mark = crypto.randomUUID().slice(0, 8);
-  #minted = 0;
+  readonly #names: MessageNames;
+  /** A message has come since a replay began. */
+  #hasHistory = false;
   /** How far each tool call has come: a late announcement must not set it back. */
   #progress: Map<string, number> | undefined;
   options: readonly SessionConfigOption[] = [];
   readonly #unstable: UnstableFeatures;
 
-  constructor(unstable: UnstableFeatures) {
+  constructor(unstable: UnstableFeatures, names: MessageNames) {
     this.#unstable = unstable;
+    this.#names = names;
   }
 
   decode(update: wire.SessionUpdate): SessionUpdate {
@@ -76,22 +81,25 @@ export class V1UpdateDecoder {
     this.#isTail = true;
   }
 
-  mintMessageId(): string {
-    this.#minted++;
-    // an agent that names only some of its messages must not hit upon the same
-    return `unnamed-${this.#mark}-${this.#minted}`;
+  mintMessageId(kind: Chunk["sessionUpdate"]): string {
+    return this.#names.next(kind.replace(/_chunk$/, ""));
   }
 
-  #chunk(
-    update:
-      | Chunk
-      | Extract<wire.SessionUpdate, { sessionUpdate: "user_message_chunk" | "agent_thought_chunk" }>,
-  ): SessionUpdate {
+  /** A history may come, from its beginning, or has come. */
+  setReplaying(replaying: boolean): void {
+    this.endRun();
+    if (replaying) this.#names.beginReplay();
+    else this.#names.endReplay({ hasCome: this.#hasHistory });
+    this.#hasHistory = false;
+  }
+
+  #chunk(update: Chunk): SessionUpdate {
+    this.#hasHistory = true;
     if (typeof update.messageId === "string") this.#run = "";
     else {
       if (this.#run !== update.sessionUpdate) {
         this.#run = update.sessionUpdate;
-        this.#runId = this.mintMessageId();
+        this.#runId = this.mintMessageId(update.sessionUpdate);
       }
       update.messageId = this.#runId;
     }

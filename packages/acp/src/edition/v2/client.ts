@@ -59,7 +59,7 @@ export const v2ClientEdition: ClientEdition = {
     },
   }),
   optionsAfter: (_, result) => (result as { configOptions: readonly SessionConfigOption[] }).configOptions,
-  session: (unstable) => new V2ClientSession(unstable),
+  session: (unstable, names) => new V2ClientSession(unstable, names),
   permission(params) {
     const { sessionId, ...ask } = params as PermissionRequest & { sessionId: string }; // as above
     return { sessionId, ask };
@@ -134,14 +134,32 @@ function serverToWire(server: McpServer): Immutable<wire.McpServer> {
   return server as Immutable<Extract<wire.McpServer, { type: wire.UnknownTag }>>;
 }
 
-/** Older drafts sent commands without their type and prompts without the id of their message. */
-function repair(method: string, value: unknown): void {
-  if (typeof value !== "object" || value === null) return;
+/**
+ * Older drafts sent commands without their type and prompts without the id of their message. A message without an id
+ * gets one from its session.
+ */
+function repair(method: string, value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
   const { update, availableCommands } = value as { update?: unknown; availableCommands?: unknown };
-  if (method === "session/update") return repair("", update);
+  if (method === "session/update") {
+    repair("", update);
+    return nameless(update);
+  }
   if (method === "session/prompt" && !("messageId" in value)) (value as { messageId: string }).messageId = "";
-  if (!Array.isArray(availableCommands)) return;
+  if (!Array.isArray(availableCommands)) return undefined;
   for (const command of availableCommands) {
     if (typeof command === "object" && command !== null && !("type" in command)) command.type = "command";
   }
+  return undefined;
+}
+
+const messages = /^(?:user_message|agent_message|agent_thought)(?:_chunk)?$/;
+
+function nameless(update: unknown): string | undefined {
+  if (typeof update !== "object" || update === null) return undefined;
+  const message = update as { sessionUpdate?: unknown; messageId?: unknown };
+  if (typeof message.messageId === "string" && message.messageId !== "") return undefined;
+  if (typeof message.sessionUpdate !== "string" || !messages.test(message.sessionUpdate)) return undefined;
+  message.messageId = "";
+  return "a message without an id was given one";
 }

@@ -33,7 +33,7 @@ export interface ClientConnection {
   readonly authMethods: readonly AuthMethod[];
   /** The negotiated edition of the protocol. */
   readonly edition: Edition;
-  /** Counts of ignored input: lines that are not messages, stray answers, updates of unknown sessions. */
+  /** Counts of ignored input: lines that are not messages, stray answers, dropped updates. The log has the first of each. */
   readonly counters: ClientCounters;
   /** Resolves when the connection has closed, with the reason; never rejects. */
   readonly closed: Promise<ConnectionError>;
@@ -154,6 +154,10 @@ export interface SessionPage {
  * @inline
  */
 export interface ClientCounters extends Readonly<ConnectionCounters> {
-  /** Updates of unknown sessions. */
+  /** Updates of unknown sessions, which were dropped. */
   readonly orphanUpdates: number;
+  /** Updates that the protocol does not allow, which were dropped. */
+  readonly invalidUpdates: number;
+  /** Updates that the protocol does not allow, which could be repaired: for example messages without an id on v2. */
+  readonly repairedUpdates: number;
 }

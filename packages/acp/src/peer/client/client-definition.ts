@@ -121,6 +121,8 @@ export interface RelayHooks {
   otherRequest(method: string, params: unknown, context: ExtensionContext): unknown;
   otherNotification(method: string, params: unknown): void;
   readonly elicitationModes: readonly ("form" | "url")[];
+  /** An update of the agent was dropped; `what` says which and why. */
+  updateDropped(sessionId: string, what: string): void;
 }
 
 const clientKeys: Keys<ClientDefinition> = {

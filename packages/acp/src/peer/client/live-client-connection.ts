@@ -9,6 +9,7 @@ import type {
   WireCall,
 } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
+import { MessageNames } from "../../edition/message-names.ts";
 import type { Edition } from "../../edition/negotiate.ts";
 import { listingFromWire, metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
@@ -53,6 +54,8 @@ export class LiveClientConnection implements ClientConnection {
   readonly #requests: SessionRequests;
   readonly #settings: OpenSessionSettings;
   readonly #unstable: UnstableFeatures;
+  /** Also of sessions that were closed: one that is opened again has the same messages. */
+  readonly #names = new Map<string, MessageNames>();
 
   constructor(
     { wire, dispatch, edition, introduction }: ClientConnectionParts,
@@ -258,12 +261,18 @@ export class LiveClientConnection implements ClientConnection {
         setup,
         roots,
         this.#requests,
-        this.#edition.session(this.#unstable),
+        this.#edition.session(this.#unstable, this.#namesOf(setup.sessionId)),
         this.#settings,
       );
     session.events.listen(onUpdate, onEntry);
     if (known === undefined) this.#dispatch.install(session);
     return session;
+  }
+
+  #namesOf(sessionId: string): MessageNames {
+    const names = this.#names.get(sessionId) ?? new MessageNames();
+    this.#names.set(sessionId, names);
+    return names;
   }
 
   #activation(method: string, options: SessionOptions): Activation {

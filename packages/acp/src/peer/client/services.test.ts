@@ -47,6 +47,7 @@ function formsOnly(
     elicitationModes,
     otherRequest: () => assert.fail("no other request comes"),
     otherNotification: () => assert.fail("no other notification comes"),
+    updateDropped: () => assert.fail("nothing is dropped"),
   });
 }
 

@@ -143,7 +143,7 @@ test("G6 what comes before its session is named is bounded too, and the log says
   assert.match(said(updates), / 1499 $/);
   assert.ok(updates.length <= 1_024);
   assert.ok(agent.counters.orphanUpdates >= 476);
-  assert.equal(log.filter((line) => line.includes("unknown sessions")).length, 1);
+  assert.equal(log.filter((line) => line.includes("unknown session")).length, 1);
 });
 
 test("N119 updates for a session that nobody knows are dropped, and the connection lives", async () => {

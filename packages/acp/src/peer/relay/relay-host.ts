@@ -100,6 +100,7 @@ export class RelayHost implements AgentHost {
   }
 
   close(): Promise<void> {
+    for (const [sessionId, { losses }] of this.#sessions) losses.summarise(sessionId);
     return this.#toolbox.close();
   }
 
@@ -120,7 +121,9 @@ export class RelayHost implements AgentHost {
       case "new":
         return this.#open(request, op.activation, (place) => agent.newSession(place));
       case "fork":
-        return this.#open(request, op.activation, (place) => agent.forkSession(op.sessionId, place));
+        return this.#open(request, op.activation, (place) => agent.forkSession(op.sessionId, place), {
+          isNew: false,
+        });
       case "activate":
         return this.#activate(op, request);
       case "list": {
@@ -160,14 +163,47 @@ export class RelayHost implements AgentHost {
     request: IncomingRequest,
     activation: Activation,
     open: (place: SessionOptions & SentHook) => Promise<ClientSession>,
+    { isNew } = { isNew: true },
   ): Promise<AgentOpResult> {
     const session = new RelayedSession(this.#relay, rootsOf(activation));
+    if (isNew) session.history.begin();
     const opened = await this.#openAtAgent(request, session, activation, () => session.id, open);
     request.afterReply(() => session.release());
     return opened;
   }
 
+  /** Answers for a session that is open here: its agent may refuse to open it twice. */
   async #activate(
+    op: Extract<SessionOp, { op: "activate" }>,
+    request: IncomingRequest,
+  ): Promise<AgentOpResult> {
+    const open = this.#sessions.get(op.sessionId);
+    if (open !== undefined && isSame(open.activation, op.activation)) {
+      const again = this.#again(open, op.replay);
+      if (again !== undefined) return again;
+    }
+    try {
+      return await this.#activateAtAgent(op, request);
+    } catch (error) {
+      const again =
+        error instanceof RequestError && open !== undefined && this.#sessions.get(op.sessionId) === open
+          ? this.#again(open, op.replay)
+          : undefined;
+      if (again === undefined) throw error;
+      const what = "other directories and servers for a session that is open";
+      if (!isSame(open?.activation, op.activation)) open?.losses.note(op.sessionId, [what]);
+      return again;
+    }
+  }
+
+  /** What an agent would answer for a session that is open; undefined where the history is not known here. */
+  #again(session: RelayedSession, replay: boolean): AgentOpResult | undefined {
+    if (replay && !session.replay()) return undefined;
+    session.forward({ sessionUpdate: "state_update", state: session.live.state as "idle" }); // or another word
+    return { kind: "session", setup: session.setup, client: this.#relay.wire.client.capabilities };
+  }
+
+  async #activateAtAgent(
     { sessionId, activation, replay }: Extract<SessionOp, { op: "activate" }>,
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
@@ -192,7 +228,7 @@ export class RelayHost implements AgentHost {
           replay || drop ? agent.loadSession(sessionId, place) : agent.resumeSession(sessionId, place),
       );
     } catch (error) {
-      session.endReplay();
+      session.replayFailed();
       throw error;
     } finally {
       this.#activating.delete(sessionId);
@@ -226,6 +262,7 @@ export class RelayHost implements AgentHost {
     const before = this.#sessions.get(live.sessionId);
     if (before !== session) before?.retire();
     this.#sessions.set(live.sessionId, session);
+    session.activation = activation;
     return { kind: "session", setup: session.opened(live), client: this.#relay.wire.client.capabilities };
   }
 
@@ -242,6 +279,7 @@ export class RelayHost implements AgentHost {
   }
 
   async #forget(sessionId: string): Promise<void> {
+    this.#sessions.get(sessionId)?.losses.summarise(sessionId);
     this.#sessions.delete(sessionId);
     await this.#toolbox.drop(sessionId);
   }
@@ -267,6 +305,12 @@ export class RelayHost implements AgentHost {
 
 function rootsOf({ cwd, additionalDirectories }: Activation): readonly string[] {
   return [cwd, ...additionalDirectories];
+}
+
+/** Whether both are the same environment. Custom data is not part of it. */
+function isSame(one: Activation | undefined, other: Activation): boolean {
+  const environment = (given: Activation | undefined) => JSON.stringify({ ...given, _meta: undefined });
+  return environment(one) === environment(other);
 }
 
 function unsupported(what: string): RequestError {

@@ -127,8 +127,9 @@ export class TranslatedConnection implements RelayContext {
     const { unstable = "*", limits, log } = this.options;
     const features = passedOn(asked, client);
     const elicits = features.elicitationForm || features.elicitationUrl;
+    const { _meta: _, ...info } = infoOf(asked);
     return {
-      ...infoOf(asked),
+      ...info,
       editions: [editionOf(agent)],
       unstable,
       ...optional({ log, connection: limits && { limits } }),
@@ -154,6 +155,9 @@ export class TranslatedConnection implements RelayContext {
         ...(elicitationForm ? (["form"] as const) : []),
         ...(elicitationUrl ? (["url"] as const) : []),
       ],
+      updateDropped: (sessionId, what) => {
+        this.#host?.find(sessionId)?.losses.note(sessionId, [what]);
+      },
       otherRequest: (method, params, { signal }) =>
         new Promise((resolve, reject) => {
           this.#withWire((wire) => wire.requestExtension(method, params, { signal }).then(resolve, reject));
