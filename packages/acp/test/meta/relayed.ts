@@ -88,6 +88,13 @@ function authMethods(version: ProtocolVersion, methods: unknown): Message[] {
   }));
 }
 
+/** The modes are those of the option that says the same. */
+function fittingModes({ modes }: Message): Message {
+  if (modes === undefined) return {};
+  const { availableModes, ...rest } = modes as { availableModes: Message[] };
+  return { modes: { ...rest, availableModes: availableModes.map((mode) => ({ ...mode, id: "value" })) } };
+}
+
 /** What the client asks for, in order, in its version. */
 const asked: Readonly<Record<ProtocolVersion, readonly string[]>> = {
   1: [
@@ -147,7 +154,7 @@ export async function relayedPlaces(
                 authMethods: authMethods(agentVersion, sample.value.authMethods),
               }
             : {};
-    peer.answer(message, agent.said(withFields(sample, fields)));
+    peer.answer(message, agent.said(withFields(sample, { ...fields, ...fittingModes(sample.value) })));
   }
 
   const idle = samplesOf(2, "UpdateSessionNotification", "agent session/update").filter(
@@ -168,14 +175,7 @@ export async function relayedPlaces(
       log: (_level, message, details) => {
         const { lost: what } = (details ?? {}) as { lost?: readonly string[] };
         if (what !== undefined) lost.push(...what);
-        if (process.env["DBG"])
-          console.log(
-            "log",
-            message,
-            JSON.stringify(details, (_, v) => (v instanceof Error ? v.message : v)).slice(0, 600),
-          );
-        if (what !== undefined) return;
-        else if (!/negotiated|connection ends/.test(message)) errors.push({ message, details });
+        else if (!/negotiated|connection ends|in all/.test(message)) errors.push({ message, details });
       },
     },
     (message, peer) => {
@@ -195,7 +195,6 @@ export async function relayedPlaces(
   );
   let id = 0;
   const ask = async (method: string, params: Message): Promise<void> => {
-    if (process.env["DBG"]) console.log("ask", method, id + 1);
     const answered = await sides.client.ask(++id, method, params);
     if (answered.error !== undefined) errors.push({ method, params, error: answered.error });
   };
