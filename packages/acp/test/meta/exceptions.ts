@@ -75,7 +75,7 @@ export const toVersion1: readonly Exception[] = [
     lost: "the metadata of a terminal, which is shown as text",
   },
   {
-    places: /\[tool_call_content_chunk\]\.content\[terminal\]/,
+    places: /\[tool_call_\w+\]\.content(?:\[\])?\[terminal\]/,
     reason: "a terminal without output is not shown in version 1",
     lost: "the metadata of a terminal without output",
   },
@@ -93,7 +93,7 @@ export const toVersion1: readonly Exception[] = [
   ),
   {
     // of the notifications of those updates that have no message
-    places: /^agent session\/update#\d+$/,
+    places: /^(?:agent )?session\/update#\d+$/,
     reason: "an update that is not sent has no notification",
   },
 ];
@@ -114,3 +114,20 @@ export const fromVersion2: readonly Exception[] = [
 
 /** From a client of version 1 to an agent of version 2. */
 export const fromVersion1: readonly Exception[] = [];
+
+/** Messages whose custom data an app cannot set or cannot read, by the beginning of their name. */
+export const notSpoken: Readonly<Record<string, string>> = {
+  "session/cancel": "a client can set it, but no handler of an agent is told of a cancel",
+  "tool_call/cancel":
+    "a client can set it, but no handler of an agent answers it: the signal of the call aborts",
+  "terminal/cancel": "as tool_call/cancel",
+  "session/set_mode": "a mode of our agents is an option, and is set as one",
+  "fs/read_text_file result": "`Files` give plain texts",
+  "fs/write_text_file result": "`Files` give nothing",
+  "terminal/create result": "`Terminals` give a handle",
+  "terminal/output": "a handle takes no options; its result has custom data",
+  "terminal/wait_for_exit": "as terminal/output",
+  "terminal/kill": "a handle takes no options and gives nothing",
+  "terminal/release": "as terminal/kill",
+  "session/update": "tested by its updates",
+};

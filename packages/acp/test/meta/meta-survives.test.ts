@@ -2,9 +2,19 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Place } from "./canaries.ts";
-import { type Exception, fromVersion1, fromVersion2, toVersion1, toVersion2 } from "./exceptions.ts";
+import { methods as v1Methods } from "../../src/wire/v1/methods.gen.ts";
+import { methods as v2Methods } from "../../src/wire/v2/methods.gen.ts";
+import { definitionsOf, type Place } from "./canaries.ts";
+import {
+  type Exception,
+  fromVersion1,
+  fromVersion2,
+  notSpoken,
+  toVersion1,
+  toVersion2,
+} from "./exceptions.ts";
 import { type RelayedPlaces, relayedPlaces } from "./relayed.ts";
+import { spokenMessages, spokenUpdates } from "./spoken.ts";
 
 const deadline = { timeout: 30_000 };
 
@@ -57,3 +67,48 @@ test(
     assertReported(relayed, toVersion2);
   },
 );
+
+/** Every stable message of a version that may have custom data. */
+function messagesOf(version: 1 | 2): readonly string[] {
+  const definitions = definitionsOf(version);
+  const hasMeta = (type: string | undefined) => definitions[type ?? ""]?.properties?.["_meta"] !== undefined;
+  return (version === 1 ? v1Methods : v2Methods)
+    .filter(({ unstable }) => unstable === undefined)
+    .flatMap(({ method, paramsType, resultType }) => [
+      ...(hasMeta(paramsType) ? [method] : []),
+      ...(hasMeta(resultType) ? [`${method} result`] : []),
+    ]);
+}
+
+for (const version of [1, 2] as const) {
+  test(
+    `an app sets and reads the custom data of every message of version ${version} (X2, X5, X7)`,
+    deadline,
+    async () => {
+      const { sent, got } = await spokenMessages(`v${version}`);
+      assert.deepEqual(
+        [...sent].filter((place) => !got.has(place)),
+        [],
+      );
+      const unspoken = messagesOf(version).filter((message) => !sent.has(message));
+      assert.deepEqual(
+        unspoken.filter(
+          (message) => !(message in notSpoken) && !(message.replace(/ result$/, "") in notSpoken),
+        ),
+        [],
+        "a message has custom data that this test does not set",
+      );
+    },
+  );
+
+  test(
+    `the custom data of every update of an agent arrives at a client of version ${version} (X2, X7)`,
+    deadline,
+    async () => {
+      const { sent, got, errors } = await spokenUpdates(`v${version}`);
+      assert.deepEqual(errors, []);
+      const isOfUpdates = ({ places }: Exception) => [...sent].some((place) => places.test(place));
+      assertArrived(sent, got, version === 1 ? toVersion1.filter(isOfUpdates) : []);
+    },
+  );
+}

@@ -1,6 +1,7 @@
 // Encodes tool calls and display terminals for version 1: content is always whole, and terminals are text.
 
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
+import { extraKey } from "../../validation/failure.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
 import { lostMeta, metaOf } from "../wire-fields.ts";
@@ -144,7 +145,9 @@ export class ToolEncoder {
     const sent: wire.ToolCallContent[] = [];
     for (const item of content) {
       if (item.type === "content") {
-        if (isV1Content(item.content)) sent.push(item as wire.ToolCallContent);
+        const content = contentToV1(item.content);
+        if (content !== undefined)
+          sent.push((content === item.content ? item : { ...item, content }) as wire.ToolCallContent);
         else lost?.(`content of type ${String(item.content.type)}`);
       } else if (item.type === "diff") sent.push(diffToV1(item, lost));
       else if (item.type === "terminal") {
@@ -253,6 +256,13 @@ function toolStatus(status: string, lost: Lost | undefined): wire.ToolCallStatus
 
 const v1Content = new Set<unknown>(["text", "image", "audio", "resource_link", "resource"]);
 
-export function isV1Content(block: { type: unknown }): block is wire.ContentBlock {
-  return v1Content.has(block.type);
+/** Undefined for a kind that version 1 does not know. A field that it does not know moves into `_meta`. */
+export function contentToV1(block: { readonly type: unknown }): wire.ContentBlock | undefined {
+  if (!v1Content.has(block.type)) return undefined;
+  if (block.type !== "resource_link" || !("icons" in block)) return block as wire.ContentBlock; // of a known kind
+  const { icons, ...link } = block as { icons: unknown } & Extract<
+    wire.ContentBlock,
+    { type: "resource_link" }
+  >;
+  return { ...link, _meta: { ...metaOf(link)._meta, [extraKey]: { icons } } };
 }

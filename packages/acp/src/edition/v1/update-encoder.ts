@@ -6,7 +6,7 @@ import type { ClientCapabilities, Lost } from "../agent-edition.ts";
 import { bothMeta, lostMeta, metaOf } from "../wire-fields.ts";
 import { commandsToV1 } from "./activation.ts";
 import { optionsToV1, selectOf } from "./config-options.ts";
-import { isV1Content, ToolEncoder } from "./tool-encoder.ts";
+import { contentToV1, ToolEncoder } from "./tool-encoder.ts";
 
 interface PlanEntry {
   readonly content: string;
@@ -46,10 +46,7 @@ export class V1UpdateEncoder {
       case "agent_message_chunk":
       case "agent_thought_chunk":
       case "user_message_chunk":
-        // the same JSON in both versions, but for kinds of content that version 1 does not know
-        if (isV1Content(update.content)) return update as wire.SessionUpdate;
-        lost?.(`content of type ${String(update.content.type)}`);
-        return undefined;
+        return this.#chunk(update, lost);
       case "agent_message":
         return this.#message("agent_message_chunk", update, lost);
       case "agent_thought":
@@ -66,6 +63,16 @@ export class V1UpdateEncoder {
       default:
         return this.#rest(update, lost);
     }
+  }
+
+  /** The same JSON in both versions, but for content that version 1 does not know. */
+  #chunk(update: SessionUpdate & { content: { readonly type: unknown } }, lost: Lost | undefined): Encoded {
+    const content = contentToV1(update.content);
+    // as: of a kind that both versions have
+    if (content !== undefined)
+      return (content === update.content ? update : { ...update, content }) as wire.SessionUpdate;
+    lost?.(`content of type ${String(update.content.type)}`);
+    return undefined;
   }
 
   #rest(update: SessionUpdate, lost: Lost | undefined): Encoded {
@@ -95,8 +102,7 @@ export class V1UpdateEncoder {
         return undefined;
       case "compaction_update":
       case "compaction_summary_chunk":
-        // content is checked again before it is sent
-        if (this.#features.compaction) return update as wire.SessionUpdate;
+        if (this.#features.compaction) return this.#compaction(update, lost);
         lost?.("a compaction of the conversation, which the client does not show");
         return undefined;
       case "state_update":
@@ -109,6 +115,18 @@ export class V1UpdateEncoder {
         lost?.(`the update ${String((update as { sessionUpdate: unknown }).sessionUpdate)}`);
         return undefined;
     }
+  }
+
+  #compaction(
+    update: Extract<SessionUpdate, { sessionUpdate: "compaction_update" | "compaction_summary_chunk" }>,
+    lost: Lost | undefined,
+  ): Encoded {
+    if (update.sessionUpdate === "compaction_summary_chunk") return this.#chunk(update, lost);
+    const { summary: given, ...rest } = update;
+    if (given == null) return update as wire.SessionUpdate; // alike in both versions
+    const summary = given.flatMap((block) => contentToV1(block) ?? []);
+    if (summary.length < given.length) lost?.("content of kinds that version 1 does not know");
+    return { ...rest, summary };
   }
 
   /** One piece for each block of content. The first one has the custom data of the message. */
@@ -126,7 +144,7 @@ export class V1UpdateEncoder {
     }
     this.#sent.add(key);
     const blocks: readonly { readonly type: unknown }[] = given ?? [];
-    const content = blocks.filter(isV1Content);
+    const content = blocks.flatMap((block) => contentToV1(block) ?? []);
     if (content.length < blocks.length) lost?.("content of kinds that version 1 does not know");
     if (content.length === 0) lostMeta(rest, "a message without content", lost);
     const { messageId } = rest;
