@@ -18,6 +18,7 @@ import type {
   SessionListener,
 } from "./session/client-session.ts";
 import { frozen } from "./session/frozen.ts";
+import type { OpenPrompt } from "./session/open-prompt.ts";
 import { OpenQuestions } from "./session/open-questions.ts";
 import { PromptHandle } from "./session/prompt-handle.ts";
 import { SessionEvents } from "./session/session-events.ts";
@@ -36,18 +37,6 @@ export interface OpenSessionSettings {
   cancelled(session: ClientSession): void;
   /** Called when the session has been closed. */
   closed(sessionId: string): void;
-}
-
-interface OpenPrompt {
-  readonly number: number;
-  readonly handle: PromptHandle;
-  readonly content: readonly ContentBlock[];
-  readonly meta: Meta | undefined;
-  readonly withdrawal: AbortController;
-  readonly ended: PromiseWithResolvers<undefined>;
-  isSent: boolean;
-  /** Once it is part of the conversation. */
-  messageId: string | undefined;
 }
 
 export class ConnectedSession implements ClientSession, ClientSessionSink {
