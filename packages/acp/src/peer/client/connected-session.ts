@@ -3,7 +3,6 @@
 import { optional } from "../../base/objects.ts";
 import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
-import type { Log } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
@@ -22,22 +21,9 @@ import type { OpenPrompt } from "./session/open-prompt.ts";
 import { OpenQuestions } from "./session/open-questions.ts";
 import { PromptHandle } from "./session/prompt-handle.ts";
 import { SessionEvents } from "./session/session-events.ts";
+import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { ToolCallTracker } from "./session/tool-call-tracker.ts";
-import type { UnreadLimits } from "./session/unread-updates.ts";
 import type { SessionRequests } from "./session-requests.ts";
-
-export interface OpenSessionSettings {
-  readonly log: Log;
-  readonly unread: UnreadLimits;
-  /** Whether updates are frozen before listeners see them. */
-  readonly isStrict: boolean;
-  /** Whether all that is known of open tool calls is kept. */
-  readonly keepsToolCalls: boolean;
-  /** Called when the user has cancelled the work of the session. */
-  cancelled(session: ClientSession): void;
-  /** Called when the session has been closed. */
-  closed(sessionId: string): void;
-}
 
 export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly sessionId: string;

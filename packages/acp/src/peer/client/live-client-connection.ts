@@ -31,8 +31,9 @@ import type {
 import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
 import type { ClientWire } from "./client-wire.ts";
-import { ConnectedSession, type OpenSessionSettings } from "./connected-session.ts";
+import { ConnectedSession } from "./connected-session.ts";
 import type { CallResult, ClientSession } from "./session/client-session.ts";
+import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { unreadLimits } from "./session/unread-updates.ts";
 import { SessionRequests } from "./session-requests.ts";
 
