@@ -212,6 +212,7 @@ export const fakeSession: AgentSession<{ count: number }> = {
   roots: ["/"],
   mcpServers: [],
   systemPrompt: undefined,
+  _meta: undefined,
   clientCapabilities: fakeCapabilities,
   configOptions: [],
   availableCommands: [],
@@ -254,6 +255,7 @@ export const fakeTurn: Turn<{ count: number }> = {
 export const fakeConnection: AgentConnection = {
   edition: "v2",
   clientInfo: undefined,
+  clientMeta: undefined,
   clientCapabilities: fakeCapabilities,
   closed: new Promise(() => undefined),
   request: async () => undefined,

@@ -24,6 +24,7 @@ export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
 export type {
   AgentDefinition,
   AgentParts,
+  HandledRequest,
   OpenInfo,
 } from "./peer/agent/agent-definition.ts";
 export type {

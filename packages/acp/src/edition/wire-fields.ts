@@ -5,7 +5,14 @@ import type { AuthStatus, ProviderSetting, SessionStatus } from "../model/agent-
 import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { PromptResult } from "../model/update.ts";
-import type { Activation, AgentCapabilities, AgentOp, ListedSessions, SessionInfo } from "./agent-edition.ts";
+import type {
+  Activation,
+  AgentCapabilities,
+  AgentOp,
+  ListedSessions,
+  Lost,
+  SessionInfo,
+} from "./agent-edition.ts";
 import type { ClientEdition } from "./client-edition.ts";
 
 /** `_meta` of a message as the model has it: absent when there is none. */
@@ -16,6 +23,42 @@ export function metaOf(params: object): { _meta?: Meta } {
 
 export function withMeta(meta: Meta | undefined): { _meta?: Meta } {
   return optional({ _meta: meta });
+}
+
+/** The `_meta` of two objects that are one in the other version. The second one's keys win. */
+export function bothMeta(outer: object, inner: object): { _meta?: Meta } {
+  const { _meta: first } = metaOf(outer);
+  const { _meta: second } = metaOf(inner);
+  return withMeta(first === undefined || second === undefined ? (second ?? first) : { ...first, ...second });
+}
+
+/** The key of an update's `_meta` with the custom data of the notification that carries the update. */
+const notificationKey = "parley.dev/notification";
+
+/** The update of a notification. The custom data of the notification becomes part of that of the update. */
+export function updateFromWire({ update, _meta }: { update: object; _meta?: unknown }): object {
+  if (_meta != null) Object.assign(update, { _meta: { ...metaOf(update)._meta, [notificationKey]: _meta } });
+  return update;
+}
+
+/** The params of the notification that carries the update. */
+export function notificationToWire(sessionId: string, update: object): object {
+  const { _meta: meta } = update as { _meta?: Meta | null };
+  if (meta == null || !Object.hasOwn(meta, notificationKey)) return { sessionId, update };
+  const { [notificationKey]: own, ...rest } = meta;
+  const { _meta: _, ...bare } = update as { _meta?: unknown };
+  const of = Object.keys(rest).length === 0 ? bare : { ...bare, _meta: rest };
+  return { sessionId, update: of, _meta: own };
+}
+
+/** Reports custom data of something that the other version does not have. */
+export function lostMeta(value: unknown, what: string, lost: Lost | undefined): void {
+  if (lost !== undefined && hasMeta(value)) lost(`the metadata of ${what}`);
+}
+
+function hasMeta(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([key, inner]) => (key === "_meta" && inner != null) || hasMeta(inner));
 }
 
 /** A copy of the list; undefined when it is empty. */
@@ -35,12 +78,12 @@ export function sharedOp(method: string, params: object, activation: () => Activ
     case "session/list": {
       const { cwd, cursor, archived } = params as { [name in "cwd" | "cursor" | "archived"]?: string | null };
       const query = { cwd: cwd ?? undefined, cursor: cursor ?? undefined, archived: archived ?? undefined };
-      return { op: "list", ...optional(query) };
+      return { op: "list", ...optional(query), ...metaOf(params) };
     }
     case "session/close":
-      return { op: "close", sessionId };
+      return { op: "close", sessionId, ...metaOf(params) };
     case "session/delete":
-      return { op: "delete", sessionId };
+      return { op: "delete", sessionId, ...metaOf(params) };
     case "session/prompt": {
       const { prompt } = params as { prompt: readonly ContentBlock[] };
       return { op: "prompt", sessionId, prompt, ...metaOf(params) };
@@ -100,9 +143,9 @@ export function systemPromptMarker(can: AgentCapabilities) {
   return optional({ systemPrompt: can.systemPrompt ? override : undefined });
 }
 
-export function pageToWire({ sessions, nextCursor }: ListedSessions): object {
+export function pageToWire({ sessions, nextCursor, _meta }: ListedSessions): object {
   const listed = sessions.map(
-    ({ sessionId, cwd, additionalDirectories, title, archived, updatedAt = "" }) => {
+    ({ sessionId, cwd, additionalDirectories, title, archived, updatedAt = "", _meta: meta }) => {
       const time = new Date(updatedAt);
       return {
         sessionId,
@@ -113,19 +156,21 @@ export function pageToWire({ sessions, nextCursor }: ListedSessions): object {
           title,
           archived,
           additionalDirectories: nonEmpty(additionalDirectories),
+          _meta: meta,
         }),
       };
     },
   );
-  return { sessions: listed, ...optional({ nextCursor }) };
+  return { sessions: listed, ...optional({ nextCursor, _meta }) };
 }
 
+/** The custom data of the answer and of the outcome in it is one in the model. */
 export function permissionAnswerFromWire(result: object): PermissionOutcome {
-  const { outcome } = result as { outcome?: { outcome?: unknown; optionId?: unknown; _meta?: Meta | null } };
+  const { outcome } = result as { outcome?: { outcome?: unknown; optionId?: unknown } };
+  const meta = bothMeta(result, outcome ?? {});
   if (outcome?.outcome !== "selected" || typeof outcome.optionId !== "string")
-    return { outcome: "cancelled" };
-  const { optionId, _meta } = outcome;
-  return { outcome: "selected", optionId, ...optional({ _meta: _meta ?? undefined }) };
+    return { outcome: "cancelled", ...meta };
+  return { outcome: "selected", optionId: outcome.optionId, ...meta };
 }
 
 export function elicitationAnswerFromWire(result: object): ElicitationResponse {
@@ -143,7 +188,7 @@ export function elicitationAnswerFromWire(result: object): ElicitationResponse {
 export function listingFromWire(
   result: object,
   { hasArchive }: { readonly hasArchive: boolean },
-): { sessions: SessionInfo[]; nextCursor?: string } {
+): { sessions: SessionInfo[]; nextCursor?: string; _meta?: Meta } {
   const { sessions, nextCursor } = result as {
     sessions: {
       sessionId: string;
@@ -155,8 +200,9 @@ export function listingFromWire(
     }[];
     nextCursor?: string | null;
   };
-  const listed = sessions.map(
-    ({ sessionId, cwd, additionalDirectories = [], title, updatedAt, archived }) => ({
+  const listed = sessions.map((session) => {
+    const { sessionId, cwd, additionalDirectories = [], title, updatedAt, archived } = session;
+    return {
       sessionId,
       cwd,
       additionalDirectories,
@@ -165,10 +211,11 @@ export function listingFromWire(
         updatedAt: updatedAt ?? undefined,
         archived: hasArchive && typeof archived === "boolean" ? archived : undefined,
       }),
-    }),
-  );
+      ...metaOf(session),
+    };
+  });
   // a null cursor is the end, an empty one is not (C20)
-  return { sessions: listed, ...optional({ nextCursor: nextCursor ?? undefined }) };
+  return { sessions: listed, ...optional({ nextCursor: nextCursor ?? undefined }), ...metaOf(result) };
 }
 
 const authStates: ReadonlySet<unknown> = new Set(["authenticated", "unauthenticated", "not_required"]);

@@ -1,6 +1,6 @@
 // The interfaces of files and terminals, on this machine or at the client.
 
-import type { ExitStatus } from "./content.ts";
+import type { ExitStatus, Meta } from "./content.ts";
 
 /** The part of a file to read. */
 export interface ReadTextOptions {
@@ -12,6 +12,8 @@ export interface ReadTextOptions {
   readonly followLinks?: boolean | undefined;
   /** Aborting it stops reading. */
   readonly signal?: AbortSignal | undefined;
+  /** Custom data of the request to a client. */
+  readonly _meta?: Meta | undefined;
 }
 
 /** Options for writing a file. */
@@ -20,6 +22,8 @@ export interface WriteTextOptions {
   readonly followLinks?: boolean | undefined;
   /** Aborting it prevents the write, if the write has not begun. */
   readonly signal?: AbortSignal | undefined;
+  /** Custom data of the request to a client. */
+  readonly _meta?: Meta | undefined;
 }
 
 /**
@@ -60,6 +64,8 @@ export interface CreateTerminalOptions {
   readonly outputByteLimit?: number | undefined;
   /** Aborting it ends the attempt to start the command. */
   readonly signal?: AbortSignal | undefined;
+  /** Custom data of the request to a client. */
+  readonly _meta?: Meta | undefined;
 }
 
 /** The current output and state of a terminal. */
@@ -70,6 +76,8 @@ export interface TerminalSnapshot {
   readonly truncated: boolean;
   /** Present once the command has ended. */
   readonly exitStatus?: ExitStatus;
+  /** Custom data of a client's answer. */
+  readonly _meta?: Meta | undefined;
 }
 
 /** A running or finished command. Always release it, even after `kill`, or use `await using`. */

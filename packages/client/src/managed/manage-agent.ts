@@ -1,7 +1,7 @@
 // Runs a managed agent: a connection that survives the crashes of its process, with login, pause and close.
 
 import { type ClientConnection, type ClientSession, ConnectionError } from "@parley/acp";
-import { argumentText, isObject, withTimeout } from "@parley/acp/internal";
+import { argumentText, isObject, optional, withTimeout } from "@parley/acp/internal";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { abortable } from "./abortable.ts";
 import type { ManagedAgent } from "./managed-agent.ts";
@@ -56,6 +56,9 @@ export async function manageAgent(
     get capabilities() {
       return process.latest.capabilities;
     },
+    get _meta() {
+      return process.latest._meta;
+    },
     get authMethods() {
       return process.latest.authMethods;
     },
@@ -81,14 +84,16 @@ export async function manageAgent(
     forkSession: (id, given) => sessions.begin(given, (session) => session.openFork(id)),
     listSessions: (query = {}) => call(query, "list its sessions", (agent) => agent.listSessions(query)),
     async deleteSession(id, given = {}) {
-      await call(given, "delete the session", (agent) => agent.deleteSession(id, given));
+      const result = await call(given, "delete the session", (agent) => agent.deleteSession(id, given));
       sessions.find(id)?.end();
       options.recorder?.ended?.(id);
+      return result;
     },
     async archiveSession(id, given = {}) {
-      await call(given, "archive the session", (agent) => agent.archiveSession(id, given));
+      const result = await call(given, "archive the session", (agent) => agent.archiveSession(id, given));
       sessions.find(id)?.end();
       options.recorder?.ended?.(id);
+      return result;
     },
     unarchiveSession: (id, given = {}) =>
       call(given, "unarchive the session", (agent) => agent.unarchiveSession(id, given)),
@@ -103,8 +108,9 @@ export async function manageAgent(
       call(given, "set the provider", (agent) => agent.setProvider(setting, given)),
     disableProvider: (id, given = {}) =>
       call(given, "disable the provider", (agent) => agent.disableProvider(id, given)),
-    login: (methodId, { signal } = {}) => abortable(signal, process.login(methodId)),
-    logout: ({ signal } = {}) => abortable(signal, process.logout()),
+    login: (methodId, { signal, _meta } = {}) =>
+      abortable(signal, process.login(methodId, optional({ _meta }))),
+    logout: ({ signal, _meta } = {}) => abortable(signal, process.logout(optional({ _meta }))),
     async request(method, params, given) {
       const { agent } = await abortable(given?.signal, process.running());
       return agent.request(method, params, given);

@@ -7,7 +7,7 @@ import type { AgentEntry } from "../agents/agent-spec.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError, stderrHint } from "../launch/launch-error.ts";
 import { clientDefinition, type SessionLookup } from "./client-definition.ts";
-import { logIn } from "./log-in.ts";
+import { type Custom, logIn } from "./log-in.ts";
 import type { ManageAgentOptions } from "./managed-options.ts";
 import { problemOf } from "./problem.ts";
 
@@ -31,7 +31,7 @@ export class ManagedProcess {
   #launched: LaunchedAgent | undefined;
   #latest: LaunchedAgent["agent"] | undefined;
   #crashes: number[] = [];
-  #loggingIn: Promise<void> | undefined;
+  #loggingIn: Promise<Custom> | undefined;
   #closing: Promise<void> | undefined;
   #isPaused = false;
   readonly #authListeners = new Set<(status: AuthStatus) => void>();
@@ -61,20 +61,21 @@ export class ManagedProcess {
   }
 
   /** Without a method, sessions that want a login at the same time share one. `why` is what the agent said. */
-  async login(methodId?: string, why?: string): Promise<void> {
-    if (methodId !== undefined) return logIn(this, await this.running(), methodId);
+  async login(methodId?: string, custom: Custom = {}, why?: string): Promise<Custom> {
+    if (methodId !== undefined) return logIn(this, await this.running(), methodId, custom);
     this.#loggingIn ??= this.running()
-      .then((launched) => logIn(this, launched, undefined, why))
+      .then((launched) => logIn(this, launched, undefined, custom, why))
       .finally(() => {
         this.#loggingIn = undefined;
       });
-    await this.#loggingIn;
+    return this.#loggingIn;
   }
 
-  async logout(): Promise<void> {
+  async logout(custom: Custom = {}): Promise<Custom> {
     const { agent } = await this.running();
-    await agent.logout();
+    const result = await agent.logout(custom);
     this.#credentials = {};
+    return result;
   }
 
   /** Reports of every process of the agent. */

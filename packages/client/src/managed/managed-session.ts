@@ -21,6 +21,7 @@ import {
 } from "@parley/acp/internal";
 import type { AvailableCommand, Meta } from "@parley/acp/model";
 import { LaunchError } from "../launch/launch-error.ts";
+import type { Custom } from "./log-in.ts";
 import type { ManagedSessionOptions } from "./managed-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { ManagedPrompt, type ManagedPromptOptions, type PromptContent } from "./managed-prompt.ts";
@@ -125,35 +126,37 @@ export class ManagedSession implements ClientSession {
     );
   }
 
-  cancel(): void {
+  cancel(custom?: Custom): void {
     const prompts = this.#prompts();
-    if (prompts.length === 0) this.inner?.cancel();
+    if (prompts.length === 0) this.inner?.cancel(custom);
     for (const prompt of prompts) prompt.cancel();
   }
 
-  async cancelToolCall(toolCallId: string): Promise<void> {
+  async cancelToolCall(toolCallId: string, custom?: Custom): Promise<Custom> {
     this.#checkOpen("cancelToolCall");
-    await this.inner?.cancelToolCall(toolCallId);
+    return (await this.inner?.cancelToolCall(toolCallId, custom)) ?? {};
   }
 
-  async cancelTerminal(terminalId: string): Promise<void> {
+  async cancelTerminal(terminalId: string, custom?: Custom): Promise<Custom> {
     this.#checkOpen("cancelTerminal");
-    await this.inner?.cancelTerminal(terminalId);
+    return (await this.inner?.cancelTerminal(terminalId, custom)) ?? {};
   }
 
-  async setConfigOption(configId: string, value: string | boolean): Promise<void> {
+  async setConfigOption(configId: string, value: string | boolean, custom?: Custom): Promise<Custom> {
     this.#checkOpen("setConfigOption");
     const session = await this.#activation.active();
-    await session.setConfigOption(configId, value);
+    const result = await session.setConfigOption(configId, value, custom);
     this.#activation.chosen[configId] = value;
+    return result;
   }
 
-  async setMode(mode: string): Promise<void> {
+  async setMode(mode: string, custom?: Custom): Promise<Custom> {
     this.#checkOpen("setMode");
     const session = await this.#activation.active();
-    await session.setMode(mode);
+    const result = await session.setMode(mode, custom);
     const option = session.configOptions.find((each) => each.category === "mode");
     if (option !== undefined) this.#activation.chosen[option.configId] = mode;
+    return result;
   }
 
   async setTitle(title: string): Promise<string> {
@@ -161,14 +164,15 @@ export class ManagedSession implements ClientSession {
     return (await this.#activation.active()).setTitle(title);
   }
 
-  async close(): Promise<void> {
+  async close(custom?: Custom): Promise<Custom> {
     const { inner } = this;
     this.end();
     try {
-      await inner?.close();
+      return (await inner?.close(custom)) ?? {};
     } catch (error) {
       // an agent that has ended has closed it
       if (!(error instanceof ConnectionError)) throw error;
+      return {};
     } finally {
       // after its last entry
       this.#process.options.recorder?.ended?.(this.sessionId);
@@ -290,7 +294,7 @@ export class ManagedSession implements ClientSession {
       signal: prompt.signal,
       isOver: this.#isClosed,
       session: this.#activation,
-      login: (why) => this.#process.login(undefined, why),
+      login: (why) => this.#process.login(undefined, {}, why),
     };
   }
 

@@ -23,7 +23,7 @@ export interface Recovery {
   readonly isOver: boolean;
   readonly session: SessionActivation;
   /** `why` is what the agent said. */
-  login(why: string): Promise<void>;
+  login(why: string): Promise<unknown>;
 }
 
 /** The longest pause that an agent may ask for. */

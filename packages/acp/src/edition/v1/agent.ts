@@ -14,12 +14,15 @@ import type {
   AgentOpResult,
   ClientCapabilities,
   Introduction,
+  Lost,
   OptionsOf,
   WireCall,
 } from "../agent-edition.ts";
+import { partsMetaFromV1, withPartsMetaInV1 } from "../capability-meta.ts";
 import { steeringKey, terminalOutputKey } from "../vendor-extensions.ts";
 import {
   markers,
+  metaOf,
   pageToWire,
   sessionMarkers,
   sharedOp,
@@ -44,7 +47,7 @@ export const v1AgentEdition: AgentEdition = {
   reinitializes: false,
   showsDiffTexts: true,
   initializeParams: (params) => params,
-  authMethods: (methods) => methods.map(authMethodToV1),
+  authMethods: (methods) => methods.map((method) => authMethodToV1(method)),
   client,
   introduce,
   decode,
@@ -79,7 +82,9 @@ function client(params: object): Introduction<ClientCapabilities> {
       subagents: can.subagents != null,
       terminalOutput: can._meta?.[terminalOutputKey] === true,
       ...withMeta(metaBesides(can._meta)),
+      ...partsMetaFromV1(can),
     },
+    ...metaOf(params),
   };
 }
 
@@ -90,17 +95,20 @@ function metaBesides(meta: wire.Meta | null | undefined): wire.Meta | undefined 
   return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
-function introduce(agent: AgentIntroduction): Immutable<wire.InitializeResponse> {
+function introduce(agent: AgentIntroduction, lost?: Lost): Immutable<wire.InitializeResponse> {
+  const { partsMeta } = agent.capabilities;
   return {
     protocolVersion: 1,
-    agentCapabilities: capabilities(agent.capabilities, agent._meta),
-    authMethods: agent.authMethods.map(authMethodToV1),
+    agentCapabilities: withPartsMetaInV1(capabilities(agent.capabilities), partsMeta, lost),
+    authMethods: agent.authMethods.map((method) => authMethodToV1(method, lost)),
     ...optional({ agentInfo: agent.info }),
-    ...(agent.capabilities.steer ? { _meta: { [steeringKey]: { supported: true } } } : {}),
+    ...withMeta(
+      agent.capabilities.steer ? { ...agent._meta, [steeringKey]: { supported: true } } : agent._meta,
+    ),
   };
 }
 
-function capabilities(can: AgentCapabilities, meta: wire.Meta | undefined): wire.AgentCapabilities {
+function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
   return {
     loadSession: can.load,
     promptCapabilities: { image: can.image, audio: can.audio, embeddedContext: can.embeddedContext },
@@ -114,7 +122,7 @@ function capabilities(can: AgentCapabilities, meta: wire.Meta | undefined): wire
       ? { auth: optional({ logout: can.logout ? {} : undefined, status: can.authStatus ? {} : undefined }) }
       : {}),
     ...markers(can, "providers"),
-    ...withMeta(meta),
+    ...metaOf(can),
   };
 }
 
@@ -124,9 +132,9 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
   const { sessionId } = params;
   switch (method) {
     case "authenticate":
-      return { op: "login", methodId: (given as wire.AuthenticateRequest).methodId };
+      return { op: "login", methodId: (given as wire.AuthenticateRequest).methodId, ...metaOf(given) };
     case "logout":
-      return { op: "logout" };
+      return { op: "logout", ...metaOf(given) };
     case "session/load":
     case "session/resume":
       return {
@@ -136,15 +144,27 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
         replay: method === "session/load",
       };
     case "session/set_mode":
-      return byCategory("mode", given as wire.SetSessionModeRequest, optionsOf(sessionId));
+      return {
+        ...byCategory("mode", given as wire.SetSessionModeRequest, optionsOf(sessionId)),
+        ...metaOf(given),
+      };
     case "session/set_model": {
       const { modelId } = given as { modelId?: unknown };
-      return byCategory("model", { sessionId, modeId: String(modelId) }, optionsOf(sessionId));
+      return {
+        ...byCategory("model", { sessionId, modeId: String(modelId) }, optionsOf(sessionId)),
+        ...metaOf(given),
+      };
     }
     case "session/set_config_option": {
       const { configId, value } = given as wire.SetSessionConfigOptionRequest;
       const option = optionsOf(sessionId).find((each) => each.configId === configId);
-      return { op: "set_option", sessionId, configId, value: valueForOption(option, value) };
+      return {
+        op: "set_option",
+        sessionId,
+        configId,
+        value: valueForOption(option, value),
+        ...metaOf(given),
+      };
     }
     default:
       return sharedOp(method, given, () => activationFromV1(params));
@@ -155,7 +175,7 @@ function byCategory(
   category: "mode" | "model",
   { sessionId, modeId }: { sessionId: string; modeId: string },
   options: readonly SessionConfigOption[],
-): AgentOp {
+): Extract<AgentOp, { op: "set_option" }> {
   const option = selectOf(options, category);
   if (option === undefined) throw RequestError.invalidParams(`this session has no ${category} to set`);
   return {
@@ -170,11 +190,14 @@ function byCategory(
 function encode(method: string, result: AgentOpResult): object {
   switch (result.kind) {
     case "none":
-      return {};
+      return withMeta(result._meta);
     case "options":
       // set_mode and set_model have empty results
-      if (method !== "session/set_config_option") return {};
-      return { configOptions: optionsToV1(result.options, result.client.booleanOptions) };
+      if (method !== "session/set_config_option") return withMeta(result._meta);
+      return {
+        configOptions: optionsToV1(result.options, result.client.booleanOptions),
+        ...withMeta(result._meta),
+      };
     case "page":
       return pageToWire(result.page);
     case "value":

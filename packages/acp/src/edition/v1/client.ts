@@ -5,12 +5,15 @@ import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
 import { wireError } from "../../model/prompt-error.ts";
 import type { PromptError, PromptResult, SessionUpdate, StopReason } from "../../model/update.ts";
+import { WholeFirst } from "../../model/whole-first.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
+import { partsMetaFromV1 } from "../capability-meta.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
+import type { MessageNames } from "../message-names.ts";
 import { steeringKey } from "../vendor-extensions.ts";
-import { elicitationFromWire, metaOf, usageFromWire } from "../wire-fields.ts";
+import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
 import { permissionFromV1 } from "./permission.ts";
@@ -22,8 +25,8 @@ export const v1ClientEdition: ClientEdition = {
   name: "v1",
   pipelinesPrompts: false,
   agent,
-  login: (methodId) => ({ method: "authenticate", params: { methodId } }),
-  logout: () => ({ method: "logout", params: {} }),
+  login: (methodId, meta) => ({ method: "authenticate", params: { methodId, ...withMeta(meta) } }),
+  logout: (meta) => ({ method: "logout", params: withMeta(meta) }),
   open: (activation) => ({ method: "session/new", params: activationToV1(activation) }),
   activate: (sessionId, activation, replay) => ({
     method: replay ? "session/load" : "session/resume",
@@ -40,7 +43,7 @@ export const v1ClientEdition: ClientEdition = {
     method === "session/set_config_option"
       ? optionsFromV1((result as wire.SetSessionConfigOptionResponse).configOptions)
       : undefined,
-  session: (unstable) => new V1ClientSession(unstable),
+  session: (unstable, names) => new V1ClientSession(unstable, names),
   permission(params, titleOf) {
     const request = params as wire.RequestPermissionRequest;
     const { sessionId, toolCall } = request;
@@ -85,9 +88,10 @@ function agent(result: object): AgentIntroduction {
       authStatus: can.auth?.status != null,
       providers: can.providers != null,
       ...metaOf(can),
+      ...partsMetaFromV1(can),
     },
     authMethods: authMethods.map(authMethodFromV1),
-    _meta: can._meta ?? undefined,
+    ...metaOf(result),
   };
 }
 
@@ -97,17 +101,23 @@ function takesSteering(result: object): boolean {
 }
 
 /** Options that stand for modes and models are set the way version 1 sets those. */
-function setOption(sessionId: string, option: SessionConfigOption, value: string | boolean): WireCall {
+function setOption(
+  sessionId: string,
+  option: SessionConfigOption,
+  value: string | boolean,
+  meta: wire.Meta | undefined,
+): WireCall {
+  const common = { sessionId, ...withMeta(meta) };
   if (option.configId === modeConfigId) {
-    return { method: "session/set_mode", params: { sessionId, modeId: String(value) } };
+    return { method: "session/set_mode", params: { ...common, modeId: String(value) } };
   }
   if (option.configId === modelConfigId) {
-    return { method: "session/set_model", params: { sessionId, modelId: String(value) } };
+    return { method: "session/set_model", params: { ...common, modelId: String(value) } };
   }
   const type = typeof value === "boolean" ? { type: "boolean" } : {};
   return {
     method: "session/set_config_option",
-    params: { sessionId, configId: option.configId, ...type, value },
+    params: { ...common, configId: option.configId, ...type, value },
   };
 }
 
@@ -117,11 +127,11 @@ function service(method: string, params: object): { sessionId: string; op: Servi
     case "fs/read_text_file": {
       const { path, line, limit } = params as wire.ReadTextFileRequest;
       const range = optional({ line: line ?? undefined, limit: limit ?? undefined });
-      return { sessionId, op: { op: "read", path, ...range } };
+      return { sessionId, op: { op: "read", path, ...range, ...metaOf(params) } };
     }
     case "fs/write_text_file": {
       const { path, content } = params as wire.WriteTextFileRequest;
-      return { sessionId, op: { op: "write", path, content } };
+      return { sessionId, op: { op: "write", path, content, ...metaOf(params) } };
     }
     case "terminal/create":
       return { sessionId, op: createTerminal(params as wire.CreateTerminalRequest) };
@@ -146,18 +156,21 @@ function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
     args,
     env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
     ...optional({ cwd: cwd ?? undefined, outputByteLimit: outputByteLimit ?? undefined }),
+    ...metaOf(params),
   };
 }
 
 /** Makes up the states and echoes that version 1 does not have. */
 class V1ClientSession implements ClientSessionEdition {
   readonly #decoder: V1UpdateDecoder;
+  /** Of the replay that runs: version 1 sends the pieces of messages, which the app may still have. */
+  #wholes: WholeFirst | undefined;
   #open: number | undefined;
   readonly #joined: number[] = [];
   #cancelled = false;
 
-  constructor(unstable: UnstableFeatures) {
-    this.#decoder = new V1UpdateDecoder(unstable);
+  constructor(unstable: UnstableFeatures, names: MessageNames) {
+    this.#decoder = new V1UpdateDecoder(unstable, names);
   }
 
   setOptions(options: readonly SessionConfigOption[]): void {
@@ -168,24 +181,30 @@ class V1ClientSession implements ClientSessionEdition {
     return this.#decoder.withStandIns(options);
   }
 
-  setReplaying(): void {
-    this.#decoder.endRun();
+  setReplaying(replaying: boolean): void {
+    this.#decoder.setReplaying(replaying);
+    this.#wholes = replaying ? new WholeFirst() : undefined;
   }
 
   receive(update: object, out: ClientSessionSink): void {
     const decoder = this.#decoder;
     const decoded = decoder.decode(update as wire.SessionUpdate); // validated by the method's row
-    if (decoder.terminals.length === 0) return out.update(decoded);
+    if (decoder.terminals.length === 0) return this.#show(decoded, out);
     const terminals = decoder.terminals.splice(0);
-    if (saysMore(decoded)) out.update(decoded);
-    for (const each of terminals) out.update(each);
+    if (saysMore(decoded)) this.#show(decoded, out);
+    for (const each of terminals) this.#show(each, out);
+  }
+
+  #show(update: SessionUpdate, out: ClientSessionSink): void {
+    if (this.#wholes === undefined) out.update(update);
+    else for (const each of this.#wholes.take(update)) out.update(each);
   }
 
   promptSent(prompt: number, content: readonly ContentBlock[], out: ClientSessionSink): void {
     this.#open = prompt;
     this.#cancelled = false;
     this.#decoder.endRun();
-    const messageId = this.#decoder.mintMessageId();
+    const messageId = this.#decoder.mintMessageId("user_message_chunk");
     out.update({ sessionUpdate: "state_update", state: "running" });
     out.accepted(prompt, messageId);
     out.update({ sessionUpdate: "user_message", messageId, content: [...content] });
@@ -193,7 +212,7 @@ class V1ClientSession implements ClientSessionEdition {
 
   steered(prompt: number, content: readonly ContentBlock[], isJoined: boolean, out: ClientSessionSink): void {
     this.#decoder.endRun();
-    const messageId = this.#decoder.mintMessageId();
+    const messageId = this.#decoder.mintMessageId("user_message_chunk");
     out.accepted(prompt, messageId);
     out.update({ sessionUpdate: "user_message", messageId, content: [...content] });
     if (isJoined && this.#open !== undefined) this.#joined.push(prompt);

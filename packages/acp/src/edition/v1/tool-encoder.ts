@@ -2,9 +2,11 @@
 // client shows them.
 
 import { fromBase64 } from "../../base/base64.ts";
-import type { ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
+import { extraKey } from "../../validation/failure.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
+import { lostMeta, metaOf } from "../wire-fields.ts";
 import { TerminalReports, type TerminalUpdate } from "./terminal-reports.ts";
 
 interface DisplayTerminal {
@@ -83,6 +85,7 @@ export class ToolEncoder {
     if (update.kind != null) sent.kind = toolKind(update.kind, lost);
     if (update.status != null) sent.status = toolStatus(update.status, lost);
     if (lost !== undefined && !first) cleared(update, lost);
+    if (update.capabilities != null) lostMeta(update.capabilities, "what a tool call can do", lost);
     if (content !== undefined) sent.content = this.#content(content ?? [], lost);
     if (update.locations !== undefined) sent.locations = [...(update.locations ?? [])];
     if (update.rawInput != null) sent.rawInput = update.rawInput;
@@ -112,14 +115,18 @@ export class ToolEncoder {
   }
 
   /** Version 1 has no chunks of content: the whole of it is sent again. */
-  chunk(toolCallId: string, content: ToolCallContent, lost?: Lost): Encoded {
-    const known = this.#contents.get(toolCallId) ?? [];
-    return this.update({ sessionUpdate: "tool_call_update", toolCallId, content: [...known, content] }, lost);
+  chunk(
+    { content, ...rest }: Extract<SessionUpdate, { sessionUpdate: "tool_call_content_chunk" }>,
+    lost?: Lost,
+  ): Encoded {
+    const known = this.#contents.get(rest.toolCallId) ?? [];
+    return this.update({ ...rest, sessionUpdate: "tool_call_update", content: [...known, content] }, lost);
   }
 
   terminal(update: TerminalUpdate, lost?: Lost): readonly wire.SessionUpdate[] {
     if (this.#reports !== undefined) return this.#reports.update(update, lost);
     const { terminalId } = update;
+    lostMeta(update, "a terminal, which is shown as text", lost);
     let terminal = this.#terminals.get(terminalId);
     if (terminal === undefined) {
       terminal = {
@@ -178,15 +185,18 @@ export class ToolEncoder {
     const sent: wire.ToolCallContent[] = [];
     for (const item of content) {
       if (item.type === "content") {
-        if (isV1Content(item.content)) sent.push(item as wire.ToolCallContent);
+        const content = contentToV1(item.content);
+        if (content !== undefined)
+          sent.push((content === item.content ? item : { ...item, content }) as wire.ToolCallContent);
         else lost?.(`content of type ${String(item.content.type)}`);
       } else if (item.type === "diff") sent.push(diffToV1(item, lost));
       else if (item.type === "terminal") {
         if (this.#reports !== undefined || this.#clientTerminals.has(item.terminalId)) sent.push(item);
         else {
           const text = this.#terminals.get(item.terminalId)?.text ?? "";
-          if (text !== "")
-            sent.push(textContent(text.length > shownChars ? `…${text.slice(-shownChars)}` : text));
+          const shown = text.length > shownChars ? `…${text.slice(-shownChars)}` : text;
+          if (text !== "") sent.push({ ...textContent(shown), ...metaOf(item) });
+          else lostMeta(item, "a terminal without output", lost);
         }
       }
     }
@@ -235,13 +245,13 @@ function diffToV1(
   diff: Extract<ToolCallContent, { type: "diff" }>,
   lost: Lost | undefined,
 ): wire.ToolCallContent {
-  if (diff.path !== undefined && diff.newText !== undefined) {
-    const { path, oldText, newText } = diff;
-    return oldText == null ? { type: "diff", path, newText } : { type: "diff", path, newText, oldText };
-  }
+  lostMeta([diff.changes, diff.patch], "a change and its patch", lost);
+  const { path, oldText, newText, changes, patch, ...rest } = diff;
+  if (path !== undefined && newText !== undefined)
+    return oldText == null ? { ...rest, path, newText } : { ...rest, path, newText, oldText };
   lost?.("the texts of a change: its patch is shown");
-  const changes = diff.changes.map((change) => `${String(change.operation)} ${String(change.path ?? "")}`);
-  return textContent(diff.patch?.text ?? changes.join("\n"));
+  const operations = changes.map((change) => `${String(change.operation)} ${String(change.path ?? "")}`);
+  return { ...textContent(patch?.text ?? operations.join("\n")), ...metaOf(diff) };
 }
 
 const kinds = new Set([
@@ -281,6 +291,13 @@ function toolStatus(status: string, lost: Lost | undefined): wire.ToolCallStatus
 
 const v1Content = new Set<unknown>(["text", "image", "audio", "resource_link", "resource"]);
 
-export function isV1Content(block: { type: unknown }): block is wire.ContentBlock {
-  return v1Content.has(block.type);
+/** Undefined for a kind that version 1 does not know. A field that it does not know moves into `_meta`. */
+export function contentToV1(block: { readonly type: unknown }): wire.ContentBlock | undefined {
+  if (!v1Content.has(block.type)) return undefined;
+  if (block.type !== "resource_link" || !("icons" in block)) return block as wire.ContentBlock; // of a known kind
+  const { icons, ...link } = block as { icons: unknown } & Extract<
+    wire.ContentBlock,
+    { type: "resource_link" }
+  >;
+  return { ...link, _meta: { ...metaOf(link)._meta, [extraKey]: { icons } } };
 }

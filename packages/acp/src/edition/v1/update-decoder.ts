@@ -6,12 +6,15 @@ import type { SessionUpdate, ToolCallUpdate } from "../../model/update.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v1/methods.gen.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
-import { metaOf } from "../wire-fields.ts";
+import type { MessageNames } from "../message-names.ts";
 import { commandsFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, modeOption, optionsFromV1 } from "./config-options.ts";
 import { TerminalMeta } from "./terminal-meta.ts";
 
-type Chunk = Extract<wire.SessionUpdate, { sessionUpdate: "agent_message_chunk" }>;
+type Chunk = Extract<
+  wire.SessionUpdate,
+  { sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk" }
+>;
 
 const progress = ["pending", "in_progress", "completed", "failed"];
 
@@ -21,9 +24,9 @@ export class V1UpdateDecoder {
   #runId = "";
   /** The turn is over, and nothing else has come: more of the same goes on with the last message. */
   #isTail = false;
-  /** Random: a session goes on in other processes, and an agent must not guess the ids of messages. */
-  readonly #mark = crypto.randomUUID().slice(0, 8);
-  #minted = 0;
+  readonly #names: MessageNames;
+  /** A message has come since a replay began. */
+  #hasHistory = false;
   /** How far each tool call has come: a late announcement must not set it back. */
   #progress: Map<string, number> | undefined;
   options: readonly SessionConfigOption[] = [];
@@ -32,8 +35,9 @@ export class V1UpdateDecoder {
   readonly terminals: SessionUpdate[] = [];
   readonly #unstable: UnstableFeatures;
 
-  constructor(unstable: UnstableFeatures) {
+  constructor(unstable: UnstableFeatures, names: MessageNames) {
     this.#unstable = unstable;
+    this.#names = names;
   }
 
   decode(update: wire.SessionUpdate): SessionUpdate {
@@ -47,19 +51,18 @@ export class V1UpdateDecoder {
       case "tool_call_update":
         this.#run = "";
         return this.#tool(update);
-      case "plan":
-        return {
-          sessionUpdate: "plan_update",
-          // as: validated by the method's row
-          plan: { type: "items", planId: "main", entries: update.entries as readonly PlanEntry[] },
-          ...metaOf(update),
-        };
+      case "plan": {
+        const { entries, ...rest } = update;
+        // as: validated by the method's row
+        const plan = { type: "items", planId: "main", entries: entries as readonly PlanEntry[] };
+        return { ...rest, sessionUpdate: "plan_update", plan } as SessionUpdate;
+      }
       case "available_commands_update": {
         const availableCommands = commandsFromV1(update.availableCommands);
         return { ...update, availableCommands } as SessionUpdate; // as above
       }
       case "current_mode_update":
-        return this.#mode(update.currentModeId);
+        return this.#mode(update);
       case "config_option_update":
         this.options = this.withStandIns(optionsFromV1(update.configOptions));
         return { ...update, configOptions: [...this.options] } as SessionUpdate; // as above
@@ -83,22 +86,25 @@ export class V1UpdateDecoder {
     this.#isTail = true;
   }
 
-  mintMessageId(): string {
-    this.#minted++;
-    // an agent that names only some of its messages must not hit upon the same
-    return `unnamed-${this.#mark}-${this.#minted}`;
+  mintMessageId(kind: Chunk["sessionUpdate"]): string {
+    return this.#names.next(kind.replace(/_chunk$/, ""));
   }
 
-  #chunk(
-    update:
-      | Chunk
-      | Extract<wire.SessionUpdate, { sessionUpdate: "user_message_chunk" | "agent_thought_chunk" }>,
-  ): SessionUpdate {
+  /** A history may come, from its beginning, or has come. */
+  setReplaying(replaying: boolean): void {
+    this.endRun();
+    if (replaying) this.#names.beginReplay();
+    else this.#names.endReplay({ hasCome: this.#hasHistory });
+    this.#hasHistory = false;
+  }
+
+  #chunk(update: Chunk): SessionUpdate {
+    this.#hasHistory = true;
     if (typeof update.messageId === "string") this.#run = "";
     else {
       if (this.#run !== update.sessionUpdate) {
         this.#run = update.sessionUpdate;
-        this.#runId = this.mintMessageId();
+        this.#runId = this.mintMessageId(update.sessionUpdate);
       }
       update.messageId = this.#runId;
     }
@@ -126,15 +132,16 @@ export class V1UpdateDecoder {
     else if (now >= 0) this.#progress.set(tool.toolCallId, now);
   }
 
-  #mode(currentModeId: string): SessionUpdate {
+  #mode({ currentModeId, ...rest }: wire.CurrentModeUpdate): SessionUpdate {
     let found = false;
     this.options = this.options.map((option) => {
       if (found || option.category !== "mode" || option.type !== "select") return option;
       found = true;
       return { ...option, currentValue: currentModeId };
     });
-    if (!found) this.options = [modeOption(currentModeId, []), ...this.options];
-    return { sessionUpdate: "config_option_update", configOptions: [...this.options] };
+    if (!found) this.options = [modeOption({ currentModeId, availableModes: [] }), ...this.options];
+    const configOptions = [...this.options];
+    return { ...rest, sessionUpdate: "config_option_update", configOptions } as SessionUpdate; // as above
   }
 
   /** An agent that lists its options without its mode and models still has those that its session began with. */

@@ -13,6 +13,7 @@ import type {
   ClientCapabilities,
   Introduction,
 } from "../agent-edition.ts";
+import { partsMetaOf, withPartsMeta } from "../capability-meta.ts";
 import {
   markers,
   metaOf,
@@ -39,11 +40,12 @@ export const v2AgentEdition: AgentEdition = {
   initializeParams,
   authMethods: (methods): Immutable<readonly wire.AuthMethod[]> => methods,
   client,
-  introduce: (agent): Immutable<wire.InitializeResponse> => ({
+  introduce: (agent, lost): Immutable<wire.InitializeResponse> => ({
     protocolVersion: 2,
     info: agent.info ?? { name: "unknown", version: "unknown" },
-    capabilities: { ...capabilities(agent.capabilities), ...withMeta(agent._meta) },
+    capabilities: withPartsMeta(capabilities(agent.capabilities), agent.capabilities.partsMeta, lost),
     authMethods: agent.authMethods,
+    ...withMeta(agent._meta),
   }),
   decode,
   encode,
@@ -86,8 +88,10 @@ function client(params: object): Introduction<ClientCapabilities> {
       plans: true,
       subagents: true,
       terminalOutput: true,
-      ...withMeta(can._meta ?? undefined),
+      ...metaOf(can),
+      ...partsMetaOf(can),
     },
+    ...metaOf(params),
   };
 }
 
@@ -102,6 +106,7 @@ function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
     },
     ...(can.authStatus ? { auth: { status: {} } } : {}),
     ...markers(can, "providers"),
+    ...metaOf(can),
   };
 }
 
@@ -110,9 +115,9 @@ function decode(method: string, given: object): AgentOp | undefined {
   const { sessionId } = given as { sessionId: string };
   switch (method) {
     case "auth/login":
-      return { op: "login", methodId: (given as wire.LoginAuthRequest).methodId };
+      return { op: "login", methodId: (given as wire.LoginAuthRequest).methodId, ...metaOf(given) };
     case "auth/logout":
-      return { op: "logout" };
+      return { op: "logout", ...metaOf(given) };
     case "session/resume": {
       const params = given as wire.ResumeSessionRequest;
       return {
@@ -124,15 +129,21 @@ function decode(method: string, given: object): AgentOp | undefined {
     }
     case "session/set_config_option": {
       const { configId, value } = given as { configId: string; value: string | boolean };
-      return { op: "set_option", sessionId, configId, value };
+      return { op: "set_option", sessionId, configId, value, ...metaOf(given) };
     }
     case "tool_call/cancel":
-      return { op: "cancel_tool", sessionId, toolCallId: (given as wire.CancelToolCallRequest).toolCallId };
+      return {
+        op: "cancel_tool",
+        sessionId,
+        toolCallId: (given as wire.CancelToolCallRequest).toolCallId,
+        ...metaOf(given),
+      };
     case "terminal/cancel":
       return {
         op: "cancel_terminal",
         sessionId,
         terminalId: (given as wire.CancelTerminalRequest).terminalId,
+        ...metaOf(given),
       };
     default:
       return sharedOp(method, given, () => activation(given as wire.NewSessionRequest));
@@ -177,9 +188,12 @@ function serverFromWire(server: wire.McpServer, i: number): McpServer {
 function encode(method: string, result: AgentOpResult): object {
   switch (result.kind) {
     case "none":
-      return {};
+      return withMeta(result._meta);
     case "options":
-      return { configOptions: result.options } satisfies Immutable<wire.SetSessionConfigOptionResponse>;
+      return {
+        configOptions: result.options,
+        ...withMeta(result._meta),
+      } satisfies Immutable<wire.SetSessionConfigOptionResponse>;
     case "page":
       return pageToWire(result.page);
     case "value":

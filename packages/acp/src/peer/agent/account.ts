@@ -5,14 +5,13 @@ import type { AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { AuthStatus, Provider } from "../../model/agent-status.ts";
 import type { AgentDefinition, ProviderHandlers } from "./agent-definition.ts";
+import { HandledOp } from "./handled-request.ts";
 import { logIn } from "./request-rules.ts";
 
 export type AccountOp = Extract<
   SessionOp,
   { op: "login" | "logout" | "auth_status" | "list_providers" | "set_provider" | "disable_provider" }
 >;
-
-const none: AgentOpResult = { kind: "none" };
 
 const accountOps: ReadonlySet<string> = new Set<AccountOp["op"]>([
   "login",
@@ -29,22 +28,23 @@ export function isAccountOp(op: SessionOp): op is AccountOp {
 
 export async function runAccountOp(definition: AgentDefinition, op: AccountOp): Promise<AgentOpResult> {
   const { auth, providers } = definition;
+  const handled = new HandledOp(op.op === "set_provider" ? op.setting : op);
   switch (op.op) {
     case "login":
-      await logIn(definition, op.methodId);
-      return none;
+      await logIn(definition, op.methodId, handled);
+      return handled.none;
     case "logout":
       if (auth?.logout === undefined) throw RequestError.methodNotFound("logout");
-      await auth.logout();
-      return none;
+      await auth.logout(handled);
+      return handled.none;
     case "auth_status":
-      return { kind: "value", value: await authStatus(definition) };
+      return handled.value(await authStatus(definition, handled));
     case "list_providers":
-      return { kind: "value", value: { providers: [...(await offered(providers, "list").list())] } };
+      return handled.value({ providers: [...(await offered(providers, "list").list(handled))] });
     case "set_provider": {
       const { providerId, apiType, baseUrl, headers, _meta } = op.setting;
       const handlers = offered(providers, "set");
-      const provider = await find(handlers, providerId);
+      const provider = await find(handlers, providerId, handled);
       if (provider === undefined)
         throw RequestError.invalidParams(`there is no provider ${quoted(providerId)}`, "/providerId");
       if (!provider.supported.includes(apiType)) {
@@ -55,27 +55,30 @@ export async function runAccountOp(definition: AgentDefinition, op: AccountOp): 
         );
       }
       if (!URL.canParse(baseUrl)) throw RequestError.invalidParams("baseUrl must be a URL", "/baseUrl");
-      await handlers.set({ providerId, apiType, baseUrl, ...optional({ headers, _meta }) });
-      return none;
+      await handlers.set({ providerId, apiType, baseUrl, ...optional({ headers, _meta }) }, handled);
+      return handled.none;
     }
     case "disable_provider": {
       const handlers = offered(providers, "disable");
-      const provider = await find(handlers, op.providerId);
+      const provider = await find(handlers, op.providerId, handled);
       // what is not there is disabled (A121)
-      if (provider === undefined) return none;
+      if (provider === undefined) return handled.none;
       if (provider.required)
         throw RequestError.invalidParams("this provider is required: it cannot be disabled", "/providerId");
-      await handlers.disable(op.providerId);
-      return none;
+      await handlers.disable(op.providerId, handled);
+      return handled.none;
     }
   }
 }
 
 /** The login of the agent. */
-export async function authStatus({ auth = {} }: AgentDefinition): Promise<AuthStatus> {
+export async function authStatus(
+  { auth = {} }: AgentDefinition,
+  request: HandledOp = new HandledOp({}),
+): Promise<AuthStatus> {
   if (auth.status !== undefined) {
     try {
-      return await auth.status();
+      return await auth.status(request);
     } catch (error) {
       // who asks wants to learn whether a login is needed, so that is never an error (A114)
       if (error instanceof RequestError && error.kind === "auth_required")
@@ -93,8 +96,12 @@ function offered(providers: ProviderHandlers | undefined, what: string): Provide
   return providers;
 }
 
-async function find(providers: ProviderHandlers, providerId: string): Promise<Provider | undefined> {
-  return (await providers.list()).find((each) => each.providerId === providerId);
+async function find(
+  providers: ProviderHandlers,
+  providerId: string,
+  request: HandledOp,
+): Promise<Provider | undefined> {
+  return (await providers.list(request)).find((each) => each.providerId === providerId);
 }
 
 function quoted(text: string): string {

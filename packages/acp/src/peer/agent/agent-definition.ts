@@ -6,6 +6,7 @@ import type {
   AgentCapabilities,
   AgentIntroduction,
   ClientCapabilities,
+  SessionInfo,
 } from "../../edition/agent-edition.ts";
 import { allEditions, type Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
@@ -14,19 +15,31 @@ import type { AuthStatus, Provider, ProviderSetting } from "../../model/agent-st
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
-import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
+import {
+  checkDefinition,
+  type GroupKeys,
+  type HandshakeMeta,
+  type Keys,
+  sharedKeys,
+} from "../base/definition-rules.ts";
 import type { Extensions } from "../base/extensions.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
+/** The request of the client that a handler works on: its custom data, and that of its answer. */
+export interface HandledRequest {
+  /** Custom data of the request. */
+  readonly _meta?: Meta;
+  /** Sets the custom data of the answer. Call it before the handler returns. */
+  setResultMeta(meta: Meta): void;
+}
+
 /** How a session was opened. */
-export interface OpenInfo {
+export interface OpenInfo extends HandledRequest {
   /**
    * "new"; "load": a stored session, whose history is sent again; "resume": a stored session, without its history;
    * "fork": a copy of another session.
    */
   readonly origin: "new" | "load" | "resume" | "fork";
-  /** Custom data of the request. */
-  readonly _meta?: Meta;
 }
 
 /**
@@ -114,6 +127,8 @@ export interface AgentParts<Data = unknown> {
   readonly connection?: AgentConnectionOptions | undefined;
   /** Custom data for the agent's capabilities. */
   readonly _meta?: Meta | undefined;
+  /** Custom data for other parts of the handshake. */
+  readonly handshakeMeta?: HandshakeMeta | undefined;
 }
 
 /**
@@ -158,15 +173,35 @@ export interface SessionHandlers<Data> {
     | undefined;
   /**
    * Called when a session has been closed or its connection has ended. Release the resources in `data` here. It is awaited
-   * for 5 seconds. Do not await `agent.close()` or the end of the connection in it: they wait for it.
+   * for 5 seconds. Do not await `agent.close()` or the end of the connection in it: they wait for it. `request` is
+   * undefined if the client did not ask for it.
    */
-  readonly close?: ((session: AgentSession<Data>) => Promise<void> | void) | undefined;
+  readonly close?:
+    | ((session: AgentSession<Data>, request: HandledRequest | undefined) => Promise<void> | void)
+    | undefined;
+  /**
+   * Called with each page of stored sessions before the client gets it. Return the sessions to send, for example with
+   * `_meta`; nothing sends the page as it is.
+   */
+  readonly list?:
+    | ((
+        sessions: readonly SessionInfo[],
+        request: HandledRequest,
+      ) => Promise<Opened<readonly SessionInfo[] | undefined>> | Opened<readonly SessionInfo[] | undefined>)
+    | undefined;
+  /** Called when the client deletes a session, before the store deletes it. Throw a RequestError to refuse it. */
+  readonly delete?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /**
    * Called when the client chooses a value that the option offers, before it takes effect. Throw a RequestError to refuse
    * it.
    */
   readonly setConfigOption?:
-    | ((session: AgentSession<Data>, configId: string, value: string | boolean) => Promise<void> | void)
+    | ((
+        session: AgentSession<Data>,
+        configId: string,
+        value: string | boolean,
+        request: HandledRequest,
+      ) => Promise<void> | void)
     | undefined;
   /**
    * Called before the client archives a session, which is closed by then. Throw a RequestError to refuse it. Needs the
@@ -174,14 +209,14 @@ export interface SessionHandlers<Data> {
    *
    * @experimental
    */
-  readonly archive?: ((sessionId: string) => Promise<void> | void) | undefined;
+  readonly archive?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /**
    * Called before the client takes a session out of the archive. Throw a RequestError to refuse it. Needs the unstable
    * feature "archive".
    *
    * @experimental
    */
-  readonly unarchive?: ((sessionId: string) => Promise<void> | void) | undefined;
+  readonly unarchive?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /**
    * Called before a title that the client has set is stored; the session need not be open. Return another title to
    * store, or throw a RequestError to refuse it. Needs the unstable feature "session_title".
@@ -189,7 +224,8 @@ export interface SessionHandlers<Data> {
    * @experimental
    */
   readonly setTitle?: // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without a return statement
-  ((sessionId: string, title: string) => Promise<string | void> | string | void) | undefined;
+    | ((sessionId: string, title: string, request: HandledRequest) => Promise<string | void> | string | void)
+    | undefined;
   /** Where sessions are stored, such as `sqliteStore` of `@parley/acp/node`. Default: in memory, as long as the agent exists. */
   readonly store?: SessionStore | undefined;
   /**
@@ -208,9 +244,9 @@ export interface AuthHandlers {
   /** The login methods. Terminal logins are offered only to clients that can run them. Default: none. */
   readonly methods?: readonly AuthMethod[] | undefined;
   /** Logs in with one of `methods` that is not a terminal login. Throw a RequestError if it fails. */
-  readonly login?: ((methodId: string) => Promise<void> | void) | undefined;
+  readonly login?: ((methodId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /** Logs out. v2 requires it of agents that have `methods`. */
-  readonly logout?: (() => Promise<void> | void) | undefined;
+  readonly logout?: ((request: HandledRequest) => Promise<void> | void) | undefined;
   /**
    * Whether a user is logged in. Called before each request about a session; `false` refuses the request with RequestError
    * "auth_required" and the login methods. It must return at once, without a promise. Default: always true.
@@ -222,7 +258,7 @@ export interface AuthHandlers {
    *
    * @experimental
    */
-  readonly status?: (() => Promise<AuthStatus> | AuthStatus) | undefined;
+  readonly status?: ((request: HandledRequest) => Promise<AuthStatus> | AuthStatus) | undefined;
 }
 
 /**
@@ -233,11 +269,11 @@ export interface AuthHandlers {
  */
 export interface ProviderHandlers {
   /** All providers, also disabled ones. */
-  list(): Promise<readonly Provider[]> | readonly Provider[];
+  list(request: HandledRequest): Promise<readonly Provider[]> | readonly Provider[];
   /** Replaces the setting of a provider. Called only for a listed provider and a protocol that it supports. */
-  set(setting: ProviderSetting): Promise<void> | void;
+  set(setting: ProviderSetting, request: HandledRequest): Promise<void> | void;
   /** Disables a provider. Called only for a listed provider that is not required. */
-  disable(providerId: string): Promise<void> | void;
+  disable(providerId: string, request: HandledRequest): Promise<void> | void;
 }
 
 /**
@@ -277,6 +313,8 @@ const groupKeys: GroupKeys<
   session: {
     open: true,
     close: true,
+    list: true,
+    delete: true,
     setConfigOption: true,
     archive: true,
     unarchive: true,
@@ -373,12 +411,12 @@ function checkEnv(methodId: string, env: readonly { readonly name: string }[]): 
 }
 
 export function introduction(definition: AgentDefinition, client: ClientCapabilities): AgentIntroduction {
-  const { name, version, title, _meta: meta } = definition;
+  const { name, version, title, _meta, handshakeMeta: { initialize, info, parts } = {} } = definition;
   return {
-    info: { name, version, ...optional({ title }) },
-    capabilities: features(definition),
+    info: { name, version, ...optional({ title, _meta: info }) },
+    capabilities: { ...features(definition), ...optional({ _meta, partsMeta: parts }) },
     authMethods: authMethodsFor(definition, client),
-    _meta: meta,
+    ...optional({ _meta: initialize }),
   };
 }
 

@@ -3,7 +3,13 @@
 import { withTimeout } from "../../base/deadline.ts";
 import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
-import type { Activation, AgentOpResult, ListedSessions, SessionOp } from "../../edition/agent-edition.ts";
+import type {
+  Activation,
+  AgentOpResult,
+  ListedSessions,
+  SessionInfo,
+  SessionOp,
+} from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
@@ -12,6 +18,7 @@ import { lists } from "../../validation/unstable-features.ts";
 import { newId } from "../base/new-id.ts";
 import type { AccountOp } from "./account.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
+import { HandledOp } from "./handled-request.ts";
 import { archiveFilter, checkedActivation, checkOptionValue, restoredOptions } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
@@ -61,6 +68,7 @@ export class AgentSessions {
   }
 
   async run(op: Exclude<SessionOp, AccountOp>, request: IncomingRequest): Promise<AgentOpResult> {
+    const handled = new HandledOp("activation" in op ? op.activation : op);
     switch (op.op) {
       case "new":
         return this.#setup(await this.#alive(this.#open(this.#checked(op))), request);
@@ -69,32 +77,33 @@ export class AgentSessions {
       case "fork":
         return this.#setup(await this.#alive(this.#fork(op.sessionId, this.#checked(op))), request);
       case "list":
-        return { kind: "page", page: await this.#list(op) };
+        return this.#listed(await this.#list(op), handled);
       case "archive":
-        await this.#archive(op.sessionId);
-        return { kind: "none" };
+        await this.#archive(op.sessionId, handled);
+        return handled.none;
       case "unarchive":
         await this.#known(op.sessionId);
-        await this.#definition.session?.unarchive?.(op.sessionId);
+        await this.#definition.session?.unarchive?.(op.sessionId, handled);
         await this.#store.patch(op.sessionId, { archived: false });
-        return { kind: "none" };
+        return handled.none;
       case "status":
         return { kind: "status", status: await this.#status(op.sessionId) };
       case "set_title":
-        return { kind: "value", value: { title: await this.#setTitle(op) } };
+        return handled.value({ title: await this.#setTitle(op, handled) });
       case "close":
         this.#replays.delete(op.sessionId);
-        await this.#alone(op.sessionId, () => this.#close(op.sessionId));
-        return { kind: "none" };
+        await this.#alone(op.sessionId, () => this.#close(op.sessionId, handled));
+        return handled.none;
       case "delete":
         this.#replays.delete(op.sessionId);
         await this.#alone(op.sessionId, async () => {
+          await this.#definition.session?.delete?.(op.sessionId, handled);
           await this.#close(op.sessionId);
           await this.#store.delete(op.sessionId);
         });
-        return { kind: "none" };
+        return handled.none;
       case "set_option":
-        return this.#setOption(op, request);
+        return this.#setOption(op, handled, request);
       case "cancel_tool":
       case "cancel_terminal":
         return this.#cancelPart(op);
@@ -239,10 +248,11 @@ export class AgentSessions {
     try {
       const end = origin === "new" ? noHistory : await historyEnd(entries, settledSeq);
       const session = this.#install(record, activation, end);
-      const { _meta } = activation;
+      const handled = new HandledOp(activation);
       // nothing is kept with it before `open` has returned
       const opening = session as AgentSession<undefined>;
-      session.data = await this.#definition.session?.open?.(opening, { origin, ...optional({ _meta }) });
+      session.data = await this.#definition.session?.open?.(opening, Object.assign(handled, { origin }));
+      session.resultMeta = handled.resultMeta;
       const options = restoredOptions(session.configOptions, record.config);
       if (options !== session.configOptions) session.setConfigOptions(options);
       return session;
@@ -288,11 +298,28 @@ export class AgentSessions {
         });
       });
     }
-    const setup = { sessionId, configOptions: [...options], availableCommands: [...commands] };
+    const setup = {
+      sessionId,
+      configOptions: [...options],
+      availableCommands: [...commands],
+      ...optional({ _meta: session.resultMeta }),
+    };
     return { kind: "session", setup, client: client.capabilities };
   }
 
-  async #close(sessionId: string): Promise<void> {
+  /** The page as the app wants it shown. */
+  async #listed(page: ListedSessions, handled: HandledOp): Promise<AgentOpResult> {
+    const sessions = page.sessions.map(({ updatedAt, ...session }): SessionInfo => {
+      const time = updatedAt === undefined ? undefined : new Date(updatedAt).toISOString();
+      return { ...session, ...optional({ updatedAt: time }) };
+    });
+    const shown = (await this.#definition.session?.list?.(sessions, handled)) ?? page.sessions;
+    const { nextCursor } = page;
+    const more = optional({ nextCursor, _meta: handled.resultMeta });
+    return { kind: "page", page: { sessions: shown, ...more } };
+  }
+
+  async #close(sessionId: string, handled?: HandledOp): Promise<void> {
     const session = this.#live.get(sessionId);
     // closing what is not open is fine (A36)
     if (session === undefined) return;
@@ -302,7 +329,7 @@ export class AgentSessions {
     const failed = (error: unknown) =>
       this.#sender.log("error", "closing a session failed", { sessionId, error });
     await this.#store.release(sessionId).catch(failed);
-    const closing = (async () => this.#definition.session?.close?.(session))().catch(failed);
+    const closing = (async () => this.#definition.session?.close?.(session, handled))().catch(failed);
     // a handler that waits for the end of the connection or of the agent waits for itself
     if (
       (await withTimeout(
@@ -334,14 +361,14 @@ export class AgentSessions {
   }
 
   /** Closes the session first. One that another connection or process uses is refused, as a load would be. */
-  #archive(sessionId: string): Promise<void> {
+  #archive(sessionId: string, handled: HandledOp): Promise<void> {
     this.#replays.delete(sessionId);
     return this.#alone(sessionId, async () => {
       await this.#known(sessionId);
-      await this.#close(sessionId);
+      await this.#close(sessionId, handled);
       await this.#store.claim(sessionId);
       try {
-        await this.#definition.session?.archive?.(sessionId);
+        await this.#definition.session?.archive?.(sessionId, handled);
         await this.#store.patch(sessionId, { archived: true });
       } finally {
         await this.#store.release(sessionId);
@@ -355,9 +382,12 @@ export class AgentSessions {
     return { status: this.#store.isOpen(sessionId) ? "open" : "saved", ...optional({ state }) };
   }
 
-  async #setTitle({ sessionId, title: given }: Extract<SessionOp, { op: "set_title" }>): Promise<string> {
+  async #setTitle(
+    { sessionId, title: given }: Extract<SessionOp, { op: "set_title" }>,
+    handled: HandledOp,
+  ): Promise<string> {
     await this.#known(sessionId);
-    const title = ((await this.#definition.session?.setTitle?.(sessionId, given)) ?? given).trim();
+    const title = ((await this.#definition.session?.setTitle?.(sessionId, given, handled)) ?? given).trim();
     if (title === "") throw RequestError.invalidParams("a title must not be empty", "/title");
     await this.#store.patch(sessionId, { title, hasUserTitle: true });
     this.#live.get(sessionId)?.renamed(title);
@@ -366,15 +396,18 @@ export class AgentSessions {
 
   async #setOption(
     { sessionId, configId, value, valuePath }: Extract<SessionOp, { op: "set_option" }>,
+    handled: HandledOp,
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
     const session = this.get(sessionId);
     const chosen = checkOptionValue(session.configOptions, configId, value, valuePath);
-    await this.#definition.session?.setConfigOption?.(session, configId, value);
+    await this.#definition.session?.setConfigOption?.(session, configId, value, handled);
     const options = session.configOptions.map((option) => (option.configId === configId ? chosen : option));
     session.setConfigOptions(options);
     keepCurrent(session, request);
-    return { kind: "options", options: session.configOptions, client: this.#sender.client.capabilities };
+    const { capabilities: client } = this.#sender.client;
+    const meta = optional({ _meta: handled.resultMeta });
+    return { kind: "options", options: session.configOptions, client, ...meta };
   }
 
   async #cancelPart(

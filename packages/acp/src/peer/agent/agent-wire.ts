@@ -11,6 +11,7 @@ import type {
   SessionOp,
 } from "../../edition/agent-edition.ts";
 import { chooseVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
+import { metaOf, notificationToWire } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import {
@@ -24,10 +25,11 @@ import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import { checkParamsSize } from "../../jsonrpc/sent-size.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
+import type { Meta } from "../../model/content.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
 import { featureMode, lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { Failure } from "../../wire/decode.ts";
-import { BoundWire, extensionName, refuseBatch, sessionOf } from "../base/bound-wire.ts";
+import { BoundWire, extensionName, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
 import type { SessionSender } from "./session/session-sender.ts";
@@ -41,7 +43,9 @@ export interface AgentHost {
   run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult>;
   /** The result of a prompt, as the edition's policy words it. */
   prompt(op: PromptOp, request: IncomingRequest): Promise<object>;
-  cancel(sessionId: string): void;
+  cancel(sessionId: string, meta: Meta | undefined): void;
+  /** Called with what of the introduction the client's version cannot express. */
+  introductionLost?(what: string): void;
   extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown;
   extensionNotified(method: string, params: unknown): void;
 }
@@ -134,7 +138,8 @@ export class AgentWire implements SessionSender {
   }
 
   #validUpdate(sessionId: string, update: object): object {
-    return this.#now.wire.notification("session/update", { sessionId, update }) as object; // as it was given
+    const params = notificationToWire(sessionId, update);
+    return this.#now.wire.notification("session/update", params) as object; // as it was given
   }
 
   sendChecked(params: object): Promise<void> | undefined {
@@ -202,9 +207,7 @@ export class AgentWire implements SessionSender {
   async #negotiate(version: ProtocolVersion, params: unknown): Promise<object> {
     const { unstable, forwards = false } = this.#options;
     const { edition, wire } = await loadAgentVersion(version);
-    const { ownValues, ...any } = wire;
-    const spoken = ownValues === undefined || forwards ? any : wire;
-    const bound = new BoundWire(spoken, "agent", unstable, this.log);
+    const bound = new BoundWire(forwards ? forwarding(wire) : wire, "agent", unstable, this.log);
     const row = bound.receivedRequest("initialize");
     if (row === undefined) throw RequestError.methodNotFound("initialize");
     const client = enabled(
@@ -213,7 +216,9 @@ export class AgentWire implements SessionSender {
     );
     this.#connection.idPolicy = wire.idPolicy;
     this.#negotiated = { wire: bound, edition, client };
-    return bound.result(row, edition.introduce(this.#host.introduce(client))) as object;
+    const introduction = this.#host.introduce(client);
+    const lost = (what: string): void => this.#host.introductionLost?.(what);
+    return bound.result(row, edition.introduce(introduction, lost)) as object;
   }
 
   /** Runs what was held. The rules are loaded after the answer: no session can send anything before. */
@@ -275,7 +280,9 @@ export class AgentWire implements SessionSender {
     if (wire === undefined || row === undefined) return;
     const decoded = wire.notificationParams(row, params);
     if (decoded instanceof Failure || method !== "session/cancel") return;
-    this.#host.cancel((decoded as { sessionId: string }).sessionId); // validated by the method's row
+    // validated by the method's row
+    const { sessionId } = decoded as { sessionId: string };
+    this.#host.cancel(sessionId, metaOf(decoded as object)._meta);
   }
 }
 

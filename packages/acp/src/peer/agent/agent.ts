@@ -6,7 +6,7 @@ import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
-import type { Implementation } from "../../model/content.ts";
+import type { Implementation, Meta } from "../../model/content.ts";
 import { memoryStore } from "../../model/memory-store.ts";
 import { type AgentDefinition, checkAgentDefinition } from "./agent-definition.ts";
 import { ServedClient } from "./served-client.ts";
@@ -20,6 +20,8 @@ export interface AgentConnection {
   readonly clientInfo: Implementation | undefined;
   /** The features of the client. All are off before the handshake. */
   readonly clientCapabilities: ClientCapabilities;
+  /** Custom data of the client's handshake. */
+  readonly clientMeta: Meta | undefined;
   /** Resolves with the reason when the connection and its sessions have closed; never rejects. */
   readonly closed: Promise<ConnectionError>;
   /** Sends a request outside the protocol; its name begins with `_`. */

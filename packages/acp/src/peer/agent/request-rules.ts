@@ -6,7 +6,7 @@ import type { ArchiveFilter } from "../../model/agent-status.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { lists } from "../../validation/unstable-features.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import type { AgentDefinition, HandledRequest } from "./agent-definition.ts";
 
 /** Throws -32602 for what the agent cannot use. No root and no server is left out silently. */
 export function checkedActivation(
@@ -117,7 +117,11 @@ function quoted(value: string | boolean): string {
 }
 
 /** Throws -32602 for a method that is unknown, or that the client runs in a terminal. */
-export async function logIn(definition: AgentDefinition, methodId: string): Promise<void> {
+export async function logIn(
+  definition: AgentDefinition,
+  methodId: string,
+  request: HandledRequest,
+): Promise<void> {
   const { methods = [], login } = definition.auth ?? {};
   const method = methods.find((each) => each.methodId === methodId);
   if (method === undefined || method.type === "terminal" || login === undefined) {
@@ -125,5 +129,5 @@ export async function logIn(definition: AgentDefinition, methodId: string): Prom
     const message = `there is no such method to log in with; there are: ${known.join(", ") || "none"}`;
     throw RequestError.invalidParams(message, "/methodId");
   }
-  await login.call(definition.auth, methodId);
+  await login.call(definition.auth, methodId, request);
 }

@@ -16,7 +16,7 @@ import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
-import type { Implementation, SessionConfigOption } from "../../model/content.ts";
+import type { Implementation, Meta, SessionConfigOption } from "../../model/content.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
@@ -81,6 +81,10 @@ export class ServedClient implements AgentHost, AgentConnection {
 
   get clientCapabilities(): ClientCapabilities {
     return this.#client?.capabilities ?? noCapabilities;
+  }
+
+  get clientMeta(): Meta | undefined {
+    return this.#client?._meta;
   }
 
   get clientInfo(): Implementation | undefined {

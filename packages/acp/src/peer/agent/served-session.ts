@@ -1,13 +1,14 @@
 // An open session of an agent: its options and commands, and its prompts, one turn at a time.
 
 import { backgroundDeadline, type Deadline, withTimeout } from "../../base/deadline.ts";
-import { bindMethods } from "../../base/objects.ts";
+import { bindMethods, optional } from "../../base/objects.ts";
 import type { Activation, ClientCapabilities } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type {
   AvailableCommand,
   BackgroundWork,
   McpServer,
+  Meta,
   SessionConfigOption,
   SystemPrompt,
 } from "../../model/content.ts";
@@ -60,6 +61,8 @@ const sessionMethods = [
 
 export class ServedSession implements AgentSession {
   data: unknown;
+  /** The custom data of the answer that opened it, and of those that open it again. */
+  resultMeta: Meta | undefined;
   readonly updates: SessionUpdates;
   readonly #definition: AgentDefinition;
   readonly #queue = new PromptQueue<QueuedTurn>((queued) => this.#run(queued));
@@ -109,6 +112,10 @@ export class ServedSession implements AgentSession {
     return this.#activation.systemPrompt;
   }
 
+  get _meta(): Meta | undefined {
+    return this.#activation._meta;
+  }
+
   get clientCapabilities(): ClientCapabilities {
     return this.updates.sender.client.capabilities;
   }
@@ -130,7 +137,7 @@ export class ServedSession implements AgentSession {
     return option?.type === "select" || option?.type === "boolean" ? option.currentValue : undefined;
   }
 
-  completeElicitation(elicitationId: string): void {
+  completeElicitation(elicitationId: string, { _meta }: { readonly _meta?: Meta } = {}): void {
     const { sender } = this.updates;
     if (!sender.openUrls.delete(elicitationId)) {
       const got = JSON.stringify(elicitationId);
@@ -138,7 +145,7 @@ export class ServedSession implements AgentSession {
         `completeElicitation: this client was asked for no elicitation ${got}, or it is over`,
       );
     }
-    sender.notify("elicitation/complete", { elicitationId });
+    sender.notify("elicitation/complete", { elicitationId, ...optional({ _meta }) });
   }
 
   setConfigOptions(given: readonly OutgoingConfigOption[]): void {

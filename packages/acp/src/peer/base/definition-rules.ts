@@ -6,6 +6,7 @@ import { allEditions } from "../../edition/negotiate.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
+import type { Meta } from "../../model/content.ts";
 import { unstableFeatures } from "../../validation/unstable-features.ts";
 
 /** Every key of a definition. A missing or an unknown one does not compile. */
@@ -26,7 +27,25 @@ export const sharedKeys = {
   extensions: true,
   connection: true,
   _meta: true,
+  handshakeMeta: true,
 } as const;
+
+/**
+ * Custom data of the parts of a handshake.
+ *
+ * @inline
+ */
+export interface HandshakeMeta {
+  /** For the message itself. The other side reads it as `_meta` of its connection (an agent: `clientMeta`). */
+  readonly initialize?: Meta;
+  /** For the name and version: `info._meta`. */
+  readonly info?: Meta;
+  /**
+   * For parts of the capabilities, by their path in v2, such as "session.prompt": `capabilities.partsMeta`. A part that is
+   * not declared has none.
+   */
+  readonly parts?: Readonly<Record<string, Meta>>;
+}
 
 /** Names that other libraries and older versions have for parts of a definition, and what to write instead. */
 const otherNames: Readonly<Record<"agent" | "client", Readonly<Record<string, string>>>> = {

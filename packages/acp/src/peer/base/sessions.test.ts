@@ -31,11 +31,15 @@ function transcript(updates: readonly SessionUpdate[]): string[] {
         lines.push({ key, line: `${sessionUpdate.split("_")[0]}: ${update.content.text}` });
       else open.line += update.content.text;
     }
-    if (sessionUpdate === "user_message") {
+    if (sessionUpdate === "user_message" || sessionUpdate === "agent_message") {
       const words = (update.content ?? [])
         .map((block) => (block.type === "text" ? block.text : "?"))
         .join("");
-      lines.push({ key: update.messageId, line: `user: ${words}` });
+      const key = `${sessionUpdate}_chunk ${update.messageId}`;
+      const line = `${sessionUpdate.split("_")[0]}: ${words}`;
+      const known = lines.find((each) => each.key === key);
+      if (known === undefined) lines.push({ key, line });
+      else known.line = line;
     }
   }
   return lines.map(({ line }) => line);
@@ -129,7 +133,9 @@ inEveryVersion(
     assert.deepEqual(origins, ["load"]);
     assert.ok(!replayed.some(({ sessionUpdate }) => sessionUpdate === "notice"), "A32");
     const ids = (updates: SessionUpdate[]) =>
-      updates.flatMap((u) => (u.sessionUpdate === "agent_message_chunk" ? [u.messageId] : []));
+      updates.flatMap((u) =>
+        /^agent_message/.test(u.sessionUpdate) && "messageId" in u ? [u.messageId] : [],
+      );
     assert.deepEqual(new Set(ids(replayed).slice(0, -1)), new Set(ids(first.updates)));
   },
 );

@@ -22,7 +22,7 @@ import type {
 } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { OutgoingMcpServer, SessionUpdate } from "../../model/update.ts";
-import type { ClientSession, SessionListener } from "./session/client-session.ts";
+import type { CallResult, ClientSession, MetaOptions, SessionListener } from "./session/client-session.ts";
 
 /**
  * The connection of a client to an agent, created by `connect`. If the agent does not offer a method (`capabilities`), the
@@ -32,13 +32,15 @@ import type { ClientSession, SessionListener } from "./session/client-session.ts
 export interface ClientConnection {
   /** The name and version of the agent; undefined if it sent none. */
   readonly info: Implementation | undefined;
-  /** The features of the agent. */
+  /** The features of the agent, with the extensions that it declares in `capabilities._meta`. */
   readonly capabilities: AgentCapabilities;
+  /** Custom data of the answer to the handshake. */
+  readonly _meta: Meta | undefined;
   /** The login methods, for `login`. Empty if the agent offers none. */
   readonly authMethods: readonly AuthMethod[];
   /** The negotiated edition of the protocol. */
   readonly edition: Edition;
-  /** Counts of ignored input: lines that are not messages, stray answers, updates of unknown sessions. */
+  /** Counts of ignored input: lines that are not messages, stray answers, dropped updates. The log has the first of each. */
   readonly counters: ClientCounters;
   /** Resolves when the connection has closed, with the reason; never rejects. */
   readonly closed: Promise<ConnectionError>;
@@ -65,20 +67,20 @@ export interface ClientConnection {
   /** One page of the agent's sessions. Pass `nextCursor` as `cursor` to get the next one. Needs `capabilities.list`. */
   listSessions(query?: SessionQueryOptions): Promise<SessionPage>;
   /** Deletes a session at the agent, with its history. Needs `capabilities.delete`. */
-  deleteSession(sessionId: string, options?: CallOptions): Promise<void>;
+  deleteSession(sessionId: string, options?: CallOptions): Promise<CallResult>;
   /**
    * Archives a session at the agent: it is closed and left out of lists, and keeps its history. Needs
    * `capabilities.archive` and the unstable feature "archive".
    *
    * @experimental
    */
-  archiveSession(sessionId: string, options?: CallOptions): Promise<void>;
+  archiveSession(sessionId: string, options?: CallOptions): Promise<CallResult>;
   /**
    * Takes a session out of the archive. Needs `capabilities.archive` and the unstable feature "archive".
    *
    * @experimental
    */
-  unarchiveSession(sessionId: string, options?: CallOptions): Promise<void>;
+  unarchiveSession(sessionId: string, options?: CallOptions): Promise<CallResult>;
   /**
    * Asks whether the agent has a session in memory, without changing anything. Needs `capabilities.sessionStatus` and the
    * unstable feature "session_status".
@@ -98,9 +100,9 @@ export interface ClientConnection {
    *
    * @throws {TypeError} When the agent has no such method, or it is a terminal login (as a rejection).
    */
-  login(methodId: string, options?: CallOptions): Promise<void>;
+  login(methodId: string, options?: CallOptions): Promise<CallResult>;
   /** Logs out. Needs `capabilities.logout`. */
-  logout(options?: CallOptions): Promise<void>;
+  logout(options?: CallOptions): Promise<CallResult>;
   /**
    * Asks whether a login is needed, and which accounts the agent has. Needs `capabilities.authStatus` and the unstable
    * feature "auth_status".
@@ -127,14 +129,14 @@ export interface ClientConnection {
    *
    * @experimental
    */
-  setProvider(setting: ProviderSetting, options?: CallOptions): Promise<void>;
+  setProvider(setting: ProviderSetting, options?: CallOptions): Promise<CallResult>;
   /**
    * Disables a model provider. Needs `capabilities.providers` and the unstable feature "providers".
    *
    * @throws {TypeError} When `listProviders` has shown that the agent requires it (as a rejection).
    * @experimental
    */
-  disableProvider(providerId: string, options?: CallOptions): Promise<void>;
+  disableProvider(providerId: string, options?: CallOptions): Promise<CallResult>;
   /** Sends a request outside the protocol; its name begins with `_`. */
   request(
     method: `_${string}`,
@@ -150,11 +152,11 @@ export interface ClientConnection {
 }
 
 /**
- * The signal of one request.
+ * The signal and the custom data of one request.
  *
  * @inline
  */
-export interface CallOptions {
+export interface CallOptions extends MetaOptions {
   /** Aborting it cancels the request; the call rejects with ConnectionError "aborted". */
   readonly signal?: AbortSignal | undefined;
 }
@@ -173,8 +175,6 @@ export interface SessionOptions extends CallOptions {
    * @experimental
    */
   readonly systemPrompt?: SystemPrompt | undefined;
-  /** Custom data of the request. */
-  readonly _meta?: Meta | undefined;
   /**
    * For `loadSession` and `resumeSession`: the last known options and commands of the session. They are used until the
    * agent reports others, because many agents do not repeat them.
@@ -221,6 +221,8 @@ export interface SessionPage {
   readonly sessions: readonly SessionInfo[];
   /** Pass it as `cursor` to get the next page. Absent on the last page. */
   readonly nextCursor?: string;
+  /** Custom data of the answer. */
+  readonly _meta?: Meta;
 }
 
 /**
@@ -229,6 +231,10 @@ export interface SessionPage {
  * @inline
  */
 export interface ClientCounters extends Readonly<ConnectionCounters> {
-  /** Updates of unknown sessions. */
+  /** Updates of unknown sessions, which were dropped. */
   readonly orphanUpdates: number;
+  /** Updates that the protocol does not allow, which were dropped. */
+  readonly invalidUpdates: number;
+  /** Updates that the protocol does not allow, which could be repaired: for example messages without an id on v2. */
+  readonly repairedUpdates: number;
 }

@@ -1,6 +1,7 @@
 // Defines the handlers and options of a client, checks them, and derives its capabilities.
 
 import type { NoPromise } from "../../base/no-promise.ts";
+import { optional } from "../../base/objects.ts";
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
@@ -8,7 +9,13 @@ import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from 
 import type { Meta } from "../../model/content.ts";
 import type { ClientFiles, Files, Terminals } from "../../model/services.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
-import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
+import {
+  checkDefinition,
+  type GroupKeys,
+  type HandshakeMeta,
+  type Keys,
+  sharedKeys,
+} from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
 import { type ClientPolicy, checkPolicy } from "./policy/client-policy.ts";
 import type { PermissionAnswer } from "./policy/permission-answer.ts";
@@ -50,7 +57,9 @@ export interface ClientDefinition {
    * Called when the agent reports that the user has finished at the URL of an elicitation of mode "url". It must not be
    * async: nothing awaits it.
    */
-  readonly elicitationCompleted?: ((elicitationId: string) => NoPromise) | undefined;
+  readonly elicitationCompleted?:
+    | ((elicitationId: string, notice: { readonly _meta?: Meta }) => NoPromise)
+    | undefined;
   /**
    * The files that agents may read and write: one object for all sessions, or a function that creates one per session,
    * which is closed with the session. An object with only `readText` offers no writing; with only `writeText`, no reading.
@@ -82,6 +91,8 @@ export interface ClientDefinition {
   readonly connection?: ClientConnectionOptions | undefined;
   /** Custom data for the client's capabilities. */
   readonly _meta?: Meta | undefined;
+  /** Custom data for other parts of the handshake. */
+  readonly handshakeMeta?: HandshakeMeta | undefined;
 }
 
 /**
@@ -118,6 +129,8 @@ export interface RelayHooks {
   otherNotification(method: string, params: unknown): void;
   readonly elicitationModes: readonly ("form" | "url")[];
   authStatusUpdated(status: object): void;
+  /** An update of the agent was dropped; `what` says which and why. */
+  updateDropped(sessionId: string, what: string): void;
 }
 
 const clientKeys: Keys<ClientDefinition> = {
@@ -166,6 +179,7 @@ export function offeredFeatures(
   elicitationModes: readonly string[] = ["form", "url"],
 ): ClientCapabilities {
   const { files, terminals, elicit, auth: { terminal: terminalAuth = false } = {} } = definition;
+  const { _meta, handshakeMeta: { parts: partsMeta } = {} } = definition;
   // files that are made per session are taken to be readable and writable
   const isMade = typeof files === "function";
   const fixed: Partial<Files> | null | undefined = isMade ? undefined : files;
@@ -182,5 +196,6 @@ export function offeredFeatures(
     plans: lists(definition.unstable ?? [], "plans"),
     subagents: lists(definition.unstable ?? [], "subagents"),
     terminalOutput: true,
+    ...optional({ _meta, partsMeta }),
   };
 }

@@ -16,7 +16,7 @@ import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { wrapTransport } from "../../transport/wrap-transport.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
-import { BoundWire, refuseBatch, sessionOf } from "../base/bound-wire.ts";
+import { BoundWire, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadClientVersion } from "../base/load-version.ts";
 import { abortable } from "./abortable.ts";
@@ -163,7 +163,8 @@ export async function connectWith(
     const version = spokenVersion(result, versionsOf(definition.editions ?? allEditions));
     const { edition, wire: wireVersion } = await loadClientVersion(version);
     connection.idPolicy = wireVersion.idPolicy;
-    const bound = new BoundWire(wireVersion, "client", definition.unstable ?? [], guardedLog(definition.log));
+    const spoken = hooks === undefined ? wireVersion : forwarding(wireVersion);
+    const bound = new BoundWire(spoken, "client", definition.unstable ?? [], guardedLog(definition.log));
     // an agent may echo another number than the language that it speaks
     const answer = { ...(result as object), protocolVersion: version };
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
@@ -233,9 +234,10 @@ export async function offerInTurn(
 }
 
 function initialize(definition: ClientDefinition, versions: readonly ProtocolVersion[]): object {
-  const { name, version, title, _meta: meta } = definition;
-  const info = { name, version, ...optional({ title }) };
-  return initializeParams({ info, features: offeredFeatures(definition), meta }, versions);
+  const { name, version, title, handshakeMeta = {} } = definition;
+  const info = { name, version, ...optional({ title, _meta: handshakeMeta.info }) };
+  const features = offeredFeatures(definition);
+  return initializeParams({ info, features, meta: handshakeMeta.initialize }, versions);
 }
 
 function spokenVersion(result: unknown, versions: readonly ProtocolVersion[]): ProtocolVersion {

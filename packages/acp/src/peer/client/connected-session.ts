@@ -1,6 +1,6 @@
 // A session at the client: the API of the app, and the sink of the edition.
 
-import { bindMethods } from "../../base/objects.ts";
+import { bindMethods, optional } from "../../base/objects.ts";
 import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
@@ -9,19 +9,22 @@ import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import { OfferedOptions } from "./offered-options.ts";
-import type { OpenPrompt, OpenSessionSettings } from "./open-prompt.ts";
 import { checkSignal } from "./session/abort-signal.ts";
 import {
+  type CallResult,
   type ClientSession,
   clientSessionMethods,
+  type MetaOptions,
   type Prompt,
   type PromptOptions,
   type SessionListener,
 } from "./session/client-session.ts";
 import { frozen } from "./session/frozen.ts";
+import type { OpenPrompt } from "./session/open-prompt.ts";
 import { OpenQuestions } from "./session/open-questions.ts";
 import { PromptHandle } from "./session/prompt-handle.ts";
 import { SessionEvents } from "./session/session-events.ts";
+import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { ToolCallTracker } from "./session/tool-call-tracker.ts";
 import type { SessionRequests } from "./session-requests.ts";
 
@@ -47,7 +50,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   #chars = 0;
   #connectionError: ConnectionError | undefined;
   #isClosed = false;
-  #closing: Promise<void> | undefined;
+  #closing: Promise<CallResult> | undefined;
 
   constructor(
     setup: SessionSetup,
@@ -145,30 +148,34 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return prompt.handle;
   }
 
-  cancel(): void {
+  cancel({ _meta }: MetaOptions = {}): void {
     // the agent has ended the work of a closed session
     if (this.#isClosed) return;
     this.#withdrawWaiting();
-    this.#cancelWork();
+    this.#cancelWork(_meta);
   }
 
-  async cancelToolCall(toolCallId: string): Promise<void> {
+  async cancelToolCall(toolCallId: string, { _meta }: MetaOptions = {}): Promise<CallResult> {
     this.#checkOpen("cancelToolCall");
     this.toolCalls.checkToolCall(toolCallId);
-    await this.#requests.cancelToolCall(this.sessionId, toolCallId);
+    return this.#requests.cancelToolCall(this.sessionId, toolCallId, _meta);
   }
 
-  async cancelTerminal(terminalId: string): Promise<void> {
+  async cancelTerminal(terminalId: string, { _meta }: MetaOptions = {}): Promise<CallResult> {
     this.#checkOpen("cancelTerminal");
     this.toolCalls.checkTerminal(terminalId);
-    await this.#requests.cancelTerminal(this.sessionId, terminalId);
+    return this.#requests.cancelTerminal(this.sessionId, terminalId, _meta);
   }
 
-  async setConfigOption(configId: string, value: string | boolean): Promise<void> {
+  async setConfigOption(
+    configId: string,
+    value: string | boolean,
+    { _meta: meta }: MetaOptions = {},
+  ): Promise<CallResult> {
     this.#checkOpen("setConfigOption");
     const option = this.#options.find(configId);
     // when the answer is dispatched: a later change that is already here must not be undone
-    await this.#requests.setOption(this.sessionId, option, value, (answered) => {
+    return this.#requests.setOption(this.sessionId, option, { value, meta }, (answered) => {
       const after = this.#options.changed(configId, value, answered);
       // an agent may answer and send no update; listeners must know
       if (after !== undefined)
@@ -181,13 +188,13 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.#requests.setTitle(this.sessionId, title);
   }
 
-  async setMode(modeId: string): Promise<void> {
+  async setMode(modeId: string, options?: MetaOptions): Promise<CallResult> {
     this.#checkOpen("setMode");
-    await this.setConfigOption(this.#options.mode.configId, modeId);
+    return this.setConfigOption(this.#options.mode.configId, modeId, options);
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close().catch((error: unknown) => {
+  close({ _meta }: MetaOptions = {}): Promise<CallResult> {
+    this.#closing ??= this.#close(_meta).catch((error: unknown) => {
       // it is still open at the agent
       this.#closing = undefined;
       throw error;
@@ -195,11 +202,13 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
-    if (this.#isClosed) return;
+  async #close(meta: Meta | undefined): Promise<CallResult> {
+    if (this.#isClosed) return {};
     this.#withdrawWaiting();
-    if (!(await this.#requests.close(this.sessionId))) this.cancel();
+    const result = await this.#requests.close(this.sessionId, meta);
+    if (result === undefined) this.cancel(optional({ _meta: meta }));
     this.#settings.closed(this.sessionId);
+    return result ?? {};
   }
 
   // ---- called by the connection
@@ -378,13 +387,13 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
       if (!isSent) this.outcome(number, { stopReason: "cancelled" });
   }
 
-  #cancelWork(): void {
+  #cancelWork(meta?: Meta): void {
     // questions that come before the work has ended are answered as cancelled too
     if (this.#prompts.length > 0 || this.#state !== "idle") this.questions.refuse();
     if (this.#prompts.length > 0) this.#edition.cancelled();
     this.questions.abort();
     this.#settings.cancelled(this);
-    this.#requests.cancel(this.sessionId);
+    this.#requests.cancel(this.sessionId, meta);
     // what the agent reports of them later replaces it (C26, C27)
     for (const toolCallId of this.toolCalls.openCalls())
       this.update({ sessionUpdate: "tool_call_update", toolCallId, status: "cancelled" });

@@ -48,6 +48,7 @@ function formsOnly(
     otherRequest: () => assert.fail("no other request comes"),
     authStatusUpdated: () => undefined,
     otherNotification: () => assert.fail("no other notification comes"),
+    updateDropped: () => assert.fail("nothing is dropped"),
   });
 }
 

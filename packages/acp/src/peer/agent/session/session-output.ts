@@ -4,6 +4,7 @@
 import type { AgentSessionEdition } from "../../../edition/agent-edition.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
+import { replayedHistory } from "./replayed-history.ts";
 import type { SessionSender } from "./session-sender.ts";
 
 interface Item {
@@ -99,13 +100,11 @@ export class SessionOutput {
         if (!isHistory(item.update)) void this.#sendItem(item);
       this.#edition = this.#newEdition();
       for (const terminalId of this.#clientTerminals) this.#edition.addClientTerminal(terminalId);
-      for await (const page of history()) {
-        for (const entry of page) {
-          const update = entry.seq >= endSeq ? undefined : replayed(entry);
-          const slow = update && this.#sendItem({ update, messages: undefined, isReady: true });
+      for await (const page of replayedHistory(history(), endSeq)) {
+        for (const update of page) {
+          const slow = this.#sendItem({ update, messages: undefined, isReady: true });
           if (slow !== undefined) await slow;
         }
-        if ((page.at(-1)?.seq ?? 0) >= endSeq) break;
       }
       return () => this.endReplay();
     } catch (error) {
@@ -201,16 +200,4 @@ export class SessionOutput {
 /** States follow from turns, and notices are not kept. */
 function isHistory(update: SessionUpdate | undefined): boolean {
   return update?.sessionUpdate !== "state_update" && update?.sessionUpdate !== "notice";
-}
-
-/** The update that shows one entry: a message or what was sent. Options and commands are part of the answer. */
-function replayed(entry: Entry): SessionUpdate | undefined {
-  if (entry.kind === "prompt") {
-    const { messageId, prompt } = entry;
-    return { sessionUpdate: "user_message", messageId, content: [...prompt] };
-  }
-  if (entry.kind !== "update") return undefined;
-  const { sessionUpdate } = entry.update;
-  const isState = sessionUpdate === "config_option_update" || sessionUpdate === "available_commands_update";
-  return isState ? undefined : entry.update;
 }

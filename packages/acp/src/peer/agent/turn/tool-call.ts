@@ -1,7 +1,13 @@
 // A tool call and a display terminal as an agent's app sees them.
 
 import type { NoPromise } from "../../../base/no-promise.ts";
-import type { ExitStatus, PermissionOption, ToolCallLocation, ToolKind } from "../../../model/content.ts";
+import type {
+  ExitStatus,
+  Meta,
+  PermissionOption,
+  ToolCallLocation,
+  ToolKind,
+} from "../../../model/content.ts";
 import type { ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 
 /**
@@ -17,8 +23,11 @@ export interface PermissionOptions {
   readonly options?: readonly PermissionOption[] | undefined;
   /** Text below the title. */
   readonly description?: string | undefined;
-  /** Called with the option that the user chose, even if it rejects. Remember "always" and "never" here. */
-  readonly onAnswer?: ((option: PermissionOption) => void) | undefined;
+  /**
+   * Called with the option that the user chose, even if it rejects. Remember "always" and "never" here. `answer` has the custom
+   * data of the client's answer.
+   */
+  readonly onAnswer?: ((option: PermissionOption, answer: { readonly _meta?: Meta }) => void) | undefined;
 }
 
 /** A tool call, as shown when it begins. */

@@ -13,6 +13,26 @@ import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
  */
 export type SessionListener<Value> = (value: Value) => NoPromise;
 
+/**
+ * The custom data of a request.
+ *
+ * @inline
+ */
+export interface MetaOptions {
+  /** Custom data of the request. */
+  readonly _meta?: Meta | undefined;
+}
+
+/**
+ * The answer to a request that has no other result.
+ *
+ * @inline
+ */
+export interface CallResult {
+  /** Custom data of the answer. */
+  readonly _meta?: Meta;
+}
+
 /** One session of a client. It sends prompts, and receives updates inside and outside turns. */
 export interface ClientSession {
   /** The id of the session. Keep it to load or resume the session later. */
@@ -86,33 +106,32 @@ export interface ClientSession {
    * Cancels everything that the agent does in this session. Open prompts and questions end as cancelled, and open tool
    * calls are shown as cancelled at once. Later updates are still delivered.
    */
-  cancel(): void;
+  cancel(options?: MetaOptions): void;
   /**
    * Cancels one tool call; its end arrives as an update. Only v2 agents support this, and only for calls with
    * `capabilities.cancel`.
    *
    * @throws {TypeError} When the call cannot be cancelled alone (as a rejection).
    */
-  cancelToolCall(toolCallId: string): Promise<void>;
+  cancelToolCall(toolCallId: string, options?: MetaOptions): Promise<CallResult>;
   /**
    * Cancels one terminal that the agent shows; its end arrives as an update. Only v2 agents support this, and only for
    * terminals with `capabilities.cancel`.
    *
    * @throws {TypeError} When the terminal cannot be cancelled (as a rejection).
    */
-  cancelTerminal(terminalId: string): Promise<void>;
+  cancelTerminal(terminalId: string, options?: MetaOptions): Promise<CallResult>;
   /**
    * Sets an option of the session. Resolves when the agent has accepted the value.
    *
    * @throws {TypeError} When the session has no such option (as a rejection).
    */
-  setConfigOption(configId: string, value: string | boolean): Promise<void>;
+  setConfigOption(configId: string, value: string | boolean, options?: MetaOptions): Promise<CallResult>;
   /**
    * Sets the mode: a shorter form of `setConfigOption` for the option of category "mode".
    *
    * @throws {TypeError} When the session has no modes (as a rejection).
    */
-  setMode(modeId: string): Promise<void>;
   /**
    * Sets the title. Resolves with the title that the agent has stored; it arrives as a `session_info_update` too. Needs
    * `capabilities.setTitle` and the unstable feature "session_title".
@@ -121,8 +140,9 @@ export interface ClientSession {
    * @experimental
    */
   setTitle(title: string): Promise<string>;
+  setMode(modeId: string, options?: MetaOptions): Promise<CallResult>;
   /** Cancels the work of the session and closes it at the agent, which keeps the stored data. Afterwards nothing can be sent. */
-  close(): Promise<void>;
+  close(options?: MetaOptions): Promise<CallResult>;
 }
 
 /** The methods of a session, which also work without it, as after `const { prompt } = session`. */
@@ -139,11 +159,9 @@ export const clientSessionMethods = [
 ] as const satisfies readonly (keyof ClientSession)[];
 
 /** Options of a prompt. */
-export interface PromptOptions {
+export interface PromptOptions extends MetaOptions {
   /** Aborting it cancels the prompt. Its result is then "cancelled"; nothing rejects. */
   readonly signal?: AbortSignal | undefined;
-  /** Custom data of the request. */
-  readonly _meta?: Meta | undefined;
 }
 
 /**
