@@ -68,8 +68,9 @@ export function initializeParams(
     terminal: can.terminal,
     session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
     ...(can.terminalAuth ? { auth: { terminal: true } } : {}),
+    ...optional({ plan: marker(can.plans), subagents: marker(can.subagents) }),
     elicitation,
-    ...extra,
+    ...(can.terminalOutput ? { _meta: { [terminalOutputKey]: true, ...can._meta } } : extra),
   };
   const v2 = { ...(can.terminalAuth ? { auth: { terminal: {} } } : {}), elicitation, ...extra };
   return {

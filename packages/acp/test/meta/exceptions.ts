@@ -1,6 +1,8 @@
 // The places whose custom data cannot survive, with the reason, and how the relay reports it.
 
 export interface Exception {
+  /** Not for a client that shows the output of terminals (`terminal_output`). */
+  readonly onlyForClientsWithoutTerminals?: boolean;
   /** Matches the names of the places. */
   readonly places: RegExp;
   readonly reason: string;
@@ -76,6 +78,7 @@ export const toVersion1: readonly Exception[] = [
   },
   {
     places: /\[tool_call_\w+\]\.content(?:\[\])?\[terminal\]/,
+    onlyForClientsWithoutTerminals: true,
     reason: "a terminal without output is not shown in version 1",
     lost: "the metadata of a terminal without output",
   },

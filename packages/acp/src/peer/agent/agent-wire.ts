@@ -288,10 +288,11 @@ export class AgentWire implements SessionSender {
 
 /** Of what the client can show, that which this side may send. */
 function enabled(
-  { info, capabilities }: Introduction<ClientCapabilities>,
+  introduction: Introduction<ClientCapabilities>,
   unstable: UnstableFeatures,
 ): Introduction<ClientCapabilities> {
+  const { capabilities } = introduction;
   const plans = capabilities.plans && lists(unstable, "plans");
   const subagents = capabilities.subagents && lists(unstable, "subagents");
-  return { info, capabilities: { ...capabilities, plans, subagents } };
+  return { ...introduction, capabilities: { ...capabilities, plans, subagents } };
 }

@@ -132,6 +132,7 @@ export interface ClientSession {
    *
    * @throws {TypeError} When the session has no modes (as a rejection).
    */
+  setMode(modeId: string, options?: MetaOptions): Promise<CallResult>;
   /**
    * Sets the title. Resolves with the title that the agent has stored; it arrives as a `session_info_update` too. Needs
    * `capabilities.setTitle` and the unstable feature "session_title".
@@ -140,7 +141,6 @@ export interface ClientSession {
    * @experimental
    */
   setTitle(title: string): Promise<string>;
-  setMode(modeId: string, options?: MetaOptions): Promise<CallResult>;
   /** Cancels the work of the session and closes it at the agent, which keeps the stored data. Afterwards nothing can be sent. */
   close(options?: MetaOptions): Promise<CallResult>;
 }
