@@ -368,3 +368,38 @@ inEveryVersion("stored junk is reported when its session is loaded", async (pair
   await assert.rejects(load(), { name: "RequestError", kind: "unavailable", message: /is damaged/ });
   await talk.agent.close();
 });
+
+inEveryVersion("a client's extension handler that passes no signal still asks with its own", async (pair) => {
+  const [asking, withdrawn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { session } = await openSession(
+    pair,
+    {
+      extensions: {
+        requests: {
+          "_acme/back": (_params, { signal }) =>
+            new Promise((_resolve, reject) => {
+              asking.resolve();
+              signal.addEventListener("abort", () => {
+                withdrawn.resolve();
+                reject(signal.reason);
+              });
+            }),
+        },
+      },
+      async prompt(turn) {
+        const abort = new AbortController();
+        const asked = turn.client.request("_acme/ask", {}, { signal: abort.signal });
+        await asking.promise;
+        abort.abort();
+        await assert.rejects(asked);
+        await withdrawn.promise;
+      },
+    },
+    {
+      extensions: {
+        requests: { "_acme/ask": (_params, { request }) => request("_acme/back", {}, { signal: undefined }) },
+      },
+    },
+  );
+  assert.equal((await session.prompt("x")).stopReason, "end_turn");
+});
