@@ -2,6 +2,7 @@
 
 export { isProtectedPath } from "./node/files/protected-paths.ts";
 export { ProcessGroup } from "./node/process-group.ts";
+export { isMissingCommand } from "./node/path-search.ts";
 export { serveScenario } from "./node/serve-scenario.ts";
 export { type AgentProcess, spawnAgent } from "./node/spawn.ts";
 export { stdioChannel } from "./node/stdio.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -128,6 +128,18 @@ test("a file that cannot be started is reported with the cause", posix, async (t
   assert.match(await messageOf(script), /the interpreter named in its first line does not exist/);
   assert.match(await messageOf(join(folder, "nothing")), /there is no such file/);
   assert.match(await messageOf("cat", join(folder, "nowhere")), /its working directory .* does not exist/);
+});
+
+test("a missing command is not called unusable where the system reports EACCES (N1)", posix, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-spawn-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  // the system says the same about it as about a folder of PATH that cannot be entered
+  mkdirSync(join(folder, "missing"));
+  writeFileSync(join(folder, "plain"), "not a program", { mode: 0o644 });
+  const messageOf = async (command: string): Promise<string | undefined> =>
+    (await probe(spawnAgent(command, [], { env: { PATH: folder } })).ended).message;
+  assert.match((await messageOf("missing")) ?? "", /there is no such command on PATH/);
+  assert.match((await messageOf("plain")) ?? "", /it is not executable/);
 });
 
 test("arguments that are too long for the system are reported, not thrown", linux, async () => {

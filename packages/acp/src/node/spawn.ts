@@ -14,6 +14,7 @@ import type { ExitStatus } from "../model/content.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
 import type { ByteTransportOptions } from "../transport/byte-transport.ts";
 import { OutputPipe } from "./output-pipe.ts";
+import { isMissingCommand } from "./path-search.ts";
 import { hasPid, ProcessGroup } from "./process-group.ts";
 import { groupMark } from "./watchdog.ts";
 
@@ -250,7 +251,7 @@ class SpawnedAgent implements AgentProcess {
     // a running child also emits errors when it cannot be signalled
     if (this.#child !== undefined) return;
     this.#exit.resolve({});
-    const why = explain(this.#command, this.#options.cwd, cause);
+    const why = explain(this.#command, this.#options, cause);
     const message = `could not start ${JSON.stringify(this.#command)}: ${why}`;
     this.#end({ kind: "spawn_failed", message, cause });
   }
@@ -302,10 +303,14 @@ function checkCommand(command: string, args: readonly string[]): void {
   );
 }
 
-function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoException): string {
+function explain(
+  command: string,
+  { cwd, env }: Pick<SpawnTransportOptions, "cwd" | "env">,
+  error: NodeJS.ErrnoException,
+): string {
   if (cwd !== undefined && !existsSync(cwd)) return `its working directory ${cwd} does not exist`;
   const isPath = command.includes("/");
-  if (error.code === "ENOENT" && !isPath) {
+  if (!isPath && isMissingCommand(command, error, { ...process.env, ...env }["PATH"])) {
     return "there is no such command on PATH; install it, or give the full path";
   }
   if (error.code === "ENOENT") {
