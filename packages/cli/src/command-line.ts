@@ -1,6 +1,13 @@
 // Picks a command, parses its arguments by its table and runs it. Code is imported when it is needed, to start fast.
 
-import { type Command, CommandError, type Invocation, printAnswer, usageError } from "./command/command.ts";
+import {
+  type Command,
+  CommandError,
+  type Invocation,
+  printAnswer,
+  usageError,
+  watchOutput,
+} from "./command/command.ts";
 import { commands } from "./commands.ts";
 import { escapedJson, messageLines } from "./terminal/sanitise.ts";
 
@@ -13,6 +20,7 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
   try {
     return (await dispatch(argv, json)) ?? 0;
   } catch (error) {
+    watchOutput();
     const { withoutSecrets } = await import("./settings/known-secrets.ts");
     const { exitCode, ...shown } = await withoutSecrets(failureOf(error, json), argv);
     // the last line of a run is always its end
@@ -77,6 +85,8 @@ function storeFailure(error: unknown): Failure | undefined {
 
 async function dispatch(argv: readonly string[], json: boolean): Promise<number | undefined> {
   const [name, second] = beforeTerminator(argv).filter((argument) => argument !== "--json");
+  const command = name === undefined ? undefined : find(name, second);
+  if (command?.ownsOutput !== true || wantsHelp(beforeTerminator(argv))) watchOutput();
   if (name === undefined || name === "--help" || name === "-h") return showOverview(json);
   if (["--version", "-V", "-v", "version"].includes(name)) return showVersion(json);
   if (name === "help") {
@@ -86,7 +96,6 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
     return topic === undefined || topic === "help" ? showOverview(json) : showHelp(topic, part, json);
   }
   if (name.startsWith("-")) throw (await import("./command/usage-errors.ts")).unknownOption(name);
-  const command = find(name, second);
   if (command === undefined) {
     if (wantsHelp(beforeTerminator(argv))) return showHelp(name, undefined, json);
     throw (await import("./command/usage-errors.ts")).unknownCommand(name, second, commands);

@@ -105,6 +105,7 @@ export const commands: readonly Command[] = [
       "max-line": option("SIZE", "Keep only the beginning of messages longer than this", { default: "8m" }),
       queue: option("SIZE", "Drop records when more than this waits for a slow disk", { default: "64m" }),
     },
+    ownsOutput: true,
     load: async () => (await import("./tap/tap.ts")).run,
   },
   ...traceCommands,
@@ -125,12 +126,14 @@ export const commands: readonly Command[] = [
         completes: "file",
       }),
     },
+    ownsOutput: true,
     load: async () => (await import("./bridge/bridge.ts")).run,
   },
   {
     name: "bridge-mcp",
     summary: "Serve the editor's tools over MCP, for the agent behind a bridge",
     internal: true,
+    ownsOutput: true,
     load: async () => (await import("./bridge/bridge-mcp.ts")).run,
   },
   {

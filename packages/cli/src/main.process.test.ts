@@ -1,7 +1,7 @@
 // The parley command through its launcher, as a shell starts it.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -206,4 +206,29 @@ test("the version and the list of commands are found by whatever name people try
   for (const typed of [["help"], ["help", "help"], ["-h"]])
     assert.match(parley(typed).stdout, /^usage: parley COMMAND/m);
   assert.match(parley(["sessions", "--json", "list"]).stdout, /^\{"v":1,"data":\{"sessions":\[\]/);
+});
+
+test("every command exits quietly when nobody reads its output, as with head (U6)", async () => {
+  const unread = (args: readonly string[]) => {
+    const child = spawn(launcher, args, {
+      cwd: temporary,
+      env: { ...process.env, PARLEY_HOME: join(temporary, "home") },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    // closed before anything is written
+    child.stdout.destroy();
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    return new Promise((resolve) => child.on("close", (status) => resolve({ args, status, stderr })));
+  };
+  for (const args of [
+    ["completion", "bash"],
+    ["doctor", "-a", "parley"],
+    ["--help"],
+    ["cli-page"],
+    ["config", "check"],
+  ])
+    assert.deepEqual(await unread(args), { args, status: 141, stderr: "" });
 });

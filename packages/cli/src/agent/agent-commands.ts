@@ -36,6 +36,7 @@ export const agentCommands: readonly Command[] = [
         completes: ["zed", "jetbrains", "neovim", "emacs", "vscode"],
       }),
     },
+    ownsOutput: true,
     load: async () => (await import("./agent.ts")).run,
   },
   {

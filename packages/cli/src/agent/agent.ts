@@ -24,16 +24,17 @@ export async function run(invocation: Invocation): Promise<number | undefined> {
 }
 
 async function printSetup(editor: string): Promise<number> {
+  const { usageError, watchOutput } = await import("../command/command.ts");
   const { editors, setupFor } = await import("./agent-setup.ts");
   const { launcher } = await import("../settings/installation.ts");
   const setup = setupFor(editor, launcher);
   if (setup === undefined) {
-    const { usageError } = await import("../command/command.ts");
     throw usageError(
       `--setup: expected one of ${editors.join(", ")}, got ${editor}`,
       "see parley help agent",
     );
   }
+  watchOutput();
   // stdout has only the block, so that it can be piped
   process.stderr.write(`Put this into ${setup.where}:\n`);
   process.stdout.write(`${setup.block}\n`);

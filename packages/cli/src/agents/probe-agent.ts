@@ -40,6 +40,9 @@ export interface ProbeOptions {
 export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}): Promise<AgentFacts> {
   const { handshakeTimeoutMs } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-check-")));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  // the command may end early, for example when nobody reads its output
+  process.once("exit", remove);
   let keys: readonly string[] = [];
   const launched = await launchAgent(entry, {
     definition: {
@@ -53,7 +56,8 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
       if (event.kind === "starting") ({ keys } = event);
     },
   }).catch((error: unknown) => {
-    rmSync(folder, { recursive: true, force: true });
+    process.off("exit", remove);
+    remove();
     throw error;
   });
   try {
@@ -76,7 +80,8 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
     };
   } finally {
     await launched.close();
-    rmSync(folder, { recursive: true, force: true });
+    process.off("exit", remove);
+    remove();
   }
 }
 
