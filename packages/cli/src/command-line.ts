@@ -85,7 +85,8 @@ function storeFailure(error: unknown): Failure | undefined {
 
 async function dispatch(argv: readonly string[], json: boolean): Promise<number | undefined> {
   const [name, second] = beforeTerminator(argv).filter((argument) => argument !== "--json");
-  const command = name === undefined ? undefined : find(name, second);
+  const named = name === undefined ? undefined : find(name, second);
+  const command = named ?? (isOption(second) ? defaultOf(name ?? "") : undefined);
   if (command?.ownsOutput !== true || wantsHelp(beforeTerminator(argv))) watchOutput();
   if (name === undefined || name === "--help" || name === "-h") return showOverview(json);
   if (["--version", "-V", "-v", "version"].includes(name)) return showVersion(json);
@@ -96,12 +97,13 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
     return topic === undefined || topic === "help" ? showOverview(json) : showHelp(topic, part, json);
   }
   if (name.startsWith("-")) throw (await import("./command/usage-errors.ts")).unknownOption(name);
+  if (named === undefined && wantsHelp(beforeTerminator(argv))) return showHelp(name, undefined, json);
   if (command === undefined) {
-    if (wantsHelp(beforeTerminator(argv))) return showHelp(name, undefined, json);
     throw (await import("./command/usage-errors.ts")).unknownCommand(name, second, commands);
   }
   const rest = [...argv];
-  for (const word of command.name.split(" ")) rest.splice(rest.indexOf(word), 1);
+  for (const word of named === undefined ? [name] : command.name.split(" "))
+    rest.splice(rest.indexOf(word), 1);
   if (wantsHelp(beforeTerminator(rest))) return showCommand(command, json);
   const invocation = await parse(command, rest, json);
   const run = await command.load();
@@ -113,6 +115,15 @@ function find(name: string, second: string | undefined): Command | undefined {
   const named = (wanted: string) => commands.find((candidate) => candidate.name === wanted);
   // `agent login` before `agent`
   return named(`${name} ${second}`) ?? named(name);
+}
+
+/** The command that the first word of its name alone means. */
+function defaultOf(name: string): Command | undefined {
+  return commands.find((command) => command.isDefault === true && command.name.startsWith(`${name} `));
+}
+
+function isOption(word: string | undefined): boolean {
+  return word === undefined || word.startsWith("-");
 }
 
 function wantsHelp(flags: readonly string[]): boolean {

@@ -69,6 +69,35 @@ test("half of a command's name exits with 2 and says which commands begin with i
   }
 });
 
+test("agents, sessions, config and permissions alone list, with options too; their help lists the commands", () => {
+  for (const [name, wanted] of [
+    ["agents", /^\* parley /],
+    ["sessions", /^No sessions/],
+    ["config", /^\{\}\n$/],
+    ["permissions", /^No rules/],
+  ] as const) {
+    const { status, stdout } = parley([name]);
+    assert.deepEqual([status, wanted.test(stdout)], [0, true], stdout);
+    assert.deepEqual(JSON.parse(parley([name, "--json"]).stdout).v, 1);
+    assert.match(parley([name, "--help"]).stdout, new RegExp(`^usage: parley ${name} COMMAND`));
+  }
+  // an argument is still the name of a command
+  assert.equal(parley(["sessions", "lst"]).status, 2);
+});
+
+test("a misspelt agent is refused with the name that was meant (U8)", () => {
+  for (const args of [
+    ["run", "--agent", "clude", "x"],
+    ["agents", "check", "clude"],
+    ["doctor", "-a", "clude"],
+  ])
+    assert.deepEqual(parley(args), {
+      status: 2,
+      stdout: "",
+      stderr: "parley: unknown agent clude\nparley: did you mean claude? parley agents lists all agents\n",
+    });
+});
+
 test("an option without its value is told with what it wants, and nothing about the others", () => {
   const negative = parley(["run", "--timeout", "-1", "hi"]).stderr;
   assert.match(

@@ -28,6 +28,7 @@ export const agentCommands: readonly Command[] = [
         "PROVIDER/NAME, or offline (default: PARLEY_MODEL, then the config file, then the first provider with a key)",
       ),
       "no-history": flag("Keep sessions in memory only; they end with the process"),
+      "no-notice": flag("Do not say that the model is offline; otherwise it is said once a day"),
       login: option(
         "PROVIDER",
         "Ask for the provider's key, store it and exit (for editors with terminal logins)",
@@ -37,6 +38,7 @@ export const agentCommands: readonly Command[] = [
       }),
     },
     ownsOutput: true,
+    examples: ["parley agent --setup zed", "parley agent --model ollama/qwen3 --mode code"],
     load: async () => (await import("./agent.ts")).run,
   },
   {
@@ -51,6 +53,7 @@ export const agentCommands: readonly Command[] = [
       check: flag("Verify the key with the provider before storing it"),
     },
     json: true,
+    examples: ["parley agent login anthropic", "parley agent login openai --check < key.txt"],
     load: async () => (await import("./agent-login.ts")).login,
   },
   {
@@ -59,6 +62,7 @@ export const agentCommands: readonly Command[] = [
     positionals: "[PROVIDER]",
     options: { provider },
     json: true,
+    examples: ["parley agent logout anthropic"],
     load: async () => (await import("./agent-login.ts")).logout,
   },
 ];

@@ -44,6 +44,10 @@ export interface Command {
   readonly summary: string;
   /** Longer text for `parley help NAME`; help wraps its lines. */
   readonly details?: string;
+  /** Command lines for help, each as it can be typed. Every listed command has one. */
+  readonly examples?: readonly string[];
+  /** The first word alone means this command: `parley sessions` is `parley sessions list`. */
+  readonly isDefault?: boolean;
   /** The positional arguments as help shows them, `FILE...`. Absent: the command takes none. */
   readonly positionals?: string;
   readonly completes?: Completion;

@@ -35,6 +35,9 @@ export function familyHelp(name: string, family: readonly Command[]): string {
     "commands:",
     ...columns(family.map((command): [string, string] => [command.name, command.summary])),
     "",
+    ...family
+      .filter(({ isDefault }) => isDefault === true)
+      .map((command) => `parley ${name} alone is parley ${command.name}.`),
     `See parley help ${name} COMMAND for one of them.`,
   ].join("\n");
 }
@@ -56,6 +59,9 @@ export function commandHelp(command: Command): string {
     "",
     "options:",
     ...columns(rows),
+    ...(command.examples === undefined
+      ? []
+      : ["", "examples:", ...command.examples.map((line) => `  ${line}`)]),
   ].join("\n");
 }
 

@@ -45,7 +45,7 @@ export async function parsedConfig(text: string, warn: (text: string) => void): 
   });
 }
 
-/** Also checks that agents and MCP servers have what is needed to reach them. */
+/** Also checks that the model has a provider, and that agents and MCP servers have what is needed to reach them. */
 export async function checkedConfig(text: string, warn: (text: string) => void): Promise<Config> {
   const config = await parsedConfig(text, warn);
   const [{ configuredMcpServers }, { agentEntries, readyAgents }] = await Promise.all([
@@ -56,7 +56,23 @@ export async function checkedConfig(text: string, warn: (text: string) => void):
     configuredMcpServers(config);
     agentEntries(readyAgents({ command: "" }), config);
   });
+  await checkModel(config);
   return config;
+}
+
+async function checkModel({ agent }: Config): Promise<void> {
+  if (agent?.model === undefined) return;
+  const [{ ModelError }, { chosenEndpoint }] = await Promise.all([
+    import("@parley/agent"),
+    import("@parley/agent/internal"),
+  ]);
+  try {
+    // without the environment, which may choose another model
+    chosenEndpoint(agent, {});
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    throw configFailure(`${configPath()}: agent.model: ${error.message}`);
+  }
 }
 
 /** Turns a ConfigError into a CommandError with exit code 2. */
