@@ -161,7 +161,7 @@ test("arguments reach the agent as they are, without a shell", posix, async () =
   assert.equal(seen.text(), "$HOME `id`|; exit 9|*|");
 });
 
-test("the environment is ours with the given changes, and never names our wire", posix, async (t) => {
+test("the environment is ours with the given changes, and never has our own wire", posix, async (t) => {
   process.env.PARLEY_TEST_KEPT = "kept";
   process.env.PARLEY_TEST_DROPPED = "dropped";
   process.env.PARLEY_WIRE_FD = "3";
@@ -173,7 +173,9 @@ test("the environment is ours with the given changes, and never names our wire",
   const agent = spawnAgent("/bin/sh", ["-c", "env | grep ^PARLEY_ | grep -v ^PARLEY_GROUP_ | sort"], { env });
   const seen = probe(agent);
   await seen.ended;
-  assert.equal(seen.text(), "PARLEY_TEST_ADDED=added\nPARLEY_TEST_KEPT=kept\n");
+  // the descriptor that was made for it, and whose child may use it
+  const own = `PARLEY_WIRE_FD=3:${process.pid}`;
+  assert.equal(seen.text(), `PARLEY_TEST_ADDED=added\nPARLEY_TEST_KEPT=kept\n${own}\n`);
 });
 
 test("a daemon that has left its group and its parent does not survive the agent (TH6)", linux, async () => {

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import type { Readable, Writable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../base/byte-tail.ts";
@@ -17,6 +17,7 @@ import { OutputPipe } from "./output-pipe.ts";
 import { isMissingCommand } from "./path-search.ts";
 import { hasPid, ProcessGroup } from "./process-group.ts";
 import { groupMark } from "./watchdog.ts";
+import { WireReader, wireFd } from "./wire-reader.ts";
 
 /** How an agent is started, and how its messages are framed. */
 export interface SpawnTransportOptions extends Omit<ByteTransportOptions, "platform"> {
@@ -45,6 +46,9 @@ export interface AgentProcess extends ByteChannel {
   /** The end of stderr so far. */
   stderrTail(): string;
 }
+
+/** Windows passes further descriptors to few programs. */
+const hasOwnWire = process.platform !== "win32";
 
 /** How long to wait, after the end of stdout or a failed write, for an exit as the cause. */
 const exitWaitMs = 250;
@@ -75,6 +79,7 @@ class SpawnedAgent implements AgentProcess {
   readonly #ended = Promise.withResolvers<void>();
   readonly #exit = Promise.withResolvers<ExitStatus>();
   #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
+  #wire: WireReader | undefined;
   #output: OutputPipe | undefined;
   #group: ProcessGroup | undefined;
   #early: Uint8Array[] = [];
@@ -91,14 +96,16 @@ class SpawnedAgent implements AgentProcess {
     this.#tail = new ByteTail(options.stderrTailBytes ?? 16 * 1024);
     this.exited = this.#exit.promise;
     const mark = groupMark();
-    const env = { ...process.env, ...options.env, PARLEY_WIRE_FD: undefined, [mark]: "1" };
+    // only our child may use it: its own children do not get the descriptor, but they inherit the variable
+    const PARLEY_WIRE_FD = hasOwnWire ? `${wireFd}:${process.pid}` : undefined;
+    const env = { ...process.env, ...options.env, PARLEY_WIRE_FD, [mark]: "1" };
     try {
       const child = spawn(command, args, {
         cwd: options.cwd,
         env,
         detached: process.platform !== "win32",
         windowsHide: true,
-        stdio: ["pipe", "pipe", "pipe"],
+        stdio: ["pipe", "pipe", "pipe", ...(hasOwnWire ? (["pipe"] as const) : [])],
       });
       this.pid = child.pid;
       child.on("error", (error) => this.#notStarted(error));
@@ -117,18 +124,14 @@ class SpawnedAgent implements AgentProcess {
       failed: () => this.#endUnlessExited({ kind: "closed", message: "the agent has closed its stdin" }),
     });
     // Paused until open(), but Node reads the pipe when the child exits; #bytes keeps the data.
-    child.stdout.on("data", (chunk: Uint8Array) => this.#bytes(chunk)).pause();
-    child.stdout.on("error", () => {
-      // 'close' follows
+    const own = child.stdio[wireFd];
+    this.#wire = new WireReader(child.stdout, own instanceof Readable ? own : undefined, {
+      bytes: (chunk) => this.#bytes(chunk),
+      printed: this.#stderrReader().write,
+      closed: () => this.#endUnlessExited({ kind: "eof" }),
     });
-    child.stdout.on("close", () => this.#endUnlessExited({ kind: "eof" }));
-    const decoder = new StringDecoder("utf8");
-    child.stderr.on("data", (chunk: Buffer) => {
-      this.#tail.push(chunk);
-      if (this.#options.onStderr === undefined) return;
-      this.#showStderr(decoder.write(chunk));
-    });
-    child.stderr.on("end", () => this.#showStderr(decoder.end()));
+    const stderr = this.#stderrReader();
+    child.stderr.on("data", stderr.write).on("end", stderr.end);
     child.stderr.on("error", () => {
       // 'close' follows
     });
@@ -147,6 +150,18 @@ class SpawnedAgent implements AgentProcess {
     void this.#ended.promise.then(() => abort?.removeEventListener("abort", endNow));
   }
 
+  /** Each stream has its own, since a character may be split. */
+  #stderrReader(): { readonly write: (chunk: Uint8Array) => void; readonly end: () => void } {
+    const decoder = new StringDecoder("utf8");
+    return {
+      write: (chunk) => {
+        this.#tail.push(chunk);
+        if (this.#options.onStderr !== undefined) this.#showStderr(decoder.write(chunk));
+      },
+      end: () => this.#showStderr(decoder.end()),
+    };
+  }
+
   /** Errors of the listener must not affect the agent. */
   #showStderr(text: string): void {
     if (text === "") return;
@@ -162,7 +177,7 @@ class SpawnedAgent implements AgentProcess {
     const early = this.#early;
     this.#early = [];
     for (const chunk of early) receiver.bytes(chunk);
-    if (this.#reason === undefined) this.#child?.stdout.resume();
+    if (this.#reason === undefined) this.#wire?.resume();
     else receiver.ended(this.#reason);
   }
 
@@ -179,11 +194,11 @@ class SpawnedAgent implements AgentProcess {
   }
 
   pause(): void {
-    if (this.#closing === undefined) this.#child?.stdout.pause();
+    if (this.#closing === undefined) this.#wire?.pause();
   }
 
   resume(): void {
-    this.#child?.stdout.resume();
+    this.#wire?.resume();
   }
 
   stderrTail(): string {
@@ -202,7 +217,7 @@ class SpawnedAgent implements AgentProcess {
     if (child !== undefined && group !== undefined && !group.isGone()) {
       group.remember();
       // read and drop further output, so that a full pipe does not block the agent's exit
-      child.stdout.resume();
+      this.#wire?.resume();
       if (reason === undefined) child.stdin.end();
       else child.stdin.destroy();
       await withTimeout(graceMs, this.#exit.promise);
@@ -231,9 +246,9 @@ class SpawnedAgent implements AgentProcess {
         this.#reason === undefined &&
         this.#closing === undefined &&
         performance.now() < latest &&
-        (this.#chunks > seen || child.stdout?.isPaused())
+        (this.#chunks > seen || this.#wire?.isPaused())
       );
-      child.stdout?.destroy();
+      this.#wire?.destroy();
       child.stderr?.destroy();
       this.#endExited();
     })();
@@ -275,6 +290,7 @@ class SpawnedAgent implements AgentProcess {
 
   #end(reason: EndReason): void {
     if (this.#reason !== undefined) return;
+    this.#wire?.flush();
     this.#reason = reason;
     this.#ended.resolve();
     this.#receiver?.ended(reason);
