@@ -10,6 +10,7 @@ import {
 } from "./command/command.ts";
 import { commands } from "./commands.ts";
 import { escapedJson, messageLines } from "./terminal/sanitise.ts";
+import { columnsOf } from "./terminal/wrap-line.ts";
 
 /** Returns the exit code. */
 export async function runCommandLine(given: readonly string[]): Promise<number> {
@@ -26,7 +27,11 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
     // the last line of a run is always its end
     const end = { v: 1, type: "end", exitCode, text: "", error: shown, durationMs: 0 };
     if (json) process.stdout.write(`${escapedJson(isRun ? end : { v: 1, error: shown })}\n`);
-    else process.stderr.write(messageLines(shown.message) + (shown.hint ? messageLines(shown.hint) : ""));
+    else {
+      const columns = columnsOf(process.stderr);
+      for (const text of [shown.message, shown.hint])
+        if (text !== "") process.stderr.write(messageLines(text, columns));
+    }
     return exitCode;
   }
 }
