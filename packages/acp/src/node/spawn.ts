@@ -45,6 +45,11 @@ export interface AgentProcess extends ByteChannel {
   readonly exited: Promise<ExitStatus>;
   /** The end of stderr so far. */
   stderrTail(): string;
+  /**
+   * Ends the channel and lets the agent run on: when this process exits, the watchdog gives the agent two seconds and
+   * ends it. False, without any effect, where there is no watchdog.
+   */
+  leave(): boolean;
 }
 
 /** Windows passes further descriptors to few programs. */
@@ -88,6 +93,7 @@ class SpawnedAgent implements AgentProcess {
   #reason: EndReason | undefined;
   #status: ExitStatus | undefined;
   #closing: Promise<void> | undefined;
+  #isLeft = false;
   #sweeping: Promise<void> | undefined;
 
   constructor(command: string, args: readonly string[], options: SpawnTransportOptions) {
@@ -142,8 +148,9 @@ class SpawnedAgent implements AgentProcess {
     child.once("exit", (code, signal) => {
       this.#status = optional({ exitCode: code ?? undefined, signal: signal ?? undefined });
       this.#exit.resolve(this.#status);
+      if (this.#isLeft) group.isGone();
       // never rejects; close() awaits it
-      void this.#sweep(child, group);
+      else void this.#sweep(child, group);
     });
     // 'close' comes after the exit, when stdout and stderr have been read to the end
     child.once("close", () => this.#endExited());
@@ -205,6 +212,17 @@ class SpawnedAgent implements AgentProcess {
     return this.#tail.text();
   }
 
+  leave(): boolean {
+    const child = this.#child;
+    if (child === undefined || this.#closing !== undefined || this.#reason !== undefined) return false;
+    if (this.#group?.leave() !== true) return false;
+    this.#isLeft = true;
+    child.unref();
+    for (const stream of child.stdio) stream?.destroy();
+    this.#end({ kind: "closed", message: `${this.#command} was left to exit by itself` });
+    return true;
+  }
+
   close(reason?: Error): Promise<void> {
     this.#closing ??= this.#close(reason);
     return this.#closing;
@@ -214,7 +232,7 @@ class SpawnedAgent implements AgentProcess {
     const { graceMs = 3000 } = this.#options;
     const child = this.#child;
     const group = this.#group;
-    if (child !== undefined && group !== undefined && !group.isGone()) {
+    if (child !== undefined && group !== undefined && !this.#isLeft && !group.isGone()) {
       group.remember();
       // read and drop further output, so that a full pipe does not block the agent's exit
       this.#wire?.resume();

@@ -59,6 +59,11 @@ export function watchGroup(pgid: number): () => void {
   };
 }
 
+/** Whether the groups would be ended if this process exited now. */
+export function isWatching(): boolean {
+  return watchdog?.pid !== undefined;
+}
+
 function start(): void {
   const started = spawn("/bin/sh", ["-c", script, "parley-watchdog", ...[...groups].map(String)], {
     cwd: "/",

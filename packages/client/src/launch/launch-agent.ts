@@ -46,6 +46,8 @@ export interface LaunchedAgent {
   resume(): void;
   /** Ends its input and keeps reading. False where the transport cannot do that. */
   endInput(): boolean;
+  /** Lets it outlive this process; the watchdog ends it then. False if it cannot be left. */
+  leave(): boolean;
   /** Ends the agent and all processes that it started. */
   close(reason?: string): Promise<void>;
 }
@@ -84,6 +86,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
         reached.transport.endOutput?.();
         return reached.transport.endOutput !== undefined;
       },
+      leave: () => reached.leave?.() ?? false,
       close: (reason) => agent.close(reason),
     };
   } catch (error) {

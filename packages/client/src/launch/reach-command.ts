@@ -3,6 +3,7 @@
 import { delimiter } from "node:path";
 import type { Transport } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import { leaveAgent } from "@parley/acp/internal/node";
 import { spawnTransport } from "@parley/acp/node";
 import type { CommandEntry } from "../agents/agent-spec.ts";
 import { findProgram } from "./find-program.ts";
@@ -12,6 +13,8 @@ export interface ReachedAgent {
   readonly transport: Transport;
   readonly pid: number | undefined;
   stderrTail(): string;
+  /** Lets it outlive this process; the watchdog ends it then. False if it cannot be left. */
+  leave?(): boolean;
   /** Examines a failure that the error itself does not explain. */
   explain?(error: unknown): Promise<Explanation>;
 }
@@ -48,7 +51,12 @@ export function reachCommand(
     killMs,
     ...optional({ signal: kill }),
   });
-  return { transport, pid: transport.pid, stderrTail: () => transport.stderrTail() };
+  return {
+    transport,
+    pid: transport.pid,
+    stderrTail: () => transport.stderrTail(),
+    leave: () => leaveAgent(transport),
+  };
 }
 
 /** Removes our own variables, which a child inherits otherwise. */
