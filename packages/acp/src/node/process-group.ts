@@ -11,7 +11,7 @@ import {
   type ProcessIdentity,
   signalProcess,
 } from "./process-tree.ts";
-import { isWatching, watchGroup } from "./watchdog.ts";
+import { watchAfterExit, watchGroup } from "./watchdog.ts";
 
 /** The kernel reports the exit of our own children only, so others are polled. */
 const pollMs = 20;
@@ -92,9 +92,9 @@ export class ProcessGroup {
     if (!this.isGone()) this.#signal("SIGKILL");
   }
 
-  /** Lets the processes outlive this one; the watchdog then ends them. False if nobody would. */
-  leave(): boolean {
-    if (!isWatching()) return false;
+  /** Lets the processes outlive this one for so long; the watchdog then ends them. False if nobody would. */
+  leave(ms: number): boolean {
+    if (!watchAfterExit(ms)) return false;
     if (living.delete(this) && living.size === 0) process.off("exit", endAllAtExit);
     return true;
   }

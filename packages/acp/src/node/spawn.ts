@@ -46,8 +46,8 @@ export interface AgentProcess extends ByteChannel {
   /** The end of stderr so far. */
   stderrTail(): string;
   /**
-   * Ends the channel and lets the agent run on: when this process exits, the watchdog gives the agent two seconds and
-   * ends it. False, without any effect, where there is no watchdog.
+   * Ends the channel and lets the agent run on: when this process exits, the watchdog gives the agent its grace time, at
+   * least two seconds, and ends it. False, without any effect, where there is no watchdog.
    */
   leave(): boolean;
 }
@@ -215,7 +215,7 @@ class SpawnedAgent implements AgentProcess {
   leave(): boolean {
     const child = this.#child;
     if (child === undefined || this.#closing !== undefined || this.#reason !== undefined) return false;
-    if (this.#group?.leave() !== true) return false;
+    if (this.#group?.leave(this.#options.graceMs ?? 3000) !== true) return false;
     this.#isLeft = true;
     child.unref();
     for (const stream of child.stdio) stream?.destroy();

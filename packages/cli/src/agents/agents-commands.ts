@@ -22,9 +22,23 @@ export const agentsCommands: readonly Command[] = [
       "session for another reason.",
     positionals: "[NAME] [-- COMMAND [ARGUMENTS]]",
     completes: "agent",
-    options: { timeout },
+    options: {
+      cwd: option(
+        "DIR",
+        "Start the agent and open the session here (default: a temporary folder for the session)",
+        {
+          short: "C",
+          completes: "directory",
+        },
+      ),
+      timeout,
+    },
     json: true,
-    examples: ["parley agents check claude", "parley agents check -- my-agent --acp"],
+    examples: [
+      "parley agents check claude",
+      "parley agents check claude --cwd ~/project",
+      "parley agents check -- my-agent --acp",
+    ],
     load: async () => (await import("./agents-check.ts")).run,
   },
   {

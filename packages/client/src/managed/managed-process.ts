@@ -13,7 +13,7 @@ import { problemOf } from "./problem.ts";
 const crashWindowMs = 300_000;
 const longestPauseMs = 60_000;
 /** An agent whose input has ended is read until its output ends, or is silent for so long. */
-const silenceMs = 500;
+const defaultSilenceMs = 500;
 const longestEndMs = 2_000;
 
 /** One agent program or remote agent across its restarts. */
@@ -93,10 +93,10 @@ export class ManagedProcess {
    * Ends the agent's input and reads what it still sends. An agent that takes too long is left to the watchdog, which ends
    * it after this process has exited. `closing` is called before the agent is closed.
    */
-  finish(closing: () => void): Promise<void> {
+  finish(closing: () => void, silenceMs = defaultSilenceMs): Promise<void> {
     this.#closing ??= (async () => {
       const launched = this.#launched;
-      if (launched?.endInput() && !(await this.#lastEntries(launched))) launched.leave();
+      if (launched?.endInput() && !(await this.#lastEntries(launched, silenceMs))) launched.leave();
       await this.#end(closing);
     })();
     return this.#closing;
@@ -181,16 +181,16 @@ export class ManagedProcess {
   }
 
   /** Waits until the agent has ended, is silent, or takes too long; whether it has ended or must be closed now. */
-  async #lastEntries({ agent }: LaunchedAgent): Promise<boolean> {
+  async #lastEntries({ agent }: LaunchedAgent, silenceMs: number): Promise<boolean> {
     const ended = new AbortController();
     // it never rejects
     void agent.closed.then(() => ended.abort());
     const stopped = AbortSignal.any([ended.signal, this.#stop.signal]);
-    const latest = performance.now() + longestEndMs;
+    const latest = performance.now() + Math.max(silenceMs, longestEndMs);
     let seen = this.#activity;
     let quietUntil = performance.now() + silenceMs;
     while (!stopped.aborted && (this.#isPaused || performance.now() < Math.min(quietUntil, latest))) {
-      await sleep(silenceMs / 10, stopped);
+      await sleep(defaultSilenceMs / 10, stopped);
       if (seen === this.#activity) continue;
       seen = this.#activity;
       quietUntil = performance.now() + silenceMs;
@@ -235,7 +235,10 @@ export class ManagedProcess {
       "crash_loop",
       `${this.entry.name} crashed ${this.#crashes.length} times in five minutes`,
       {
-        hint: stderrHint(stderr),
+        hint:
+          this.entry.transport === "stdio"
+            ? stderrHint(stderr)
+            : "check the network between here and the agent, or ask whoever runs it",
         stderr,
         exitCode: reason.exitCode,
         signal: reason.signal,
