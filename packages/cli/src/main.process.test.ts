@@ -85,7 +85,7 @@ test("agents, sessions, config and permissions alone list, with options too; the
   assert.equal(parley(["sessions", "lst"]).status, 2);
 });
 
-test("a misspelt agent is refused with the name that was meant (U8)", () => {
+test("a misspelt agent is refused with the name that was meant", () => {
   for (const args of [
     ["run", "--agent", "clude", "x"],
     ["agents", "check", "clude"],
@@ -237,7 +237,7 @@ test("the version and the list of commands are found by whatever name people try
   assert.match(parley(["sessions", "--json", "list"]).stdout, /^\{"v":1,"data":\{"sessions":\[\]/);
 });
 
-test("every command exits quietly when nobody reads its output, as with head (U6)", async () => {
+test("every command exits quietly when nobody reads its output, as with head", async () => {
   const unread = (args: readonly string[]) => {
     const child = spawn(launcher, args, {
       cwd: temporary,

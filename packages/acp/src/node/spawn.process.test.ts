@@ -130,7 +130,7 @@ test("a file that cannot be started is reported with the cause", posix, async (t
   assert.match(await messageOf("cat", join(folder, "nowhere")), /its working directory .* does not exist/);
 });
 
-test("a missing command is not called unusable where the system reports EACCES (N1)", posix, async (t) => {
+test("a missing command is not called unusable where the system reports EACCES", posix, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-spawn-"));
   t.after(() => rmSync(folder, { recursive: true }));
   // the system says the same about it as about a folder of PATH that cannot be entered

@@ -133,7 +133,7 @@ test("only the last bytes are kept, and the text begins with a whole character",
   assert.equal(output.text(), "öü");
 });
 
-test("lines are counted although their bytes are dropped, from each snapshot on (U8)", () => {
+test("lines are counted although their bytes are dropped, from each snapshot on", () => {
   const lines = chunk("a line\n".repeat(1_000));
   assert.equal(after([lines, lines, chunk("rest")], 50).output.lines, 2_000);
   const snapshot: SessionUpdate = {

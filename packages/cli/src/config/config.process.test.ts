@@ -55,7 +55,7 @@ test("a value that could not be used is refused, and nothing is written", patien
   assert.equal(readFileSync(configFile(), "utf8"), "{");
 });
 
-test("a model without a provider is found by the check, and --model overrides it (U5)", patience, (t) => {
+test("a model without a provider is found by the check, and --model overrides it", patience, (t) => {
   const { parley, keep } = agentHome(t);
   keep({ agent: { model: "foo/bar" } });
   const { status, stderr } = parley(["config", "check"]);

@@ -6,7 +6,7 @@ import { viewFrom } from "@parley/acp/view";
 import { updates } from "../../../acp/test/support/sample-entries.ts";
 import { toolLines, usageText } from "./tool-lines.ts";
 
-test("the lines before the shown ones are counted, also those that were dropped (U8)", () => {
+test("the lines before the shown ones are counted, also those that were dropped", () => {
   const data = Buffer.from("a line of output\n".repeat(1_000)).toString("base64");
   const chunk = { sessionUpdate: "terminal_output_chunk", terminalId: "t", data } as const;
   const view = viewFrom(
@@ -25,7 +25,7 @@ test("the lines before the shown ones are counted, also those that were dropped 
   assert.deepEqual(lines.slice(0, 3), ["✓ make", "    … 19,988 lines before", "    a line of output"]);
 });
 
-test("a cost has two decimals, or two digits where it is small (U8)", () => {
+test("a cost has two decimals, or two digits where it is small", () => {
   const shown = (amount: number) =>
     usageText(undefined, { usage: undefined, cost: { amount, currency: "USD" } })[0];
   assert.deepEqual([0, 0.0007000000000000001, 0.0123456, 0.4217, 12.3].map(shown), [

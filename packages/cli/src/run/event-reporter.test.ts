@@ -24,7 +24,7 @@ function told(showsProgress: boolean, event: Parameters<ReturnType<typeof eventR
   return lines;
 }
 
-test("the silence of an agent is told on a terminal and elsewhere (U8)", () => {
+test("the silence of an agent is told on a terminal and elsewhere", () => {
   const silence = { kind: "quiet", ms: 30_000 } as const;
   assert.deepEqual(told(true, silence), ["status: no output from the agent for 30 s"]);
   assert.deepEqual(told(false, silence), ["notice: no output from the agent for 30 s"]);

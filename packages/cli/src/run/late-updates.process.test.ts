@@ -104,28 +104,24 @@ suite("after the answer", { concurrency: 2 }, () => {
     assert.match(await printed(command), /^Fine\.!+\n$/);
   });
 
-  test("what comes shortly after the answer of a short turn is printed (I3)", patience, async () => {
+  test("what comes shortly after the answer of a short turn is printed", patience, async () => {
     const onPrompt = `out(chunk("Fine."), done); setTimeout(() => out(chunk(" Late.")), 300);`;
     assert.equal(await printed(agent("short", onPrompt, "")), "Fine. Late.\n");
   });
 
-  test(
-    "an agent that leaves slowly neither keeps the run nor is killed by it (U8, G10)",
-    patience,
-    async () => {
-      const [go, tidy] = [join(probe.folder, "go"), join(probe.folder, "tidy")];
-      // it leaves when the run has ended, which the file says
-      const onEnd = `
+  test("an agent that leaves slowly neither keeps the run nor is killed by it (G10)", patience, async () => {
+    const [go, tidy] = [join(probe.folder, "go"), join(probe.folder, "tidy")];
+    // it leaves when the run has ended, which the file says
+    const onEnd = `
       const timer = setInterval(() => {
         if (!existsSync(${JSON.stringify(go)})) return;
         clearInterval(timer);
         writeFileSync(${JSON.stringify(tidy)}, "");
       }, 10);`;
-      assert.equal(await printed(agent("slow-to-leave", `out(chunk("Fine."), done);`, onEnd)), "Fine.\n");
-      writeFileSync(go, "");
-      await until(() => existsSync(tidy));
-    },
-  );
+    assert.equal(await printed(agent("slow-to-leave", `out(chunk("Fine."), done);`, onEnd)), "Fine.\n");
+    writeFileSync(go, "");
+    await until(() => existsSync(tidy));
+  });
 
   test(
     "an agent that never leaves is ended after the run, with all that it started (G10)",

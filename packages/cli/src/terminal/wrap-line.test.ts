@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wrapLine } from "./wrap-line.ts";
 
-test("a line of ours breaks between words, and further lines are indented (U8)", () => {
+test("a line of ours breaks between words, and further lines are indented", () => {
   const line = "parley: the agent did not answer, and nothing was written to its stderr";
   assert.equal(
     wrapLine(line, 40, "  "),

@@ -20,7 +20,7 @@ function asOrdinaryUser<Result>(work: () => Result): Result {
   }
 }
 
-test("a command is missing, not unusable, where a folder of PATH cannot be entered (N1)", posix, (t) => {
+test("a command is missing, not unusable, where a folder of PATH cannot be entered", posix, (t) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-path-"));
   const closed = join(folder, "closed");
   t.after(() => {
