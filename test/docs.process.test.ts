@@ -10,7 +10,9 @@ import { promisify } from "node:util";
 import { read, repositoryFiles, root } from "./source-files.ts";
 
 const run = promisify(execFile);
-const pages = repositoryFiles().filter((file) => /^(?:README|docs\/(?:api\/)?[^/]+)\.md$/.test(file));
+const pages = repositoryFiles().filter((file) =>
+  /^(?:README|packages\/[^/]+\/README|docs\/(?:api\/)?[^/]+)\.md$/.test(file),
+);
 
 test("every block of TypeScript in the documentation is a whole module without errors", {
   timeout: 120_000,

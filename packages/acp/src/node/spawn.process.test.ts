@@ -174,8 +174,8 @@ test("the environment is ours with the given changes, and never has our own wire
   const seen = probe(agent);
   await seen.ended;
   // the descriptor that was made for it, and whose child may use it
-  const own = `PARLEY_WIRE_FD=3:${process.pid}`;
-  assert.equal(seen.text(), `PARLEY_TEST_ADDED=added\nPARLEY_TEST_KEPT=kept\n${own}\n`);
+  const own = `PARLEY_CLIENT_WIRE=3:${process.pid}`;
+  assert.equal(seen.text(), `${own}\nPARLEY_TEST_ADDED=added\nPARLEY_TEST_KEPT=kept\n`);
 });
 
 test("a daemon that has left its group and its parent does not survive the agent (TH6)", linux, async () => {

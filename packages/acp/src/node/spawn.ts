@@ -8,6 +8,7 @@ import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../base/byte-tail.ts";
 import { withTimeout } from "../base/deadline.ts";
 import { optional } from "../base/objects.ts";
+import { checkPlatform } from "../base/platform.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ExitStatus } from "../model/content.ts";
@@ -71,6 +72,7 @@ export function spawnAgent(
   args: readonly string[],
   options: SpawnTransportOptions = {},
 ): AgentProcess {
+  checkPlatform();
   checkCommand(command, args);
   return new SpawnedAgent(command, args, options);
 }
@@ -103,8 +105,14 @@ class SpawnedAgent implements AgentProcess {
     this.exited = this.#exit.promise;
     const mark = groupMark();
     // only our child may use it: its own children do not get the descriptor, but they inherit the variable
-    const PARLEY_WIRE_FD = hasOwnWire ? `${wireFd}:${process.pid}` : undefined;
-    const env = { ...process.env, ...options.env, PARLEY_WIRE_FD, [mark]: "1" };
+    const PARLEY_CLIENT_WIRE = hasOwnWire ? `${wireFd}:${process.pid}` : undefined;
+    const env = {
+      ...process.env,
+      ...options.env,
+      PARLEY_WIRE_FD: undefined,
+      PARLEY_CLIENT_WIRE,
+      [mark]: "1",
+    };
     try {
       const child = spawn(command, args, {
         cwd: options.cwd,

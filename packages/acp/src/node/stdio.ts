@@ -46,8 +46,9 @@ let inUse = false;
  */
 export function stdioChannel(options: StdioTransportOptions = {}): ByteChannel {
   if (inUse) throw new Error("stdio is in use by another channel of this process; close that one first");
-  const fromClient = options.wireFd === undefined ? wireFdFromClient() : undefined;
-  const wireFd = options.wireFd ?? fromClient ?? wireFdFromEnvironment() ?? 1;
+  const given = options.wireFd ?? wireFdFromEnvironment();
+  const fromClient = given === undefined ? wireFdFromClient() : undefined;
+  const wireFd = given ?? fromClient ?? 1;
   // children do not get this descriptor
   delete process.env.PARLEY_WIRE_FD;
   const stat = statOf(wireFd);
@@ -130,10 +131,10 @@ function keepOpen(_fd: number, done?: (error?: null) => void): void {
 
 /** `3:PID` from a client that uses this library: its own child may use the descriptor, other processes ignore it. */
 function wireFdFromClient(): number | undefined {
-  const [, fd, parent] = /^(\d{1,4}):(\d{1,10})$/.exec(process.env.PARLEY_WIRE_FD ?? "") ?? [];
+  const [, fd, parent] = /^(\d{1,4}):(\d{1,10})$/.exec(process.env.PARLEY_CLIENT_WIRE ?? "") ?? [];
   if (fd === undefined) return undefined;
   const isOurs = Number(parent) === process.ppid && isPipe(Number(fd));
-  delete process.env.PARLEY_WIRE_FD;
+  delete process.env.PARLEY_CLIENT_WIRE;
   return isOurs ? Number(fd) : undefined;
 }
 

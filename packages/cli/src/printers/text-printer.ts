@@ -235,7 +235,8 @@ export class TextPrinter implements RunPrinter {
       `(${parts.join(", ")})`,
       ...(session === undefined ? [] : [`continue with: ${commandToType()} run --session ${session} "..."`]),
     ];
-    for (const line of lines) process.stderr.write(`${paint("dim", line)}\n`);
+    const columns = this.#options.columns?.();
+    for (const line of lines) process.stderr.write(`${paint("dim", wrapLine(line, columns, "  "))}\n`);
   }
 
   #say(block: "message" | "thought", messageId: string, text: string): void {

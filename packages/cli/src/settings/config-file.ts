@@ -95,6 +95,8 @@ function configFailure(message: string): CommandError {
   );
 }
 
+const unchanged = "nothing was changed; docs/config.md lists the settings";
+
 /** A path and its value; undefined removes it. */
 export type ConfigChange = readonly [path: readonly string[], value: unknown];
 
@@ -108,11 +110,13 @@ export async function changeConfig(changes: readonly ConfigChange[]): Promise<st
   let text = before;
   for (const [path, value] of changes) text = setConfigValue(text, path, value);
   const unknown: string[] = [];
-  await checkedConfig(text, (warning) => unknown.push(warning));
+  await checkedConfig(text, (warning) => unknown.push(warning)).catch((error: unknown) => {
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(error.code, error.message, unchanged, error.exitCode);
+  });
   // an existing unknown name may belong to a newer version; a new one is a mistake
   const mistakes = unknown.filter((warning) => !known.has(warning));
-  if (mistakes.length > 0)
-    throw new CommandError("config", mistakes.join("\n"), "docs/config.md lists the settings", 2);
+  if (mistakes.length > 0) throw new CommandError("config", mistakes.join("\n"), unchanged, 2);
   await mkdir(dirname(file), { recursive: true });
   const mode = await stat(file).then(
     (facts) => facts.mode & 0o777,
