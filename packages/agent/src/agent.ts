@@ -48,6 +48,8 @@ export interface CodingAgentOptions
    * for all. The user is still asked. Default: none.
    */
   readonly privateHosts?: readonly string[] | undefined;
+  /** Called when a new session would tell the user that the model is offline; false leaves that out. Default: always told. */
+  readonly offlineNotice?: (() => boolean) | undefined;
 }
 
 /** The unstable features that the agent offers by default. */
@@ -83,6 +85,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     tools: options.tools,
     maxRequests: options.maxRequests ?? 200,
     privateHosts: options.privateHosts ?? [],
+    offlineNotice: options.offlineNotice ?? (() => true),
     // the library warns of tokens that it may not send
     reportsUsage: unstable === "*" || unstable.includes("usage"),
     get models(): PromptOptions["models"] {

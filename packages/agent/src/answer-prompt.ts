@@ -24,6 +24,7 @@ export interface PromptOptions {
   readonly tools: readonly Tool[] | undefined;
   readonly maxRequests: number;
   readonly privateHosts: readonly string[];
+  readonly offlineNotice: () => boolean;
   /** Whether the end of a turn says how many tokens it took. */
   readonly reportsUsage: boolean;
 }
@@ -101,7 +102,8 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
       maxRequests: options.maxRequests,
     });
     if (end === "refusal") forgetTurn(state);
-    if (isFirst && model().facts.id === offlineModelId) await announceOffline(turn);
+    const isOffline = model().facts.id === offlineModelId;
+    if (isFirst && isOffline && options.offlineNotice()) await announceOffline(turn);
     nameSession(turn);
     return end;
   } catch (error) {

@@ -1,5 +1,6 @@
 // The interface between a connection and its transport, which knows frames and JSON but no methods or ids.
 
+import { checkPlatform } from "../base/platform.ts";
 import { argumentText } from "./errors.ts";
 
 /**
@@ -89,6 +90,7 @@ const claimed = new WeakSet<Transport>();
 
 /** Throws for what is no transport, and for one that has a connection. */
 export function claimTransport(transport: Transport): void {
+  checkPlatform();
   // only the compiler knows that it is one
   const methods: Partial<Transport> | null | undefined = transport;
   if (typeof methods?.start !== "function" || typeof methods.send !== "function") {

@@ -206,6 +206,8 @@ export interface OutputBytes {
   readonly received: number;
   /** The number of bytes that were dropped from the front. */
   readonly dropped: number;
+  /** The number of line feeds since the last snapshot began, including those that were dropped. */
+  readonly lines: number;
   /** The number of snapshots. When it changes, discard what you have read before. */
   readonly generation: number;
   /** The number of chunks that were not base64. */

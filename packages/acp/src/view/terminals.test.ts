@@ -92,6 +92,17 @@ test("only the last bytes are kept, and the text begins with a whole character",
   assert.equal(output.text(), "öü");
 });
 
+test("lines are counted although their bytes are dropped, from each snapshot on", () => {
+  const lines = chunk("a line\n".repeat(1_000));
+  assert.equal(after([lines, lines, chunk("rest")], 50).output.lines, 2_000);
+  const snapshot: SessionUpdate = {
+    sessionUpdate: "terminal_update",
+    terminalId: "t",
+    output: { data: base64("new\n") },
+  };
+  assert.equal(after([lines, snapshot, chunk("more\n")], 50).output.lines, 2);
+});
+
 test("the last bytes are kept, for all chunks and limits, and can be read from any position", () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 3000 }), { maxLength: 12 });
   fc.assert(

@@ -7,6 +7,7 @@ import type { OutputBytes } from "./session-view.ts";
 import { patchedMeta, patchFields, type TerminalState, touch, type ViewState } from "./view-state.ts";
 
 const none = new Uint8Array(0);
+const lineFeed = 10;
 
 export function terminal(state: ViewState, terminalId: string): TerminalState {
   const known = state.terminals.get(terminalId);
@@ -51,13 +52,20 @@ export function appendToTerminal(state: ViewState, terminalId: string, data: str
 }
 
 export class TerminalBytes extends ByteTail implements OutputBytes {
+  lines = 0;
   generation = 0;
   undecodable = 0;
+
+  override push(chunk: Uint8Array): void {
+    for (let at = chunk.indexOf(lineFeed); at >= 0; at = chunk.indexOf(lineFeed, at + 1)) this.lines += 1;
+    super.push(chunk);
+  }
 
   /** Replaces everything: a snapshot is never mixed with older bytes. */
   replace(bytes: Uint8Array): void {
     this.generation += 1;
     this.clear();
+    this.lines = 0;
     this.push(bytes);
   }
 
@@ -66,7 +74,7 @@ export class TerminalBytes extends ByteTail implements OutputBytes {
   }
 
   toJSON(): unknown {
-    const { received, dropped, generation, undecodable } = this;
-    return { text: this.text(), received, dropped, generation, undecodable };
+    const { received, dropped, lines, generation, undecodable } = this;
+    return { text: this.text(), received, dropped, lines, generation, undecodable };
   }
 }

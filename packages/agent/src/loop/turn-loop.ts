@@ -117,7 +117,9 @@ async function showUsage(
   await turn.usage({
     used,
     size: facts.contextWindow,
-    ...(state.cost !== undefined && { cost: { amount: state.cost, currency: "USD" } }),
+    ...(state.cost !== undefined && {
+      cost: { amount: Number(state.cost.toPrecision(12)), currency: "USD" },
+    }),
   });
 }
 

@@ -42,14 +42,26 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
     );
   }
   const target = agent === given ? chosen : await chooseAgent(agent.name, agent.command ?? []);
-  const entry = options.keepsHistory ? target.entry : withoutHistory(target.entry);
+  const entry = withOwnArguments(target.entry, options);
   return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known };
 }
 
-/** Our own agent stores nothing either; other agents decide themselves. */
-function withoutHistory(entry: ChosenAgent["entry"]): ChosenAgent["entry"] {
+/** Options that our own agent needs when it starts. */
+function withOwnArguments(
+  entry: ChosenAgent["entry"],
+  { keepsHistory, model, format }: RunOptions,
+): ChosenAgent["entry"] {
   if (entry.transport !== "stdio" || !isOwnAgent(entry)) return entry;
-  return { ...entry, args: [...entry.args, "--no-history"] };
+  return {
+    ...entry,
+    args: [
+      ...entry.args,
+      ...(keepsHistory ? [] : ["--no-history"]),
+      // it does not start with an unusable model of the config file
+      ...(model === undefined ? [] : ["--model", model]),
+      ...(format === "json" ? ["--no-notice"] : []),
+    ],
+  };
 }
 
 async function knownSession(

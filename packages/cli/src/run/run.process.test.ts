@@ -17,11 +17,20 @@ suite("the prompt", { concurrency: 2 }, () => {
   test("our own agent answers offline, out of the box", patience, async () => {
     const { status, stdout, stderr } = await probe.parley(["run", "read notes.txt"]);
     assert.equal(status, 0, stderr);
-    assert.match(
-      stdout,
-      /^✓ Read notes\.txt\n\n`notes\.txt`:\n```\nhello world\n```\n\n! This is the offline model/,
-    );
+    assert.match(stdout, /^✓ Read notes\.txt\n\n`notes\.txt`:\n```\nhello world\n```\n/);
     assert.equal(stderr, "");
+  });
+
+  test("it says once a day that the model is offline, and never to a program", patience, async () => {
+    const env = { PARLEY_HOME: join(probe.folder, "another-home") };
+    const read = async (...args: readonly string[]) =>
+      (await probe.parley(["run", "read notes.txt", ...args], { env })).stdout;
+    const notice = /This is the offline model/;
+    assert.doesNotMatch(await read("--json"), notice);
+    assert.match(await read(), notice);
+    assert.doesNotMatch(await read(), notice);
+    writeFileSync(join(env.PARLEY_HOME, "state/offline-notice"), "2000-01-01\n");
+    assert.match(await read(), notice);
   });
 
   test("words need no quotes", patience, async () => {

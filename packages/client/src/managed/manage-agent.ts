@@ -17,8 +17,8 @@ export interface ManagedConnection extends ManagedAgent {
   loadSession(sessionId: string, options: ManagedSessionOptions): Promise<ManagedSession>;
   resumeSession(sessionId: string, options: ManagedSessionOptions): Promise<ManagedSession>;
   forkSession(sessionId: string, options: ManagedSessionOptions): Promise<ManagedSession>;
-  /** Ends the agent's input, reads what it still sends, and closes it. */
-  finish(): Promise<void>;
+  /** Ends the agent's input, and reads what it still sends until its output ends or it is silent for so long. Default 500. */
+  finish(silenceMs?: number): Promise<void>;
 }
 
 /** Starts an agent. Rejects with a LaunchError. */
@@ -120,7 +120,7 @@ export async function manageAgent(
     },
     pause: () => process.pause(),
     resume: () => process.resume(),
-    finish: () => process.finish(() => sessions.end()),
+    finish: (silenceMs) => process.finish(() => sessions.end(), silenceMs),
     close,
     [Symbol.asyncDispose]: () => close(),
   };

@@ -13,9 +13,9 @@ import { problemOf } from "./problem.ts";
 
 const crashWindowMs = 300_000;
 const longestPauseMs = 60_000;
-/** An agent whose input has ended is read until it exits, or is silent for so long. */
-const silenceMs = 250;
-const longestEndMs = 1_000;
+/** An agent whose input has ended is read until its output ends, or is silent for so long. */
+const defaultSilenceMs = 500;
+const longestEndMs = 2_000;
 
 /** One agent program or remote agent across its restarts. */
 export class ManagedProcess {
@@ -101,10 +101,14 @@ export class ManagedProcess {
     this.#launched?.resume();
   }
 
-  /** Ends the agent's input and reads what it still sends. `closing` is called before the agent is closed. */
-  finish(closing: () => void): Promise<void> {
+  /**
+   * Ends the agent's input and reads what it still sends. An agent that takes too long is left to the watchdog, which ends
+   * it after this process has exited. `closing` is called before the agent is closed.
+   */
+  finish(closing: () => void, silenceMs = defaultSilenceMs): Promise<void> {
     this.#closing ??= (async () => {
-      if (this.#launched?.endInput()) await this.#lastEntries(this.#launched);
+      const launched = this.#launched;
+      if (launched?.endInput() && !(await this.#lastEntries(launched, silenceMs))) launched.leave();
       await this.#end(closing);
     })();
     return this.#closing;
@@ -188,19 +192,22 @@ export class ManagedProcess {
     return new ConnectionError("closed", `${this.entry.name} was closed`);
   }
 
-  /** Waits until the agent has ended, is silent, or takes too long. */
-  async #lastEntries({ agent }: LaunchedAgent): Promise<void> {
+  /** Waits until the agent has ended, is silent, or takes too long; whether it has ended or must be closed now. */
+  async #lastEntries({ agent }: LaunchedAgent, silenceMs: number): Promise<boolean> {
     const ended = new AbortController();
     // it never rejects
     void agent.closed.then(() => ended.abort());
     const stopped = AbortSignal.any([ended.signal, this.#stop.signal]);
-    const latest = performance.now() + longestEndMs;
-    let seen: number;
-    do {
+    const latest = performance.now() + Math.max(silenceMs, longestEndMs);
+    let seen = this.#activity;
+    let quietUntil = performance.now() + silenceMs;
+    while (!stopped.aborted && (this.#isPaused || performance.now() < Math.min(quietUntil, latest))) {
+      await sleep(defaultSilenceMs / 10, stopped);
+      if (seen === this.#activity) continue;
       seen = this.#activity;
-      await sleep(silenceMs, stopped);
-      if (stopped.aborted) break;
-    } while (this.#isPaused || (seen !== this.#activity && performance.now() < latest));
+      quietUntil = performance.now() + silenceMs;
+    }
+    return stopped.aborted;
   }
 
   async #launch(): Promise<LaunchedAgent> {
@@ -243,7 +250,10 @@ export class ManagedProcess {
       "crash_loop",
       `${this.entry.name} crashed ${this.#crashes.length} times in five minutes`,
       {
-        hint: stderrHint(stderr),
+        hint:
+          this.entry.transport === "stdio"
+            ? stderrHint(stderr)
+            : "check the network between here and the agent, or ask whoever runs it",
         stderr,
         exitCode: reason.exitCode,
         signal: reason.signal,
