@@ -58,9 +58,9 @@ interface Envelope {
  * await caller.close();
  */
 export class Connection {
-  readonly #closed = Promise.withResolvers<ConnectionError>();
   /** Resolves with the reason when the connection has closed; never rejects. */
-  readonly closed: Promise<ConnectionError> = this.#closed.promise;
+  readonly closed: Promise<ConnectionError>;
+  readonly #closed: PromiseWithResolvers<ConnectionError>;
   /** Counts of messages that were ignored, refused or dropped. */
   readonly counters: ConnectionCounters = newCounters();
   /** "any" accepts null and fractions, as v1 does; "strict" accepts strings and integers only, as v2 does. */
@@ -92,6 +92,8 @@ export class Connection {
     this.#limits = limitsFrom(defaultConnectionLimits, options.limits);
     this.#drainMs = milliseconds("drainMs", options.drainMs ?? 1_500);
     claimTransport(transport);
+    this.#closed = Promise.withResolvers();
+    this.closed = this.#closed.promise;
     this.#log = guardedLog(options.log);
     this.#pending = new PendingRequests((id) => this.#sendCancel(id), this.#log);
     this.#sentBatches = new SentBatches(this.#pending);
@@ -119,12 +121,8 @@ export class Connection {
       limits: this.#limits,
       log: this.#log,
     });
-    this.#batchHost = {
-      limits: this.#limits,
-      log: this.#log,
-      heldSize: 0,
-      send: (replies, text) => this.#output.sendAnswer(replies, text),
-    };
+    const send: BatchHost["send"] = (replies, text) => this.#output.sendAnswer(replies, text);
+    this.#batchHost = { limits: this.#limits, log: this.#log, heldSize: 0, send };
     transport.start(this.#sink(tap));
   }
 

@@ -3,28 +3,22 @@
 import { withTimeout } from "../../base/deadline.ts";
 import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
-import type {
-  Activation,
-  AgentOpResult,
-  ListedSessions,
-  SessionInfo,
-  SessionOp,
-} from "../../edition/agent-edition.ts";
+import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
 import type { SessionRecord } from "../../model/store.ts";
-import { lists } from "../../validation/unstable-features.ts";
 import { newId } from "../base/new-id.ts";
 import type { AccountOp } from "./account.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
 import { HandledOp } from "./handled-request.ts";
-import { archiveFilter, checkedActivation, checkOptionValue, restoredOptions } from "./request-rules.ts";
+import { checkedActivation, checkOptionValue, restoredOptions } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
 import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
 import { defaultMaxUnstored, SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
+import { StoredSessions } from "./stored-sessions.ts";
 import type { AgentSession } from "./turn/turn.ts";
 
 /** How long the end of a connection waits for sessions that are being opened. */
@@ -39,6 +33,7 @@ export class AgentSessions {
   readonly #definition: AgentDefinition;
   readonly #sender: SessionSender;
   readonly #store: GuardedStore;
+  readonly #stored: StoredSessions;
   readonly #live = new Map<string, ServedSession>();
   /** Sessions that are being activated or ended: the next request for one waits. */
   readonly #busy = new Map<string, Promise<unknown>>();
@@ -55,6 +50,7 @@ export class AgentSessions {
     this.#definition = definition;
     this.#sender = sender;
     this.#store = store;
+    this.#stored = new StoredSessions(definition, store);
   }
 
   find(sessionId: string): ServedSession | undefined {
@@ -77,14 +73,12 @@ export class AgentSessions {
       case "fork":
         return this.#setup(await this.#alive(this.#fork(op.sessionId, this.#checked(op))), request);
       case "list":
-        return this.#listed(await this.#list(op), handled);
+        return this.#stored.list(op, handled);
       case "archive":
         await this.#archive(op.sessionId, handled);
         return handled.none;
       case "unarchive":
-        await this.#known(op.sessionId);
-        await this.#definition.session?.unarchive?.(op.sessionId, handled);
-        await this.#store.patch(op.sessionId, { archived: false });
+        await this.#stored.unarchive(op.sessionId, handled);
         return handled.none;
       case "status":
         return { kind: "status", status: await this.#status(op.sessionId) };
@@ -198,7 +192,7 @@ export class AgentSessions {
     { sessionId, activation: given, replay }: Omit<Extract<SessionOp, { op: "activate" }>, "op">,
     request: IncomingRequest,
   ): Promise<ServedSession> {
-    const record = await this.#known(sessionId);
+    const record = await this.#stored.known(sessionId);
     if (normalPath(record.cwd) !== normalPath(given.cwd)) {
       const message = `the session belongs to another working directory: ${JSON.stringify(record.cwd)}`;
       throw RequestError.invalidParams(message, "/cwd");
@@ -221,7 +215,7 @@ export class AgentSessions {
   }
 
   async #fork(sessionId: string, activation: Activation): Promise<ServedSession> {
-    const { archived: _, ...from } = await this.#known(sessionId);
+    const { archived: _, ...from } = await this.#stored.known(sessionId);
     await this.#live.get(sessionId)?.updates.log.flush();
     const now = Date.now();
     const { cwd, additionalDirectories } = activation;
@@ -307,18 +301,6 @@ export class AgentSessions {
     return { kind: "session", setup, client: client.capabilities };
   }
 
-  /** The page as the app wants it shown. */
-  async #listed(page: ListedSessions, handled: HandledOp): Promise<AgentOpResult> {
-    const sessions = page.sessions.map(({ updatedAt, ...session }): SessionInfo => {
-      const time = updatedAt === undefined ? undefined : new Date(updatedAt).toISOString();
-      return { ...session, ...optional({ updatedAt: time }) };
-    });
-    const shown = (await this.#definition.session?.list?.(sessions, handled)) ?? page.sessions;
-    const { nextCursor } = page;
-    const more = optional({ nextCursor, _meta: handled.resultMeta });
-    return { kind: "page", page: { sessions: shown, ...more } };
-  }
-
   async #close(sessionId: string, handled?: HandledOp): Promise<void> {
     const session = this.#live.get(sessionId);
     // closing what is not open is fine (A36)
@@ -342,55 +324,25 @@ export class AgentSessions {
       });
   }
 
-  async #known(sessionId: string): Promise<SessionRecord> {
-    const record = await this.#store.get(sessionId);
-    if (record === undefined) throw RequestError.sessionNotFound(sessionId);
-    return record;
-  }
-
-  /** Without the feature nobody could see that a session is archived, so all are listed. */
-  async #list({ cwd, cursor, archived }: Extract<SessionOp, { op: "list" }>): Promise<ListedSessions> {
-    if (!lists(this.#definition.unstable ?? [], "archive"))
-      return this.#store.list({ archived: "include", ...optional({ cwd, cursor }) });
-    const filter = archiveFilter(archived);
-    const page = await this.#store.list({ archived: filter, ...optional({ cwd, cursor }) });
-    return {
-      ...page,
-      sessions: page.sessions.map((record) => ({ ...record, archived: record.archived === true })),
-    };
-  }
-
-  /** Closes the session first. One that another connection or process uses is refused, as a load would be. */
+  /** Closes the session first. */
   #archive(sessionId: string, handled: HandledOp): Promise<void> {
     this.#replays.delete(sessionId);
     return this.#alone(sessionId, async () => {
-      await this.#known(sessionId);
+      await this.#stored.known(sessionId);
       await this.#close(sessionId, handled);
-      await this.#store.claim(sessionId);
-      try {
-        await this.#definition.session?.archive?.(sessionId, handled);
-        await this.#store.patch(sessionId, { archived: true });
-      } finally {
-        await this.#store.release(sessionId);
-      }
+      await this.#stored.archive(sessionId, handled);
     });
   }
 
   async #status(sessionId: string): Promise<SessionStatus> {
-    await this.#known(sessionId);
+    await this.#stored.known(sessionId);
     const state = this.#live.get(sessionId)?.updates.snapshot;
     return { status: this.#store.isOpen(sessionId) ? "open" : "saved", ...optional({ state }) };
   }
 
-  async #setTitle(
-    { sessionId, title: given }: Extract<SessionOp, { op: "set_title" }>,
-    handled: HandledOp,
-  ): Promise<string> {
-    await this.#known(sessionId);
-    const title = ((await this.#definition.session?.setTitle?.(sessionId, given, handled)) ?? given).trim();
-    if (title === "") throw RequestError.invalidParams("a title must not be empty", "/title");
-    await this.#store.patch(sessionId, { title, hasUserTitle: true });
-    this.#live.get(sessionId)?.renamed(title);
+  async #setTitle(op: Extract<SessionOp, { op: "set_title" }>, handled: HandledOp): Promise<string> {
+    const title = await this.#stored.setTitle(op, handled);
+    this.#live.get(op.sessionId)?.renamed(title);
     return title;
   }
 

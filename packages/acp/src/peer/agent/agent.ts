@@ -8,7 +8,8 @@ import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta } from "../../model/content.ts";
 import { memoryStore } from "../../model/memory-store.ts";
-import { type AgentDefinition, checkAgentDefinition } from "./agent-definition.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+import { checkAgentDefinition } from "./check-definition.ts";
 import { ServedClient } from "./served-client.ts";
 import { guardedStore } from "./session/guarded-store.ts";
 

@@ -2,7 +2,8 @@
 
 import { isObject } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import { type AgentDefinition, authMethodsFor } from "./agent-definition.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+import { authMethodsFor } from "./introduction.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 
 type Client = Pick<SessionSender, "edition" | "client">;

@@ -8,7 +8,7 @@ import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
-import { OfferedOptions } from "./offered-options.ts";
+import { announced, OfferedOptions } from "./offered-options.ts";
 import { checkSignal } from "./session/abort-signal.ts";
 import {
   type CallResult,
@@ -20,7 +20,7 @@ import {
   type SessionListener,
 } from "./session/client-session.ts";
 import { frozen } from "./session/frozen.ts";
-import type { OpenPrompt } from "./session/open-prompt.ts";
+import { type OpenPrompt, OpenPrompts } from "./session/open-prompt.ts";
 import { OpenQuestions } from "./session/open-questions.ts";
 import { PromptHandle } from "./session/prompt-handle.ts";
 import { SessionEvents } from "./session/session-events.ts";
@@ -40,9 +40,8 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly #settings: OpenSessionSettings;
   readonly events: SessionEvents;
   /** Oldest first, also those that wait. */
-  #prompts: readonly OpenPrompt[] = [];
+  readonly #prompts = new OpenPrompts();
   readonly #queue = new PromptQueue<OpenPrompt>((prompt) => this.#send(prompt));
-  #promptNumber = 0;
   readonly #options: OfferedOptions;
   #commands: readonly AvailableCommand[];
   #state = "idle";
@@ -72,7 +71,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
       settings.log(level, message, { sessionId, ...details }),
     );
     this.#edition = edition;
-    this.#announce(setup);
+    for (const update of announced(setup)) this.update(update);
   }
 
   get cwd(): string {
@@ -130,17 +129,8 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     // before anything is shown as sent
     this.#requests.checkPrompt(blocks);
     checkSignal("prompt", signal);
-    const prompt: OpenPrompt = {
-      number: ++this.#promptNumber,
-      handle: new PromptHandle(() => this.#cancelPrompt(prompt), this.#settings.unread),
-      content: blocks,
-      meta: _meta,
-      withdrawal: new AbortController(),
-      ended: Promise.withResolvers(),
-      isSent: false,
-      messageId: undefined,
-    };
-    this.#prompts = [...this.#prompts, prompt];
+    const handle = new PromptHandle(() => this.#cancelPrompt(prompt), this.#settings.unread);
+    const prompt: OpenPrompt = this.#prompts.add({ handle, content: blocks, meta: _meta });
     if (signal !== undefined) prompt.handle.cancelOn(signal);
     if (signal?.aborted) return prompt.handle;
     if (this.#connectionError === undefined) start(prompt);
@@ -231,7 +221,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   opened(setup: SessionSetup): void {
     this._meta = setup._meta;
     this.#options.opened(setup.configOptions);
-    this.#announce(setup);
+    for (const update of announced(setup)) this.update(update);
     this.#replayed();
   }
 
@@ -244,7 +234,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this.toolCalls.failOpen(this);
     // before the prompts end, so that their iterators see it
     this.#edition.interrupted(this);
-    for (const { isSent, number } of this.#prompts) {
+    for (const { isSent, number } of this.#prompts.all) {
       // also one that has been answered: the agent cannot report the end of its work any more
       if (isSent) this.#edition.promptFailed(number, reason, this);
       else this.failed(number, reason);
@@ -257,7 +247,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   ended(): void {
     this.#isClosed = true;
     this.questions.abort();
-    for (const { number } of this.#prompts) this.outcome(number, { stopReason: "cancelled" });
+    for (const { number } of this.#prompts.all) this.outcome(number, { stopReason: "cancelled" });
     this.events.end();
   }
 
@@ -270,14 +260,14 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     if (sessionUpdate !== "agent_message_chunk" && sessionUpdate !== "agent_thought_chunk")
       this.#apply(update);
     this.events.update(update);
-    for (const prompt of this.#prompts) if (prompt.isSent) prompt.handle.push(update, this.#chars);
+    for (const prompt of this.#prompts.all) if (prompt.isSent) prompt.handle.push(update, this.#chars);
     this.events.recordUpdate(update, this.#chars);
     // updates that we add ourselves cost nothing of what the agent sent
     this.#chars = 0;
   }
 
   accepted(number: number, messageId: string): void {
-    const prompt = this.#find(number);
+    const prompt = this.#prompts.find(number);
     if (prompt === undefined) return;
     prompt.messageId = messageId;
     prompt.handle.accept(messageId);
@@ -287,7 +277,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   outcome(number: number, outcome: PromptResult): void {
-    const prompt = this.#find(number);
+    const prompt = this.#prompts.find(number);
     if (prompt === undefined) return;
     this.#recordOutcome(prompt, outcome);
     this.#remove(prompt);
@@ -295,7 +285,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   failed(number: number, error: Error): void {
-    const prompt = this.#find(number);
+    const prompt = this.#prompts.find(number);
     if (prompt === undefined) return;
     this.#remove(prompt);
     const refused = error instanceof RequestError ? prompt.handle.refuse(error) : undefined;
@@ -310,14 +300,6 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     if (!this.#isClosed && this.#closing === undefined) return;
     const advice = "load or resume it, or open a new one";
     throw new ConnectionError("closed", `${method}: the session has been closed; ${advice}`);
-  }
-
-  /** Reports the options and commands of an answer to listeners as updates. */
-  #announce({ configOptions, availableCommands }: SessionSetup): void {
-    if (configOptions.length > 0)
-      this.update({ sessionUpdate: "config_option_update", configOptions: [...configOptions] });
-    if (availableCommands.length > 0)
-      this.update({ sessionUpdate: "available_commands_update", availableCommands: [...availableCommands] });
   }
 
   #apply(update: SessionUpdate): void {
@@ -375,7 +357,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   #cancelPrompt(prompt: OpenPrompt): void {
-    if (this.#find(prompt.number) === undefined) return;
+    if (this.#prompts.find(prompt.number) === undefined) return;
     if (!prompt.isSent) this.outcome(prompt.number, { stopReason: "cancelled" });
     // not yet part of the conversation: it alone is withdrawn; otherwise the work on it is ended
     else if (prompt.messageId === undefined) prompt.withdrawal.abort();
@@ -383,14 +365,14 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   #withdrawWaiting(): void {
-    for (const { isSent, number } of this.#prompts)
+    for (const { isSent, number } of this.#prompts.all)
       if (!isSent) this.outcome(number, { stopReason: "cancelled" });
   }
 
   #cancelWork(meta?: Meta): void {
     // questions that come before the work has ended are answered as cancelled too
-    if (this.#prompts.length > 0 || this.#state !== "idle") this.questions.refuse();
-    if (this.#prompts.length > 0) this.#edition.cancelled();
+    if (this.#prompts.all.length > 0 || this.#state !== "idle") this.questions.refuse();
+    if (this.#prompts.all.length > 0) this.#edition.cancelled();
     this.questions.abort();
     this.#settings.cancelled(this);
     this.#requests.cancel(this.sessionId, meta);
@@ -400,7 +382,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   #acceptQuestions(): void {
-    if (!this.#prompts.some(({ isSent }) => isSent)) this.questions.accept();
+    if (!this.#prompts.hasSent) this.questions.accept();
   }
 
   #recordOutcome({ messageId }: OpenPrompt, outcome: PromptResult): void {
@@ -409,13 +391,9 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   #remove(prompt: OpenPrompt): void {
-    this.#prompts = this.#prompts.filter((each) => each !== prompt);
+    this.#prompts.remove(prompt);
     this.#queue.withdraw(prompt);
     prompt.ended.resolve(undefined);
     this.#acceptQuestions();
-  }
-
-  #find(number: number): OpenPrompt | undefined {
-    return this.#prompts.find((prompt) => prompt.number === number);
   }
 }

@@ -1,7 +1,9 @@
 // The options of a session as its agent last listed them.
 
+import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition } from "../../edition/client-edition.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
+import type { SessionUpdate } from "../../model/update.ts";
 
 export class OfferedOptions {
   readonly #edition: ClientSessionEdition;
@@ -50,4 +52,14 @@ export class OfferedOptions {
     this.#edition.setOptions(after);
     return JSON.stringify(after) === JSON.stringify(this.list) ? undefined : after;
   }
+}
+
+/** The options and commands of an answer, as updates for listeners. */
+export function announced({ configOptions, availableCommands }: SessionSetup): SessionUpdate[] {
+  const updates: SessionUpdate[] = [];
+  if (configOptions.length > 0)
+    updates.push({ sessionUpdate: "config_option_update", configOptions: [...configOptions] });
+  if (availableCommands.length > 0)
+    updates.push({ sessionUpdate: "available_commands_update", availableCommands: [...availableCommands] });
+  return updates;
 }
