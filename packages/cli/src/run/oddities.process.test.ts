@@ -60,6 +60,8 @@ const expectations: readonly [
     json,
   ],
   [7, "usage-in-the-answer", ends(0, "fine\n", "parley: 3 tokens\n")],
+  [7, "messages-without-ids", ends(0)],
+  [7, "updates-of-nothing", ends(0)],
   [8, "null-fields", ends(0, "✓ Run ls\n\nfine\n")],
   [8, "null-usage", ends(0, /^(?:fine\n)?$/, /^(?:parley: the agent ended its turn without output\n)?$/)],
   [8, "odd-options", tells(/auto_approve.*\$runtime\|openai\|x\(openai\).*collaboration_mode/), json],
@@ -191,7 +193,11 @@ suite("what real agents do", { concurrency: 2 }, () => {
     },
   );
 
-  for (const name of ["load-names-its-session", "null-load-result"] as const) {
+  for (const name of [
+    "load-names-its-session",
+    "null-load-result",
+    "history-with-fields-of-its-own",
+  ] as const) {
     test(`9: ${oddities[name].what} (${name})`, patience, async () => {
       const { status, stdout } = await goOn(name, { wire: oddities[name].agent.wire ?? {} });
       assert.deepEqual([status, stdout], [0, "fine\n"]);
@@ -256,6 +262,7 @@ test("every oddity of an agent is played", () => {
       "load-replays-after-its-answer",
       "load-names-its-session",
       "null-load-result",
+      "history-with-fields-of-its-own",
       "load-of-a-live-session-refused",
     ],
     ...["unknown-session-invalid-params", "unknown-session-internal-error", "unknown-session-own-code"],

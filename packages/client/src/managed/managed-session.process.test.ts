@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import type { ClientSession, Entry, Prompt, SessionUpdate } from "@parley/acp";
+import { type ClientSession, type Entry, type Prompt, type SessionUpdate, textOf } from "@parley/acp";
 import { managed, patience, say, scripted } from "../../test/support/managed-probe.ts";
 import type { RecordedSession } from "../internal.ts";
 
@@ -21,11 +21,10 @@ const onlyLoad = {
 
 function texts(updates: readonly SessionUpdate[]): string {
   return updates
-    .map((update) =>
-      update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
-        ? update.content.text
-        : "",
-    )
+    .map((update) => {
+      if (update.sessionUpdate === "agent_message_chunk") return textOf(update.content);
+      return update.sessionUpdate === "agent_message" ? textOf(update.content ?? []) : "";
+    })
     .join("");
 }
 
