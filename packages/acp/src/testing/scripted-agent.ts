@@ -71,6 +71,8 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
       ...offers,
       name: scenario.name ?? "scripted-agent",
       version: "1.0.0",
+      // a scenario may send what no client takes
+      connection: { ...rest.connection, limits: { maxSentBytes: Infinity, ...rest.connection?.limits } },
       session: {
         store,
         open(session, { origin }) {
