@@ -37,7 +37,7 @@ const ask = async (text: string) => {
 };
 await ask('replace "bread" with "cake" in notes.txt');
 if (agent.pid !== undefined) process.kill(agent.pid, "SIGKILL");
-await ask("explain @notes.txt");
+await ask("read @notes.txt");
 await agent.close();
 
 for (const { title } of await history.list()) console.log(`kept: ${title}`);
@@ -48,5 +48,5 @@ await rm(folder, { recursive: true });
 // write /notes.txt? yes
 // replace "bread" with "cake" in notes.txt: end_turn, "milk\ncake\n"
 // (it crashed, and the session is resumed)
-// explain @notes.txt: end_turn, "milk\ncake\n"
+// read @notes.txt: end_turn, "milk\ncake\n"
 // kept: replace "bread" with "cake" in notes.txt

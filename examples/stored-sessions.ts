@@ -39,6 +39,8 @@ for (const { sessionId, title } of (await connection.listSessions()).sessions) {
   const loaded = await connection.loadSession(sessionId, {
     cwd: folder,
     onUpdate(update) {
+      // the history has whole messages, a running turn sends pieces
+      if (update.sessionUpdate === "agent_message") console.log(textOf(update.content ?? []));
       if (update.sessionUpdate === "agent_message_chunk") console.log(textOf(update.content));
     },
   });

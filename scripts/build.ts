@@ -67,6 +67,19 @@ const sharedCode = [
 /** Declares Symbol.asyncDispose for projects whose own libraries do not. */
 const disposable = '/// <reference lib="esnext.disposable" />\n';
 
+/**
+ * Types that browsers and Node declare globally. A project with neither compiles against the empty interfaces; elsewhere
+ * they merge with the real ones.
+ */
+const webTypes: Readonly<Record<string, string>> = {
+  AbortSignal: "",
+  URL: "",
+  RequestInit: "",
+  Response: "",
+  ReadableStream: "<R = any>",
+  WritableStream: "<W = any>",
+};
+
 /** A relative import in a declaration. */
 const relativeImport = /((?:from|import)\s*\(?\s*["']\.[^"']*)\.ts(["'])/g;
 
@@ -207,9 +220,20 @@ async function declare(built: Package, dist: string): Promise<void> {
     // Declarations keep `./x.ts`, which no such file answers to once packed; `./x.js` finds x.d.ts in
     // every version of TypeScript.
     const text = readFileSync(file, "utf8").replaceAll(relativeImport, "$1.js$2");
-    writeFileSync(file, /\[Symbol\.|\bAsyncDisposable\b/.test(text) ? `${disposable}${text}` : text);
+    const head = /\[Symbol\.|\bAsyncDisposable\b/.test(text) ? disposable : "";
+    writeFileSync(file, `${head}${text}${globalsOf(text)}`);
   }
   removeEmptyFolders(dist);
+}
+
+/** Declares the global types that a declaration mentions. */
+function globalsOf(text: string): string {
+  // a comment may mention them too, and a string with such a word does no harm
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, "");
+  const names = Object.keys(webTypes).filter((name) => new RegExp(`[^.\\w]${name}\\b`).test(code));
+  if (names.length === 0) return "";
+  const interfaces = names.map((name) => `    interface ${name}${webTypes[name]} {}\n`);
+  return `declare global {\n${interfaces.join("")}}\n`;
 }
 
 /** The declarations that the entry points import, directly or not. */

@@ -1,4 +1,4 @@
-// `npm run test:soak`: every test that `npm test` runs as a sample, in full: kill storms, long property runs, all benchmarks.
+// `npm run test:soak`: every test that `npm test` runs as a sample, in full: kill storms, long property runs, the fuzzer, all benchmarks.
 // `npm run test:soak -- differential` runs the files whose path contains "differential".
 
 import { execFile } from "node:child_process";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -10,7 +10,9 @@ import { promisify } from "node:util";
 import { read, repositoryFiles, root } from "./source-files.ts";
 
 const run = promisify(execFile);
-const pages = repositoryFiles().filter((file) => /^(?:README|docs\/(?:api\/)?[^/]+)\.md$/.test(file));
+const pages = repositoryFiles().filter((file) =>
+  /^(?:README|packages\/[^/]+\/README|docs\/(?:api\/)?[^/]+)\.md$/.test(file),
+);
 
 test("every block of TypeScript in the documentation is a whole module without errors", {
   timeout: 120_000,
@@ -49,4 +51,26 @@ test("npm start prints what README.md shows of it", { timeout: 120_000 }, async 
   const env = { PATH: process.env["PATH"], HOME: home, PARLEY_HOME: home };
   const { stdout } = await run(join(root, "packages/cli/bin/parley"), ["demo"], { env });
   assert.ok(stdout.includes(sample), stdout);
+});
+
+test("the commands that docs/run.md says to work without a model do", { timeout: 120_000 }, async (t) => {
+  const home = mkdtempSync(join(tmpdir(), "parley-docs-"));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const project = join(home, "project");
+  mkdirSync(join(project, "src"), { recursive: true });
+  for (const name of ["README.md", "notes.txt", "package.json", "src/main.ts"])
+    writeFileSync(join(project, name), `the text of ${name}: TODO\n`);
+  const [, block = ""] = /without a model:\n\n```sh\n([\s\S]*?)^```$/m.exec(read("docs/run.md")) ?? [];
+  const lines = block.split("\n").filter((line) => line !== "");
+  assert.ok(lines.length > 3);
+  const env = { PATH: process.env["PATH"], HOME: home, PARLEY_HOME: join(home, "parley") };
+  for (const line of lines) {
+    const typed = line.replace(/^parley/, '"$0"');
+    const { stdout } = await run("/bin/sh", ["-c", typed, join(root, "packages/cli/bin/parley")], {
+      env,
+      cwd: project,
+    });
+    assert.doesNotMatch(stdout, /did not understand/, line);
+  }
+  assert.match(readFileSync(join(project, "answer.txt"), "utf8"), /the text of notes\.txt/);
 });

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { read, repositoryFiles, root } from "./source-files.ts";
 
 const pages = repositoryFiles().filter((file) =>
-  /^(?:README|ARCHITECTURE|AGENTS|docs\/(?:api\/)?[^/]+)\.md$/.test(file),
+  /^(?:README|ARCHITECTURE|AGENTS|packages\/[^/]+\/README|docs\/(?:api\/)?[^/]+)\.md$/.test(file),
 );
 
 /** The blocks of a page that hold TypeScript. */

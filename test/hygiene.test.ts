@@ -45,6 +45,12 @@ test("no dependency runs a script when it is installed", () => {
   assert.doesNotMatch(read("package-lock.json"), /"hasInstallScript"/);
 });
 
+test("our extension methods and our keys in _meta have one namespace, parley.dev", () => {
+  const others = /["'`]_parley\/|["'`]parley\/[A-Za-z]+["'`]/;
+  const sources = texts.filter((file) => /\.(?:ts|md)$/.test(file) && !isTest(file));
+  assert.deepEqual(linesMatching(others, sources), []);
+});
+
 test("every test file has a test", () => {
   // by itself, or by one of the suites that register tests for several transports, versions or stores
   const registers = /\b(?:test(?:\.\w+|Catalogue|Scenarios)?|it|\w+Contract|inEveryVersion)\s*\(/;

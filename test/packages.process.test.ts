@@ -176,6 +176,8 @@ test("a project for browsers compiles against everything that needs no Node", ()
   const code = `${imports.join("\n")}\n${onlyTypes}\nexport const all: object[] = [${uses}];\n`;
   const browser = { types: [], lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable"] };
   assert.equal(compilerErrors(code, browser), "");
+  // and where neither the types of browsers nor those of Node are there
+  assert.equal(compilerErrors(code, { types: [], target: "es2022", lib: ["es2022"] }), "");
 });
 
 test("internal entry points can be loaded, but no declaration has them and nobody can compile against them", () => {

@@ -5,7 +5,7 @@
 import { featureBit } from "./feature-places.ts";
 import { FieldWriter, property } from "./fields.ts";
 import type { Case, Definition, Field, Rec, Union } from "./shapes.ts";
-import { listed, open, own, Path, quote, strict, unstable, type ValueWriter } from "./values.ts";
+import { extras, listed, open, own, Path, quote, strict, unstable, type ValueWriter } from "./values.ts";
 
 /** Names of fields, separated by blanks; an unstable one is followed by its feature, as `usage?usage`. */
 type Keys = string;
@@ -200,7 +200,7 @@ function tagsOf(cases: Case[], otherwise: string | undefined): string {
 
 function keyCheck(keys: Keys, isShared: boolean): string[] {
   return [
-    `if (mode & ${strict}) {`,
+    `if (mode & ${strict | extras}) {`,
     "for (const _ in v) n--;",
     `if (n !== 0) return strayKey(v, mode, ${quote(keys)}${isShared ? ", outer" : ""});`,
     "}",

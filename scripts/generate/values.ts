@@ -15,6 +15,7 @@ export const nulls = 2;
 export const open = 4;
 export const checks = 8;
 export const own = 16;
+export const extras = 2 ** 30;
 export const unstable = allFeatureBits;
 
 export const quote = (text: string): string => JSON.stringify(text);

@@ -104,6 +104,8 @@ export async function liveClaude(
     assert.equal((await session.prompt("RUN: touch allowed.txt").result).stopReason, "end_turn");
     assert.ok(existsSync(join(work, "allowed.txt")), "the command did not run");
     assert.equal(asked.length, 1);
+    // its commands are terminals, since we declare that we show them
+    assert.ok(updates.some(({ sessionUpdate }) => sessionUpdate === "terminal_update"));
     assert.ok(updates.some(({ sessionUpdate }) => sessionUpdate === "tool_call_update"));
     choose("reject_once");
     await session.prompt("RUN: touch refused.txt").result;
@@ -123,6 +125,23 @@ export async function liveClaude(
     held.cancel();
     assert.equal((await held.result).stopReason, "cancelled");
     assert.equal((await next.result).stopReason, "end_turn");
+
+    // a message for the answer that is being given, which the agent offers on version 1
+    if (version === 1) {
+      assert.equal(agent.capabilities.steer, true);
+      const speaking = Promise.withResolvers<void>();
+      const quiet = session.onUpdate(
+        ({ sessionUpdate }) => sessionUpdate === "agent_message_chunk" && speaking.resolve(),
+      );
+      const endless = session.prompt("HOLD");
+      await speaking.promise;
+      quiet();
+      text();
+      const steered = session.steer("never mind, and greet me");
+      assert.equal((await endless.result).stopReason, "end_turn");
+      assert.equal((await steered.result).joined, true);
+      assert.match(text(), /heard: .*greet me/s);
+    }
 
     // it is killed, and goes on with what was said before
     process.kill(agent.pid ?? assert.fail("it does not run"), "SIGKILL");

@@ -51,6 +51,16 @@ export async function wrongListeners(session: ClientSession): Promise<void> {
   });
 }
 
+export function asyncCallbacks(): void {
+  // @ts-expect-error nothing waits for a log
+  client({ ...info, log: async () => undefined });
+  // @ts-expect-error nothing waits for what is told of an elicitation
+  client({ ...info, elicitationCompleted: async () => undefined });
+  const lines: unknown[] = [];
+  client({ ...info, log: (level, message) => lines.push(level, message) });
+  client({ ...info, log: (...line) => console.error(...line), elicitationCompleted: (id) => lines.push(id) });
+}
+
 export async function wrongPrompts(session: ClientSession): Promise<void> {
   // @ts-expect-error the result of a prompt is no text
   const text: string = await session.prompt("x");
@@ -113,6 +123,7 @@ export const fake: ClientConnection = {
   capabilities: {} as ClientConnection["capabilities"],
   authMethods: [],
   edition: "v2",
+  _meta: undefined,
   counters: {} as ClientConnection["counters"],
   closed: new Promise(() => undefined),
   newSession: async () => fakeSession,
@@ -120,9 +131,18 @@ export const fake: ClientConnection = {
   resumeSession: async () => fakeSession,
   forkSession: async () => fakeSession,
   listSessions: async () => ({ sessions: [] }),
-  deleteSession: async () => undefined,
-  login: async () => undefined,
-  logout: async () => undefined,
+  deleteSession: async () => ({}),
+  archiveSession: async () => ({}),
+  unarchiveSession: async () => ({}),
+  sessionStatus: async () => ({ status: "saved" }),
+  setSessionTitle: async (_id, title) => title,
+  authStatus: async () => ({ state: "not_required" }),
+  onAuthStatus: () => () => undefined,
+  listProviders: async () => [],
+  setProvider: async () => ({}),
+  disableProvider: async () => ({}),
+  login: async () => ({}),
+  logout: async () => ({}),
   request: async () => undefined,
   notify: async () => undefined,
   close: async () => undefined,
@@ -141,12 +161,14 @@ const fakeSession: ClientSession = {
   onUpdate: () => () => undefined,
   onEntry: () => () => undefined,
   prompt: () => fakePrompt,
+  steer: () => fakePrompt,
   cancel: () => undefined,
-  cancelToolCall: async () => undefined,
-  cancelTerminal: async () => undefined,
-  setConfigOption: async () => undefined,
-  setMode: async () => undefined,
-  close: async () => undefined,
+  cancelToolCall: async () => ({}),
+  cancelTerminal: async () => ({}),
+  setConfigOption: async () => ({}),
+  setMode: async () => ({}),
+  setTitle: async (title) => title,
+  close: async () => ({}),
 };
 
 const result = Promise.resolve<PromptResult>({ stopReason: "end_turn" });

@@ -194,6 +194,9 @@ const fakeCapabilities = {
   booleanOptions: false,
   notices: false,
   compaction: false,
+  plans: false,
+  subagents: false,
+  terminalOutput: false,
 };
 
 export const fakeClient: TurnClient = {
@@ -209,6 +212,7 @@ export const fakeSession: AgentSession<{ count: number }> = {
   roots: ["/"],
   mcpServers: [],
   systemPrompt: undefined,
+  _meta: undefined,
   clientCapabilities: fakeCapabilities,
   configOptions: [],
   availableCommands: [],
@@ -251,6 +255,7 @@ export const fakeTurn: Turn<{ count: number }> = {
 export const fakeConnection: AgentConnection = {
   edition: "v2",
   clientInfo: undefined,
+  clientMeta: undefined,
   clientCapabilities: fakeCapabilities,
   closed: new Promise(() => undefined),
   request: async () => undefined,

@@ -4,6 +4,7 @@ import {
   type AgentDefinition,
   agent,
   type ClientConnection,
+  type ClientPolicy,
   type ClientSession,
   client,
   type OutgoingUpdate,
@@ -44,6 +45,24 @@ export function wrongEnds(): void {
   agent({ ...who, prompt: async () => ({ stopReason: "done" }) });
   // @ts-expect-error also where the definition stands alone
   const definition: AgentDefinition = { ...who, prompt: () => "done" };
+  // @ts-expect-error also from an async handler
+  const later: AgentDefinition = { ...who, prompt: async () => "done" };
+  // @ts-expect-error also where the type of the data is given
+  agent<{ n: number }>({ ...who, session: { open: () => ({ n: 1 }) }, prompt: async () => "done" });
+  // @ts-expect-error a decision is a known word
+  const policy: ClientPolicy = { decide: async () => "yes" };
+  agent(definition);
+  agent(later);
+  client({ ...who, policy });
+}
+
+export function dataWithoutOpen(): void {
+  // @ts-expect-error data needs an open that returns it
+  agent<{ n: number }>({ ...who, prompt: (turn) => turn.say(`${turn.session.data.n}`) });
+  // @ts-expect-error a group without open has none either
+  agent<{ n: number }>({ ...who, session: {}, prompt: (turn) => turn.say(`${turn.session.data.n}`) });
+  // @ts-expect-error also where the definition stands alone
+  const definition: AgentDefinition<{ n: number }> = { ...who, prompt: () => undefined };
   agent(definition);
 }
 
@@ -138,3 +157,61 @@ export const ends = [
   agent({ ...who, prompt: async () => ({ stopReason: "max_tokens" }) }),
   agent({ ...who, prompt: (turn) => void turn.say("hello") }),
 ];
+
+const definition: AgentDefinition = {
+  ...who,
+  async prompt() {
+    return "end_turn";
+  },
+};
+const checked = {
+  ...who,
+  async prompt() {
+    return "end_turn";
+  },
+} satisfies AgentDefinition;
+const counting: AgentDefinition<{ n: number }> = {
+  ...who,
+  session: { open: async () => ({ n: 1 }) },
+  prompt: async (turn) => (turn.session.data.n++ > 3 ? "max_turn_requests" : undefined),
+};
+
+/** One literal as the only result, wherever the definition stands. */
+export const literals = [
+  agent(definition),
+  agent(checked),
+  agent(counting),
+  agent<undefined>({
+    ...who,
+    async prompt() {
+      return "end_turn";
+    },
+  }),
+  agent<{ n: number }>({
+    ...who,
+    session: { open: () => ({ n: 1 }) },
+    async prompt() {
+      return "end_turn";
+    },
+  }),
+  client({
+    ...who,
+    policy: {
+      async decide() {
+        return "allow";
+      },
+    },
+  }),
+];
+
+const asks: ClientPolicy = {
+  async decide() {
+    return "ask";
+  },
+};
+export const asking = client({ ...who, policy: asks });
+
+/** Code that makes agents of any data. */
+export function make<Data>(given: AgentDefinition<Data>): unknown {
+  return agent(given);
+}

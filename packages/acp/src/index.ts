@@ -23,6 +23,8 @@ export type { OutgoingUpdate, PromptResult, SessionUpdate, StopReason } from "./
 export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
 export type {
   AgentDefinition,
+  AgentParts,
+  HandledRequest,
   OpenInfo,
 } from "./peer/agent/agent-definition.ts";
 export type {

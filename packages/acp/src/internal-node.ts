@@ -1,9 +1,11 @@
 // Exports for Parley's own packages on Node only, without compatibility between versions.
 
 export { isProtectedPath } from "./node/files/protected-paths.ts";
+export { isMissingCommand } from "./node/path-search.ts";
 export { ProcessGroup } from "./node/process-group.ts";
 export { serveScenario } from "./node/serve-scenario.ts";
 export { type AgentProcess, spawnAgent } from "./node/spawn.ts";
 export { stdioChannel } from "./node/stdio.ts";
 export { nodePlatform } from "./node/text-platform.ts";
+export { leaveAgent } from "./node/transports.ts";
 export { groupMark } from "./node/watchdog.ts";

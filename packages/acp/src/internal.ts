@@ -2,9 +2,11 @@
 
 export { ByteTail } from "./base/byte-tail.ts";
 export { type Deadline, deadline, sleep, withTimeout } from "./base/deadline.ts";
+export { exceedsJsonBytes } from "./base/json-size.ts";
 export { checkOptions } from "./base/known-options.ts";
 export { nearestWord } from "./base/nearest-word.ts";
-export { isObject, optional } from "./base/objects.ts";
+export { normalPath } from "./base/normal-path.ts";
+export { bindMethods, isObject, optional } from "./base/objects.ts";
 export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";
 export { editionOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
 export { errorKindOf } from "./jsonrpc/error-kinds.ts";
@@ -13,6 +15,7 @@ export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { gitPatch, textDiff } from "./model/git-patch.ts";
 export { unsupportedContent } from "./peer/base/prompt-content.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
+export { clientSessionMethods } from "./peer/client/session/client-session.ts";
 export { PromptHandle } from "./peer/client/session/prompt-handle.ts";
 export { SessionEvents } from "./peer/client/session/session-events.ts";
 export {

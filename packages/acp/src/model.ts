@@ -1,5 +1,6 @@
 // The types of sessions: content, updates, questions, files and terminals, the same in every version of the protocol.
 
+export type * from "./model/agent-status.ts";
 export type * from "./model/ask.ts";
 export type { Entry, EntryBody } from "./model/entry.ts";
 export type {

@@ -1,6 +1,13 @@
 // Builds the coding agent: the library's agent with a model and tools.
 
-import { type Agent, type AgentDefinition, type AgentSession, agent, type OpenInfo } from "@parley/acp";
+import {
+  type Agent,
+  type AgentDefinition,
+  type AgentSession,
+  agent,
+  type OpenInfo,
+  type UnstableFeature,
+} from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
@@ -15,33 +22,46 @@ import type { Tool } from "./tools/base/tool.ts";
 
 /** The models, tools and defaults of a coding agent. */
 export interface CodingAgentOptions
-  extends Pick<AgentDefinition, "log" | "editions" | "unstable" | "auth" | "connection"> {
+  extends Pick<AgentDefinition, "log" | "editions" | "unstable" | "auth" | "connection" | "exposeErrors"> {
   /** The version reported to clients. */
   readonly version: string;
   /** Models that users can choose besides the offline model. */
-  readonly models?: readonly Model[];
+  readonly models?: readonly Model[] | undefined;
   /** The id of the model for new sessions. Default: the first of `models`, or the offline model. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** Replaces `models` and `model`. Called whenever they are needed, since a login may add models. */
-  readonly configured?: () => ConfiguredModels;
+  readonly configured?: (() => ConfiguredModels) | undefined;
   /** The mode of new sessions. Default "ask". */
-  readonly mode?: Mode;
+  readonly mode?: Mode | undefined;
   /** How much a model thinks, if it can. Default "medium". */
-  readonly effort?: Effort;
+  readonly effort?: Effort | undefined;
   /** Calls that mode "ask" approves without asking. Default "reads". */
-  readonly autoApprove?: AutoApproval;
+  readonly autoApprove?: AutoApproval | undefined;
   /** The tools of the agent. Default: all coding tools. */
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Tool[] | undefined;
   /** Stores the sessions. Default: in memory. */
-  readonly store?: SessionStore;
+  readonly store?: SessionStore | undefined;
   /** Maximum number of model requests in one turn. Default 200. */
-  readonly maxRequests?: number;
+  readonly maxRequests?: number | undefined;
   /**
    * Hosts on this machine or a private network that may be fetched, written as in a URL: `localhost:3000`, or `*`
    * for all. The user is still asked. Default: none.
    */
-  readonly privateHosts?: readonly string[];
+  readonly privateHosts?: readonly string[] | undefined;
+  /** Called when a new session would tell the user that the model is offline; false leaves that out. Default: always told. */
+  readonly offlineNotice?: (() => boolean) | undefined;
 }
+
+/** The unstable features that the agent offers by default. */
+const offeredFeatures: readonly UnstableFeature[] = [
+  "fork",
+  "system_prompt",
+  "usage",
+  "archive",
+  "session_title",
+  "session_status",
+  "auth_status",
+];
 
 /**
  * Creates a coding agent that reads, edits and runs code with the user's permission. Without `models` it uses an offline
@@ -58,13 +78,14 @@ export interface CodingAgentOptions
  */
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
-  const { unstable = ["fork", "system_prompt"], log, editions, auth, connection } = options;
+  const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const promptOptions: PromptOptions = {
     tools: options.tools,
     maxRequests: options.maxRequests ?? 200,
     privateHosts: options.privateHosts ?? [],
+    offlineNotice: options.offlineNotice ?? (() => true),
     // the library warns of tokens that it may not send
     reportsUsage: unstable === "*" || unstable.includes("usage"),
     get models(): PromptOptions["models"] {
@@ -72,11 +93,14 @@ export function codingAgent(options: CodingAgentOptions): Agent {
       return [first, ...others];
     },
   };
+  const chosen = () => {
+    const { models } = promptOptions;
+    const id = configured().chosen;
+    return models.find(({ facts }) => facts.id === id) ?? models[0];
+  };
   const defaults = () => {
     const { models } = promptOptions;
-    const { chosen } = configured();
-    const model = models.find(({ facts }) => facts.id === chosen) ?? models[0];
-    return { mode, models, model: model.facts.id, effort, autoApprove };
+    return { mode, models, model: chosen().facts.id, effort, autoApprove };
   };
   return agent({
     name: "parley",
@@ -94,8 +118,12 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     },
     concurrentPrompts: "inbox",
     unstable,
-    ...optional({ log, editions, auth, connection }),
-    promptCapabilities: { image: true, audio: true, embeddedContext: true },
+    ...optional({ log, editions, auth, connection, exposeErrors }),
+    // of the model for new sessions; what a model chosen later does not take becomes a note
+    get promptCapabilities() {
+      const { takesImages: image, takesAudio: audio } = chosen().facts;
+      return { image, audio, embeddedContext: true };
+    },
     mcpCapabilities: { http: true, sse: true },
     // loaded on the first prompt, so that the handshake is quick
     prompt: async (turn) => (await import("./answer-prompt.ts")).answerPrompt(turn, promptOptions),

@@ -10,10 +10,11 @@ import { clientVetoes } from "./permissions/vetoes.ts";
 import { type LocalCommand, readPrompt } from "./session/commands.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
 import { modelOf } from "./session/options.ts";
-import { checkImages, userParts } from "./session/prompt-content.ts";
+import { tellOfUnusedMedia, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
-import { type CodingTurn, checkRoots } from "./session/session-state.ts";
+import { type CodingTurn, checkRoots, type SessionState } from "./session/session-state.ts";
 import { contextFiles, systemPrompt } from "./session/system-prompt.ts";
+import { tell } from "./session/tell.ts";
 import type { Tool } from "./tools/base/tool.ts";
 import { tools as codingTools } from "./tools/coding-tools.ts";
 import { openWorkspace } from "./tools/workspace.ts";
@@ -23,6 +24,7 @@ export interface PromptOptions {
   readonly tools: readonly Tool[] | undefined;
   readonly maxRequests: number;
   readonly privateHosts: readonly string[];
+  readonly offlineNotice: () => boolean;
   /** Whether the end of a turn says how many tokens it took. */
   readonly reportsUsage: boolean;
 }
@@ -63,18 +65,19 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     await local(reading.command, reading.argument);
     return "end_turn";
   }
-  checkImages(reading.prompt);
   const isFirst = !state.transcript.messages.some(({ role }) => role === "assistant");
   let prompt = reading.prompt;
   let hasContent = false;
+  state.transcript.beginTurn();
   try {
     await state.mcp.ready(turn);
     prompt = await state.mcp.expand(prompt, turn.signal);
   } finally {
     // also on failure, since the session history has the prompt
-    hasContent = state.transcript.addUser(userParts(prompt, acceptedMedia(model())));
+    hasContent = state.transcript.addUser(userParts(prompt));
   }
   if (!hasContent) throw emptyPrompt();
+  await tellOfUnusedMedia(turn, userParts(prompt), model().facts);
   await checkRoots(session.roots);
   const vetoes = clientVetoes(turn);
   const [workspace, files] = await Promise.all([
@@ -98,18 +101,24 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
       },
       maxRequests: options.maxRequests,
     });
-    if (isFirst && model().facts.id === offlineModelId) await announceOffline(turn);
+    if (end === "refusal") forgetTurn(state);
+    const isOffline = model().facts.id === offlineModelId;
+    if (isFirst && isOffline && options.offlineNotice()) await announceOffline(turn);
     nameSession(turn);
     return end;
   } catch (error) {
-    if (error instanceof ModelError && !turn.signal.aborted) throw requestError(error);
-    throw error;
+    if (!(error instanceof ModelError) || turn.signal.aborted) throw error;
+    if (error.kind !== "refused") throw requestError(error);
+    await tell(turn, error.message);
+    forgetTurn(state);
+    return "refusal";
   }
 }
 
-/** The offline model accepts media and says itself that it cannot see them: there may be no other model to choose. */
-function acceptedMedia({ facts }: Model): Pick<Model["facts"], "name" | "takesImages" | "takesAudio"> {
-  return facts.id === offlineModelId ? { ...facts, takesImages: true, takesAudio: true } : facts;
+/** The client removes a refused prompt and what follows from the conversation, so the model does not get it again. */
+function forgetTurn(state: SessionState): void {
+  state.transcript.forgetTurn();
+  state.counted = undefined;
 }
 
 const offlineTitle = "This is the offline model: fixed rules, no AI";
@@ -136,10 +145,12 @@ function emptyPrompt(): RequestError {
 }
 
 function requestError(error: ModelError): RequestError {
-  const kind = error.kind === "auth" ? "auth_required" : "unavailable";
+  const known =
+    error.kind === "auth" ? "auth_required" : error.kind === "rate_limit" ? "rate_limited" : undefined;
+  const reason = known ?? `model_${error.kind}`;
   const retryAfter = error.retryAfterMs === undefined ? undefined : Math.ceil(error.retryAfterMs / 1000);
-  return new RequestError(kind, error.message, {
-    data: { reason: `model_${error.kind}`, ...optional({ retryAfter }) },
+  return new RequestError(known ?? "unavailable", error.message, {
+    data: { reason, ...optional({ retryAfter }) },
   });
 }
 

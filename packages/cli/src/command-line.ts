@@ -1,8 +1,16 @@
 // Picks a command, parses its arguments by its table and runs it. Code is imported when it is needed, to start fast.
 
-import { type Command, CommandError, type Invocation, printAnswer, usageError } from "./command/command.ts";
+import {
+  type Command,
+  CommandError,
+  type Invocation,
+  printAnswer,
+  usageError,
+  watchOutput,
+} from "./command/command.ts";
 import { commands } from "./commands.ts";
 import { escapedJson, messageLines } from "./terminal/sanitise.ts";
+import { columnsOf } from "./terminal/wrap-line.ts";
 
 /** Returns the exit code. */
 export async function runCommandLine(given: readonly string[]): Promise<number> {
@@ -13,12 +21,17 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
   try {
     return (await dispatch(argv, json)) ?? 0;
   } catch (error) {
+    watchOutput();
     const { withoutSecrets } = await import("./settings/known-secrets.ts");
     const { exitCode, ...shown } = await withoutSecrets(failureOf(error, json), argv);
     // the last line of a run is always its end
     const end = { v: 1, type: "end", exitCode, text: "", error: shown, durationMs: 0 };
     if (json) process.stdout.write(`${escapedJson(isRun ? end : { v: 1, error: shown })}\n`);
-    else process.stderr.write(messageLines(shown.message) + (shown.hint ? messageLines(shown.hint) : ""));
+    else {
+      const columns = columnsOf(process.stderr);
+      for (const text of [shown.message, shown.hint])
+        if (text !== "") process.stderr.write(messageLines(text, columns));
+    }
     return exitCode;
   }
 }
@@ -77,6 +90,9 @@ function storeFailure(error: unknown): Failure | undefined {
 
 async function dispatch(argv: readonly string[], json: boolean): Promise<number | undefined> {
   const [name, second] = beforeTerminator(argv).filter((argument) => argument !== "--json");
+  const named = name === undefined ? undefined : find(name, second);
+  const command = named ?? (isOption(second) ? defaultOf(name ?? "") : undefined);
+  if (command?.ownsOutput !== true || wantsHelp(beforeTerminator(argv))) watchOutput();
   if (name === undefined || name === "--help" || name === "-h") return showOverview(json);
   if (["--version", "-V", "-v", "version"].includes(name)) return showVersion(json);
   if (name === "help") {
@@ -86,13 +102,13 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
     return topic === undefined || topic === "help" ? showOverview(json) : showHelp(topic, part, json);
   }
   if (name.startsWith("-")) throw (await import("./command/usage-errors.ts")).unknownOption(name);
-  const command = find(name, second);
+  if (named === undefined && wantsHelp(beforeTerminator(argv))) return showHelp(name, undefined, json);
   if (command === undefined) {
-    if (wantsHelp(beforeTerminator(argv))) return showHelp(name, undefined, json);
     throw (await import("./command/usage-errors.ts")).unknownCommand(name, second, commands);
   }
   const rest = [...argv];
-  for (const word of command.name.split(" ")) rest.splice(rest.indexOf(word), 1);
+  for (const word of named === undefined ? [name] : command.name.split(" "))
+    rest.splice(rest.indexOf(word), 1);
   if (wantsHelp(beforeTerminator(rest))) return showCommand(command, json);
   const invocation = await parse(command, rest, json);
   const run = await command.load();
@@ -104,6 +120,15 @@ function find(name: string, second: string | undefined): Command | undefined {
   const named = (wanted: string) => commands.find((candidate) => candidate.name === wanted);
   // `agent login` before `agent`
   return named(`${name} ${second}`) ?? named(name);
+}
+
+/** The command that the first word of its name alone means. */
+function defaultOf(name: string): Command | undefined {
+  return commands.find((command) => command.isDefault === true && command.name.startsWith(`${name} `));
+}
+
+function isOption(word: string | undefined): boolean {
+  return word === undefined || word.startsWith("-");
 }
 
 function wantsHelp(flags: readonly string[]): boolean {

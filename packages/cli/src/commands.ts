@@ -17,6 +17,7 @@ export const commands: readonly Command[] = [
     details:
       "`npm start` runs this command. At a terminal it asks for a task; otherwise it shows one complete turn.",
     json: true,
+    examples: ["parley demo"],
     load: async () => (await import("./demo/demo.ts")).run,
   },
   ...sessionsCommands,
@@ -27,6 +28,8 @@ export const commands: readonly Command[] = [
     name: "config show",
     summary: "Print the config file without its secrets",
     json: true,
+    examples: ["parley config"],
+    isDefault: true,
     load: async () => (await import("./config/config.ts")).show,
   },
   {
@@ -35,6 +38,7 @@ export const commands: readonly Command[] = [
     details: "Join names with dots: agent.mode. Exits with 1 if the value is not set. Secrets are hidden.",
     positionals: "NAME",
     json: true,
+    examples: ["parley config get agent.model"],
     load: async () => (await import("./config/config.ts")).show,
   },
   {
@@ -45,6 +49,10 @@ export const commands: readonly Command[] = [
       "and order stay.",
     positionals: "NAME VALUE",
     json: true,
+    examples: [
+      "parley config set agent.model anthropic/claude-sonnet-5",
+      "parley config set client.agent claude",
+    ],
     load: async () => (await import("./config/config.ts")).set,
   },
   {
@@ -52,12 +60,14 @@ export const commands: readonly Command[] = [
     summary: "Remove one value from the config file",
     positionals: "NAME",
     json: true,
+    examples: ["parley config unset agent.model"],
     load: async () => (await import("./config/config.ts")).unset,
   },
   {
     name: "config path",
     summary: "Print the path of the config file",
     json: true,
+    examples: ["parley config path"],
     load: async () => (await import("./config/config.ts")).showPath,
   },
   {
@@ -65,12 +75,14 @@ export const commands: readonly Command[] = [
     summary: "Validate the config file",
     details: "Exits with 2 if the file is invalid. Unknown names are reported as warnings.",
     json: true,
+    examples: ["parley config check"],
     load: async () => (await import("./config/config.ts")).check,
   },
   {
     name: "config edit",
     summary: "Open the config file in your editor and validate it afterwards",
     details: "Uses VISUAL, otherwise EDITOR. Creates the file, with its JSON schema, if it does not exist.",
+    examples: ["EDITOR=nano parley config edit"],
     load: async () => (await import("./config/config.ts")).edit,
   },
   {
@@ -85,6 +97,7 @@ export const commands: readonly Command[] = [
       timeout: option("SECONDS", "Time limit for each check", { default: "30" }),
     },
     json: true,
+    examples: ["parley doctor", "parley doctor --agent claude"],
     load: async () => (await import("./doctor/doctor.ts")).run,
   },
   {
@@ -105,6 +118,8 @@ export const commands: readonly Command[] = [
       "max-line": option("SIZE", "Keep only the beginning of messages longer than this", { default: "8m" }),
       queue: option("SIZE", "Drop records when more than this waits for a slow disk", { default: "64m" }),
     },
+    ownsOutput: true,
+    examples: ["parley tap -- claude-agent-acp", "parley tap --out session.trace -- my-agent --acp"],
     load: async () => (await import("./tap/tap.ts")).run,
   },
   ...traceCommands,
@@ -125,12 +140,15 @@ export const commands: readonly Command[] = [
         completes: "file",
       }),
     },
+    ownsOutput: true,
+    examples: ["parley bridge --as v1 -- my-v2-agent --acp"],
     load: async () => (await import("./bridge/bridge.ts")).run,
   },
   {
     name: "bridge-mcp",
     summary: "Serve the editor's tools over MCP, for the agent behind a bridge",
     internal: true,
+    ownsOutput: true,
     load: async () => (await import("./bridge/bridge-mcp.ts")).run,
   },
   {
@@ -142,6 +160,7 @@ export const commands: readonly Command[] = [
       "fish: parley completion fish > ~/.config/fish/completions/parley.fish",
     positionals: "SHELL",
     completes: ["bash", "zsh", "fish"],
+    examples: ["source <(parley completion bash)"],
     load: async () => (await import("./completion/completion.ts")).printScript,
   },
   {

@@ -1,7 +1,7 @@
 // The parley command through its launcher, as a shell starts it.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -67,6 +67,35 @@ test("half of a command's name exits with 2 and says which commands begin with i
     assert.match(help.stdout, /^usage: parley trace COMMAND/);
     assert.match(help.stdout, /^ {2}trace redact {2,}\S/m);
   }
+});
+
+test("agents, sessions, config and permissions alone list, with options too; their help lists the commands", () => {
+  for (const [name, wanted] of [
+    ["agents", /^\* parley /],
+    ["sessions", /^No sessions/],
+    ["config", /^\{\}\n$/],
+    ["permissions", /^No rules/],
+  ] as const) {
+    const { status, stdout } = parley([name]);
+    assert.deepEqual([status, wanted.test(stdout)], [0, true], stdout);
+    assert.deepEqual(JSON.parse(parley([name, "--json"]).stdout).v, 1);
+    assert.match(parley([name, "--help"]).stdout, new RegExp(`^usage: parley ${name} COMMAND`));
+  }
+  // an argument is still the name of a command
+  assert.equal(parley(["sessions", "lst"]).status, 2);
+});
+
+test("a misspelt agent is refused with the name that was meant", () => {
+  for (const args of [
+    ["run", "--agent", "clude", "x"],
+    ["agents", "check", "clude"],
+    ["doctor", "-a", "clude"],
+  ])
+    assert.deepEqual(parley(args), {
+      status: 2,
+      stdout: "",
+      stderr: "parley: unknown agent clude\nparley: did you mean claude? parley agents lists all agents\n",
+    });
 });
 
 test("an option without its value is told with what it wants, and nothing about the others", () => {
@@ -206,4 +235,29 @@ test("the version and the list of commands are found by whatever name people try
   for (const typed of [["help"], ["help", "help"], ["-h"]])
     assert.match(parley(typed).stdout, /^usage: parley COMMAND/m);
   assert.match(parley(["sessions", "--json", "list"]).stdout, /^\{"v":1,"data":\{"sessions":\[\]/);
+});
+
+test("every command exits quietly when nobody reads its output, as with head", async () => {
+  const unread = (args: readonly string[]) => {
+    const child = spawn(launcher, args, {
+      cwd: temporary,
+      env: { ...process.env, PARLEY_HOME: join(temporary, "home") },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    // closed before anything is written
+    child.stdout.destroy();
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    return new Promise((resolve) => child.on("close", (status) => resolve({ args, status, stderr })));
+  };
+  for (const args of [
+    ["completion", "bash"],
+    ["doctor", "-a", "parley"],
+    ["--help"],
+    ["cli-page"],
+    ["config", "check"],
+  ])
+    assert.deepEqual(await unread(args), { args, status: 141, stderr: "" });
 });

@@ -15,6 +15,7 @@ export type { Decision } from "./gate/decision.ts";
 export { type Gate, permissionGate } from "./gate/gate.ts";
 export type { GateOptions, PermissionAsker } from "./gate/gate-options.ts";
 export { directoryIdentity } from "./gate/gate-state.ts";
+export { costText } from "./history/cost-text.ts";
 export { isSameAgent } from "./history/history-record.ts";
 export { type BegunSession, type ManagedRecorder, managedRecorder } from "./history/managed-recorder.ts";
 export { type RecordingHistory, recordingHistory } from "./history/recording-history.ts";

@@ -224,6 +224,7 @@ const agent: AgentScenario = {
   name: "every-feature",
   title: "Every feature",
   unstable: ["fork", "usage", "plans", "subagents"],
+  concurrentPrompts: "inbox",
   promptCapabilities: { image: true, audio: true, embeddedContext: true },
   mcpCapabilities: { http: true },
   _meta: { "example.com/agent": true },

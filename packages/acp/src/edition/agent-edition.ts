@@ -1,5 +1,6 @@
 // The agent's side of one protocol version, and the operations and features that both versions share.
 
+import type { ProviderSetting, SessionStatus } from "../model/agent-status.ts";
 import type { PermissionOutcome, PermissionRequest } from "../model/ask.ts";
 import type {
   AuthMethod,
@@ -58,7 +59,7 @@ export interface AgentEdition {
   initializeParams(params: unknown): unknown;
   client(params: object): Introduction<ClientCapabilities>;
   /** The answer to initialize. */
-  introduce(agent: AgentIntroduction): object;
+  introduce(agent: AgentIntroduction, lost?: Lost): object;
   /** The operation that a request asks for; undefined for one that this version does not route. */
   decode(method: string, params: object, options: OptionsOf): AgentOp | undefined;
   /** The answer to a request whose operation gave this result. */
@@ -72,13 +73,17 @@ export interface AgentEdition {
 export type OptionsOf = (sessionId: string) => readonly SessionConfigOption[];
 
 export type AgentOpResult =
-  | { readonly kind: "none" }
+  | { readonly kind: "none"; readonly _meta?: Meta | undefined }
   | { readonly kind: "session"; readonly setup: SessionSetup; readonly client: ClientCapabilities }
   | { readonly kind: "page"; readonly page: ListedSessions }
+  /** What both versions write alike. */
+  | { readonly kind: "value"; readonly value: object }
+  | { readonly kind: "status"; readonly status: SessionStatus }
   | {
       readonly kind: "options";
       readonly options: readonly SessionConfigOption[];
       readonly client: ClientCapabilities;
+      readonly _meta?: Meta | undefined;
     };
 
 /** The features of a client. */
@@ -101,9 +106,28 @@ export interface ClientCapabilities {
   readonly notices: boolean;
   /** It shows when the agent compacts the conversation. To other clients that is not sent. Always true on v2. */
   readonly compaction: boolean;
+  /**
+   * It shows several plans, plans that are documents, and removed plans. Other v1 clients see one plan. Needs the unstable
+   * feature "plans".
+   */
+  readonly plans: boolean;
+  /** It shows subagents and messages between sessions. Needs the unstable feature "subagents". */
+  readonly subagents: boolean;
+  /** It shows the output of display terminals while it grows. To other v1 clients terminals are text. Always true on v2. */
+  readonly terminalOutput: boolean;
   /** Custom data of the client's capabilities. */
   readonly _meta?: Meta;
+  /** Custom data of parts of the capabilities, by their path, such as "elicitation.form" or, on v1, "fs". */
+  readonly partsMeta?: PartsMeta;
 }
+
+/**
+ * Custom data of parts of the capabilities, by their path. Paths are those of v2, such as "session.prompt". Parts that only v1
+ * has are called as there.
+ *
+ * @inline
+ */
+export type PartsMeta = Readonly<Record<string, Meta>>;
 
 /** The features of an agent. */
 export interface AgentCapabilities {
@@ -133,6 +157,14 @@ export interface AgentCapabilities {
   readonly delete: boolean;
   /** `forkSession` works. Needs the unstable feature "fork". */
   readonly fork: boolean;
+  /** `archiveSession` and `unarchiveSession` work, and lists can be filtered. Needs the unstable feature "archive". */
+  readonly archive: boolean;
+  /** `sessionStatus` works. Needs the unstable feature "session_status". */
+  readonly sessionStatus: boolean;
+  /** `setSessionTitle` and `session.setTitle` work. Needs the unstable feature "session_title". */
+  readonly setTitle: boolean;
+  /** `session.steer` works. Always true on v2. */
+  readonly steer: boolean;
   /** Sessions may have directories beside the working directory. */
   readonly additionalDirectories: boolean;
   /** Sessions may have a system prompt that is added to the agent's own. Needs the unstable feature "system_prompt". */
@@ -141,19 +173,26 @@ export interface AgentCapabilities {
   readonly systemPromptOverride: boolean;
   /** `logout` works. */
   readonly logout: boolean;
+  /** `authStatus` works. Needs the unstable feature "auth_status". */
+  readonly authStatus: boolean;
+  /** `listProviders`, `setProvider` and `disableProvider` work. Needs the unstable feature "providers". */
+  readonly providers: boolean;
   /** Custom data of the agent's capabilities. */
   readonly _meta?: Meta;
+  /** Custom data of parts of the capabilities, by their path, such as "session.prompt" or "session.mcp". */
+  readonly partsMeta?: PartsMeta;
 }
 
 /** One side's part of the handshake. */
 export interface Introduction<Features> {
   readonly info: Implementation | undefined;
   readonly capabilities: Features;
+  /** Of the message itself. */
+  readonly _meta?: Meta | undefined;
 }
 
 export interface AgentIntroduction extends Introduction<AgentCapabilities> {
   readonly authMethods: readonly AuthMethod[];
-  readonly _meta: Meta | undefined;
 }
 
 /** The complete environment of one activation of a session; nothing is inherited from an earlier one. */
@@ -166,8 +205,8 @@ export interface Activation {
 }
 
 export type AgentOp =
-  | { readonly op: "login"; readonly methodId: string }
-  | { readonly op: "logout" }
+  | { readonly op: "login"; readonly methodId: string; readonly _meta?: Meta }
+  | { readonly op: "logout"; readonly _meta?: Meta }
   | { readonly op: "new"; readonly activation: Activation }
   | {
       readonly op: "activate";
@@ -177,8 +216,19 @@ export type AgentOp =
       readonly replay: boolean;
     }
   | { readonly op: "fork"; readonly sessionId: string; readonly activation: Activation }
-  | { readonly op: "list"; readonly cwd?: string; readonly cursor?: string }
-  | { readonly op: "close" | "delete"; readonly sessionId: string }
+  | {
+      readonly op: "list";
+      readonly cwd?: string;
+      readonly cursor?: string;
+      readonly archived?: string;
+      readonly _meta?: Meta;
+    }
+  | { readonly op: "close" | "delete"; readonly sessionId: string; readonly _meta?: Meta }
+  | { readonly op: "archive" | "unarchive" | "status"; readonly sessionId: string; readonly _meta?: Meta }
+  | { readonly op: "set_title"; readonly sessionId: string; readonly title: string; readonly _meta?: Meta }
+  | { readonly op: "auth_status" | "list_providers"; readonly _meta?: Meta }
+  | { readonly op: "set_provider"; readonly setting: ProviderSetting }
+  | { readonly op: "disable_provider"; readonly providerId: string; readonly _meta?: Meta }
   | {
       readonly op: "prompt";
       readonly sessionId: string;
@@ -192,9 +242,20 @@ export type AgentOp =
       readonly value: string | boolean;
       /** Where the request has the value. Default `/value`. */
       readonly valuePath?: string;
+      readonly _meta?: Meta;
     }
-  | { readonly op: "cancel_tool"; readonly sessionId: string; readonly toolCallId: string }
-  | { readonly op: "cancel_terminal"; readonly sessionId: string; readonly terminalId: string };
+  | {
+      readonly op: "cancel_tool";
+      readonly sessionId: string;
+      readonly toolCallId: string;
+      readonly _meta?: Meta;
+    }
+  | {
+      readonly op: "cancel_terminal";
+      readonly sessionId: string;
+      readonly terminalId: string;
+      readonly _meta?: Meta;
+    };
 
 export type PromptOp = Extract<AgentOp, { op: "prompt" }>;
 export type SessionOp = Exclude<AgentOp, PromptOp>;
@@ -209,8 +270,12 @@ export interface SessionInfo {
   readonly additionalDirectories: readonly string[];
   /** The title, where the agent gave it one. */
   readonly title?: string;
+  /** Whether it is archived. Absent if the agent has no archive. Needs the unstable feature "archive". */
+  readonly archived?: boolean;
   /** When it was last changed, such as "2026-03-01T12:00:00Z" (RFC 3339). */
   readonly updatedAt?: string;
+  /** Custom data of the session in the list. */
+  readonly _meta?: Meta;
 }
 
 /** A page of sessions, of a store or of another agent. */
@@ -219,6 +284,7 @@ export interface ListedSessions {
     readonly updatedAt?: string | number;
   })[];
   readonly nextCursor?: string;
+  readonly _meta?: Meta;
 }
 
 /** The session as the answer that opens it describes it. */

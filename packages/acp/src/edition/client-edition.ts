@@ -1,10 +1,11 @@
 // The client's side of one protocol version: encodes requests, and decodes what the agent sends.
 
 import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
-import type { ContentBlock, SessionConfigOption } from "../model/content.ts";
+import type { ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { UnstableFeatures } from "../validation/unstable-features.ts";
 import type { Activation, AgentIntroduction, SessionSetup, WireCall } from "./agent-edition.ts";
+import type { MessageNames } from "./message-names.ts";
 import type { Edition } from "./negotiate.ts";
 
 /** Receives what an edition makes of a session's messages. A prompt is identified by the number it was sent with. */
@@ -25,6 +26,11 @@ export interface ClientSessionEdition {
   /** During a replay messages are no echo of ours, and only the last state counts. */
   setReplaying(replaying: boolean, out: ClientSessionSink): void;
   promptSent(prompt: number, content: readonly ContentBlock[], out: ClientSessionSink): void;
+  /**
+   * The agent has taken a message into the work that runs, or has begun other work with it. Only where prompts are sent
+   * one at a time.
+   */
+  steered?(prompt: number, content: readonly ContentBlock[], isJoined: boolean, out: ClientSessionSink): void;
   promptAnswered(prompt: number, result: object, out: ClientSessionSink): void;
   promptFailed(prompt: number, error: Error, out: ClientSessionSink): void;
   /** The user cancelled: open prompts end as cancelled, whatever the agent says. */
@@ -37,6 +43,7 @@ interface FileTarget {
   readonly path: string;
   /** False when the path was resolved. */
   readonly followLinks?: boolean;
+  readonly _meta?: Meta;
 }
 
 /** The requests that an agent may send to a v1 client. */
@@ -50,6 +57,7 @@ export type ServiceOp =
       readonly env: Readonly<Record<string, string>>;
       readonly cwd?: string;
       readonly outputByteLimit?: number;
+      readonly _meta?: Meta;
     }
   | { readonly op: "output" | "wait" | "kill" | "release"; readonly terminalId: string };
 
@@ -58,17 +66,22 @@ export interface ClientEdition {
   /** Whether several prompts of one session may be at the agent at once. */
   readonly pipelinesPrompts: boolean;
   agent(result: object): AgentIntroduction;
-  login(methodId: string): WireCall;
-  logout(): WireCall;
+  login(methodId: string, meta: Meta | undefined): WireCall;
+  logout(meta: Meta | undefined): WireCall;
   open(activation: Activation): WireCall;
   activate(sessionId: string, activation: Activation, replay: boolean): WireCall;
   /** Reads the session from the answer. `sessionId` counts where the answer does not repeat it. */
   setup(result: object, sessionId?: string): SessionSetup;
-  setOption(sessionId: string, option: SessionConfigOption, value: string | boolean): WireCall;
+  setOption(
+    sessionId: string,
+    option: SessionConfigOption,
+    value: string | boolean,
+    meta: Meta | undefined,
+  ): WireCall;
   /** The options after a change; undefined where the answer does not say. */
   optionsAfter(method: string, result: object): readonly SessionConfigOption[] | undefined;
   /** Updates of unstable features that are not enabled are of an unknown kind. */
-  session(unstable: UnstableFeatures): ClientSessionEdition;
+  session(unstable: UnstableFeatures, names: MessageNames): ClientSessionEdition;
   /** `titleOf` is for questions about a call that do not say what it is called. */
   permission(
     params: object,
@@ -82,6 +95,9 @@ export interface ClientEdition {
     | undefined;
   /** The service that a request of the agent asks for; undefined where this version has no such request. */
   service(method: string, params: object): { readonly sessionId: string; readonly op: ServiceOp } | undefined;
-  /** Makes what older or less strict agents send fit the schema, before it is validated. */
-  repair(method: string, value: unknown): void;
+  /**
+   * Makes what older or less strict agents send fit the schema, before it is validated. Describes a repair of what no
+   * version allows.
+   */
+  repair(method: string, value: unknown): string | undefined;
 }

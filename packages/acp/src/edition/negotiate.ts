@@ -4,6 +4,8 @@ import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { ClientCapabilities } from "./agent-edition.ts";
+import { withPartsMeta, withPartsMetaInV1 } from "./capability-meta.ts";
+import { terminalOutputKey } from "./vendor-extensions.ts";
 
 /** A version of the protocol: "v1" or "v2". More will be added: give a `switch` over it a `default:`. */
 export type Edition = "v1" | "v2";
@@ -56,26 +58,29 @@ export function initializeParams(
   versions: readonly ProtocolVersion[],
 ): object {
   const { info, features: can, meta } = client;
+  const { partsMeta } = can;
   const newest = Math.max(...versions);
   const marker = (has: boolean) => (has ? {} : undefined);
   const elicitation = optional({ form: marker(can.elicitationForm), url: marker(can.elicitationUrl) });
-  const extra = optional({ _meta: meta });
+  const extra = optional({ _meta: can._meta });
   const v1 = {
-    clientInfo: info,
-    clientCapabilities: {
-      fs: { readTextFile: can.readTextFile, writeTextFile: can.writeTextFile },
-      terminal: can.terminal,
-      session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
-      ...(can.terminalAuth ? { auth: { terminal: true } } : {}),
-      elicitation,
-      ...extra,
-    },
+    fs: { readTextFile: can.readTextFile, writeTextFile: can.writeTextFile },
+    terminal: can.terminal,
+    session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
+    ...(can.terminalAuth ? { auth: { terminal: true } } : {}),
+    ...optional({ plan: marker(can.plans), subagents: marker(can.subagents) }),
+    elicitation,
+    ...(can.terminalOutput ? { _meta: { [terminalOutputKey]: true, ...can._meta } } : extra),
   };
-  const v2 = {
-    info,
-    capabilities: { ...(can.terminalAuth ? { auth: { terminal: {} } } : {}), elicitation, ...extra },
+  const v2 = { ...(can.terminalAuth ? { auth: { terminal: {} } } : {}), elicitation, ...extra };
+  return {
+    protocolVersion: newest,
+    ...(newest >= 2 ? { info, capabilities: withPartsMeta(v2, partsMeta) } : {}),
+    ...(versions.includes(1)
+      ? { clientInfo: info, clientCapabilities: withPartsMetaInV1(v1, partsMeta) }
+      : {}),
+    ...optional({ _meta: meta }),
   };
-  return { protocolVersion: newest, ...(newest >= 2 ? v2 : {}), ...(versions.includes(1) ? v1 : {}) };
 }
 
 /** The version that an agent's answer speaks. */

@@ -1,10 +1,18 @@
 // Translates what both versions write alike. Unknown answers to questions never mean yes (A89, A90, A102).
 
 import { optional } from "../base/objects.ts";
+import type { AuthStatus, ProviderSetting, SessionStatus } from "../model/agent-status.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { PromptResult } from "../model/update.ts";
-import type { Activation, AgentCapabilities, AgentOp, ListedSessions, SessionInfo } from "./agent-edition.ts";
+import type {
+  Activation,
+  AgentCapabilities,
+  AgentOp,
+  ListedSessions,
+  Lost,
+  SessionInfo,
+} from "./agent-edition.ts";
 import type { ClientEdition } from "./client-edition.ts";
 
 /** `_meta` of a message as the model has it: absent when there is none. */
@@ -15,6 +23,45 @@ export function metaOf(params: object): { _meta?: Meta } {
 
 export function withMeta(meta: Meta | undefined): { _meta?: Meta } {
   return optional({ _meta: meta });
+}
+
+/** The `_meta` of two objects that are one in the other version. The second one's keys win. */
+export function bothMeta(outer: object, inner: object): { _meta?: Meta } {
+  const { _meta: first } = metaOf(outer);
+  const { _meta: second } = metaOf(inner);
+  return withMeta(first === undefined || second === undefined ? (second ?? first) : { ...first, ...second });
+}
+
+/** The key of an update's `_meta` with the custom data of the notification that carries the update. */
+const notificationKey = "parley.dev/notification";
+
+/** The update of a notification. The custom data of the notification becomes part of that of the update. */
+export function updateFromWire({ update, _meta }: { update: object; _meta?: unknown }): object {
+  if (_meta != null) Object.assign(update, { _meta: { ...metaOf(update)._meta, [notificationKey]: _meta } });
+  return update;
+}
+
+/** The params of the notification that carries the update. */
+export function notificationToWire(
+  sessionId: string,
+  update: object,
+): { readonly sessionId: string; readonly update: object } {
+  const { _meta: meta } = update as { _meta?: Meta | null };
+  if (meta == null || !Object.hasOwn(meta, notificationKey)) return { sessionId, update };
+  const { [notificationKey]: own, ...rest } = meta;
+  const { _meta: _, ...bare } = update as { _meta?: unknown };
+  const of = Object.keys(rest).length === 0 ? bare : { ...bare, _meta: rest };
+  return { sessionId, update: of, ...withMeta(own as Meta) };
+}
+
+/** Reports custom data of something that the other version does not have. */
+export function lostMeta(value: unknown, what: string, lost: Lost | undefined): void {
+  if (lost !== undefined && hasMeta(value)) lost(`the metadata of ${what}`);
+}
+
+function hasMeta(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([key, inner]) => (key === "_meta" && inner != null) || hasMeta(inner));
 }
 
 /** A copy of the list; undefined when it is empty. */
@@ -32,16 +79,46 @@ export function sharedOp(method: string, params: object, activation: () => Activ
     case "session/fork":
       return { op: "fork", sessionId, activation: activation() };
     case "session/list": {
-      const { cwd, cursor } = params as { cwd?: string | null; cursor?: string | null };
-      return { op: "list", ...optional({ cwd: cwd ?? undefined, cursor: cursor ?? undefined }) };
+      const { cwd, cursor, archived } = params as { [name in "cwd" | "cursor" | "archived"]?: string | null };
+      const query = { cwd: cwd ?? undefined, cursor: cursor ?? undefined, archived: archived ?? undefined };
+      return { op: "list", ...optional(query), ...metaOf(params) };
     }
     case "session/close":
-      return { op: "close", sessionId };
+      return { op: "close", sessionId, ...metaOf(params) };
     case "session/delete":
-      return { op: "delete", sessionId };
+      return { op: "delete", sessionId, ...metaOf(params) };
     case "session/prompt": {
       const { prompt } = params as { prompt: readonly ContentBlock[] };
       return { op: "prompt", sessionId, prompt, ...metaOf(params) };
+    }
+    default:
+      return unstableOp(method, params);
+  }
+}
+
+/** As `sharedOp`, for methods of unstable features. */
+function unstableOp(method: string, params: object): AgentOp | undefined {
+  const { sessionId } = params as { sessionId: string }; // as above
+  switch (method) {
+    case "session/archive":
+      return { op: "archive", sessionId, ...metaOf(params) };
+    case "session/unarchive":
+      return { op: "unarchive", sessionId, ...metaOf(params) };
+    case "session/status":
+      return { op: "status", sessionId, ...metaOf(params) };
+    case "session/set_title": {
+      const { title } = params as { title: string };
+      return { op: "set_title", sessionId, title, ...metaOf(params) };
+    }
+    case "auth/status":
+      return { op: "auth_status", ...metaOf(params) };
+    case "providers/list":
+      return { op: "list_providers", ...metaOf(params) };
+    case "providers/set":
+      return { op: "set_provider", setting: params as ProviderSetting };
+    case "providers/disable": {
+      const { providerId } = params as { providerId: string };
+      return { op: "disable_provider", providerId, ...metaOf(params) };
     }
     default:
       return undefined;
@@ -58,34 +135,45 @@ export function markers<Name extends keyof AgentCapabilities>(
   return marks;
 }
 
+/** The unstable capabilities of sessions, by the names that both versions have for them. */
+export function sessionMarkers({ archive, sessionStatus, setTitle }: AgentCapabilities) {
+  const marker = (has: boolean) => (has ? {} : undefined);
+  return optional({ archive: marker(archive), status: marker(sessionStatus), title: marker(setTitle) });
+}
+
 export function systemPromptMarker(can: AgentCapabilities) {
   const override = can.systemPromptOverride ? { mode: { override: {} } } : {};
   return optional({ systemPrompt: can.systemPrompt ? override : undefined });
 }
 
-export function pageToWire({ sessions, nextCursor }: ListedSessions): object {
-  const listed = sessions.map(({ sessionId, cwd, additionalDirectories, title, updatedAt = "" }) => {
-    const time = new Date(updatedAt);
-    return {
-      sessionId,
-      cwd,
-      ...optional({
-        // another agent may list anything as its time
-        updatedAt: Number.isNaN(time.getTime()) ? undefined : time.toISOString(),
-        title,
-        additionalDirectories: nonEmpty(additionalDirectories),
-      }),
-    };
-  });
-  return { sessions: listed, ...optional({ nextCursor }) };
+export function pageToWire({ sessions, nextCursor, _meta }: ListedSessions): object {
+  const listed = sessions.map(
+    ({ sessionId, cwd, additionalDirectories, title, archived, updatedAt = "", _meta: meta }) => {
+      const time = new Date(updatedAt);
+      return {
+        sessionId,
+        cwd,
+        ...optional({
+          // another agent may list anything as its time
+          updatedAt: Number.isNaN(time.getTime()) ? undefined : time.toISOString(),
+          title,
+          archived,
+          additionalDirectories: nonEmpty(additionalDirectories),
+          _meta: meta,
+        }),
+      };
+    },
+  );
+  return { sessions: listed, ...optional({ nextCursor, _meta }) };
 }
 
+/** The custom data of the answer and of the outcome in it is one in the model. */
 export function permissionAnswerFromWire(result: object): PermissionOutcome {
-  const { outcome } = result as { outcome?: { outcome?: unknown; optionId?: unknown; _meta?: Meta | null } };
+  const { outcome } = result as { outcome?: { outcome?: unknown; optionId?: unknown } };
+  const meta = bothMeta(result, outcome ?? {});
   if (outcome?.outcome !== "selected" || typeof outcome.optionId !== "string")
-    return { outcome: "cancelled" };
-  const { optionId, _meta } = outcome;
-  return { outcome: "selected", optionId, ...optional({ _meta: _meta ?? undefined }) };
+    return { outcome: "cancelled", ...meta };
+  return { outcome: "selected", optionId: outcome.optionId, ...meta };
 }
 
 export function elicitationAnswerFromWire(result: object): ElicitationResponse {
@@ -99,7 +187,11 @@ export function elicitationAnswerFromWire(result: object): ElicitationResponse {
   return { action: action === "decline" ? "decline" : "cancel", ...meta };
 }
 
-export function listingFromWire(result: object): { sessions: SessionInfo[]; nextCursor?: string } {
+/** `hasArchive`: whether the app has enabled the archive. */
+export function listingFromWire(
+  result: object,
+  { hasArchive }: { readonly hasArchive: boolean },
+): { sessions: SessionInfo[]; nextCursor?: string; _meta?: Meta } {
   const { sessions, nextCursor } = result as {
     sessions: {
       sessionId: string;
@@ -107,17 +199,41 @@ export function listingFromWire(result: object): { sessions: SessionInfo[]; next
       additionalDirectories?: string[];
       title?: string | null;
       updatedAt?: string | null;
+      archived?: unknown;
     }[];
     nextCursor?: string | null;
   };
-  const listed = sessions.map(({ sessionId, cwd, additionalDirectories = [], title, updatedAt }) => ({
-    sessionId,
-    cwd,
-    additionalDirectories,
-    ...optional({ title: title ?? undefined, updatedAt: updatedAt ?? undefined }),
-  }));
+  const listed = sessions.map((session) => {
+    const { sessionId, cwd, additionalDirectories = [], title, updatedAt, archived } = session;
+    return {
+      sessionId,
+      cwd,
+      additionalDirectories,
+      ...optional({
+        title: title ?? undefined,
+        updatedAt: updatedAt ?? undefined,
+        archived: hasArchive && typeof archived === "boolean" ? archived : undefined,
+      }),
+      ...metaOf(session),
+    };
+  });
   // a null cursor is the end, an empty one is not (C20)
-  return { sessions: listed, ...optional({ nextCursor: nextCursor ?? undefined }) };
+  return { sessions: listed, ...optional({ nextCursor: nextCursor ?? undefined }), ...metaOf(result) };
+}
+
+const authStates: ReadonlySet<unknown> = new Set(["authenticated", "unauthenticated", "not_required"]);
+
+export function authStatusFromWire(status: object): AuthStatus {
+  // a state that is not known counts as "unknown" (C66)
+  const { state } = status as { state: AuthStatus["state"] };
+  // validated by the method's row, which has removed the nulls
+  return { ...status, state: authStates.has(state) ? state : "unknown" };
+}
+
+export function sessionStatusFromWire(answer: object): SessionStatus {
+  // a status that is not known counts as "saved" (C66)
+  const { status, state, _meta } = answer as Partial<SessionStatus>;
+  return { status: status === "open" ? "open" : "saved", ...optional({ state, _meta }) };
 }
 
 const neededCounts = ["totalTokens", "inputTokens", "outputTokens"];

@@ -170,12 +170,12 @@ for (const [what, members] of Object.entries(malformed)) {
   });
 }
 
-test("answers to unknown, repeated and differently typed ids are counted, never answered (J11, N053, N054, N057)", async () => {
+test("answers to unknown and repeated ids are counted, never answered (J11, N053, N054)", async () => {
   const { connection, peer } = withBarePeer();
   const answer = connection.request("work");
   await peer.until(1);
   peer.send({ jsonrpc: "2.0", id: 99, result: 0 });
-  peer.send({ jsonrpc: "2.0", id: "1", result: "wrong type" });
+  peer.send({ jsonrpc: "2.0", id: "01", result: "not the id" });
   peer.send({ jsonrpc: "2.0", id: 1, result: "first" });
   peer.send({ jsonrpc: "2.0", id: 1, result: "second" });
   peer.send({ jsonrpc: "2.0", id: null, error: { code: -32600, message: "x" } });
@@ -183,6 +183,20 @@ test("answers to unknown, repeated and differently typed ids are counted, never 
   await quiet();
   assert.equal(connection.counters.strayAnswers, 4);
   assert.equal(peer.received.length, 1);
+});
+
+test("an answer that repeats our id as a string is taken at once, and the log says so once (N057)", async () => {
+  const { connection, peer, log } = withBarePeer();
+  const answers = [connection.request("work"), connection.request("work"), connection.request("work")];
+  await peer.until(3);
+  peer.send({ jsonrpc: "2.0", id: "1", result: "one" });
+  peer.send([{ jsonrpc: "2.0", id: "2", result: "two" }]);
+  peer.send({ jsonrpc: "1.0", id: "3", result: "three" });
+  assert.deepEqual(await Promise.all(answers.slice(0, 2)), ["one", "two"]);
+  const third = await outcomeOf(answers[2] ?? Promise.resolve());
+  assert.ok("error" in third && /without jsonrpc 2.0/.test(third.error.message));
+  assert.equal(log.filter(({ message }) => /repeats ids as strings/.test(message)).length, 1);
+  assert.equal(connection.counters.strayAnswers, 0);
 });
 
 test("ids come back as they were written: beyond 2^53, -0, empty, fractions and null (J3, N043-N047)", async () => {

@@ -1,5 +1,6 @@
 // The options, limits, handlers, counters and logger of a connection.
 
+import type { NoPromise } from "../base/no-promise.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { RequestOptions } from "./pending-requests.ts";
 import type { Fault } from "./transport.ts";
@@ -17,25 +18,30 @@ export interface ConnectionOptions {
   /** Handle the requests and notifications of the peer. */
   readonly handlers: Handlers;
   /** Limits against a peer that sends too much. Each has a default. */
-  readonly limits?: Partial<ConnectionLimits>;
+  readonly limits?: Partial<ConnectionLimits> | undefined;
   /** Receives errors and warnings. Silent by default. */
-  readonly log?: Log;
+  readonly log?: Log | undefined;
   /** Receives the text of every message in both directions, in order, and the head of every invalid frame. */
-  readonly tap?: (direction: "in" | "out", text: string, fault?: Fault) => void;
+  readonly tap?: ((direction: "in" | "out", text: string, fault?: Fault) => NoPromise) | undefined;
   /** Returns the scope that `maxInFlightPerScope` counts by; for ACP the session. */
-  readonly scopeOf?: (params: unknown) => string | undefined;
+  readonly scopeOf?: ((params: unknown) => string | undefined) | undefined;
   /** "accept" (default) handles JSON-RPC 2.0 arrays; "reject" answers each one with a single "invalid_request". */
-  readonly batches?: "accept" | "reject";
+  readonly batches?: "accept" | "reject" | undefined;
   /** Returns why these calls must not be sent as one batch, or undefined. */
-  readonly refuseBatch?: (calls: readonly BatchCall[]) => string | undefined;
+  readonly refuseBatch?: ((calls: readonly BatchCall[]) => string | undefined) | undefined;
   /**
    * The treatment of lines that are not JSON. "answer" answers each with RequestError "parse_error". "skip" only counts
    * and logs lines that do not begin like a message, for clients that read an agent's stdout. Default: "answer" for a
    * plain connection and for agents, "skip" for clients.
    */
-  readonly noise?: "answer" | "skip";
+  readonly noise?: "answer" | "skip" | undefined;
+  /**
+   * Whether an Error that a handler throws is answered with its message. Default false: the peer gets "internal error".
+   * Either way `log` receives the whole error, and both have the same `correlationId`.
+   */
+  readonly exposeErrors?: boolean | undefined;
   /** How long running handlers may take to answer after the connection ends, in milliseconds. Default 1,500. */
-  readonly drainMs?: number;
+  readonly drainMs?: number | undefined;
 }
 
 /** One call of a batch. */
@@ -45,9 +51,9 @@ export interface BatchCall {
   /** Its params: an object or a list. */
   readonly params?: unknown;
   /** Sent without an id, never answered. Default false. */
-  readonly notification?: boolean;
+  readonly notification?: boolean | undefined;
   /** For a request: its signal and time limits. */
-  readonly options?: RequestOptions<unknown>;
+  readonly options?: RequestOptions<unknown> | undefined;
 }
 
 /** Counts of messages that were ignored, refused or dropped. */
@@ -87,6 +93,8 @@ export interface ConnectionLimits {
    * requests of a new batch "rate_limited". Default 32 MiB.
    */
   readonly maxHeldBatchBytes: number;
+  /** Bytes of one message to the peer. A larger one is not sent: the call throws RequestError "limit_exceeded". Default 32 MiB. */
+  readonly maxSentBytes: number;
   /** Errors with `id: null` per second; further ones are only counted. Default 10. */
   readonly maxNullIdErrorsPerSecond: number;
   /** Invalid frames and messages per second; above it the connection closes. Default 10,000. */
@@ -103,6 +111,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   maxBatchEntries: 10_000,
   maxBatchAnswerBytes: 32 * 1024 * 1024,
   maxHeldBatchBytes: 32 * 1024 * 1024,
+  maxSentBytes: 32 * 1024 * 1024,
   maxNullIdErrorsPerSecond: 10,
   maxRefusedPerSecond: 10_000,
   maxNoiseLines: 100,
@@ -111,7 +120,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
 /** Merges the given limits into the defaults. Throws a TypeError for a limit that is not above 0. */
 export function limitsFrom<Limits extends { readonly [Name in keyof Limits]: number }>(
   defaults: Limits,
-  given: Partial<Limits> | undefined,
+  given: { readonly [Name in keyof Limits]?: number | undefined } | undefined,
 ): Limits {
   const limits = { ...defaults };
   for (const name of Object.keys(defaults) as (keyof Limits & string)[]) {
@@ -131,6 +140,6 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 
 /**
  * Receives what a library cannot throw: errors of callbacks, misuse, a peer that breaks the rules. `fields` hold methods,
- * ids, sizes and codes; never params, results or the text of a message.
+ * ids, sizes and codes; never params, results or the text of a message. It must not be async: nothing awaits it.
  */
-export type Log = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => void;
+export type Log = (level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>) => NoPromise;

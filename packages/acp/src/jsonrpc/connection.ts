@@ -60,6 +60,7 @@ interface Envelope {
 export class Connection {
   /** Resolves with the reason when the connection has closed; never rejects. */
   readonly closed: Promise<ConnectionError>;
+  readonly #closed: PromiseWithResolvers<ConnectionError>;
   /** Counts of messages that were ignored, refused or dropped. */
   readonly counters: ConnectionCounters = newCounters();
   /** "any" accepts null and fractions, as v1 does; "strict" accepts strings and integers only, as v2 does. */
@@ -71,12 +72,11 @@ export class Connection {
   readonly #limits: ConnectionLimits;
   readonly #log: Log;
   readonly #inbound: InboundRequests;
-  readonly #pending: PendingRequests = new PendingRequests((id) => this.#sendCancel(id));
+  readonly #pending: PendingRequests;
   readonly #invalidInput: InvalidInput;
   readonly #batchHost: BatchHost;
-  readonly #sentBatches: SentBatches = new SentBatches(this.#pending);
+  readonly #sentBatches: SentBatches;
   readonly #drainMs: number;
-  readonly #resolveClosed: (reason: ConnectionError) => void;
   #nextId = 1;
   #phase: "open" | "draining" | "closed" = "open";
   #endReason: ConnectionError | undefined;
@@ -92,11 +92,16 @@ export class Connection {
     this.#limits = limitsFrom(defaultConnectionLimits, options.limits);
     this.#drainMs = milliseconds("drainMs", options.drainMs ?? 1_500);
     claimTransport(transport);
+    this.#closed = Promise.withResolvers();
+    this.closed = this.#closed.promise;
     this.#log = guardedLog(options.log);
+    this.#pending = new PendingRequests((id) => this.#sendCancel(id), this.#log);
+    this.#sentBatches = new SentBatches(this.#pending);
     const tap = guardedTap(options.tap, this.#log);
     this.#output = new Output(transport, {
       counters: this.counters,
       tap,
+      maxSentBytes: this.#limits.maxSentBytes,
       awaitsAnswers: () => this.#pending.awaitsAnswers,
     });
     this.#invalidInput = new InvalidInput({
@@ -116,15 +121,8 @@ export class Connection {
       limits: this.#limits,
       log: this.#log,
     });
-    this.#batchHost = {
-      limits: this.#limits,
-      log: this.#log,
-      heldSize: 0,
-      send: (replies, text) => this.#output.sendAnswer(replies, text),
-    };
-    const { promise, resolve } = Promise.withResolvers<ConnectionError>();
-    this.closed = promise;
-    this.#resolveClosed = resolve;
+    const send: BatchHost["send"] = (replies, text) => this.#output.sendAnswer(replies, text);
+    this.#batchHost = { limits: this.#limits, log: this.#log, heldSize: 0, send };
     transport.start(this.#sink(tap));
   }
 
@@ -389,10 +387,10 @@ export class Connection {
     this.#phase = "closed";
     const reason = this.#endReason ?? new ConnectionError("closed", "closed");
     this.#transport.close(this.#output.isOpen ? undefined : reason).then(
-      () => this.#resolveClosed(reason),
+      () => this.#closed.resolve(reason),
       (error: unknown) => {
         this.#log("warn", "closing the transport failed", { error });
-        this.#resolveClosed(reason);
+        this.#closed.resolve(reason);
       },
     );
     this.#output.shut();

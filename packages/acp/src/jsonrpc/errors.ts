@@ -38,7 +38,10 @@ export class RequestError extends Error {
   readonly code: number;
   /** More about the error, as JSON. `reason`, `path` and `retryAfter` (in seconds) are common fields. */
   readonly data: unknown;
-  /** The method that the peer answered with this error. Absent from errors that you create; never sent. */
+  /**
+   * The method on the wire that the peer answered with this error, such as "session/resume" for `loadSession` on v2. Absent
+   * from errors that you create; never sent.
+   */
   declare readonly method?: string;
 
   /**
@@ -112,6 +115,21 @@ function wrongKind(kind: unknown, message: unknown): string {
   }
   const near = typeof kind === "string" ? nearestWord(kind, Object.keys(errorCodes)) : undefined;
   return near === undefined ? got : `${got}: did you mean "${near}"?`;
+}
+
+const longestMessage = 1_000;
+
+/**
+ * The answer to a request whose handler threw something that is no RequestError. An exposed message is the Error's own,
+ * shortened, and without a stack that it may contain.
+ */
+export function handlerFailure(thrown: unknown, correlationId: string, exposes: boolean): RequestError {
+  const [said = ""] = exposes && thrown instanceof Error ? String(thrown.message).split(/\n\s*at /) : [];
+  const text = said.trim().toWellFormed();
+  const message = text.length > longestMessage ? `${text.slice(0, longestMessage)}…`.toWellFormed() : text;
+  return new RequestError("internal_error", message || "internal error", {
+    data: { reason: "internal_error", correlationId },
+  });
 }
 
 /** The error that a code from the wire or from a scenario stands for. `method` was answered with it. */

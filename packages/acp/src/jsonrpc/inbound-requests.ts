@@ -4,7 +4,7 @@ import type { BatchReply } from "./batch-reply.ts";
 import { isPromiseLike } from "./callbacks.ts";
 import type { ConnectionLimits, ConnectionOptions } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
-import { RequestError } from "./errors.ts";
+import { handlerFailure, RequestError } from "./errors.ts";
 import { type RequestOwner, RunningRequest } from "./incoming-request.ts";
 import { idToJson, type RequestId } from "./message-id.ts";
 
@@ -14,16 +14,22 @@ export interface InboundHost extends RequestOwner {
   readonly limits: ConnectionLimits;
 }
 
+interface WireError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
 export class InboundRequests {
   readonly #host: InboundHost;
-  readonly #options: Pick<ConnectionOptions, "handlers" | "scopeOf">;
+  readonly #options: Pick<ConnectionOptions, "handlers" | "scopeOf" | "exposeErrors">;
   readonly #running = new Map<RequestId, RunningRequest>();
   readonly #scopes = new Map<string, number>();
   /** Characters of the messages whose handlers are running. */
   #bytes = 0;
   #onEmpty: (() => void) | undefined;
 
-  constructor(options: Pick<ConnectionOptions, "handlers" | "scopeOf">, host: InboundHost) {
+  constructor(options: Pick<ConnectionOptions, "handlers" | "scopeOf" | "exposeErrors">, host: InboundHost) {
     this.#options = options;
     this.#host = host;
   }
@@ -172,7 +178,9 @@ export class InboundRequests {
       if (vanishes(written)) throw new TypeError(`JSON cannot hold a ${typeof written} as a result`);
       this.#deliver(request, { jsonrpc: "2.0", id, result: written });
     } catch (error) {
-      this.#answerError(request, new TypeError("the result cannot be serialised", { cause: error }));
+      const isTooLarge = error instanceof RequestError;
+      const unsent = isTooLarge ? error : new TypeError("the result cannot be serialised", { cause: error });
+      this.#answerError(request, unsent);
     }
   }
 
@@ -182,10 +190,11 @@ export class InboundRequests {
     try {
       this.#deliver(request, { jsonrpc: "2.0", id, error });
     } catch (problem) {
-      // only the data of an error can fail to be serialised
+      // its data cannot be serialised, or it is too large
       const { method } = request;
-      this.#host.log("error", "the data of an error cannot be serialised", { method, error: problem });
-      this.#deliver(request, { jsonrpc: "2.0", id, error: { code: error.code, message: error.message } });
+      this.#host.log("error", "an error cannot be sent whole", { method, error: problem });
+      const message = error.message.slice(0, 1_000);
+      this.#deliver(request, { jsonrpc: "2.0", id, error: { code: error.code, message } });
     }
   }
 
@@ -198,11 +207,8 @@ export class InboundRequests {
     request.runAfterReply();
   }
 
-  #wireError(request: RunningRequest, thrown: unknown): { code: number; message: string; data?: unknown } {
-    if (thrown instanceof RequestError) {
-      const { code, message, data } = thrown;
-      return data === undefined ? { code, message } : { code, message, data };
-    }
+  #wireError(request: RunningRequest, thrown: unknown): WireError {
+    if (thrown instanceof RequestError) return wireParts(thrown);
     if (request.isCancellation(thrown)) return { code: errorCodes.cancelled, message: "cancelled" };
     const correlationId = Math.random().toString(36).slice(2, 12);
     this.#host.log("error", "a request handler failed", {
@@ -210,12 +216,12 @@ export class InboundRequests {
       correlationId,
       error: thrown,
     });
-    return {
-      code: errorCodes.internal_error,
-      message: "internal error",
-      data: { reason: "internal_error", correlationId },
-    };
+    return wireParts(handlerFailure(thrown, correlationId, this.#options.exposeErrors === true));
   }
+}
+
+function wireParts({ code, message, data }: RequestError): WireError {
+  return data === undefined ? { code, message } : { code, message, data };
 }
 
 function closing(): RequestError {

@@ -4,20 +4,9 @@ import type { BatchReply } from "./batch-reply.ts";
 import type { ConnectionCounters, ConnectionLimits, Log } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
 import { ConnectionError } from "./errors.ts";
-import {
-  type EnvelopeHead,
-  idToJson,
-  type RequestId,
-  readEnvelopeHead,
-  readTrailingId,
-} from "./message-id.ts";
+import { type EnvelopeHead, idToJson, type RequestId } from "./message-id.ts";
 import type { Fault } from "./transport.ts";
-
-export interface WireError {
-  readonly code: number;
-  readonly message: string;
-  readonly data: { readonly reason: string; readonly path?: string };
-}
+import { describeFault, faultError, readUnread, type WireError } from "./unread-frame.ts";
 
 export function nullIdError(error: WireError): object {
   return { jsonrpc: "2.0", id: null, error };
@@ -46,6 +35,8 @@ export interface InvalidInputHost {
   /** Ends the connection. */
   giveUp(error: ConnectionError): void;
 }
+
+const nothingRead: EnvelopeHead = { asks: false, answers: false };
 
 /** Further invalid input is only counted. */
 const maxLogLinesPerSecond = 100;
@@ -102,39 +93,20 @@ export class InvalidInput {
   }
 
   #answerFault(fault: Fault): void {
-    if (fault.kind === "parse" || fault.kind === "utf8") {
-      const what = fault.kind === "utf8" ? "the text is not valid UTF-8" : "the text is not JSON";
-      if (this.#host.awaitsAnswers() && this.#failAnswered(fault, readEnvelopeHead(fault.head), what)) return;
-      const error = {
-        code: errorCodes.parse_error,
-        message: `parse error: ${what}`,
-        data: { reason: fault.kind },
-      };
-      return this.#sendLimited(nullIdError(error));
+    const isTooMuch = fault.kind === "too_large" || fault.kind === "too_deep";
+    const { id, asks, answers } = isTooMuch || this.#host.awaitsAnswers() ? readUnread(fault) : nothingRead;
+    if (answers && id !== undefined) {
+      const kind = isTooMuch ? "too_large" : "protocol";
+      const what = `the peer's answer cannot be read: it is ${describeFault(fault)}`;
+      if (this.#host.awaitsAnswers() && this.#host.failPending(id, new ConnectionError(kind, what))) return;
+      // a response gets no response
+      if (isTooMuch) return;
     }
-    const found = readEnvelopeHead(fault.head);
-    const { id, method } = found;
-    const size = fault.kind === "too_large" ? `too large, ${fault.bytes} bytes` : "nested too deeply";
-    // a response gets no response
-    if (this.#failAnswered(fault, found, `it is ${size}`) || (found.answers && id !== undefined)) return;
-    const data = { reason: fault.kind };
     // an error with the id of a running request would be taken for its answer
-    if (id === undefined || method === undefined || !this.#mayAnswer(id)) {
-      return this.#sendLimited(
-        nullIdError({ code: errorCodes.invalid_request, message: `message ${size}`, data }),
-      );
-    }
-    const code = fault.kind === "too_deep" ? errorCodes.invalid_params : errorCodes.invalid_request;
-    this.#host.send({ jsonrpc: "2.0", id: idToJson(id), error: { code, message: `message ${size}`, data } });
-  }
-
-  /** Rejects the pending request that this frame would have answered. False when there is none. */
-  #failAnswered(fault: Fault, { answers, id: first }: EnvelopeHead, what: string): boolean {
-    if (!answers || !this.#host.awaitsAnswers()) return false;
-    const id = first ?? (fault.tail === undefined ? undefined : readTrailingId(fault.tail));
-    if (id === undefined) return false;
-    const kind = fault.kind === "too_large" || fault.kind === "too_deep" ? "too_large" : "protocol";
-    return this.#host.failPending(id, new ConnectionError(kind, `the peer's answer cannot be read: ${what}`));
+    const isRequest = isTooMuch && asks && id !== undefined && this.#mayAnswer(id);
+    const error = faultError(fault, isRequest);
+    if (isRequest) this.#host.send({ jsonrpc: "2.0", id: idToJson(id), error });
+    else this.#sendLimited(nullIdError(error));
   }
 
   #mayAnswer(id: RequestId): boolean {

@@ -49,6 +49,8 @@ export function idToJson(id: RequestId): unknown {
 export interface EnvelopeHead {
   id?: RequestId;
   method?: string;
+  /** Whether it has a `method` or `params` at its root, which may be too long to be read. */
+  asks: boolean;
   /** Whether the frame is a response: it has `result` or `error` at its root. */
   answers: boolean;
 }
@@ -58,7 +60,7 @@ export interface EnvelopeHead {
  * complete values at depth one count, so that nothing inside params is taken for an id.
  */
 export function readEnvelopeHead(head: string): EnvelopeHead {
-  const found: EnvelopeHead = { answers: false };
+  const found: EnvelopeHead = { asks: false, answers: false };
   // A string without an end is taken up to the end of the head; else the scan would be quadratic.
   const scanner = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|[{}[\]:,]|[^\s"{}[\]:,]+/g;
   let depth = 0;
@@ -72,10 +74,10 @@ export function readEnvelopeHead(head: string): EnvelopeHead {
     else if (token === "}" || token === "]") depth--;
     else if (depth === 1 && token !== ":" && token !== ",") {
       if (previous === ":") {
-        if (complete) takeRootValue(found, key, token);
+        takeRootValue(found, key, token, complete);
       } else if (token.startsWith('"')) {
         key = parseScalar(token) as string | undefined;
-        if (key === "result" || key === "error") found.answers = true;
+        takeRootKey(found, key);
       }
     }
     previous = token;
@@ -83,18 +85,38 @@ export function readEnvelopeHead(head: string): EnvelopeHead {
   return found;
 }
 
+/** One member of an envelope at the end of an object without its last brace. */
+const lastMember = /[,{\s]"(id|method|jsonrpc)"\s{0,8}:\s{0,8}("(?:[^"\\]|\\.)*"|-?[\d.eE+-]+)\s{0,8}$/;
+
 /**
- * The root `id` of a JSON object that ends with it. The last bracket of an object closes its root, and a quote
- * after a comma, a brace or a space is not an escaped one.
+ * Finds the root `id` and `method` at the end of a frame. The last brace of an object closes its root, so the plain
+ * values before it are at the root too. A quote before one of these names is not an escaped one.
  */
-export function readTrailingId(tail: string): RequestId | undefined {
-  const token = /[,{\s]"id"\s{0,8}:\s{0,8}("(?:[^"\\]|\\.)*"|-?[\d.eE+-]+)\s{0,8}\}\s{0,8}$/.exec(tail)?.[1];
-  const found: EnvelopeHead = { answers: true };
-  if (token !== undefined) takeRootValue(found, "id", token);
-  return found.id;
+export function readEnvelopeTail(tail: string): EnvelopeHead {
+  const found: EnvelopeHead = { asks: false, answers: false };
+  let rest = /^([\s\S]*)\}\s{0,8}$/.exec(tail)?.[1] ?? "";
+  for (let match = lastMember.exec(rest); match !== null; match = lastMember.exec(rest)) {
+    const [all, key, token = ""] = match;
+    // the last of several members with one name counts
+    if (key !== "id" || found.id === undefined) takeRootValue(found, key, token, true);
+    rest = rest.slice(0, rest.length - all.length).replace(/[,\s]{0,9}$/, "");
+  }
+  return found;
 }
 
-function takeRootValue(found: EnvelopeHead, key: string | undefined, token: string): void {
+function takeRootKey(found: EnvelopeHead, key: string | undefined): void {
+  if (key === "result" || key === "error") found.answers = true;
+  if (key === "params") found.asks = true;
+}
+
+function takeRootValue(
+  found: EnvelopeHead,
+  key: string | undefined,
+  token: string,
+  isComplete: boolean,
+): void {
+  if (key === "method" && token.startsWith('"')) found.asks = true;
+  if (!isComplete) return;
   const value = parseScalar(token);
   if (key === "method" && typeof value === "string") found.method = value;
   if (key !== "id") return;

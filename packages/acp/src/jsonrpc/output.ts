@@ -1,11 +1,13 @@
 // Sends the messages of a connection, and pauses input while the peer does not read our answers.
 
 import type { ConnectionCounters, ConnectionOptions } from "./connection-options.ts";
+import { checkSentSize } from "./sent-size.ts";
 import type { Transport } from "./transport.ts";
 
 export interface OutputHost {
   readonly counters: ConnectionCounters;
   readonly tap: ConnectionOptions["tap"];
+  readonly maxSentBytes: number;
   /** Whether the peer still has to answer a request of ours: then input must not be paused. */
   awaitsAnswers(): boolean;
 }
@@ -40,15 +42,19 @@ export class Output {
     return this.#turn;
   }
 
-  /** `given` is the serialised message. False when the peer is slow. Throws when the message cannot be serialised. */
+  /**
+   * `given` is the serialised message. False when the peer is slow. Throws when the message cannot be serialised, or is
+   * too large for a peer with our own limits: one message must not end the connection.
+   */
   send(message: object, given?: string): boolean {
     if (!this.isOpen) {
       this.#host.counters.dropped++;
       return true;
     }
-    const { tap } = this.#host;
-    const text = tap === undefined ? given : (given ?? JSON.stringify(message));
-    if (tap !== undefined && text !== undefined) tap("out", text);
+    const { tap, maxSentBytes } = this.#host;
+    const text = given ?? JSON.stringify(message);
+    checkSentSize(message, text, maxSentBytes);
+    tap?.("out", text);
     // sending may end the connection (overflow): then nobody has to wait
     if (this.#transport.send(message, text) || !this.isOpen) return true;
     this.#blocked ??= Promise.withResolvers<void>();

@@ -1,6 +1,7 @@
 // Tracks our requests until they are answered, time out, are cancelled, or the connection ends.
 
 import { backgroundDeadline, type Deadline, deadline, milliseconds } from "../base/deadline.ts";
+import type { Log } from "./connection-options.ts";
 import { ConnectionError, RequestError, requestErrorFrom } from "./errors.ts";
 
 /** The signal and the time limits of one request. */
@@ -68,10 +69,13 @@ const maxGivenUp = 1_024;
 export class PendingRequests {
   #pending = new Map<unknown, Pending>();
   #givenUp = new Set<unknown>();
-  #sendCancel: (id: number) => void;
+  readonly #sendCancel: (id: number) => void;
+  readonly #log: Log;
+  #sawStringId = false;
 
-  constructor(sendCancel: (id: number) => void) {
+  constructor(sendCancel: (id: number) => void, log: Log) {
     this.#sendCancel = sendCancel;
+    this.#log = log;
   }
 
   /** Whether the peer still has to answer, requests that we have abandoned included. */
@@ -84,7 +88,20 @@ export class PendingRequests {
   }
 
   has(id: unknown): boolean {
-    return this.#pending.has(id);
+    return this.#pending.has(this.#known(id));
+  }
+
+  /** Our ids are numbers. Some peers repeat them as strings, which can mean nothing else. */
+  #known(id: unknown): unknown {
+    if (typeof id !== "string" || !/^[1-9]\d{0,15}$/.test(id)) return id;
+    const number = Number(id);
+    if (!this.#pending.has(number) && !this.#givenUp.has(number)) return id;
+    if (!this.#sawStringId)
+      this.#log("warn", "the peer repeats ids as strings: they are taken for the numbers that were sent", {
+        id,
+      });
+    this.#sawStringId = true;
+    return number;
   }
 
   add<Result>(id: number, method: string, options: RequestOptions<Result>): Promise<Result> {
@@ -112,7 +129,7 @@ export class PendingRequests {
   ): "ok" | "malformed" | "stray" {
     const entry = this.#take(id);
     if (entry === undefined) {
-      this.#givenUp.delete(id);
+      this.#givenUp.delete(this.#known(id));
       return "stray";
     }
     const hasResult = "result" in message;
@@ -152,7 +169,8 @@ export class PendingRequests {
     return true;
   }
 
-  #take(id: unknown): Pending | undefined {
+  #take(given: unknown): Pending | undefined {
+    const id = this.#known(given);
     const entry = this.#pending.get(id);
     if (entry === undefined) return undefined;
     this.#pending.delete(id);

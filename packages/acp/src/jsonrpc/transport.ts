@@ -1,5 +1,6 @@
 // The interface between a connection and its transport, which knows frames and JSON but no methods or ids.
 
+import { checkPlatform } from "../base/platform.ts";
 import { argumentText } from "./errors.ts";
 
 /**
@@ -23,7 +24,10 @@ export interface Transport {
   resume(): void;
   /** Ends output, where the transport can; input is still read. */
   endOutput?(): void;
-  /** Flushes, then closes both directions. Idempotent. The sink is not called any more. */
+  /**
+   * Flushes, then closes both directions. Idempotent. A sink that has had no end gets one of kind "closed", so that a
+   * connection learns of it; otherwise the sink is not called any more.
+   */
   close(reason?: Error): Promise<void>;
 }
 
@@ -55,7 +59,7 @@ export interface Fault {
   readonly kind: "parse" | "utf8" | "too_large" | "too_deep";
   /** The size of the frame, as far as it is known. */
   readonly bytes: number;
-  /** The beginning of the frame, at most 64 KiB, to find its id. */
+  /** The beginning of the frame, or its root without what is nested in it, at most 64 KiB, to find its id. */
   readonly head: string;
   /** The end of a frame that is longer than its head, at most 2 KiB, to find an id at the end. */
   readonly tail?: string;
@@ -79,10 +83,14 @@ export interface EndReason {
   readonly cause?: unknown;
 }
 
+/** The end of a transport that was closed at this end. */
+export const closedHere: EndReason = { kind: "closed", message: "the transport was closed" };
+
 const claimed = new WeakSet<Transport>();
 
 /** Throws for what is no transport, and for one that has a connection. */
 export function claimTransport(transport: Transport): void {
+  checkPlatform();
   // only the compiler knows that it is one
   const methods: Partial<Transport> | null | undefined = transport;
   if (typeof methods?.start !== "function" || typeof methods.send !== "function") {

@@ -2,9 +2,11 @@
 
 import { isObject } from "../base/objects.ts";
 import { argumentText, RequestError } from "../jsonrpc/errors.ts";
-import type { Entry } from "./entry.ts";
+import type { Entry, EntryBody } from "./entry.ts";
 import { promptError, type WireError } from "./prompt-error.ts";
 import type { StoredEntry } from "./store.ts";
+
+type Stored = Readonly<Record<string, unknown>>;
 
 /** The format of the entries that this version writes. */
 export const entryFormat = 1;
@@ -34,7 +36,7 @@ export function storedEntry(entry: Entry): StoredEntry {
  *
  * @param stored The entry in its stored form.
  * @returns The entry.
- * @throws {SyntaxError} When its text is no JSON object.
+ * @throws {TypeError} When its text is no JSON object, or has not what its kind must have.
  * @throws {RequestError} Of kind "unavailable", when a newer version of the library wrote the entry.
  * @example
  * import { type Entry, readEntry, type SessionStore } from "@parley/acp/store";
@@ -46,13 +48,17 @@ export function storedEntry(entry: Entry): StoredEntry {
  * }
  */
 export function readEntry(stored: StoredEntry): Entry {
-  const { format, seq, time, kind, text } = stored;
-  if (format !== entryFormat) throw newerFormat(seq, format);
-  const value: unknown = JSON.parse(text);
-  if (!isObject(value)) throw new SyntaxError(`the text of entry ${argumentText(seq)} is no JSON object`);
-  // as, twice: what is stored was written by this library
-  if (kind === "update") return { format, seq, time, kind, update: value } as unknown as Entry;
-  return { format, seq, time, kind, ...value } as unknown as Entry;
+  const { format, seq, time, kind, text }: Partial<StoredEntry> = stored; // a store may give anything
+  if (typeof format === "number" && format !== entryFormat) throw newerFormat(seq, format);
+  let value: unknown;
+  try {
+    value = JSON.parse(String(text));
+  } catch (error) {
+    throw new TypeError(`the text of entry ${argumentText(seq)} is no JSON`, { cause: error });
+  }
+  if (!isObject(value)) throw new TypeError(`the text of entry ${argumentText(seq)} is no JSON object`);
+  if (kind === "update") return checkedEntry({ format, seq, time, kind, update: value });
+  return checkedEntry({ format, seq, time, kind, ...value });
 }
 
 /**
@@ -61,7 +67,7 @@ export function readEntry(stored: StoredEntry): Entry {
  *
  * @param parsed The parsed entry.
  * @returns The entry in the current format.
- * @throws {TypeError} When it is no object.
+ * @throws {TypeError} When it is no entry: no object, without a number, or without what its kind must have.
  * @throws {RequestError} Of kind "unavailable", when a newer version of the library wrote the entry.
  * @example
  * import { type Entry, upgradeEntry } from "@parley/acp/store";
@@ -76,9 +82,8 @@ export function readEntry(stored: StoredEntry): Entry {
 export function upgradeEntry(parsed: unknown): Entry {
   if (!isObject(parsed)) throw new TypeError(`expected a stored entry, got ${argumentText(parsed)}`);
   const { format = 0, seq } = parsed;
-  // as: what is stored was written by this library
-  if (format === entryFormat) return parsed as unknown as Entry;
-  if (format === 0) return fromFormat0(parsed);
+  if (format === entryFormat) return checkedEntry(parsed);
+  if (format === 0) return checkedEntry(fromFormat0(parsed));
   throw newerFormat(seq, format);
 }
 
@@ -90,13 +95,44 @@ function newerFormat(seq: unknown, format: unknown): RequestError {
 }
 
 /** Format 0 has no field `format`, and calls a result "outcome". The errors of its results have no kind. */
-function fromFormat0(stored: Readonly<Record<string, unknown>>): Entry {
+function fromFormat0(stored: Stored): Stored {
   const entry: Record<string, unknown> = { ...stored, format: entryFormat };
   if (stored["kind"] === "outcome") {
     const { outcome, ...rest } = entry;
+    if (!isObject(outcome)) return { ...rest, kind: "result" };
     const { error, ...result } = outcome as { readonly error?: WireError }; // a PromptResult of that format
     const more = error === undefined ? {} : { error: promptError(error) };
-    return { ...rest, kind: "result", result: { ...result, ...more } } as unknown as Entry; // as above
+    return { ...rest, kind: "result", result: { ...result, ...more } };
   }
-  return entry as unknown as Entry; // as above
+  return entry;
+}
+
+/** What an entry of each kind must have. Other kinds are those of a newer version. */
+const bodies: Readonly<Record<EntryBody["kind"], (entry: Stored) => boolean>> = {
+  update: ({ update }) => isObject(update) && typeof update["sessionUpdate"] === "string",
+  prompt: ({ messageId, prompt }) => typeof messageId === "string" && Array.isArray(prompt),
+  ask: (entry) => typeof entry["askId"] === "string" && isAnswerable(entry),
+  answer: (entry) => typeof entry["askId"] === "string" && isAnswerable(entry),
+  result: ({ messageId, result }) => typeof messageId === "string" && isObject(result),
+};
+
+function isAnswerable({ permission, elicitation }: Stored): boolean {
+  return isObject(permission) || isObject(elicitation);
+}
+
+/** Whether this version knows the kind of the entry. */
+export function isKnownKind(kind: string): boolean {
+  return Object.hasOwn(bodies, kind);
+}
+
+function checkedEntry(entry: Stored): Entry {
+  const { seq, kind } = entry;
+  const isNumbered = typeof seq === "number" && typeof kind === "string";
+  const isWhole = isNumbered && (!Object.hasOwn(bodies, kind) || bodies[kind as EntryBody["kind"]](entry));
+  // as: what has the fields of an entry was written by this library
+  if (isWhole) return entry as unknown as Entry;
+  const got = `seq: ${argumentText(seq)}, kind: ${argumentText(kind)} and the keys ${Object.keys(entry).join(", ")}`;
+  throw new TypeError(
+    `expected a stored entry with seq, kind and what its kind must have, got ${got.slice(0, 300)}`,
+  );
 }

@@ -6,6 +6,8 @@ import type { Diff } from "./update.ts";
 const context = 3;
 /** Beyond so many differences a minimal script is not worth its time: the changed block is replaced whole. */
 const maxEdits = 1_000;
+/** The same for long texts whose lines repeat: about 10 ms of work. */
+const maxSteps = 4_000_000;
 
 /** One file's change as both versions say it: version 1 by its texts, version 2 by a patch. */
 export function textDiff({ path, oldText, newText }: TextChange): Diff {
@@ -75,7 +77,8 @@ function linesOf(text: string | undefined): string[] {
   return lines;
 }
 
-function edits(before: readonly string[], after: readonly string[]): Edit[] {
+/** The changed lines with those around them, and how many equal lines before them were left out. */
+function edits(before: readonly string[], after: readonly string[]): { left: number; script: Edit[] } {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start++;
   let end = 0;
@@ -87,48 +90,63 @@ function edits(before: readonly string[], after: readonly string[]): Edit[] {
     end++;
   }
   const same = (lines: readonly string[]): Edit[] => lines.map((line) => ({ sign: " ", line }));
-  return [
-    ...same(before.slice(0, start)),
-    ...shortest(before.slice(start, before.length - end), after.slice(start, after.length - end)),
-    ...same(before.slice(before.length - end)),
-  ];
+  const left = Math.max(0, start - context);
+  const behind = before.length - end;
+  const script = same(before.slice(left, start));
+  for (const edit of shortest(before.slice(start, behind), after.slice(start, after.length - end)))
+    script.push(edit);
+  for (const edit of same(before.slice(behind, behind + context))) script.push(edit);
+  return { left, script };
 }
 
 /** Myers' greedy search: the furthest point on each diagonal, one more edit at a time. */
 function shortest(before: readonly string[], after: readonly string[]): Edit[] {
-  const limit = Math.min(before.length + after.length, maxEdits);
-  const trace: Map<number, number>[] = [];
-  let furthest = new Map<number, number>([[1, 0]]);
-  for (let d = 0; d <= limit; d++) {
-    trace.push(furthest);
-    const next = new Map(furthest);
+  const [old, now] = numbered(before, after);
+  const limit = Math.min(old.length + now.length, maxEdits);
+  const middle = limit + 1;
+  const furthest = new Int32Array(2 * limit + 3);
+  const trace: Int32Array[] = [];
+  let steps = 0;
+  for (let d = 0; d <= limit && steps <= maxSteps; d++) {
+    // only diagonals up to d + 1 are read later
+    trace.push(furthest.slice(middle - d - 1, middle + d + 2));
     for (let k = -d; k <= d; k += 2) {
-      const down = k === -d || (k !== d && (furthest.get(k - 1) ?? 0) < (furthest.get(k + 1) ?? 0));
-      let x = down ? (furthest.get(k + 1) ?? 0) : (furthest.get(k - 1) ?? 0) + 1;
-      while (x < before.length && x - k < after.length && before[x] === after[x - k]) x++;
-      next.set(k, x);
-      if (x >= before.length && x - k >= after.length) return walkBack(before, after, trace);
+      const left = furthest[middle + k - 1] ?? 0;
+      const right = furthest[middle + k + 1] ?? 0;
+      const from = k === -d || (k !== d && left < right) ? right : left + 1;
+      let x = from;
+      while (x < old.length && x - k < now.length && old[x] === now[x - k]) x++;
+      furthest[middle + k] = x;
+      steps += 1 + x - from;
+      if (x >= old.length && x - k >= now.length) return walkBack(before, after, trace);
     }
-    furthest = next;
   }
   const removed: Edit[] = before.map((line) => ({ sign: "-", line }));
   return [...removed, ...after.map((line): Edit => ({ sign: "+", line }))];
 }
 
-function walkBack(
-  before: readonly string[],
-  after: readonly string[],
-  trace: readonly ReadonlyMap<number, number>[],
-): Edit[] {
+/** Lines as numbers, equal ones the same, so that comparing them costs the same however long they are. */
+function numbered(before: readonly string[], after: readonly string[]): [Int32Array, Int32Array] {
+  const numbers = new Map<string, number>();
+  const numberOf = (line: string) => {
+    const known = numbers.get(line) ?? numbers.size;
+    numbers.set(line, known);
+    return known;
+  };
+  return [Int32Array.from(before, numberOf), Int32Array.from(after, numberOf)];
+}
+
+function walkBack(before: readonly string[], after: readonly string[], trace: readonly Int32Array[]): Edit[] {
   const script: Edit[] = [];
   let x = before.length;
   let y = after.length;
   for (let d = trace.length - 1; d >= 0; d--) {
-    const furthest = trace[d] ?? new Map();
+    const furthest = trace[d] ?? new Int32Array();
+    const at = (k: number) => furthest[k + d + 1] ?? 0;
     const k = x - y;
-    const down = k === -d || (k !== d && (furthest.get(k - 1) ?? 0) < (furthest.get(k + 1) ?? 0));
+    const down = k === -d || (k !== d && at(k - 1) < at(k + 1));
     const previousK = down ? k + 1 : k - 1;
-    const previousX = furthest.get(previousK) ?? 0;
+    const previousX = at(previousK);
     const previousY = previousX - previousK;
     while (x > previousX && y > previousY && x > 0 && y > 0) {
       x--;
@@ -143,27 +161,35 @@ function walkBack(
 }
 
 /** Groups of changes with three lines around them. */
-function hunks(script: readonly Edit[]): string[] {
+function hunks({ left, script }: ReturnType<typeof edits>): string[] {
   const output: string[] = [];
-  const changed = script.flatMap(({ sign }, i) => (sign === " " ? [] : [i]));
+  const changed: number[] = [];
+  for (const [at, { sign }] of script.entries()) if (sign !== " ") changed.push(at);
+  // the lines of both sides before the hunk
+  const passed = { old: left, now: left };
+  let end = 0;
+  const pass = (to: number) => {
+    for (; end < to; end++) {
+      if (script[end]?.sign !== "+") passed.old++;
+      if (script[end]?.sign !== "-") passed.now++;
+    }
+  };
   for (let at = 0; at < changed.length; ) {
     const first = changed[at] ?? 0;
     let last = first;
     while (at < changed.length && (changed[at] ?? 0) - last <= 2 * context) last = changed[at++] ?? last;
     const from = Math.max(0, first - context);
     const to = Math.min(script.length, last + context + 1);
-    output.push(hunkHeader(script, from, to), ...script.slice(from, to).map(({ sign, line }) => sign + line));
+    pass(from);
+    const { old, now } = passed;
+    pass(to);
+    output.push(`@@ -${range(old, passed.old)} +${range(now, passed.now)} @@`);
+    for (const { sign, line } of script.slice(from, to)) output.push(sign + line);
   }
   return output;
 }
 
-function hunkHeader(script: readonly Edit[], from: number, to: number): string {
-  const count = (edits: readonly Edit[], without: string) =>
-    edits.filter(({ sign }) => sign !== without).length;
-  const range = (without: "+" | "-") => {
-    const start = count(script.slice(0, from), without);
-    const length = count(script.slice(from, to), without);
-    return `${length === 0 ? start : start + 1},${length}`;
-  };
-  return `@@ -${range("+")} +${range("-")} @@`;
+/** The lines of one side: the first one, counted from 1, and how many. */
+function range(start: number, end: number): string {
+  return `${end === start ? start : start + 1},${end - start}`;
 }

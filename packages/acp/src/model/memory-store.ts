@@ -1,10 +1,12 @@
 // A session store in memory, for tests and for applications that keep no history.
 
+import { normalPath } from "../base/normal-path.ts";
 import type { SessionQuery, SessionRecord, SessionRecordPage, SessionStore, StoredEntry } from "./store.ts";
 import {
   checkSequence,
   cursorAfter,
   forked,
+  isListed,
   type ListPosition,
   notClaimed,
   pageSize,
@@ -119,9 +121,11 @@ export function memoryStore(): SessionStore & AsyncDisposable {
 function pageOf(sessions: readonly HeldSession[], query: SessionQuery): SessionRecordPage {
   const place = positionFromCursor(query);
   const size = pageSize(query);
+  const cwd = query.cwd === undefined ? undefined : normalPath(query.cwd);
   const found = sessions
     .map(({ record }) => record)
-    .filter((record) => query.cwd === undefined || record.cwd === query.cwd)
+    .filter((record) => cwd === undefined || normalPath(record.cwd) === cwd)
+    .filter(({ archived = false }) => isListed(query, archived))
     .filter((record) => place === undefined || newestFirst(place, record) < 0)
     .sort(newestFirst);
   const page = found.slice(0, size).map(copyOf);

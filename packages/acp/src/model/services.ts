@@ -1,25 +1,29 @@
 // The interfaces of files and terminals, on this machine or at the client.
 
-import type { ExitStatus } from "./content.ts";
+import type { ExitStatus, Meta } from "./content.ts";
 
 /** The part of a file to read. */
 export interface ReadTextOptions {
   /** The first line to read, counted from 1. Default 1. */
-  readonly line?: number;
+  readonly line?: number | undefined;
   /** How many lines to read. Default: all. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
-  readonly followLinks?: boolean;
+  readonly followLinks?: boolean | undefined;
   /** Aborting it stops reading. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+  /** Custom data of the request to a client. */
+  readonly _meta?: Meta | undefined;
 }
 
 /** Options for writing a file. */
 export interface WriteTextOptions {
   /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
-  readonly followLinks?: boolean;
+  readonly followLinks?: boolean | undefined;
   /** Aborting it prevents the write, if the write has not begun. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+  /** Custom data of the request to a client. */
+  readonly _meta?: Meta | undefined;
 }
 
 /**
@@ -51,15 +55,17 @@ export interface CreateTerminalOptions {
   /** The program. It is not run by a shell. */
   readonly command: string;
   /** Its arguments. Default: none. */
-  readonly args?: readonly string[];
+  readonly args?: readonly string[] | undefined;
   /** Environment variables to set in addition to those of the client. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** The directory to run it in: an absolute path. Default: the session's working directory. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** How many bytes of output to keep. Older output is dropped first. */
-  readonly outputByteLimit?: number;
+  readonly outputByteLimit?: number | undefined;
   /** Aborting it ends the attempt to start the command. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+  /** Custom data of the request to a client. */
+  readonly _meta?: Meta | undefined;
 }
 
 /** The current output and state of a terminal. */
@@ -70,6 +76,8 @@ export interface TerminalSnapshot {
   readonly truncated: boolean;
   /** Present once the command has ended. */
   readonly exitStatus?: ExitStatus;
+  /** Custom data of a client's answer. */
+  readonly _meta?: Meta | undefined;
 }
 
 /** A running or finished command. Always release it, even after `kill`, or use `await using`. */
@@ -79,13 +87,13 @@ export interface TerminalHandle {
   /** The output so far; never waits. */
   output(): Promise<TerminalSnapshot>;
   /** Waits until the command has ended. May be called several times. The signal ends the wait, not the command. */
-  waitForExit(options?: { readonly signal?: AbortSignal }): Promise<ExitStatus>;
+  waitForExit(options?: { readonly signal?: AbortSignal | undefined }): Promise<ExitStatus>;
   /** Ends the command; its output stays readable. */
   kill(): Promise<void>;
   /** Ends the command if it is still running, and discards the terminal. */
   release(): Promise<void>;
   /** Releases it, for `await using`. */
-  [Symbol.asyncDispose]?(): Promise<void>;
+  readonly [Symbol.asyncDispose]?: (() => Promise<void>) | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 // Rules that all session stores share: refusals, patches, pagination.
 
+import { normalPath } from "../base/normal-path.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { SessionPatch, SessionQuery, SessionRecord } from "./store.ts";
 
@@ -52,6 +53,11 @@ export function patched(record: SessionRecord, patch: SessionPatch): SessionReco
   return { ...record, ...(Object.fromEntries(changes) as SessionPatch) };
 }
 
+/** Whether a list of this kind has sessions that are archived, or that are not. */
+export function isListed({ archived: filter = "exclude" }: SessionQuery, archived: boolean): boolean {
+  return filter === "include" || archived === (filter === "only");
+}
+
 /** The record of a fork: what the caller set wins over the config of the source. */
 export function forked(source: SessionRecord, record: SessionRecord): SessionRecord {
   return { ...record, config: { ...source.config, ...record.config } };
@@ -71,10 +77,10 @@ export function pageSize(query: SessionQuery): number {
   return Math.min(Math.max(Number.isNaN(limit) ? defaultPage : limit, 1), largestPage);
 }
 
-const cursorVersion = 1;
+const cursorVersion = 2;
 
 export function cursorAfter({ updatedAt, sessionId }: ListPosition, query: SessionQuery): string {
-  const text = JSON.stringify([cursorVersion, updatedAt, sessionId, query.cwd ?? null]);
+  const text = JSON.stringify([cursorVersion, updatedAt, sessionId, ...filtersOf(query)]);
   return base64url(`${checksum(text)}${text}`);
 }
 
@@ -85,10 +91,21 @@ export function positionFromCursor(query: SessionQuery): ListPosition | undefine
   const body = text.slice(8);
   if (text.slice(0, 8) !== checksum(body)) throw badCursor("was not given out by this store");
   // as: the checksum says that we wrote it
-  const [version, updatedAt, sessionId, cwd] = JSON.parse(body) as [number, number, string, string | null];
+  const [version, updatedAt, sessionId, ...filters] = JSON.parse(body) as [
+    number,
+    number,
+    string,
+    ...unknown[],
+  ];
   if (version !== cursorVersion) throw badCursor("is of another version");
-  if (cwd !== (query.cwd ?? null)) throw badCursor("belongs to a list with another cwd");
+  const [cwd, archived] = filtersOf(query);
+  if (cwd !== filters[0]) throw badCursor("belongs to a list with another cwd");
+  if (archived !== filters[1]) throw badCursor("belongs to a list with another filter for archived sessions");
   return { updatedAt, sessionId };
+}
+
+function filtersOf({ cwd, archived }: SessionQuery): readonly [string | null, string] {
+  return [cwd === undefined ? null : normalPath(cwd), archived ?? "exclude"];
 }
 
 function badCursor(problem: string): RequestError {

@@ -1,5 +1,7 @@
 // The interface of session stores.
 
+import type { ArchiveFilter } from "./agent-status.ts";
+
 /** An entry in the form that stores keep: the content is JSON text, which `readEntry` parses. */
 export interface StoredEntry {
   /** The version of the format. */
@@ -16,6 +18,8 @@ export interface StoredEntry {
   readonly text: string;
 }
 
+export type { ArchiveFilter } from "./agent-status.ts";
+
 /** The facts that a store keeps about a session in addition to its entries. */
 export interface SessionRecord {
   /** The id of the session. */
@@ -26,6 +30,10 @@ export interface SessionRecord {
   readonly additionalDirectories: readonly string[];
   /** The title, if the session has one. */
   readonly title?: string;
+  /** Present if the user has set the title: a generated title does not replace it. */
+  readonly hasUserTitle?: true;
+  /** Whether the session is archived. Absent means no. */
+  readonly archived?: boolean;
   /** When it was created, in milliseconds since 1970. */
   readonly createdAt: number;
   /** When it was last changed, in milliseconds since 1970. */
@@ -45,18 +53,28 @@ export interface SessionRecord {
 export type SessionPatch = Partial<
   Pick<
     SessionRecord,
-    "cwd" | "additionalDirectories" | "title" | "updatedAt" | "config" | "settledSeq" | "data"
+    | "cwd"
+    | "additionalDirectories"
+    | "title"
+    | "hasUserTitle"
+    | "archived"
+    | "updatedAt"
+    | "config"
+    | "settledSeq"
+    | "data"
   >
 >;
 
 /** The sessions to list. */
 export interface SessionQuery {
-  /** Only sessions with this working directory. */
-  readonly cwd?: string;
+  /** Only sessions with this working directory. "/ws", "/ws/" and "/ws/a/.." are the same directory. */
+  readonly cwd?: string | undefined;
+  /** "exclude" leaves archived sessions out, "include" lists all, "only" lists archived ones. Default "exclude". */
+  readonly archived?: ArchiveFilter | undefined;
   /** `nextCursor` of the previous page. An unknown cursor rejects with RequestError "invalid_params". */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
   /** The maximum number of sessions per page. Default 50. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 /** One page of the sessions of a store. */
@@ -68,8 +86,9 @@ export interface SessionRecordPage {
 }
 
 /**
- * Keeps sessions and their entries. A store looks only at the `seq` of an entry, and returns the entry as it was given. When `append` resolves, its entries survive a crash of the process. Test your own store with
- * `storeContract` of `@parley/acp/testing`.
+ * Keeps sessions and their entries. A store looks only at the `seq` of an entry, and returns the entry as it was given.
+ * When `append` resolves, its entries survive a crash of the process. Test your own store with `storeContract` of
+ * `@parley/acp/testing`.
  */
 export interface SessionStore {
   /** Creates a session and claims it. Rejects if the id already exists. */

@@ -48,7 +48,7 @@ export function PermissionRequest(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description subject options _meta");
   }
@@ -181,7 +181,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta", outer);
   }
@@ -261,7 +261,7 @@ function Annotations(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "audience lastModified priority _meta");
   }
@@ -291,7 +291,7 @@ function TextContent_(v: any, mode: number, n: number, outer: string): Failure |
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "text annotations _meta", outer);
   }
@@ -333,7 +333,7 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "data mimeType uri annotations _meta", outer);
   }
@@ -367,7 +367,7 @@ function AudioContent_(v: any, mode: number, n: number, outer: string): Failure 
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "data mimeType annotations _meta", outer);
   }
@@ -417,7 +417,7 @@ function Icon(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "src mimeType sizes theme _meta");
   }
@@ -495,7 +495,7 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name uri title description icons mimeType size annotations _meta", outer);
   }
@@ -544,7 +544,7 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "text uri mimeType _meta", outer);
   }
@@ -576,7 +576,7 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "blob uri mimeType _meta", outer);
   }
@@ -609,7 +609,7 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "resource annotations _meta", outer);
   }
@@ -632,7 +632,7 @@ function Content_(v: any, mode: number, n: number, outer: string): Failure | und
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "content _meta", outer);
   }
@@ -685,7 +685,7 @@ function DiffPathChange_(v: any, mode: number, n: number, outer: string): Failur
     if (typeof x !== "string") return wrongType("/path", "string", x);
     if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "path", outer);
   }
@@ -704,7 +704,7 @@ function DiffPathPairChange_(v: any, mode: number, n: number, outer: string): Fa
     if (typeof x !== "string") return wrongType("/path", "string", x);
     if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "oldPath path", outer);
   }
@@ -731,7 +731,7 @@ function DiffPatch(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "format text _meta");
   }
@@ -791,7 +791,7 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "path newText oldText changes patch _meta", outer);
   }
@@ -811,7 +811,7 @@ function Terminal_(v: any, mode: number, n: number, outer: string): Failure | un
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "terminalId _meta", outer);
   }
@@ -841,7 +841,7 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "path line _meta");
   }
@@ -868,7 +868,7 @@ function ToolCallCapabilities(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cancel _meta");
   }
@@ -885,7 +885,7 @@ function ToolCallCancelCapabilities(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "_meta");
   }
@@ -908,7 +908,7 @@ function ToolCallPermissionSubject_(v: any, mode: number, n: number, outer: stri
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "toolCall _meta", outer);
   }
@@ -947,7 +947,7 @@ function CommandPermissionSubject_(v: any, mode: number, n: number, outer: strin
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "command cwd toolCallId terminalId _meta", outer);
   }
@@ -978,7 +978,7 @@ export function PermissionOption(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "optionId name kind _meta");
   }
@@ -1037,7 +1037,7 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "type title properties required description _meta");
   }
@@ -1098,7 +1098,7 @@ function EnumOption(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "const title description _meta");
   }
@@ -1192,7 +1192,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
   }
@@ -1242,7 +1242,7 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
   }
@@ -1292,7 +1292,7 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
   }
@@ -1328,7 +1328,7 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description default _meta", outer);
   }
@@ -1367,7 +1367,7 @@ function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string)
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "enum _meta", outer);
   }
@@ -1396,7 +1396,7 @@ function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string)
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "anyOf _meta", outer);
   }
@@ -1459,7 +1459,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description minItems maxItems items default _meta", outer);
   }
@@ -1513,7 +1513,7 @@ function EnvVariable(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name value _meta");
   }
@@ -1572,7 +1572,7 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "methodId name description args env _meta", outer);
   }
@@ -1603,7 +1603,7 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "methodId name description _meta", outer);
   }
@@ -1702,7 +1702,7 @@ function SessionConfigSelectOption(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "value name description _meta");
   }
@@ -1741,7 +1741,7 @@ function SessionConfigSelectGroup(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "groupId name options _meta");
   }
@@ -1761,7 +1761,7 @@ function SessionConfigSelect_(v: any, mode: number, n: number, outer: string): F
       if (f !== undefined) return within("/options", f);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "currentValue options", outer);
   }
@@ -1774,7 +1774,7 @@ function SessionConfigBoolean_(v: any, mode: number, n: number, outer: string): 
     const x = v.currentValue;
     if (typeof x !== "boolean") return wrongType("/currentValue", "boolean", x);
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "currentValue", outer);
   }
@@ -1830,7 +1830,7 @@ function TextCommandInput_(v: any, mode: number, n: number, outer: string): Fail
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "hint _meta", outer);
   }
@@ -1864,7 +1864,7 @@ function Command_(v: any, mode: number, n: number, outer: string): Failure | und
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name description input _meta", outer);
   }
@@ -1872,7 +1872,7 @@ function Command_(v: any, mode: number, n: number, outer: string): Failure | und
 }
 
 function StateUpdate_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state usage?usage background _meta stopReason");
   }
@@ -1880,7 +1880,7 @@ function StateUpdate_idle_end_turn(v: any, mode: number, n: number): Failure | u
 }
 
 function StateUpdate_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state usage?usage background _meta stopReason");
   }
@@ -1994,7 +1994,7 @@ function BackgroundToolCall_(v: any, mode: number, n: number, outer: string): Fa
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "toolCallId _meta", outer);
   }
@@ -2014,7 +2014,7 @@ function BackgroundSubagent_(v: any, mode: number, n: number, outer: string): Fa
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId _meta", outer);
   }
@@ -2044,7 +2044,7 @@ function RunningStateUpdate_(v: any, mode: number, n: number, outer: string): Fa
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "background _meta", outer);
   }
@@ -2067,7 +2067,7 @@ function Error(v: any, mode: number): Failure | undefined {
     const x = v.data;
     if (x !== undefined) n++;
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "code message data");
   }
@@ -2085,7 +2085,7 @@ function ErrorStopReason_(v: any, mode: number, n: number, outer: string): Failu
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "error", outer);
   }
@@ -2136,7 +2136,7 @@ export function Usage(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta");
   }
@@ -2144,7 +2144,7 @@ export function Usage(v: any, mode: number): Failure | undefined {
 }
 
 function SessionUpdate_state_update_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state sessionUpdate usage?usage background _meta stopReason");
   }
@@ -2152,7 +2152,7 @@ function SessionUpdate_state_update_idle_end_turn(v: any, mode: number, n: numbe
 }
 
 function SessionUpdate_state_update_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state sessionUpdate usage?usage background _meta stopReason");
   }
@@ -2312,7 +2312,7 @@ function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure 
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
   }
@@ -2351,7 +2351,7 @@ function UserMessage_(v: any, mode: number, n: number, outer: string): Failure |
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
   }
@@ -2378,7 +2378,7 @@ function ToolCallContentChunk_(v: any, mode: number, n: number, outer: string): 
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "toolCallId content _meta", outer);
   }
@@ -2400,7 +2400,7 @@ function TerminalOutput(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "data _meta");
   }
@@ -2431,7 +2431,7 @@ export function ExitStatus(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "exitCode signal _meta");
   }
@@ -2457,7 +2457,7 @@ function TerminalSize(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cols rows _meta");
   }
@@ -2484,7 +2484,7 @@ function TerminalCapabilities(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cancel _meta");
   }
@@ -2573,7 +2573,7 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "terminalId command cwd output exitStatus size capabilities _meta", outer);
   }
@@ -2597,7 +2597,7 @@ function TerminalOutputChunk_(v: any, mode: number, n: number, outer: string): F
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "terminalId data _meta", outer);
   }
@@ -2655,7 +2655,7 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "content priority status _meta");
   }
@@ -2687,7 +2687,7 @@ function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | u
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "planId entries _meta", outer);
   }
@@ -2712,7 +2712,7 @@ function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | un
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "planId uri _meta", outer);
   }
@@ -2736,7 +2736,7 @@ function PlanMarkdown_(v: any, mode: number, n: number, outer: string): Failure 
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "planId content _meta", outer);
   }
@@ -2759,7 +2759,7 @@ function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | 
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "plan _meta", outer);
   }
@@ -2779,7 +2779,7 @@ function PlanRemoved_(v: any, mode: number, n: number, outer: string): Failure |
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "planId _meta", outer);
   }
@@ -2807,7 +2807,7 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "availableCommands _meta", outer);
   }
@@ -2835,7 +2835,7 @@ function ConfigOptionUpdate_(v: any, mode: number, n: number, outer: string): Fa
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "configOptions _meta", outer);
   }
@@ -2871,7 +2871,7 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title updatedAt _meta", outer);
   }
@@ -2897,7 +2897,7 @@ function Cost(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "amount currency _meta");
   }
@@ -2933,7 +2933,7 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "used size cost _meta", outer);
   }
@@ -2966,7 +2966,7 @@ function Notice_(v: any, mode: number, n: number, outer: string): Failure | unde
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "severity title description _meta", outer);
   }
@@ -3019,7 +3019,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "compactionId status summary error _meta", outer);
   }
@@ -3046,7 +3046,7 @@ function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string)
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "compactionId content _meta", outer);
   }
@@ -3073,7 +3073,7 @@ function SubagentSessionCapabilities(v: any, mode: number): Failure | undefined 
       if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cancel _meta");
   }
@@ -3162,7 +3162,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
   }
@@ -3237,7 +3237,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
   }

@@ -11,7 +11,7 @@ import {
   type ProcessIdentity,
   signalProcess,
 } from "./process-tree.ts";
-import { watchGroup } from "./watchdog.ts";
+import { watchAfterExit, watchGroup } from "./watchdog.ts";
 
 /** The kernel reports the exit of our own children only, so others are polled. */
 const pollMs = 20;
@@ -90,6 +90,13 @@ export class ProcessGroup {
     this.remember();
     if (this.#mark !== undefined) this.#add(markedNow(this.#mark));
     if (!this.isGone()) this.#signal("SIGKILL");
+  }
+
+  /** Lets the processes outlive this one for so long; the watchdog then ends them. False if nobody would. */
+  leave(ms: number): boolean {
+    if (!watchAfterExit(ms)) return false;
+    if (living.delete(this) && living.size === 0) process.off("exit", endAllAtExit);
+    return true;
   }
 
   /** Sends SIGTERM, waits up to `killMs`, sends SIGKILL. Resolves when nothing is left or nothing more can be done. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -130,6 +130,18 @@ test("a file that cannot be started is reported with the cause", posix, async (t
   assert.match(await messageOf("cat", join(folder, "nowhere")), /its working directory .* does not exist/);
 });
 
+test("a missing command is not called unusable where the system reports EACCES", posix, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-spawn-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  // the system says the same about it as about a folder of PATH that cannot be entered
+  mkdirSync(join(folder, "missing"));
+  writeFileSync(join(folder, "plain"), "not a program", { mode: 0o644 });
+  const messageOf = async (command: string): Promise<string | undefined> =>
+    (await probe(spawnAgent(command, [], { env: { PATH: folder } })).ended).message;
+  assert.match((await messageOf("missing")) ?? "", /there is no such command on PATH/);
+  assert.match((await messageOf("plain")) ?? "", /it is not executable/);
+});
+
 test("arguments that are too long for the system are reported, not thrown", linux, async () => {
   const reason = await probe(spawnAgent("true", ["x".repeat(4_000_000)])).ended;
   assert.equal(reason.kind, "spawn_failed");
@@ -149,7 +161,7 @@ test("arguments reach the agent as they are, without a shell", posix, async () =
   assert.equal(seen.text(), "$HOME `id`|; exit 9|*|");
 });
 
-test("the environment is ours with the given changes, and never names our wire", posix, async (t) => {
+test("the environment is ours with the given changes, and never has our own wire", posix, async (t) => {
   process.env.PARLEY_TEST_KEPT = "kept";
   process.env.PARLEY_TEST_DROPPED = "dropped";
   process.env.PARLEY_WIRE_FD = "3";
@@ -161,7 +173,9 @@ test("the environment is ours with the given changes, and never names our wire",
   const agent = spawnAgent("/bin/sh", ["-c", "env | grep ^PARLEY_ | grep -v ^PARLEY_GROUP_ | sort"], { env });
   const seen = probe(agent);
   await seen.ended;
-  assert.equal(seen.text(), "PARLEY_TEST_ADDED=added\nPARLEY_TEST_KEPT=kept\n");
+  // the descriptor that was made for it, and whose child may use it
+  const own = `PARLEY_CLIENT_WIRE=3:${process.pid}`;
+  assert.equal(seen.text(), `${own}\nPARLEY_TEST_ADDED=added\nPARLEY_TEST_KEPT=kept\n`);
 });
 
 test("a daemon that has left its group and its parent does not survive the agent (TH6)", linux, async () => {

@@ -2,37 +2,41 @@
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import type { Readable, Writable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../base/byte-tail.ts";
 import { withTimeout } from "../base/deadline.ts";
+import type { NoPromise } from "../base/no-promise.ts";
 import { optional } from "../base/objects.ts";
+import { checkPlatform } from "../base/platform.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ExitStatus } from "../model/content.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
 import type { ByteTransportOptions } from "../transport/byte-transport.ts";
 import { OutputPipe } from "./output-pipe.ts";
+import { isMissingCommand } from "./path-search.ts";
 import { hasPid, ProcessGroup } from "./process-group.ts";
 import { groupMark } from "./watchdog.ts";
+import { WireReader, wireFd } from "./wire-reader.ts";
 
 /** How an agent is started, and how its messages are framed. */
 export interface SpawnTransportOptions extends Omit<ByteTransportOptions, "platform"> {
   /** The working directory. Default: that of this process. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** Changes to the environment of this process; undefined removes a variable. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** How long the agent may take to exit after the end of its stdin, before SIGTERM. Default 3000. */
-  readonly graceMs?: number;
+  readonly graceMs?: number | undefined;
   /** How long the agent may take after SIGTERM, before SIGKILL. Default 2000. */
-  readonly killMs?: number;
+  readonly killMs?: number | undefined;
   /** Kills the agent and everything that it started at once when it aborts, also during the grace times. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** How much of the end of stderr is kept for errors. Default 16 KiB. */
-  readonly stderrTailBytes?: number;
+  readonly stderrTailBytes?: number | undefined;
   /** Receives all of stderr, in pieces that never split a character. */
-  readonly onStderr?: (text: string) => void;
+  readonly onStderr?: ((text: string) => NoPromise) | undefined;
 }
 
 /** A running agent. Closing it ends the agent and everything that it started. */
@@ -43,7 +47,15 @@ export interface AgentProcess extends ByteChannel {
   readonly exited: Promise<ExitStatus>;
   /** The end of stderr so far. */
   stderrTail(): string;
+  /**
+   * Ends the channel and lets the agent run on: when this process exits, the watchdog gives the agent its grace time, at
+   * least two seconds, and ends it. False, without any effect, where there is no watchdog.
+   */
+  leave(): boolean;
 }
+
+/** Windows passes further descriptors to few programs. */
+const hasOwnWire = process.platform !== "win32";
 
 /** How long to wait, after the end of stdout or a failed write, for an exit as the cause. */
 const exitWaitMs = 250;
@@ -61,6 +73,7 @@ export function spawnAgent(
   args: readonly string[],
   options: SpawnTransportOptions = {},
 ): AgentProcess {
+  checkPlatform();
   checkCommand(command, args);
   return new SpawnedAgent(command, args, options);
 }
@@ -74,6 +87,7 @@ class SpawnedAgent implements AgentProcess {
   readonly #ended = Promise.withResolvers<void>();
   readonly #exit = Promise.withResolvers<ExitStatus>();
   #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
+  #wire: WireReader | undefined;
   #output: OutputPipe | undefined;
   #group: ProcessGroup | undefined;
   #early: Uint8Array[] = [];
@@ -82,6 +96,7 @@ class SpawnedAgent implements AgentProcess {
   #reason: EndReason | undefined;
   #status: ExitStatus | undefined;
   #closing: Promise<void> | undefined;
+  #isLeft = false;
   #sweeping: Promise<void> | undefined;
 
   constructor(command: string, args: readonly string[], options: SpawnTransportOptions) {
@@ -90,14 +105,22 @@ class SpawnedAgent implements AgentProcess {
     this.#tail = new ByteTail(options.stderrTailBytes ?? 16 * 1024);
     this.exited = this.#exit.promise;
     const mark = groupMark();
-    const env = { ...process.env, ...options.env, PARLEY_WIRE_FD: undefined, [mark]: "1" };
+    // only our child may use it: its own children do not get the descriptor, but they inherit the variable
+    const PARLEY_CLIENT_WIRE = hasOwnWire ? `${wireFd}:${process.pid}` : undefined;
+    const env = {
+      ...process.env,
+      ...options.env,
+      PARLEY_WIRE_FD: undefined,
+      PARLEY_CLIENT_WIRE,
+      [mark]: "1",
+    };
     try {
       const child = spawn(command, args, {
         cwd: options.cwd,
         env,
         detached: process.platform !== "win32",
         windowsHide: true,
-        stdio: ["pipe", "pipe", "pipe"],
+        stdio: ["pipe", "pipe", "pipe", ...(hasOwnWire ? (["pipe"] as const) : [])],
       });
       this.pid = child.pid;
       child.on("error", (error) => this.#notStarted(error));
@@ -116,18 +139,14 @@ class SpawnedAgent implements AgentProcess {
       failed: () => this.#endUnlessExited({ kind: "closed", message: "the agent has closed its stdin" }),
     });
     // Paused until open(), but Node reads the pipe when the child exits; #bytes keeps the data.
-    child.stdout.on("data", (chunk: Uint8Array) => this.#bytes(chunk)).pause();
-    child.stdout.on("error", () => {
-      // 'close' follows
+    const own = child.stdio[wireFd];
+    this.#wire = new WireReader(child.stdout, own instanceof Readable ? own : undefined, {
+      bytes: (chunk) => this.#bytes(chunk),
+      printed: this.#stderrReader().write,
+      closed: () => this.#endUnlessExited({ kind: "eof" }),
     });
-    child.stdout.on("close", () => this.#endUnlessExited({ kind: "eof" }));
-    const decoder = new StringDecoder("utf8");
-    child.stderr.on("data", (chunk: Buffer) => {
-      this.#tail.push(chunk);
-      if (this.#options.onStderr === undefined) return;
-      this.#showStderr(decoder.write(chunk));
-    });
-    child.stderr.on("end", () => this.#showStderr(decoder.end()));
+    const stderr = this.#stderrReader();
+    child.stderr.on("data", stderr.write).on("end", stderr.end);
     child.stderr.on("error", () => {
       // 'close' follows
     });
@@ -138,12 +157,25 @@ class SpawnedAgent implements AgentProcess {
     child.once("exit", (code, signal) => {
       this.#status = optional({ exitCode: code ?? undefined, signal: signal ?? undefined });
       this.#exit.resolve(this.#status);
+      if (this.#isLeft) group.isGone();
       // never rejects; close() awaits it
-      void this.#sweep(child, group);
+      else void this.#sweep(child, group);
     });
     // 'close' comes after the exit, when stdout and stderr have been read to the end
     child.once("close", () => this.#endExited());
     void this.#ended.promise.then(() => abort?.removeEventListener("abort", endNow));
+  }
+
+  /** Each stream has its own, since a character may be split. */
+  #stderrReader(): { readonly write: (chunk: Uint8Array) => void; readonly end: () => void } {
+    const decoder = new StringDecoder("utf8");
+    return {
+      write: (chunk) => {
+        this.#tail.push(chunk);
+        if (this.#options.onStderr !== undefined) this.#showStderr(decoder.write(chunk));
+      },
+      end: () => this.#showStderr(decoder.end()),
+    };
   }
 
   /** Errors of the listener must not affect the agent. */
@@ -161,7 +193,7 @@ class SpawnedAgent implements AgentProcess {
     const early = this.#early;
     this.#early = [];
     for (const chunk of early) receiver.bytes(chunk);
-    if (this.#reason === undefined) this.#child?.stdout.resume();
+    if (this.#reason === undefined) this.#wire?.resume();
     else receiver.ended(this.#reason);
   }
 
@@ -178,15 +210,26 @@ class SpawnedAgent implements AgentProcess {
   }
 
   pause(): void {
-    if (this.#closing === undefined) this.#child?.stdout.pause();
+    if (this.#closing === undefined) this.#wire?.pause();
   }
 
   resume(): void {
-    this.#child?.stdout.resume();
+    this.#wire?.resume();
   }
 
   stderrTail(): string {
     return this.#tail.text();
+  }
+
+  leave(): boolean {
+    const child = this.#child;
+    if (child === undefined || this.#closing !== undefined || this.#reason !== undefined) return false;
+    if (this.#group?.leave(this.#options.graceMs ?? 3000) !== true) return false;
+    this.#isLeft = true;
+    child.unref();
+    for (const stream of child.stdio) stream?.destroy();
+    this.#end({ kind: "closed", message: `${this.#command} was left to exit by itself` });
+    return true;
   }
 
   close(reason?: Error): Promise<void> {
@@ -198,10 +241,10 @@ class SpawnedAgent implements AgentProcess {
     const { graceMs = 3000 } = this.#options;
     const child = this.#child;
     const group = this.#group;
-    if (child !== undefined && group !== undefined && !group.isGone()) {
+    if (child !== undefined && group !== undefined && !this.#isLeft && !group.isGone()) {
       group.remember();
       // read and drop further output, so that a full pipe does not block the agent's exit
-      child.stdout.resume();
+      this.#wire?.resume();
       if (reason === undefined) child.stdin.end();
       else child.stdin.destroy();
       await withTimeout(graceMs, this.#exit.promise);
@@ -230,9 +273,9 @@ class SpawnedAgent implements AgentProcess {
         this.#reason === undefined &&
         this.#closing === undefined &&
         performance.now() < latest &&
-        (this.#chunks > seen || child.stdout?.isPaused())
+        (this.#chunks > seen || this.#wire?.isPaused())
       );
-      child.stdout?.destroy();
+      this.#wire?.destroy();
       child.stderr?.destroy();
       this.#endExited();
     })();
@@ -250,7 +293,7 @@ class SpawnedAgent implements AgentProcess {
     // a running child also emits errors when it cannot be signalled
     if (this.#child !== undefined) return;
     this.#exit.resolve({});
-    const why = explain(this.#command, this.#options.cwd, cause);
+    const why = explain(this.#command, this.#options, cause);
     const message = `could not start ${JSON.stringify(this.#command)}: ${why}`;
     this.#end({ kind: "spawn_failed", message, cause });
   }
@@ -274,6 +317,7 @@ class SpawnedAgent implements AgentProcess {
 
   #end(reason: EndReason): void {
     if (this.#reason !== undefined) return;
+    this.#wire?.flush();
     this.#reason = reason;
     this.#ended.resolve();
     this.#receiver?.ended(reason);
@@ -302,10 +346,14 @@ function checkCommand(command: string, args: readonly string[]): void {
   );
 }
 
-function explain(command: string, cwd: string | undefined, error: NodeJS.ErrnoException): string {
+function explain(
+  command: string,
+  { cwd, env }: Pick<SpawnTransportOptions, "cwd" | "env">,
+  error: NodeJS.ErrnoException,
+): string {
   if (cwd !== undefined && !existsSync(cwd)) return `its working directory ${cwd} does not exist`;
   const isPath = command.includes("/");
-  if (error.code === "ENOENT" && !isPath) {
+  if (!isPath && isMissingCommand(command, error, { ...process.env, ...env }["PATH"])) {
     return "there is no such command on PATH; install it, or give the full path";
   }
   if (error.code === "ENOENT") {

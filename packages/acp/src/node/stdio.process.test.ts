@@ -193,6 +193,38 @@ test(
   },
 );
 
+test("what an agent prints before it opens the wire never stands before a message (G9)", posix, async () => {
+  const code = `
+    process.stdout.write("no line feed");
+    writeSync(1, ", native code");
+    childProcess.execSync("printf ', a child'", { stdio: "inherit" });
+    const channel = start();
+    channel.write("wire\\n");
+    writeSync(1, ", and later");
+    await ended.promise;
+    await channel.close();
+  `;
+  const running = agent(code);
+  const seen = probe(running);
+  await seen.until(/wire\n/);
+  await running.close();
+  const reason = await seen.ended;
+  assert.equal(seen.text(), "wire\n");
+  assert.equal(reason.stderr, "no line feed, native code, a child, and later");
+  assert.equal(reason.exitCode, 0);
+});
+
+test("an agent behind a program that does not pass descriptors on uses stdout (G9)", posix, async () => {
+  // the variable arrives, the descriptor does not, and its number may mean another file
+  const code = 'const channel = start(); channel.write("wire\\n"); await channel.close();';
+  for (const shell of ['"$@" 3>&-; exit $?', 'exec "$@" 3</dev/null']) {
+    const running = agentBehind(shell, code);
+    const seen = probe(running);
+    assert.equal((await seen.ended).exitCode, 0);
+    assert.equal(seen.text(), "wire\n");
+  }
+});
+
 test("a wire descriptor that is only a copy of stdout is guarded like stdout (G9)", posix, async () => {
   const running = agentBehind(
     'exec 4>&1; exec "$@"',

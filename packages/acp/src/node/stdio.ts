@@ -16,14 +16,14 @@ export interface StdioTransportOptions extends Omit<ByteTransportOptions, "platf
    * The descriptor to write to. Default: the environment's PARLEY_WIRE_FD, else 1. A launcher can run
    * `exec 3>&1 1>&2` and pass 3 to keep the wire clean even of native code that prints to stdout.
    */
-  readonly wireFd?: number;
+  readonly wireFd?: number | undefined;
   /** How long `close` waits for a client that does not read. Default 2000. */
-  readonly flushMs?: number;
+  readonly flushMs?: number | undefined;
   /**
    * Exits 1.5 seconds after the client has closed the connection, even if something still runs. Closing the transport
    * here never ends the process. Default true.
    */
-  readonly exitOnEnd?: boolean;
+  readonly exitOnEnd?: boolean | undefined;
   /** Input that has already been read from stdin. */
   readonly alreadyRead?: Uint8Array | undefined;
 }
@@ -41,15 +41,19 @@ let inUse = false;
 /**
  * Opens stdin and stdout as the wire of an agent. Until it is closed, everything that this process and its children
  * print to stdout goes to stderr, and children that inherit stdin get an empty one. Not redirected when the wire is
- * fd 1: fs.writeSync(1, ...), native add-ons, and streams opened on fd 1 by other means.
+ * fd 1: fs.writeSync(1, ...), native add-ons, and streams opened on fd 1 by other means. A client that uses this library
+ * gives its agents a descriptor of their own, which none of these can reach.
  */
 export function stdioChannel(options: StdioTransportOptions = {}): ByteChannel {
   if (inUse) throw new Error("stdio is in use by another channel of this process; close that one first");
-  const wireFd = options.wireFd ?? wireFdFromEnvironment() ?? 1;
+  const given = options.wireFd ?? wireFdFromEnvironment();
+  const fromClient = given === undefined ? wireFdFromClient() : undefined;
+  const wireFd = given ?? fromClient ?? 1;
   // children do not get this descriptor
   delete process.env.PARLEY_WIRE_FD;
   const stat = statOf(wireFd);
-  const stdoutIsWire = wireFd === 1 || isSameFile(stat, fs.fstatSync(1));
+  // a client that gave us a descriptor reads stdout too, and may take it for the wire until we write
+  const isGuarded = fromClient !== undefined || wireFd === 1 || isSameFile(stat, fs.fstatSync(1));
   const channel = new StreamChannel({
     output: openOutput(wireFd, stat),
     sharedOutput: wireFd <= 2,
@@ -63,8 +67,8 @@ export function stdioChannel(options: StdioTransportOptions = {}): ByteChannel {
         setTimeout(() => process.exit(), exitGraceMs).unref();
     },
   });
-  const restores = stdoutIsWire ? [guardStdout()] : [];
-  restores.push(guardStdin(), guardChildren({ stdoutIsWire }));
+  const restores = isGuarded ? [guardStdout()] : [];
+  restores.push(guardStdin(), guardChildren({ stdoutIsWire: isGuarded }));
   inUse = true;
   return channel;
 }
@@ -125,11 +129,30 @@ function keepOpen(_fd: number, done?: (error?: null) => void): void {
   done?.();
 }
 
+/** `3:PID` from a client that uses this library: its own child may use the descriptor, other processes ignore it. */
+function wireFdFromClient(): number | undefined {
+  const [, fd, parent] = /^(\d{1,4}):(\d{1,10})$/.exec(process.env.PARLEY_CLIENT_WIRE ?? "") ?? [];
+  if (fd === undefined) return undefined;
+  const isOurs = Number(parent) === process.ppid && isPipe(Number(fd));
+  delete process.env.PARLEY_CLIENT_WIRE;
+  return isOurs ? Number(fd) : undefined;
+}
+
 function wireFdFromEnvironment(): number | undefined {
   const given = process.env.PARLEY_WIRE_FD;
   if (given === undefined || given === "") return undefined;
   if (/^\d{1,4}$/.test(given)) return Number(given);
   throw new Error(`PARLEY_WIRE_FD must be the number of an open descriptor, got "${given.slice(0, 40)}"`);
+}
+
+/** A program in between may have closed it, and its number may mean another file now. */
+function isPipe(fd: number): boolean {
+  try {
+    const stat = fs.fstatSync(fd);
+    return stat.isFIFO() || stat.isSocket();
+  } catch {
+    return false;
+  }
 }
 
 function statOf(fd: number): fs.Stats {

@@ -9,7 +9,7 @@ import { OutputPipe } from "./output-pipe.ts";
 /** The wire over a socket. */
 export interface StreamTransportOptions extends Omit<ByteTransportOptions, "platform"> {
   /** How long `close` waits for a peer that does not read before it drops queued output. Default 2000. */
-  readonly flushMs?: number;
+  readonly flushMs?: number | undefined;
 }
 
 /** Settings for the stdio channel. */

@@ -52,6 +52,14 @@ test(
   },
 );
 
+test("closing a spawned transport ends the connection that uses it (G4)", patience, async () => {
+  const { connection, agent } = clientOf("return new Promise(() => {});");
+  const asked = assert.rejects(connection.request("never"), { name: "ConnectionError", kind: "closed" });
+  await agent.close();
+  await asked;
+  assert.equal((await connection.closed).message, "the transport was closed");
+});
+
 test(
   "50,000 notifications arrive in order before the answer that follows them (T6, G1)",
   patience,

@@ -9,7 +9,7 @@ import type { Transport } from "../jsonrpc/transport.ts";
 import type { ExitStatus } from "../model/content.ts";
 import type { Agent } from "../peer/agent/agent.ts";
 import { byteTransport } from "../transport/byte-transport.ts";
-import { type SpawnTransportOptions, spawnAgent } from "./spawn.ts";
+import { type AgentProcess, type SpawnTransportOptions, spawnAgent } from "./spawn.ts";
 import { type StdioTransportOptions, stdioChannel } from "./stdio.ts";
 import { type StreamTransportOptions, streamChannel } from "./stream-channel.ts";
 import { nodePlatform } from "./text-platform.ts";
@@ -104,12 +104,20 @@ export function spawnTransport(
   checkOptions("spawnTransport", options, spawnOptions);
   const agent = spawnAgent(command, args ?? noArguments(command), options);
   const transport = byteTransport(agent, { ...options, platform: nodePlatform });
+  agents.set(transport, agent);
   return Object.assign(transport, {
     pid: agent.pid,
     exited: agent.exited,
     stderrTail: () => agent.stderrTail(),
     [Symbol.asyncDispose]: () => transport.close(),
   });
+}
+
+const agents = new WeakMap<Transport, AgentProcess>();
+
+/** See `AgentProcess.leave`. False for a transport that is not of `spawnTransport`. */
+export function leaveAgent(transport: Transport): boolean {
+  return agents.get(transport)?.leave() ?? false;
 }
 
 /** Throws a TypeError for a command line: it was probably meant for a shell. */

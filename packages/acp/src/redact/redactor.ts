@@ -19,13 +19,13 @@ import { SplitSecrets } from "./split-secrets.ts";
 /** Known secrets, and further data to hide. */
 export interface RedactorOptions {
   /** Replaces the texts of messages and files too, but keeps their lengths. Default false. */
-  readonly contents?: boolean;
+  readonly contents?: boolean | undefined;
   /** The home directory of the user, which is replaced. Default: only common ones, such as `/home/name`. */
   readonly home?: string | undefined;
   /** Whether to replace user names and home directories. Default true. */
-  readonly names?: boolean;
+  readonly names?: boolean | undefined;
   /** Known secrets, such as stored keys. Default: none. */
-  readonly secrets?: Iterable<string>;
+  readonly secrets?: Iterable<string> | undefined;
 }
 
 /** Values that a replay or a reader needs unchanged. */

@@ -93,7 +93,7 @@ const verbs: {
     await agent.notify(notify as `_${string}`, params); // as above
   },
   async openGate({ openGate }, { agent }) {
-    await agent.notify("_parley/open", { gate: openGate });
+    await agent.notify("_parley.dev/open", { gate: openGate });
   },
   async until({ until, session = "main" }, run) {
     if (until === "closed") run.steps.push({ step: "until", result: (await run.agent.closed).kind });

@@ -18,11 +18,11 @@ import { type ProcessControl, ScriptedWire } from "./scripted-wire.ts";
 /** The store, clock and process of a scripted agent. */
 export interface ScriptedAgentOptions extends Pick<AgentDefinition, "log" | "connection"> {
   /** Stores the sessions. Default: in memory, with the scenario's `sessions`. */
-  readonly store?: SessionStore;
+  readonly store?: SessionStore | undefined;
   /** For `delay`. Default: real time. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Controls the agent's own process, for `crash`. Default: the connection is cut. */
-  readonly process?: ProcessControl;
+  readonly process?: ProcessControl | undefined;
 }
 
 /** An agent that follows a scenario. */
@@ -31,7 +31,7 @@ export interface ScriptedAgent extends Agent {
   readonly scenario: AgentScenario;
   /** All events so far, in order. */
   readonly events: readonly AgentEvent[];
-  /** Opens a gate. A client may do the same with the notification `_parley/open`, params `{ gate }`. */
+  /** Opens a gate. A client may do the same with the notification `_parley.dev/open`, params `{ gate }`. */
   open(gate: string): void;
   /** Resolves when a step waits at this gate. */
   reached(gate: string): Promise<void>;
@@ -71,6 +71,8 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
       ...offers,
       name: scenario.name ?? "scripted-agent",
       version: "1.0.0",
+      // a scenario may send what no client takes
+      connection: { ...rest.connection, limits: { maxSentBytes: Infinity, ...rest.connection?.limits } },
       session: {
         store,
         open(session, { origin }) {
@@ -100,7 +102,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
       },
       extensions: {
         notifications: {
-          "_parley/open"(params) {
+          "_parley.dev/open"(params) {
             gates.open(String((params as { gate?: unknown } | null)?.gate));
             return undefined;
           },
@@ -141,9 +143,9 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
     return turns.filter(({ when }) => when === undefined)[taken]?.steps ?? otherwise;
   }
 
-  const connections = new Set<AgentConnection>();
+  const connections = new Map<AgentConnection, Agent>();
   async function close(): Promise<void> {
-    await Promise.all([...connections].map((connection) => connection.close("the agent was closed")));
+    await Promise.all([...connections.keys()].map((connection) => connection.close("the agent was closed")));
     await store.close();
   }
 
@@ -153,6 +155,9 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
     events,
     open: (gate) => gates.open(gate),
     reached: (gate) => gates.reached(gate),
+    async reportAuthStatus() {
+      await Promise.all([...connections.values()].map((each) => each.reportAuthStatus()));
+    },
     close,
     [Symbol.asyncDispose]: close,
     connect(transport, options) {
@@ -202,8 +207,9 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
           afterTurns.set(sessionId, [...(afterTurns.get(sessionId) ?? []), work]);
         },
       };
-      const connection = served(run).connect(wire, options);
-      connections.add(connection);
+      const agentOfIt = served(run);
+      const connection = agentOfIt.connect(wire, options);
+      connections.set(connection, agentOfIt);
       void connection.closed.then(() => connections.delete(connection));
       return connection;
     },

@@ -19,7 +19,7 @@ import { ScriptedWire } from "./scripted-wire.ts";
 /** The clock of a scripted client. */
 export interface ScriptedClientOptions extends Pick<ClientDefinition, "log" | "connection"> {
   /** For `delay`. Default: real time. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** A client that follows a scenario. */

@@ -1,7 +1,13 @@
 // Implements a transport on a byte channel: framing, write coalescing and output limits.
 
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
-import type { EndReason, LineAccess, Sink, Transport } from "../jsonrpc/transport.ts";
+import {
+  closedHere,
+  type EndReason,
+  type LineAccess,
+  type Sink,
+  type Transport,
+} from "../jsonrpc/transport.ts";
 import {
   type ByteChannel,
   type ByteReceiver,
@@ -20,11 +26,11 @@ export interface ByteTransportOptions {
    * "auto" (default) reads and writes lines, unless the first bytes of input are `Content-Length:`; then it uses
    * that framing in both directions.
    */
-  readonly framing?: "auto" | "ndjson" | "content-length";
+  readonly framing?: "auto" | "ndjson" | "content-length" | undefined;
   /** The largest message, and how much output may wait. */
-  readonly limits?: Partial<FrameLimits>;
+  readonly limits?: Partial<FrameLimits> | undefined;
   /** Decodes text. Default: TextDecoder and TextEncoder. `@parley/acp/node` passes Node's faster functions. */
-  readonly platform?: TextPlatform;
+  readonly platform?: TextPlatform | undefined;
 }
 
 /** Output is written when so many characters are queued, or after the current synchronous work. */
@@ -149,9 +155,12 @@ class ByteTransport implements Transport, ByteReceiver {
 
   async close(reason?: Error): Promise<void> {
     this.#flush();
+    const sink = this.#ended || this.#inputOver ? undefined : this.#sink;
     this.#ended = true;
     this.#sink = undefined;
-    await this.#channel.close(reason);
+    const closed = this.#channel.close(reason);
+    sink?.end(closedHere);
+    await closed;
   }
 
   // ---- ByteReceiver

@@ -9,6 +9,9 @@ export const headChars = 64 * 1024;
 export const tailChars = 2 * 1024;
 
 const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
 const quote = 0x22;
 
 export interface FrameParser {
@@ -36,7 +39,9 @@ export function frameParser(
       const bytes = byteLength(text);
       if (bytes > maxMessageBytes) return fault("too_large", text, bytes);
     }
-    return exceedsDepth(text, maxDepth) ? fault("too_deep", text, byteLength(text)) : undefined;
+    if (!exceedsDepth(text, maxDepth)) return undefined;
+    const found = fault("too_deep", text, byteLength(text));
+    return found.tail === undefined ? found : { ...found, head: outline(text).slice(0, headChars) };
   }
 
   function refuse(text: string, cutOff: boolean): void {
@@ -83,6 +88,40 @@ export function fault(kind: Fault["kind"], text: string, bytes: number): Fault {
     : { kind, bytes, head };
 }
 
+/** Longer strings are left out of an outline. An id has at most 1,024 characters, each of them six when escaped. */
+const outlinedChars = 8 * 1024;
+/** Stands for a string, and is none that could be read. */
+const unreadString = '"\\x"';
+
+/** The root of an object without what is nested in it: its id may stand behind much else. */
+function outline(text: string): string {
+  let kept = "";
+  let depth = 0;
+  let from = 0;
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case quote: {
+        const end = endOfString(text, i);
+        if (depth <= 1 && end - i > outlinedChars) {
+          kept += text.slice(from, i) + unreadString;
+          from = end + 1;
+        }
+        i = end;
+        break;
+      }
+      case openBrace:
+      case openBracket:
+        if (++depth === 2) kept += text.slice(from, i + 1);
+        break;
+      case closeBrace:
+      case closeBracket:
+        if (--depth === 1) from = i;
+        break;
+    }
+  }
+  return kept + text.slice(from);
+}
+
 /** The same for a frame that cannot be decoded. */
 export function bytesFault(kind: Fault["kind"], frame: Uint8Array): Fault {
   const found = { kind, bytes: frame.length, head: lossyHead(frame) };
@@ -116,15 +155,15 @@ function walksDeeper(text: string, max: number): boolean {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
     switch (text.charCodeAt(i)) {
-      case 0x22: // "
+      case quote:
         i = endOfString(text, i);
         break;
-      case 0x7b: // {
-      case 0x5b: // [
+      case openBrace:
+      case openBracket:
         if (++depth > max) return true;
         break;
-      case 0x7d: // }
-      case 0x5d: // ]
+      case closeBrace:
+      case closeBracket:
         depth--;
         break;
     }

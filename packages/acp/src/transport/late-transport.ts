@@ -1,7 +1,7 @@
 // A transport whose code is loaded when it is started: what few programs use costs the others nothing.
 
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
-import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
+import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow } from "./byte-channel.ts";
 
 /** `limits` are those of the transport that is loaded. */
@@ -57,8 +57,10 @@ class LateTransport implements Transport {
   }
 
   async close(reason?: Error): Promise<void> {
+    const sink = this.#isClosed || this.#loaded !== undefined ? undefined : this.#sink;
     this.#isClosed = true;
     this.#early = [];
+    sink?.end(closedHere);
     await this.#loading;
     await this.#loaded?.close(reason);
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Connection } from "../jsonrpc/connection.ts";
 import { transportContract } from "../testing/contracts/transport-contract.ts";
 import { watch } from "../testing/contracts/watched-transport.ts";
 import { memoryPair } from "./memory.ts";
@@ -74,4 +75,15 @@ test("two peers that answer one another for ever let timers run", async () => {
   stopped = true;
   assert.ok(rounds < 1_000_000, `${rounds} rounds before the timer`);
   await near.close();
+});
+
+test("closing a transport ends the connection that uses it, and not only the one of its peer (G4)", async () => {
+  const [near, far] = memoryPair();
+  const handlers = { request: () => new Promise(() => undefined), notification: () => undefined };
+  const [ours, theirs] = [new Connection(near, { handlers }), new Connection(far, { handlers })];
+  const asked = ours.request("never");
+  await near.close();
+  await assert.rejects(asked, { name: "ConnectionError", kind: "closed" });
+  assert.equal((await ours.closed).message, "the transport was closed");
+  assert.equal((await theirs.closed).kind, "closed");
 });

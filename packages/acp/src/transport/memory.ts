@@ -1,14 +1,14 @@
 // Connects two transports in one process; they exchange text, never references.
 
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
-import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
+import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
 import { type FrameParser, frameParser } from "./frame-parser.ts";
 
 /** The options of `memoryPair`. */
 export interface MemoryPairOptions {
   /** The largest message, and how much output may wait. */
-  readonly limits?: Partial<FrameLimits>;
+  readonly limits?: Partial<FrameLimits> | undefined;
 }
 
 /** Then one delivery waits for a macrotask, so that two busy peers do not block timers and I/O. */
@@ -92,11 +92,13 @@ class MemoryEnd implements Transport {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    const sink = this.#sink;
     this.#sink = undefined;
     this.#inbox = [];
     // the inbox is gone, so the peer need not wait for room in it
     if (this.#senderWaits) this.peer.#hasRoom();
     this.peer.#finish({ kind: "closed" });
+    sink?.end(closedHere);
   }
 
   #accept(text: string): boolean {
@@ -116,6 +118,7 @@ class MemoryEnd implements Transport {
 
   #overflow(queued: number): void {
     const sink = this.#sink;
+    this.#sink = undefined;
     // rejects only when the peer's sink throws
     this.close().catch(() => undefined);
     sink?.end(overflow(queued));

@@ -2,7 +2,7 @@
 
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
-import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
+import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
 import { type FrameParser, frameParser, inOneLine } from "./frame-parser.ts";
 
@@ -34,7 +34,7 @@ export interface TextReceiver {
 /** The limits of a text transport. */
 export interface TextTransportOptions {
   /** Limits of messages and queues. */
-  readonly limits?: Partial<FrameLimits>;
+  readonly limits?: Partial<FrameLimits> | undefined;
 }
 
 /**
@@ -132,9 +132,12 @@ class TextTransport implements Transport {
 
   close(): Promise<void> {
     if (this.#closed === undefined && this.#sink !== undefined) this.#open();
+    const sink = this.#isOver || this.#isInputOver ? undefined : this.#sink;
     this.#isOver = true;
     this.#sink = undefined;
-    return this.#closeChannel();
+    const closed = this.#closeChannel();
+    sink?.end(closedHere);
+    return closed;
   }
 
   /** Opens the channel, and writes what waited for it. */

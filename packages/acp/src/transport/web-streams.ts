@@ -16,7 +16,7 @@ export interface ByteStreams {
 /** The options of `fromWebStreams`. */
 export interface WebStreamOptions extends ByteTransportOptions {
   /** How long `close` waits for a peer that does not read before it drops queued output, in milliseconds. Default 2,000. */
-  readonly flushMs?: number;
+  readonly flushMs?: number | undefined;
 }
 
 /**
@@ -143,6 +143,8 @@ export interface MessageStreams {
 export function toWebStreams(transport: Transport): MessageStreams {
   let room: PromiseWithResolvers<void> | undefined;
   let isReadable = true;
+  /** The streams close the transport themselves: its end is not news. */
+  let isClosing = false;
   let isWritable = true;
   let endReadable: (() => void) | undefined;
   let failWritable: ((reason: Error) => void) | undefined;
@@ -163,6 +165,7 @@ export function toWebStreams(transport: Transport): MessageStreams {
         reject: () => undefined,
         drain: release,
         end(reason) {
+          if (isClosing) return;
           isReadable = false;
           isWritable = reason.kind === "eof";
           release();
@@ -177,12 +180,13 @@ export function toWebStreams(transport: Transport): MessageStreams {
     pull: () => transport.resume(),
     cancel() {
       isReadable = false;
+      isClosing = true;
       return transport.close();
     },
   });
   const close = async (reason?: Error) => {
+    isClosing = true;
     await transport.close(reason);
-    // the sink is not called for our own close
     if (isReadable) endReadable?.();
     isReadable = false;
   };

@@ -2,7 +2,7 @@
 
 import { type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
-import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
+import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
 import { type FrameParser, frameParser, inOneLine } from "./frame-parser.ts";
 
@@ -45,9 +45,9 @@ export interface WebSocketLike {
 /** The options of `webSocketTransport`. */
 export interface WebSocketTransportOptions {
   /** The largest message, and how much output may wait. */
-  readonly limits?: Partial<FrameLimits>;
+  readonly limits?: Partial<FrameLimits> | undefined;
   /** How long to wait for the peer's close frame before the socket is abandoned, in milliseconds. Default 1,000. */
-  readonly closeTimeoutMs?: number;
+  readonly closeTimeoutMs?: number | undefined;
 }
 
 const connecting = 0;
@@ -152,8 +152,10 @@ class WebSocketTransport implements Transport {
   }
 
   async close(reason?: Error): Promise<void> {
+    const sink = this.#sink;
     this.#sink = undefined;
     this.#early = undefined;
+    sink?.end(closedHere);
     if (this.#socket.readyState === closedState) return;
     this.#closeWith(reason === undefined ? 1000 : 1011);
     // a paused socket would never see the peer's close frame

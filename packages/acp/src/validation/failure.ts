@@ -15,9 +15,14 @@ export const modes = {
   checks: 8,
   /** For an app's own values: unknown values and tags must begin with an underscore. */
   own: 16,
+  /** For relays: a field that the protocol does not have moves into `_meta`, under `extraKey`. */
+  extras: 2 ** 30,
   /** All unstable fields, tags and variants are enabled. `featureMode` enables those of one feature. */
   unstable: featureMode("*"),
 } as const;
+
+/** The key of `_meta` with the fields of an object that the protocol does not have, as a relay passes them on. */
+export const extraKey = "parley.dev/extra";
 
 /** Why a value was refused. Never contains the value itself. */
 export class Failure {
@@ -92,9 +97,9 @@ export function pointer(key: string): string {
 }
 
 /**
- * Finds the custom root field of an object with too many keys. `known` and `outer` are field names separated by
- * spaces; an unstable one is followed by its feature, as `usage?usage`. Undefined values are ignored, and `_meta` is
- * always allowed.
+ * Finds the custom root field of an object with too many keys, or moves all of them into `_meta`, as the mode says.
+ * `known` and `outer` are field names separated by spaces; an unstable one is followed by its feature, as
+ * `usage?usage`. Undefined values are ignored, and `_meta` is always allowed.
  */
 export function strayKey(
   value: Record<string, unknown>,
@@ -103,18 +108,36 @@ export function strayKey(
   outer = "",
 ): Failure | undefined {
   const names = `_meta ${known} ${outer}`.split(" ");
+  const extra: [string, unknown][] = [];
   for (const key in value) {
     if (value[key] === undefined || names.includes(key)) continue;
     const unstable = names.find((name) => name.startsWith(`${key}?`));
     const feature = unstableFeatures.find((each) => unstable === `${key}?${each}`);
     if (feature !== undefined && mode & featureBits[feature]) continue;
+    if (mode & modes.extras) {
+      extra.push([key, value[key]]);
+      continue;
+    }
     const why =
       feature === undefined
         ? "custom data goes into _meta"
         : `it is unstable and not enabled; enable it with unstable: ["${feature}"]`;
     return new Failure(`/${pointer(key)}`, `absent: ${why}`, typeWord(value[key]));
   }
+  if (extra.length > 0) moveIntoMeta(value, extra);
   return undefined;
+}
+
+/** Another relay may have moved others before. Entries keep `__proto__` a plain field. */
+function moveIntoMeta(value: Record<string, unknown>, extra: readonly [string, unknown][]): void {
+  for (const [key] of extra) delete value[key];
+  const meta = value["_meta"] as Record<string, unknown> | null | undefined; // checked before
+  const before = meta?.[extraKey];
+  const moved = Object.fromEntries([
+    ...(isNotObject(before) ? [] : Object.entries(before as object)),
+    ...extra,
+  ]);
+  value["_meta"] = { ...meta, [extraKey]: moved };
 }
 
 export function isNotObject(value: unknown): boolean {

@@ -31,7 +31,7 @@ import { addItem, createState, firstSight, touchPart, type ViewState } from "./v
 /** The limits of a view. */
 export interface ViewOptions {
   /** Bytes of output to keep for each terminal; older ones are dropped. Default 1 MiB. */
-  readonly terminalBytes?: number;
+  readonly terminalBytes?: number | undefined;
 }
 
 /**

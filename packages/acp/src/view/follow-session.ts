@@ -1,5 +1,6 @@
 // Keeps a view of a session up to date.
 
+import type { NoPromise } from "../base/no-promise.ts";
 import type { Entry } from "../model/entry.ts";
 import { applyEntry, createView, type ViewOptions } from "./apply-entry.ts";
 import type { SessionView } from "./session-view.ts";
@@ -36,7 +37,7 @@ export interface FollowedView extends SessionView {
  */
 export function followSession(
   session: FollowedSession,
-  onChange?: (view: FollowedView) => void,
+  onChange?: (view: FollowedView) => NoPromise,
   options?: ViewOptions,
 ): FollowedView {
   let unfollow: (() => void) | undefined;

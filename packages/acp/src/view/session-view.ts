@@ -74,7 +74,7 @@ export interface ToolCallItem extends ViewItem {
   readonly reportedStatus: ToolCallStatus;
   /** Whether the status is anything but completed, failed or cancelled. */
   readonly open: boolean;
-  /** The output, including diffs in the form of either version. */
+  /** The output. A diff has the same shape in every edition: its changes and a patch, and the texts where they are known. */
   readonly content: readonly ToolCallContent[];
   /** The files that the call reads or changes, so that an editor can follow. */
   readonly locations: readonly ToolCallLocation[];
@@ -206,6 +206,8 @@ export interface OutputBytes {
   readonly received: number;
   /** The number of bytes that were dropped from the front. */
   readonly dropped: number;
+  /** The number of line feeds since the last snapshot began, including those that were dropped. */
+  readonly lines: number;
   /** The number of snapshots. When it changes, discard what you have read before. */
   readonly generation: number;
   /** The number of chunks that were not base64. */

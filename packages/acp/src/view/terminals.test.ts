@@ -86,51 +86,21 @@ test("output that is not base64 is counted and ignored", () => {
   assert.deepEqual([output.text(), output.undecodable], ["ab", 2]);
 });
 
-test("terminals in the metadata of version 1 tool calls are terminals", () => {
-  const id = { terminal_id: "x" };
-  const call = { sessionUpdate: "tool_call_update", toolCallId: "c" } as const;
-  const view = viewFrom(
-    updates(
-      {
-        ...call,
-        content: [{ type: "terminal", terminalId: "x" }],
-        _meta: { terminal_info: { ...id, cwd: "/w" } },
-      },
-      { ...call, _meta: { terminal_output_delta: { data: "from-" }, vendor: 1 } },
-      { ...call, _meta: { terminal_output: { ...id, data: "shell 🦆\n" } } },
-      { ...call, status: "completed", _meta: { terminal_exit: { ...id, exit_code: 0, signal: null } } },
-    ),
-  );
-  const item = view.terminals.get("x");
-  assert.deepEqual(
-    [item?.cwd, item?.output.text(), item?.exitStatus, view.terminals.size],
-    ["/w", "from-shell 🦆\n", { exitCode: 0 }, 1],
-  );
-  assert.deepEqual(view.toolCalls.get("c")?._meta, { vendor: 1 }, "events are not kept as facts");
-});
-
-test("a call whose metadata has output but names no terminal gets one of its own", () => {
-  const view = viewFrom(
-    updates({
-      sessionUpdate: "tool_call_update",
-      toolCallId: "c",
-      _meta: { terminal_output: { data: "hi" } },
-    }),
-  );
-  assert.equal(view.terminals.get("c")?.output.text(), "hi");
-  assert.deepEqual([...view.toolCalls.get("c")!.terminalIds], ["c"]);
-});
-
-test("metadata of that name but of another shape is metadata", () => {
-  const meta = { terminal_output: true, terminal_exit: [1] };
-  const view = viewFrom(updates({ sessionUpdate: "tool_call_update", toolCallId: "c", _meta: meta }));
-  assert.deepEqual([view.terminals.size, view.toolCalls.get("c")?._meta], [0, meta]);
-});
-
 test("only the last bytes are kept, and the text begins with a whole character", () => {
   const { output } = after([chunk("0123456789"), chunk("äöü")], 5);
   assert.deepEqual([output.received, output.dropped, output.bytes().length], [16, 11, 5]);
   assert.equal(output.text(), "öü");
+});
+
+test("lines are counted although their bytes are dropped, from each snapshot on", () => {
+  const lines = chunk("a line\n".repeat(1_000));
+  assert.equal(after([lines, lines, chunk("rest")], 50).output.lines, 2_000);
+  const snapshot: SessionUpdate = {
+    sessionUpdate: "terminal_update",
+    terminalId: "t",
+    output: { data: base64("new\n") },
+  };
+  assert.equal(after([lines, snapshot, chunk("more\n")], 50).output.lines, 2);
 });
 
 test("the last bytes are kept, for all chunks and limits, and can be read from any position", () => {

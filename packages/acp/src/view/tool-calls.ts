@@ -1,9 +1,10 @@
 // Applies tool calls to a view; updates may come in any order, also after the end of a call (C27, C50).
 
+import { completeDiff } from "../model/complete-diff.ts";
 import type { DiffChange, ToolCallStatus } from "../model/content.ts";
 import type { Diff, ToolCallContent, ToolCallUpdate } from "../model/update.ts";
 import type { FileOperation, ToolCallItem } from "./session-view.ts";
-import { takeTerminalMeta, terminal } from "./terminals.ts";
+import { terminal } from "./terminals.ts";
 import {
   addItem,
   firstSight,
@@ -55,21 +56,27 @@ export function upsertToolCall(state: ViewState, update: ToolCallUpdate): void {
   item.capabilities = patched(item.capabilities, update.capabilities);
   applyStatus(state, item, update);
   if (update.content !== undefined) {
-    item.content = [...(update.content ?? [])];
+    item.content = (update.content ?? []).map(completed);
     for (const content of item.content) noteContent(state, item, content);
   }
   if (update.locations !== undefined) item.locations = [...(update.locations ?? [])];
   // the kind tells the operation at the locations, and either may come first
   if (update.locations !== undefined || update.kind !== undefined) noteLocations(state, item);
-  item._meta = patchedMeta(item._meta, takeTerminalMeta(state, item, update._meta));
+  item._meta = patchedMeta(item._meta, update._meta);
   touch(state, item);
 }
 
 export function appendToToolCall(state: ViewState, toolCallId: string, content: ToolCallContent): void {
   const item = toolCall(state, toolCallId);
-  item.content.push(content);
-  noteContent(state, item, content);
+  const shown = completed(content);
+  item.content.push(shown);
+  noteContent(state, item, shown);
   touch(state, item);
+}
+
+/** Entries of an agent, and those that older versions stored, may have diffs with the texts or the patch alone. */
+function completed(content: ToolCallContent): ToolCallContent {
+  return content.type === "diff" ? completeDiff(content) : content;
 }
 
 function noteContent(state: ViewState, item: Call, content: ToolCallContent): void {
@@ -163,10 +170,7 @@ function noteLocations(state: ViewState, call: ToolCallItem): void {
 }
 
 function noteDiff(state: ViewState, call: ToolCallItem, diff: Diff): void {
-  // absent in version 1
-  for (const change of diff.changes ?? []) noteChange(state, call, change);
-  if (diff.path === undefined) return;
-  note(state, call, diff.path, (diff.oldText ?? undefined) === undefined ? "add" : "modify");
+  for (const change of diff.changes) noteChange(state, call, change);
 }
 
 function noteChange(state: ViewState, call: ToolCallItem, change: DiffChange): void {

@@ -22,10 +22,12 @@ export interface BoundMethod {
 export function bindMethod(
   row: MethodRow,
   unstable: UnstableFeatures = [],
-  { ownValues, nulls }: Pick<WireVersion, "ownValues" | "nulls"> = {},
+  { ownValues, nulls, extras }: Pick<WireVersion, "ownValues" | "nulls" | "extras"> = {},
 ): BoundMethod {
   const features = featureMode(unstable);
-  const base = modes.checks | features;
+  // a handshake has the members of both versions
+  const moves = extras === "moved" && row.method !== "initialize";
+  const base = modes.checks | features | (moves ? modes.extras : 0);
   const receive = base | (nulls === "removed" ? modes.nulls : 0);
   return {
     row,

@@ -205,7 +205,7 @@ const answers: readonly BadInput[] = [
   row(
     "N057",
     "an answer whose id is the right number as a string",
-    ([open]) => [answer(`"${open}"`, '"result":"wrong"'), answer(open, '"result":"right"')],
+    ([open]) => [answer(`"${open}"`, '"result":"right"'), answer(open, '"result":"second"')],
     { asks: 1, later: [result("ask0", { result: "right" })], ...stray, versions },
   ),
   {

@@ -43,7 +43,25 @@ export const sizeCases: readonly BadInput[] = [
     "N024",
     "a request over the limit whose id stands behind its params",
     [padded('{"jsonrpc":"2.0","method":"_test/size","params":"@","id":24}', smallLimit + 1)],
-    { ...refusedWith(notAMessage(undefined, "too_large")) },
+    { ...refusedWith(error(24, -32600, { reason: "too_large" })) },
+  ),
+  row(
+    "N024",
+    "a request over the limit whose params come first, then all the rest",
+    [padded('{"params":"@","id":24,"method":"_test/size", "jsonrpc":"2.0"}', smallLimit + 1)],
+    { ...refusedWith(error(24, -32600, { reason: "too_large" })) },
+  ),
+  row(
+    "N024",
+    "a request over the limit whose params and method come first, and are long",
+    [padded(`{"params":"@","method":"${"m".repeat(5_000)}","jsonrpc":"2.0","id":24}`, smallLimit + 1)],
+    { ...refusedWith(error(24, -32600, { reason: "too_large" })) },
+  ),
+  row(
+    "N024",
+    "a request over the limit whose method alone is longer than what is kept of it",
+    [padded('{"jsonrpc":"2.0","id":24,"method":"@","params":{}}', smallLimit + 1)],
+    { ...refusedWith(error(24, -32600, { reason: "too_large" })) },
   ),
   row(
     "N024",

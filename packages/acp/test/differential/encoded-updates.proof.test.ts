@@ -74,6 +74,9 @@ function capabilities(has: boolean): ClientCapabilities {
     booleanOptions: has,
     notices: has,
     compaction: has,
+    plans: has,
+    subagents: has,
+    terminalOutput: has,
   };
 }
 
@@ -86,7 +89,11 @@ function sample(random: Random): SessionUpdate {
   const { content } = update;
   for (const item of Array.isArray(content) ? content : [content]) {
     if (item?.type !== "diff" || random.chance(0.5)) continue;
-    Object.assign(item, { path: "/w/x.ts", newText: "new\n" }, random.chance(0.5) ? { oldText: "old\n" } : {});
+    Object.assign(
+      item,
+      { path: "/w/x.ts", newText: "new\n" },
+      random.chance(0.5) ? { oldText: "old\n" } : {},
+    );
   }
   return update as unknown as SessionUpdate; // as: tried on the model's rules next
 }

@@ -152,6 +152,10 @@ for (const version of ["v1", "v2"] as const) {
         booleanOptions: true,
         notices: true,
         compaction: true,
+        // the SDK's client of version 1 declares none of these
+        plans: false,
+        subagents: false,
+        terminalOutput: !isV1,
         _meta: meta,
       });
       const [stdio, ...others] = wire.newSession.mcpServers ?? [];

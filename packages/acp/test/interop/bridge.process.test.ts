@@ -110,7 +110,11 @@ for (const [version, library] of [
       const refused = await outcomeOf(request("session/new", { cwd: v1.cwd, mcpServers: [] }));
       assert.partialDeepStrictEqual(refused, { error: { code: -32000 } });
       await request(wire.login, { methodId: "key" });
-      const opened = await request("session/new", { cwd: v1.cwd, mcpServers: [] });
+      const opened = await request("session/new", { cwd: v1.cwd, mcpServers: [], _meta: meta });
+      if (isSdk) {
+        const { saw } = opened["_meta"] as { saw: { _meta?: unknown } };
+        assert.deepEqual(saw._meta, meta, "custom data goes to the agent and comes back");
+      }
       sessionId = String(opened["sessionId"]);
       const options = opened["configOptions"] as { id?: string; configId?: string }[];
       assert.ok(
@@ -140,9 +144,30 @@ for (const [version, library] of [
       assert.equal(users.length, isV1 ? 0 : 1, "version 2 echoes the user's message, version 1 does not");
     });
 
+    test("a field that the protocol does not have arrives in _meta", deadline, async () => {
+      const block = { type: "text", text: "odd", colour: "red" };
+      const { mark, ended } = await send([block, { type: "text", text: "two blocks are repeated" }]);
+      await ended;
+      const isOdd = (update: WireUpdate) => textIn(update) === "odd";
+      const updates = await updatesUntil(
+        client,
+        mark,
+        (update) => isOdd(update) && /^agent/.test(update.sessionUpdate),
+      );
+      assert.deepEqual(updates.at(-1)?.["content"], {
+        type: "text",
+        text: "odd",
+        _meta: { "parley.dev/extra": { colour: "red" } },
+      });
+    });
+
     test("what a turn says is said in the client's words", deadline, async () => {
       const { end, updates } = await turn("every update");
       assert.equal(end["stopReason"], "end_turn");
+      if (isSdk) {
+        const plan = updates.find(({ sessionUpdate }) => sessionUpdate.startsWith("plan"));
+        assert.match(JSON.stringify(plan), /"parley\.test"/, "a plan keeps its custom data");
+      }
       const kinds = new Set(updates.map(({ sessionUpdate }) => sessionUpdate));
       const common = ["agent_thought_chunk", "session_info_update", "usage_update", "notice"];
       const own = isV1 ? ["tool_call", "tool_call_update", "plan"] : ["tool_call_update", "plan_update"];
@@ -291,6 +316,19 @@ for (const [version, library] of [
         JSON.stringify(replay.map((update) => update.sessionUpdate)),
       );
       if (!isV1) assert.equal(replay.findLast(({ state }) => state !== undefined)?.["state"], "idle");
+      if (!isV1) {
+        const firsts = new Map<unknown, string>();
+        for (const { messageId, sessionUpdate } of replay)
+          if (messageId !== undefined && !firsts.has(messageId)) firsts.set(messageId, sessionUpdate);
+        for (const kind of firsts.values()) assert.doesNotMatch(kind, /_chunk$/, "whole messages come first");
+        const again = client.log.events.length;
+        await request("session/resume", { ...place, replayFrom: { type: "start" } });
+        await request("_parley.test/echo", {});
+        const ids = client.log
+          .of("session/update", again)
+          .flatMap((params) => (params as { update: WireUpdate }).update["messageId"] ?? []);
+        assert.deepEqual(new Set(ids), new Set(firsts.keys()), "messages keep their ids");
+      }
       await request("session/resume", place);
       await request("_parley.test/echo", {});
       const { ended } = await send([{ type: "text", text: "still there" }]);

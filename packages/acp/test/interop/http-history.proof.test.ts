@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { agent as sdkAgent } from "@agentclientprotocol/sdk";
 import { createNodeHttpHandler } from "@agentclientprotocol/sdk/experimental/node";
 import { AcpServer } from "@agentclientprotocol/sdk/experimental/server";
-import { client, httpTransport } from "@parley/acp";
+import { client, httpTransport, textOf } from "@parley/acp";
 
 const updates = 3_000;
 
@@ -44,9 +44,11 @@ test("a long history has arrived when its session is loaded (H11, G1)", { timeou
   await agent.loadSession("s1", {
     cwd: "/",
     onUpdate(update) {
-      if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
-        heard.push(Number.parseInt(update.content.text, 10));
-      }
+      // a message begins as a whole
+      if (update.sessionUpdate === "agent_message")
+        heard.push(Number.parseInt(textOf(update.content ?? []), 10));
+      if (update.sessionUpdate === "agent_message_chunk")
+        heard.push(Number.parseInt(textOf(update.content), 10));
     },
   });
   assert.deepEqual(heard, [...Array(updates).keys()]);

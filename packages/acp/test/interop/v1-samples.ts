@@ -154,7 +154,11 @@ export const updates: SessionUpdate[] = [
   } as SessionUpdate,
   { ...toolCall, sessionUpdate: "tool_call_update", status: "completed" },
   { sessionUpdate: "tool_call_update", toolCallId: "call-1", title: null, content: [] },
-  { sessionUpdate: "plan", entries: [{ content: "look", priority: "high", status: "in_progress" }] },
+  {
+    sessionUpdate: "plan",
+    entries: [{ content: "look", priority: "high", status: "in_progress", _meta: meta }],
+    _meta: meta,
+  },
   {
     sessionUpdate: "available_commands_update",
     availableCommands: [

@@ -180,7 +180,12 @@ export const updates: SessionUpdate[] = [
   },
   {
     sessionUpdate: "plan_update",
-    plan: { type: "items", planId: "p", entries: [{ content: "a", priority: "low", status: "cancelled" }] },
+    plan: {
+      type: "items",
+      planId: "p",
+      entries: [{ content: "a", priority: "low", status: "cancelled", _meta: meta }],
+    },
+    _meta: meta,
   },
   { sessionUpdate: "available_commands_update", availableCommands },
   { sessionUpdate: "config_option_update", configOptions },

@@ -17,6 +17,7 @@ import {
   RequestError,
   type SessionUpdate,
   type Transport,
+  textOf,
 } from "../../src/index.ts";
 import type { ProtocolVersion } from "../../src/internal.ts";
 import { Connection, type IncomingRequest } from "../../src/jsonrpc.ts";
@@ -101,14 +102,13 @@ export async function openSession(
   return { ...talk, session, updates };
 }
 
-/** The text that the agent said. */
+/** The text that the agent said, in pieces and, in a replay, as whole messages. */
 export function said(updates: readonly SessionUpdate[]): string {
   return updates
-    .map((update) =>
-      update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
-        ? update.content.text
-        : "",
-    )
+    .map((update) => {
+      if (update.sessionUpdate === "agent_message_chunk") return textOf(update.content);
+      return update.sessionUpdate === "agent_message" ? textOf(update.content ?? []) : "";
+    })
     .join("");
 }
 

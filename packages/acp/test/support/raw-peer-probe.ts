@@ -63,8 +63,9 @@ export class RawPeer {
     const updates = this.got.filter(({ method }) => method === "session/update");
     this.got.length = 0;
     return updates.map(({ params }) => {
-      const { update } = params as { update: { sessionUpdate: string; content?: { text: string } } };
-      return update.content?.text ?? update.sessionUpdate;
+      const { update } = params as { update: { sessionUpdate: string; content?: unknown } };
+      const [block] = [update.content ?? {}].flat() as { text?: string }[];
+      return block?.text ?? update.sessionUpdate;
     });
   }
 }
@@ -79,13 +80,17 @@ export const welcome = (version: number, agentCapabilities: object = { loadSessi
     ? { protocolVersion: 1, agentCapabilities, authMethods: [] }
     : { protocolVersion: 2, info: { name: "raw", version: "1" }, capabilities: { session: {} } };
 
-export function between(agent: (message: Message, peer: RawPeer) => void, options: RelayOptions = {}) {
+export function between(
+  agent: (message: Message, peer: RawPeer) => void,
+  options: RelayOptions = {},
+  client?: (message: Message, peer: RawPeer) => void,
+) {
   const [toRelay, clientEnd] = memoryPair();
   const [agentEnd, atAgent] = memoryPair();
   const relayed = relay(clientEnd, agentEnd, options);
   return {
     relayed,
-    client: new RawPeer(toRelay),
+    client: new RawPeer(toRelay, client),
     agent: new RawPeer(atAgent, agent),
     leave: () => toRelay.close(),
   };

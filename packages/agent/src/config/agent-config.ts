@@ -42,6 +42,7 @@ const model = {
     contextWindow: { type: "integer", minimum: 1, description: "In tokens" },
     takesImages: { type: "boolean" },
     takesAudio: { type: "boolean" },
+    takesDocuments: { type: "boolean", description: "Whether the model takes PDF files" },
     thinks: { type: "boolean", description: "Whether the model supports `effort`" },
     price,
   },

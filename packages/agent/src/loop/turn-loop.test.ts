@@ -50,7 +50,10 @@ inEveryVersion(
     );
     const { session, updates } = await talk({ ...setup, tools, models: [model] });
     const outcome = await session.prompt("Say **hello** to me").result;
-    assert.equal(outcome.stopReason, "end_turn");
+    assert.deepEqual(outcome, {
+      stopReason: "end_turn",
+      usage: { totalTokens: 1_000, inputTokens: 900, outputTokens: 100 },
+    });
     assert.equal(said(updates), "Hello.");
     assert.equal(thought(updates), "hm");
     const usage = updates.find(({ sessionUpdate }) => sessionUpdate === "usage_update");
@@ -181,8 +184,49 @@ inEveryVersion("a failure of the model reaches the user in the model's words", {
   const { stopReason, error } = await session.prompt("go").result;
   assert.equal(stopReason, "error");
   assert.equal(error?.message, "Too many requests: try again in a minute");
-  assert.deepEqual(error?.data, { reason: "model_rate_limit", retryAfter: 60 });
+  assert.deepEqual([error?.kind, error?.code], ["rate_limited", -32_065]);
+  assert.deepEqual(error?.data, { reason: "rate_limited", retryAfter: 60 });
   assert.equal((await session.prompt("again").result).stopReason, "end_turn");
+});
+
+inEveryVersion("the tokens of a turn are those of all its requests", { "a.txt": "1" }, async (setup) => {
+  const model = scriptedModel([
+    [
+      { type: "tool_call", id: "1", name: "read", input: { path: "a.txt" } },
+      { type: "end", cause: "tool_calls", usage: { input: 100, output: 20, thinking: 10, cacheWrite: 90 } },
+    ],
+    [
+      { type: "text", text: "One." },
+      { type: "end", cause: "stop", usage: { input: 150, output: 5, cachedInput: 100, cacheWrite: 10 } },
+    ],
+    says("Again."),
+  ]);
+  const { session } = await talk({ ...setup, tools, models: [model] });
+  assert.deepEqual((await session.prompt("go").result).usage, {
+    totalTokens: 275,
+    inputTokens: 250,
+    outputTokens: 25,
+    thoughtTokens: 10,
+    cachedReadTokens: 100,
+    cachedWriteTokens: 100,
+  });
+  assert.equal((await session.prompt("go").result).usage?.totalTokens, 110, "of this turn only");
+});
+
+inEveryVersion("A112 a key that is refused is -32000 with the ways to log in", {}, async (setup) => {
+  const model = scriptedModel([
+    // biome-ignore lint/correctness/useYield: it fails before it says anything
+    async function* () {
+      throw new ModelError("auth", "Anthropic did not accept the API key (401).");
+    },
+  ]);
+  const methods = [{ type: "agent" as const, methodId: "key", name: "Key" }];
+  const auth = { methods, login: () => undefined, logout: () => undefined };
+  const { session } = await talk({ ...setup, tools, models: [model], auth });
+  const { error } = await session.prompt("go").result;
+  assert.deepEqual([error?.kind, error?.code], ["auth_required", -32_000]);
+  assert.equal(error?.message, "Anthropic did not accept the API key (401).");
+  assert.match(JSON.stringify(error?.data), /^{"reason":"auth_required","authMethods":\[{.*"name":"Key"/);
 });
 
 inEveryVersion("an empty answer of the model is reported to the user", {}, async (setup) => {

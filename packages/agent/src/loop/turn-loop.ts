@@ -1,20 +1,13 @@
 // Runs a turn: asks the model and runs its tool calls until it makes no more; the transcript stays valid throughout.
 
-import { type ContentBlock, RequestError, type StopReason } from "@parley/acp";
-import {
-  type MediaPart,
-  type Model,
-  ModelError,
-  type TextPart,
-  type ToolCallPart,
-  type ToolOutcome,
-} from "../model/model.ts";
+import type { StopReason } from "@parley/acp";
+import { type Model, ModelError, type ToolCallPart, type ToolOutcome } from "../model/model.ts";
 import { tokensOfMessages, tokensOfText } from "../model/tokens.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { type LocalCommand, readPrompt } from "../session/commands.ts";
 import { compact, isFull } from "../session/compaction.ts";
 import { effortOf, maxTokensOf } from "../session/options.ts";
-import { userParts, withoutUnsupportedMedia } from "../session/prompt-content.ts";
+import { tellOfUnusedMedia, userParts, withoutUnusedMedia } from "../session/prompt-content.ts";
 import type { CodingTurn } from "../session/session-state.ts";
 import { shortenAttachments } from "../session/shorten-attachments.ts";
 import type { Tool, ToolContext } from "../tools/base/tool.ts";
@@ -97,7 +90,7 @@ async function ask(options: LoopOptions, model: Model, system: string): Promise<
   const tools = options
     .tools(state.modeNow(session))
     .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-  const messages = withoutUnsupportedMedia(transcript.messages.slice(), model.facts);
+  const messages = withoutUnusedMedia(transcript.messages.slice(), model.facts);
   const step = await modelStep(
     turn,
     model,
@@ -124,7 +117,9 @@ async function showUsage(
   await turn.usage({
     used,
     size: facts.contextWindow,
-    ...(state.cost !== undefined && { cost: { amount: state.cost, currency: "USD" } }),
+    ...(state.cost !== undefined && {
+      cost: { amount: Number(state.cost.toPrecision(12)), currency: "USD" },
+    }),
   });
 }
 
@@ -140,25 +135,11 @@ async function takeInbox(options: LoopOptions): Promise<boolean> {
       continue;
     }
     if (reading.mode !== undefined) state.turnMode = reading.mode;
-    if (state.transcript.addUser(await inboxParts(options, reading.prompt))) isAny = true;
+    const parts = userParts(reading.prompt);
+    await tellOfUnusedMedia(turn, parts, options.model().facts);
+    if (state.transcript.addUser(parts)) isAny = true;
   }
   return isAny;
-}
-
-/** Replaces content that the model does not accept by a note: the turn goes on without it. */
-async function inboxParts(
-  { turn, model }: LoopOptions,
-  prompt: readonly ContentBlock[],
-): Promise<(TextPart | MediaPart)[]> {
-  const { facts } = model();
-  try {
-    return userParts(prompt, facts);
-  } catch (error) {
-    if (!(error instanceof RequestError)) throw error;
-    await turn.notice("warning", error.message);
-    const words = prompt.filter(({ type }) => type === "text");
-    return [...userParts(words, facts), { type: "text", text: `[${error.message}]` }];
-  }
 }
 
 const maxAtOnce = 8;

@@ -10,14 +10,16 @@ export interface TextPart {
   readonly signature?: string;
 }
 
-/** An image or a sound. */
+/** An image, a sound or a document. */
 export interface MediaPart {
-  /** The kind of media. */
-  readonly type: "image" | "audio";
+  /** The kind of media. A document is a PDF file. */
+  readonly type: "image" | "audio" | "document";
   /** The media type, such as "image/png". */
   readonly mediaType: string;
   /** The content in base64. */
   readonly data: string;
+  /** The address or name of the file, if it has one. */
+  readonly name?: string;
 }
 
 /** A piece of the model's thinking. */
@@ -151,6 +153,8 @@ export interface ModelFacts {
   readonly takesImages: boolean;
   /** Whether messages may contain audio. */
   readonly takesAudio: boolean;
+  /** Whether messages may contain documents: PDF files. Default false. */
+  readonly takesDocuments?: boolean;
   /** Whether it can think before it answers. */
   readonly thinks: boolean;
   /** Its price, to report costs. Default: no costs are reported. */

@@ -13,6 +13,8 @@ import type {
 export const charactersPerToken = 4;
 /** Roughly what providers charge for an image. */
 const tokensPerMedia = 1_500;
+/** A guess: the tokens of a document depend on its pages, which only the provider counts. */
+const charactersPerDocumentToken = 50;
 /** Overhead for role and separators. */
 const tokensPerMessage = 8;
 
@@ -44,6 +46,8 @@ function tokensOfPart(part: TextPart | MediaPart | ThinkingPart | ToolCallPart):
       return tokensOfText(part.text);
     case "tool_call":
       return tokensOfText(part.name) + tokensOfText(JSON.stringify(part.input) ?? "");
+    case "document":
+      return Math.max(tokensPerMedia, Math.ceil(part.data.length / charactersPerDocumentToken));
     default:
       return tokensPerMedia;
   }

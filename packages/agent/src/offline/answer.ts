@@ -3,7 +3,6 @@
 import { summaryRequest } from "../model/agent-requests.ts";
 import type { ModelEvent, ModelMessage, ModelRequest } from "../model/model.ts";
 import { plainSummary } from "../model/summary.ts";
-import { tokensOfMessages, tokensOfText } from "../model/tokens.ts";
 import { requestScript } from "./request-script.ts";
 import type { Step } from "./script.ts";
 
@@ -11,7 +10,7 @@ export function* answer(request: ModelRequest): Generator<ModelEvent> {
   const { messages, tools } = request;
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const text = requestText(messages[asked]);
-  if (text.startsWith(summaryRequest)) return yield* speak(plainSummary(messages.slice(0, asked)), request);
+  if (text.startsWith(summaryRequest)) return yield* speak(plainSummary(messages.slice(0, asked)));
   const work = messages.slice(asked + 1);
   const names = new Set(tools.map(({ name }) => name));
   const beganPlanning =
@@ -24,12 +23,12 @@ export function* answer(request: ModelRequest): Generator<ModelEvent> {
     if (message.role !== "assistant" || follower?.role !== "tool") continue;
     // the mode was switched, or another model made the calls
     if (next.done || next.value.calls.map(({ name }) => name).join() !== calls(message).join()) {
-      return yield* speak("What I may do has changed while I worked. Tell me again what to do.", request);
+      return yield* speak("What I may do has changed while I worked. Tell me again what to do.");
     }
     next = script.next(follower.outcomes);
   }
-  if (next.done) return yield* speak(`${unseen(messages[asked])}${next.value}`, request);
-  yield* act(next.value, work.length, request);
+  if (next.done) return yield* speak(next.value);
+  yield* act(next.value, work.length, messages.length);
 }
 
 function calls(message: ModelMessage): string[] {
@@ -37,18 +36,7 @@ function calls(message: ModelMessage): string[] {
   return message.content.flatMap((part) => (part.type === "tool_call" ? [part.name] : []));
 }
 
-const leftOut = /^\[(image|audio) left out: /;
-
-/** Says which attached media the offline model cannot use. */
-function unseen(message: ModelMessage | undefined): string {
-  const parts = message?.role === "user" ? message.content : [];
-  const kinds = new Set(
-    parts.flatMap((part) => (part.type === "text" ? (leftOut.exec(part.text)?.[1] ?? []) : [])),
-  );
-  if (kinds.size === 0) return "";
-  const what = [...kinds].map((kind) => (kind === "image" ? "see images" : "hear sound")).join(" or ");
-  return `I cannot ${what}: that takes a model, see \`parley help agent\`.\n\n`;
-}
+const leftOut = /^\[(?:image|audio|document)\b.* left out: /;
 
 /** The user's text; "this" is replaced by the file that the prompt refers to. */
 function requestText(message: ModelMessage | undefined): string {
@@ -63,30 +51,22 @@ function requestText(message: ModelMessage | undefined): string {
     : words.replace(/\b(?:this(?: file)?|it|that file)\b/i, JSON.stringify(link));
 }
 
-function* act(
-  { think, say, calls: wanted }: Step,
-  step: number,
-  request: ModelRequest,
-): Generator<ModelEvent> {
+function* act({ think, say, calls: wanted }: Step, step: number, messages: number): Generator<ModelEvent> {
   if (think !== undefined) yield* inPieces("thinking", think);
   if (say !== undefined) yield* inPieces("text", say);
   for (const [i, { name, input }] of wanted.entries()) {
-    yield { type: "tool_call", id: `offline-${request.messages.length}-${step}-${i}`, name, input };
+    yield { type: "tool_call", id: `offline-${messages}-${step}-${i}`, name, input };
   }
-  yield end("tool_calls", request, JSON.stringify(wanted));
+  // no usage: fixed rules cost no tokens
+  yield { type: "end", cause: "tool_calls", usage: undefined };
 }
 
-function* speak(text: string, request: ModelRequest): Generator<ModelEvent> {
+function* speak(text: string): Generator<ModelEvent> {
   yield* inPieces("text", text);
-  yield end("stop", request, text);
+  yield { type: "end", cause: "stop", usage: undefined };
 }
 
 /** Streams a few words at a time, as other models do. */
 function* inPieces(type: "text" | "thinking", text: string): Generator<ModelEvent> {
   for (const [piece] of text.matchAll(/(?:\S+\s*|\s+){1,8}/g)) yield { type, text: piece };
-}
-
-function end(cause: "stop" | "tool_calls", { system, messages }: ModelRequest, said: string): ModelEvent {
-  const input = tokensOfText(system) + tokensOfMessages(messages);
-  return { type: "end", cause, usage: { input, output: tokensOfText(said) } };
 }

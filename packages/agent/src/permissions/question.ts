@@ -4,7 +4,7 @@ import type { PermissionOption } from "@parley/acp";
 import type { Access } from "../tools/base/tool.ts";
 
 /** The `_meta` key for the subjects of "always"; it is stored with the history and read when a session is loaded. */
-export const subjectsKey = "parley/remembers";
+export const subjectsKey = "parley.dev/remembers";
 
 /** What the model is told of a call that the user rejected. */
 export const rejection = {

@@ -60,12 +60,15 @@ const known: Readonly<Record<"anthropic" | "openai" | "google", Readonly<Record<
   },
 };
 
+const textOnly = { takesImages: false, takesAudio: false, takesDocuments: false };
+const pages = { ...textOnly, takesImages: true, takesDocuments: true };
+
 const defaults: Readonly<Record<ProviderKind, Omit<ModelFacts, "id" | "name">>> = {
-  anthropic: { contextWindow: 200_000, takesImages: true, takesAudio: false, thinks: true },
-  openai: { contextWindow: 128_000, takesImages: true, takesAudio: false, thinks: true },
-  "openai-chat": { contextWindow: 128_000, takesImages: true, takesAudio: false, thinks: false },
-  google: { contextWindow: 1_048_576, takesImages: true, takesAudio: true, thinks: true },
-  compatible: { contextWindow: 32_768, takesImages: false, takesAudio: false, thinks: false },
+  anthropic: { contextWindow: 200_000, ...pages, thinks: true },
+  openai: { contextWindow: 128_000, ...pages, thinks: true },
+  "openai-chat": { contextWindow: 128_000, ...pages, thinks: false },
+  google: { contextWindow: 1_048_576, ...pages, takesAudio: true, thinks: true },
+  compatible: { contextWindow: 32_768, ...textOnly, thinks: false },
 };
 
 type Family = keyof typeof known;

@@ -1,6 +1,7 @@
 // Converts model messages to AI SDK prompts, with the differences between providers.
 
-import { isObject } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/internal";
+import { mediaNote, mediaProblem } from "../model/media.ts";
 import type {
   MediaPart,
   ModelFacts,
@@ -103,13 +104,26 @@ function promptMessages(message: ModelMessage, context: Context): PromptMessage[
 /** Drops empty texts, which providers refuse. */
 function userPart(part: TextPart | MediaPart, { facts }: Context): SdkUserPart[] {
   if (part.type === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
-  const isAccepted = part.type === "image" ? facts.takesImages : facts.takesAudio;
-  if (!isAccepted) return [{ type: "text", text: `[${leftOut(part, facts)}]` }];
-  return [{ type: "file", mediaType: part.mediaType, data: { type: "data", data: part.data } }];
+  const problem = mediaProblem(part, facts);
+  if (problem !== undefined) return [{ type: "text", text: mediaNote(part, problem).text }];
+  // OpenAI wants a name for documents, and shows it to the model
+  const filename = part.type === "document" && part.name ? basename(part.name) : undefined;
+  const data = { type: "data" as const, data: part.data };
+  return [{ type: "file", mediaType: part.mediaType, data, ...optional({ filename }) }];
 }
 
-function leftOut(part: MediaPart, facts: ModelFacts): string {
-  return `${part.type} (${part.mediaType}) left out: ${facts.name} takes none`;
+/** The last part of an address or path, decoded. */
+function basename(name: string): string {
+  const last =
+    name
+      .replace(/[?#].*$/, "")
+      .split(/[\\/]/)
+      .at(-1) ?? "";
+  try {
+    return decodeURIComponent(last) || "document.pdf";
+  } catch {
+    return last;
+  }
 }
 
 function assistantPart(

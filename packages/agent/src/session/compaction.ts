@@ -7,6 +7,7 @@ import { type Model, ModelError, type ModelMessage } from "../model/model.ts";
 import { plainSummary } from "../model/summary.ts";
 import { tokensOfMessage, tokensOfMessages, tokensOfText } from "../model/tokens.ts";
 import type { CodingTurn, SessionState } from "./session-state.ts";
+import { tell } from "./tell.ts";
 
 /** Leaves room for the answer and for estimation errors. */
 const reserveTokens = 16_000;
@@ -25,7 +26,7 @@ export interface Compaction {
 }
 
 /** The `_meta` key with the number of messages that a compaction kept. */
-export const keptKey = "parley/keptMessages";
+export const keptKey = "parley.dev/keptMessages";
 
 export function isFull({ transcript, counted }: SessionState, { facts }: Model, system: string): boolean {
   const { messages } = transcript;
@@ -67,12 +68,10 @@ export async function compact({ turn, model, focus, ...how }: Compaction): Promi
   transcript.compact(summary, kept);
   state.counted = undefined;
   await show({ status: "completed", summary: [{ type: "text", text: summary }], _meta: { [keptKey]: kept } });
-  const { capabilities: features } = turn.client;
   const { length } = older;
   const note = `The conversation was getting long: its first ${length === 1 ? "message is" : `${length} messages are`} now a summary.`;
   // `/compact` answers by itself
-  if (!features.compaction && how.isWhole !== true)
-    await (features.notices ? turn.notice("info", note) : turn.think(`${note}\n`));
+  if (!turn.client.capabilities.compaction && how.isWhole !== true) await tell(turn, note, "info");
   return true;
 }
 

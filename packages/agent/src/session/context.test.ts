@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { ContentBlock } from "@parley/acp";
 import {
   connected,
   inEveryVersion,
@@ -94,48 +93,6 @@ inEveryVersion(
     ]);
   },
 );
-
-const media: readonly (readonly [string, ContentBlock])[] = [
-  ["images", { type: "image", mimeType: "image/png", data: "AAAA" }],
-  ["sound", { type: "audio", mimeType: "audio/wav", data: "AAAA" }],
-  [
-    "file:///project/x.zip",
-    {
-      type: "resource",
-      resource: { uri: "file:///project/x.zip", blob: "AAAA", mimeType: "application/zip" },
-    },
-  ],
-];
-
-for (const [what, block] of media) {
-  inEveryVersion(`${what}: refused in words where the model does not take it`, {}, async (setup) => {
-    const model = scriptedModel([says("ok")]);
-    const { session } = await talk({ ...setup, tools, models: [model] });
-    const { stopReason, error } = await session.prompt([{ type: "text", text: "see" }, block]).result;
-    assert.equal(stopReason, "error");
-    assert.match(error?.message ?? "", new RegExp(`Scripted does not take ${what.replaceAll("/", "\\/")}`));
-    assert.equal(model.requests.length, 0);
-    await session.prompt("without it").result;
-    assert.equal(model.requests[0]?.messages.length, 1, "what was refused is not part of the conversation");
-  });
-}
-
-inEveryVersion("images and audio reach only models that accept them", {}, async (setup) => {
-  const seeing = scriptedModel([says("A cat.")], { id: "seeing", takesImages: true, takesAudio: true });
-  const blind = scriptedModel([says("What cat?")], { id: "blind" });
-  const { session } = await talk({ ...setup, tools, models: [seeing, blind] });
-  await session.prompt([{ type: "text", text: "see" }, ...media.slice(0, 2).map(([, block]) => block)])
-    .result;
-  const [first] = seeing.requests[0]?.messages ?? [];
-  assert.deepEqual(first?.role === "user" && first.content.slice(1), [
-    { type: "image", mediaType: "image/png", data: "AAAA" },
-    { type: "audio", mediaType: "audio/wav", data: "AAAA" },
-  ]);
-  await session.setConfigOption("model", "blind");
-  await session.prompt("and now?").result;
-  assert.match(JSON.stringify(blind.requests[0]?.messages), /image left out/);
-  assert.doesNotMatch(JSON.stringify(blind.requests[0]?.messages), /AAAA/);
-});
 
 inEveryVersion("an empty prompt is refused and forgotten", {}, async (setup) => {
   const model = scriptedModel([says("ok")]);

@@ -1,18 +1,19 @@
-// Converts prompt content to model message parts, and rejects content that the model does not accept.
+// Converts prompt content to model message parts; content that a model does not take becomes a note in its place.
 
-import { type ContentBlock, RequestError } from "@parley/acp";
-import { imageProblem } from "../model/image-limits.ts";
-import type { MediaPart, ModelFacts, ModelMessage, TextPart } from "../model/model.ts";
+import type { ContentBlock, Turn } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
+import { type MediaFacts, mediaNote, mediaProblem, pdfType } from "../model/media.ts";
+import type { MediaPart, ModelMessage, TextPart } from "../model/model.ts";
+import { imageTypeOf, isBinary } from "../tools/base/media-type.ts";
+import { tell } from "./tell.ts";
 
-type MediaSupport = Pick<ModelFacts, "name" | "takesImages" | "takesAudio">;
-
-/** Throws RequestError "invalid_params" for content that the model does not accept. */
-export function userParts(prompt: readonly ContentBlock[], facts: MediaSupport): (TextPart | MediaPart)[] {
+/** Has media that the model may not take: another model may be chosen before the request is sent. */
+export function userParts(prompt: readonly ContentBlock[]): (TextPart | MediaPart)[] {
   const parts: (TextPart | MediaPart)[] = [];
   let before: ContentBlock["type"] | undefined;
   for (const block of prompt) {
     if (!isForModel(block)) continue;
-    const part = partOf(block, facts);
+    const part = partOf(block);
     const last = parts.at(-1);
     // joins adjacent text blocks, but keeps attachments apart
     if (part.type === "text" && last?.type === "text" && block.type === "text" && before === "text") {
@@ -30,25 +31,26 @@ export function isForModel(block: ContentBlock): boolean {
   return audience == null || audience.length === 0 || audience.includes("assistant");
 }
 
-function partOf(block: ContentBlock, { name, takesImages, takesAudio }: MediaSupport): TextPart | MediaPart {
+function partOf(block: ContentBlock): TextPart | MediaPart {
   switch (block.type) {
     case "text":
       return { type: "text", text: String(block.text) };
     case "image":
-      if (!takesImages) throw refused(name, "images");
-      return { type: "image", mediaType: String(block.mimeType), data: String(block.data) };
-    case "audio":
-      if (!takesAudio) throw refused(name, "sound");
-      return { type: "audio", mediaType: String(block.mimeType), data: String(block.data) };
+    case "audio": {
+      const { uri } = block as { uri?: unknown }; // only an image may have one
+      const name = typeof uri === "string" ? uri : undefined;
+      const { type, mimeType, data } = block;
+      return { type, mediaType: String(mimeType), data: String(data), ...optional({ name }) };
+    }
     case "resource_link":
       return {
         type: "text",
         text: `[The user refers to ${block.uri} (${block.name}); read it if you need it.]`,
       };
     case "resource":
-      return embedded(block, { name, takesImages, takesAudio });
+      return embedded(block);
     default:
-      throw refused(name, `content of the type ${JSON.stringify(block.type)}`);
+      return { type: "text", text: `[content left out: the type ${JSON.stringify(block.type)} is unknown]` };
   }
 }
 
@@ -59,47 +61,65 @@ interface EmbeddedResource {
   readonly blob?: unknown;
 }
 
-function embedded(block: ContentBlock, facts: MediaSupport): TextPart | MediaPart {
+function embedded(block: ContentBlock): TextPart | MediaPart {
   const { uri, text, blob, mimeType } = (block as unknown as { resource: EmbeddedResource }).resource; // type "resource"
-  if (typeof text === "string") {
-    return { type: "text", text: `<resource uri=${JSON.stringify(String(uri))}>\n${text}\n</resource>` };
-  }
-  const mediaType = String(mimeType ?? "");
-  const kind = (["image", "audio"] as const).find((each) => mediaType.startsWith(`${each}/`));
-  const takes = kind === "image" ? facts.takesImages : kind === "audio" && facts.takesAudio;
-  if (kind === undefined || !takes) throw refused(facts.name, `${String(uri)} (${mediaType || "binary"})`);
-  return { type: kind, mediaType, data: String(blob) };
-}
-
-function refused(model: string, what: string): RequestError {
-  const message = `${model} does not take ${what}: leave it out, or choose another model (/model)`;
-  return new RequestError("invalid_params", message, {
-    data: { reason: "unsupported_content", path: "/prompt" },
+  const name = String(uri);
+  const quoted = (words: string): TextPart => ({
+    type: "text",
+    text: `<resource uri=${JSON.stringify(name)}>\n${words}\n</resource>`,
   });
+  if (typeof text === "string") return quoted(text);
+  const data = String(blob);
+  const bytes = Buffer.from(data, "base64");
+  const mediaType = typeof mimeType === "string" ? plainType(mimeType) : sniffedType(bytes);
+  const type = (["image", "audio"] as const).find((each) => mediaType.startsWith(`${each}/`));
+  if (type !== undefined) return { type, mediaType, data, name };
+  const words = mediaType === pdfType ? undefined : utf8Of(bytes);
+  return words === undefined ? { type: "document", mediaType, data, name } : quoted(words);
 }
 
-/** Throws RequestError "invalid_params" for an image that is too large for every provider. */
-export function checkImages(prompt: readonly ContentBlock[]): void {
-  for (const [i, block] of prompt.entries()) {
-    const data = block.type === "image" && isForModel(block) ? String(block.data) : undefined;
-    const problem = data === undefined ? undefined : imageProblem(Buffer.from(data, "base64"));
-    if (problem === undefined) continue;
-    throw new RequestError("invalid_params", `the image cannot be sent: ${problem}`, {
-      data: { reason: "image_too_large", path: `/prompt/${i}` },
-    });
+/** Without parameters such as a charset. */
+function plainType(mimeType: string): string {
+  return (mimeType.split(";")[0] ?? "").trim().toLowerCase();
+}
+
+function sniffedType(bytes: Uint8Array): string {
+  return (
+    imageTypeOf(bytes) ?? (Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "%PDF-" ? pdfType : "")
+  );
+}
+
+/** Undefined for bytes that are not text. */
+function utf8Of(bytes: Uint8Array): string | undefined {
+  if (isBinary(bytes)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
   }
 }
 
-/** Replaces media that this model does not accept by a note; they may have been sent to another model. */
-export function withoutUnsupportedMedia(
+/** Tells the user which parts of the prompt the model will not get. */
+export async function tellOfUnusedMedia(
+  turn: Turn,
+  parts: readonly (TextPart | MediaPart)[],
+  facts: MediaFacts,
+): Promise<void> {
+  for (const part of parts) {
+    const problem = part.type === "text" ? undefined : mediaProblem(part, facts);
+    if (part.type === "text" || problem === undefined) continue;
+    await tell(turn, `${part.name ?? `The ${part.type}`} was left out: ${problem}.`);
+  }
+}
+
+/** Replaces media that this model does not take by a note; they may have been sent to another model. */
+export function withoutUnusedMedia(
   messages: readonly ModelMessage[],
-  { takesImages, takesAudio }: Pick<ModelFacts, "takesImages" | "takesAudio">,
+  facts: MediaFacts,
 ): readonly ModelMessage[] {
   const kept = (part: TextPart | MediaPart): TextPart | MediaPart => {
-    if ((part.type === "image" && !takesImages) || (part.type === "audio" && !takesAudio))
-      return { type: "text", text: `[${part.type} left out: this model does not take it]` };
-    const problem = part.type === "image" ? imageProblem(Buffer.from(part.data, "base64")) : undefined;
-    return problem === undefined ? part : { type: "text", text: `[image left out: ${problem}]` };
+    const problem = part.type === "text" ? undefined : mediaProblem(part, facts);
+    return part.type === "text" || problem === undefined ? part : mediaNote(part, problem);
   };
   return messages.map((message) => {
     if (message.role === "user") return { ...message, content: message.content.map(kept) };

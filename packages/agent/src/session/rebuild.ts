@@ -1,6 +1,13 @@
 // Rebuilds the model's transcript and the remembered permissions from a session's history.
 
-import type { ContentBlock, Entry, PermissionOption, PermissionRequest, SessionUpdate } from "@parley/acp";
+import {
+  type ContentBlock,
+  type Entry,
+  type PermissionOption,
+  type PermissionRequest,
+  type SessionUpdate,
+  textOf,
+} from "@parley/acp";
 import type { PermissionOutcome, ToolCallContent } from "@parley/acp/model";
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";
@@ -10,9 +17,6 @@ import { keptKey } from "./compaction.ts";
 import { isForModel, userParts } from "./prompt-content.ts";
 import type { SessionState } from "./session-state.ts";
 import type { Transcript } from "./transcript.ts";
-
-/** Unsupported media are filtered later, when the model is known. */
-const takesAll = { name: "the model", takesImages: true, takesAudio: true } as const;
 
 /**
  * `until` is the id of the message being answered: it and all later entries are not history yet.
@@ -40,7 +44,7 @@ export async function rebuild(
       if (chosen !== undefined) state.grants.remember(remembered(chosen), chosen.kind === "allow_always");
       if (ask?.subject?.type === "tool_call" && !chosen?.kind.startsWith("allow_"))
         rebuilding.refuse(ask.subject.toolCall.toolCallId, chosen !== undefined);
-    } else if (entry.kind === "result") rebuilding.outcome(entry.messageId);
+    } else if (entry.kind === "result") rebuilding.outcome(entry.messageId, entry.result.stopReason);
     else if (entry.kind === "update") {
       rebuilding.update(entry.update);
       keepFacts(entry.update, state);
@@ -99,14 +103,21 @@ class Rebuilding {
   prompt(prompt: Extract<Entry, { kind: "prompt" }>["prompt"], messageId: string): void {
     this.end();
     const reading = readPrompt(prompt);
-    if (this.#open.size === 0) this.#isLocal = reading.type === "local";
+    if (this.#open.size === 0) {
+      this.#isLocal = reading.type === "local";
+      this.#transcript.beginTurn();
+    }
     this.#open.add(messageId);
-    if (reading.type === "prompt") this.#transcript.addUser(userParts(reading.prompt, takesAll));
+    if (reading.type === "prompt") this.#transcript.addUser(userParts(reading.prompt));
     else if (reading.command === "clear") this.#transcript.clear();
   }
 
-  outcome(messageId: string): void {
+  outcome(messageId: string, stopReason: string): void {
     this.#open.delete(messageId);
+    if (stopReason !== "refusal") return;
+    this.#text = "";
+    this.#calls = new Map();
+    this.#transcript.forgetTurn();
   }
 
   update(update: SessionUpdate): void {
@@ -171,7 +182,7 @@ class Rebuilding {
 
   #compaction(update: Extract<SessionUpdate, { sessionUpdate: "compaction_update" }>): void {
     if (update.status !== "completed") return;
-    const summary = (update.summary ?? []).map((block) => (block.type === "text" ? block.text : "")).join("");
+    const summary = textOf(update.summary ?? []);
     if (summary === "") return;
     this.end();
     const kept = update._meta?.[keptKey];

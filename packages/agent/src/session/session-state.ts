@@ -2,6 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import { type AgentSession, RequestError, type Turn } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { AvailableCommand, Usage } from "@parley/acp/model";
 import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
 import type { ModelFacts, TokenUsage } from "../model/model.ts";
@@ -83,15 +84,25 @@ export class SessionState {
   }
 
   spend(usage: TokenUsage, { price }: ModelFacts): void {
-    const { totalTokens = 0, inputTokens = 0, outputTokens = 0 } = this.turnTokens ?? {};
+    const before = this.turnTokens ?? { totalTokens: 0, inputTokens: 0, outputTokens: 0 };
     this.turnTokens = {
-      totalTokens: totalTokens + usage.input + usage.output,
-      inputTokens: inputTokens + usage.input,
-      outputTokens: outputTokens + usage.output,
+      totalTokens: before.totalTokens + usage.input + usage.output,
+      inputTokens: before.inputTokens + usage.input,
+      outputTokens: before.outputTokens + usage.output,
+      ...optional({
+        thoughtTokens: sum(before.thoughtTokens, usage.thinking),
+        cachedReadTokens: sum(before.cachedReadTokens, usage.cachedInput),
+        cachedWriteTokens: sum(before.cachedWriteTokens, usage.cacheWrite),
+      }),
     };
     const cost = costOf(price, usage);
     if (cost !== undefined) this.cost = (this.cost ?? 0) + cost;
   }
+}
+
+/** Undefined when no request reported it. */
+function sum(before: number | undefined, more: number | undefined): number | undefined {
+  return before === undefined && more === undefined ? undefined : (before ?? 0) + (more ?? 0);
 }
 
 /** Distinguishes a directory from one created later at the same path. */

@@ -166,7 +166,7 @@ test("A104 commands while the agent works are answered, and the work goes on", {
   const second = session.prompt("/permissions");
   const third = session.prompt([
     { type: "text", text: "look" },
-    { type: "image", mimeType: "image/png", data: "AAAA" },
+    { type: "resource", resource: { uri: "file:///a.png", mimeType: "image/png", blob: "AAAA" } },
   ]);
   goOn.resolve();
   await Promise.all([first.result, second.result, third.result]);
@@ -192,4 +192,40 @@ inEveryVersion("two sessions of one agent know nothing of one another", {}, asyn
   await other.prompt("hello").result;
   assert.equal(model.requests[1]?.messages.length, 1);
   assert.equal(said(updates), "two");
+});
+
+inEveryVersion("the agent takes a message while it works, on every version", {}, async (setup) => {
+  const speaking = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const model = scriptedModel([
+    async function* () {
+      yield { type: "text", text: "Done. " };
+      speaking.resolve();
+      await goOn.promise;
+      yield { type: "end", cause: "stop", usage: undefined };
+    },
+    says("And blue."),
+  ]);
+  const { session, updates } = await talk({ ...setup, tools, models: [model] });
+  const first = session.prompt("go");
+  await speaking.promise;
+  const second = session.steer("but in blue");
+  goOn.resolve();
+  assert.equal((await first).stopReason, "end_turn");
+  assert.equal((await second).joined, true);
+  assert.equal(said(updates), "Done. And blue.");
+});
+
+inEveryVersion("A115 A116 A117 sessions can be archived and named by the user", {}, async (setup) => {
+  const unstable = ["archive", "session_title", "session_status", "auth_status"] as const;
+  const model = scriptedModel([says("one"), says("two")]);
+  const { session, agent } = await talk({ ...setup, tools, models: [model], clientDefinition: { unstable } });
+  assert.equal((await agent.authStatus()).state, "not_required");
+  assert.equal(await session.setTitle("Mine"), "Mine");
+  await session.prompt("a long question").result;
+  assert.equal((await agent.sessionStatus(session.sessionId)).status, "open");
+  await agent.archiveSession(session.sessionId);
+  assert.deepEqual((await agent.listSessions()).sessions, []);
+  const [listed] = (await agent.listSessions({ archived: "only" })).sessions;
+  assert.equal(listed?.title, "Mine", "the agent's own title does not replace it");
 });

@@ -3,6 +3,7 @@
 import type { Model, ModelMessage } from "../model/model.ts";
 import { charactersPerToken } from "../model/tokens.ts";
 import type { CodingTurn } from "./session-state.ts";
+import { tell } from "./tell.ts";
 
 interface Shortened {
   readonly uri: string;
@@ -25,7 +26,7 @@ export async function shortenAttachments(
   state.counted = undefined;
   for (const { uri, from, to } of shortened) {
     const note = `${uri} does not fit into the model: it gets ${size(to)} of ${size(from)}, the beginning and the end.`;
-    await (turn.client.capabilities.notices ? turn.notice("warning", note) : turn.think(`${note}\n`));
+    await tell(turn, note);
   }
 }
 

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { AgentSession, ContentBlock } from "@parley/acp";
+import { type AgentSession, textOf } from "@parley/acp";
 import type { Mode } from "../permissions/modes.ts";
 import type { Job, Vetoes } from "../tools/base/tool.ts";
 
@@ -31,7 +31,7 @@ export interface SystemPromptOptions {
 
 export function systemPrompt(session: AgentSession, { mode, context, jobs }: SystemPromptOptions): string {
   const { systemPrompt: given, roots, cwd } = session;
-  const theirs = given === undefined ? "" : textOf(given.content);
+  const theirs = given === undefined ? "" : given.content.map((block) => textOf(block)).join("\n");
   const ours = given?.mode === "override" ? [] : [identity];
   const files = context.map(
     ({ path, text }) => `<instructions from=${JSON.stringify(path)}>\n${text.trim()}\n</instructions>`,
@@ -42,10 +42,6 @@ export function systemPrompt(session: AgentSession, { mode, context, jobs }: Sys
   return [...ours, theirs, ...files, modeRules[mode], place.join("\n"), beside.join("\n")]
     .filter((part) => part !== "")
     .join("\n\n");
-}
-
-function textOf(content: readonly ContentBlock[]): string {
-  return content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }
 
 const fileName = "AGENTS.md";

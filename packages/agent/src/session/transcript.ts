@@ -8,6 +8,8 @@ export class Transcript {
   /** Calls of the last message that have no outcome yet, in their order. */
   #open: readonly ToolCallPart[] = [];
   readonly #outcomes = new Map<string, ToolOutcome>();
+  /** The messages before the current turn. */
+  #before: readonly ModelMessage[] = [];
 
   /** The messages to send. Running calls are not included. */
   get messages(): readonly ModelMessage[] {
@@ -59,7 +61,21 @@ export class Transcript {
     return true;
   }
 
+  /** Call it before the message of the user that begins a turn. */
+  beginTurn(): void {
+    this.#before = this.#messages.slice();
+  }
+
+  /** Removes the message that began the turn, and everything after it. */
+  forgetTurn(): void {
+    const before = this.#before;
+    this.clear();
+    this.#before = before;
+    this.#messages = before.slice();
+  }
+
   clear(): void {
+    this.#before = [];
     this.#messages = [];
     this.#open = [];
     this.#outcomes.clear();

@@ -10,9 +10,11 @@ import {
   type ClientConnection,
   type ClientDefinition,
   type ClientSession,
+  type ContentBlock,
   client,
   type PermissionRequest,
   type SessionUpdate,
+  textOf,
 } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
@@ -162,21 +164,21 @@ export async function talk(options: TalkOptions): Promise<Talk> {
 }
 
 export function said(updates: readonly SessionUpdate[]): string {
-  return chunks(updates, "agent_message_chunk");
+  return texts(updates, "agent_message");
 }
 
 export function thought(updates: readonly SessionUpdate[]): string {
-  return chunks(updates, "agent_thought_chunk");
+  return texts(updates, "agent_thought");
 }
 
-function chunks(
-  updates: readonly SessionUpdate[],
-  kind: "agent_message_chunk" | "agent_thought_chunk",
-): string {
+/** In pieces and, in a history, as whole messages. */
+function texts(updates: readonly SessionUpdate[], kind: "agent_message" | "agent_thought"): string {
   return updates
-    .map((update) =>
-      update.sessionUpdate === kind && update.content.type === "text" ? update.content.text : "",
-    )
+    .map((update) => {
+      if (update.sessionUpdate === `${kind}_chunk` && "content" in update)
+        return textOf((update as { content: ContentBlock }).content);
+      return update.sessionUpdate === kind ? textOf(update.content ?? []) : "";
+    })
     .join("");
 }
 

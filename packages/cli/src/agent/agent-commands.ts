@@ -13,8 +13,9 @@ export const agentCommands: readonly Command[] = [
     summary: "Serve Parley's coding agent on stdin and stdout, for any ACP editor",
     details:
       "Editors start this command; --setup prints the settings to paste into yours. Without a configured model the agent works " +
-      'offline and follows fixed rules: "look around", "read FILE", "replace "a" with "b" in FILE", "run the tests", or a list of ' +
-      "these. To use a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or store a key with parley agent login; " +
+      'offline and follows fixed rules: "list", "read FILE", "replace "a" with "b" in FILE", "run COMMAND", or several of these joined ' +
+      'with "then". ' +
+      "To use a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or store a key with parley agent login; " +
       "docs/models.md lists the providers. Sessions are stored in the data directory and can be loaded again. Settings are in parley/config.json in the config " +
       "directory (config/config.json in PARLEY_HOME); options and environment variables override them.",
     options: {
@@ -28,6 +29,7 @@ export const agentCommands: readonly Command[] = [
         "PROVIDER/NAME, or offline (default: PARLEY_MODEL, then the config file, then the first provider with a key)",
       ),
       "no-history": flag("Keep sessions in memory only; they end with the process"),
+      "no-notice": flag("Do not say that the model is offline; otherwise it is said once a day"),
       login: option(
         "PROVIDER",
         "Ask for the provider's key, store it and exit (for editors with terminal logins)",
@@ -36,6 +38,8 @@ export const agentCommands: readonly Command[] = [
         completes: ["zed", "jetbrains", "neovim", "emacs", "vscode"],
       }),
     },
+    ownsOutput: true,
+    examples: ["parley agent --setup zed", "parley agent --model ollama/qwen3 --mode code"],
     load: async () => (await import("./agent.ts")).run,
   },
   {
@@ -50,6 +54,7 @@ export const agentCommands: readonly Command[] = [
       check: flag("Verify the key with the provider before storing it"),
     },
     json: true,
+    examples: ["parley agent login anthropic", "parley agent login openai --check < key.txt"],
     load: async () => (await import("./agent-login.ts")).login,
   },
   {
@@ -58,6 +63,7 @@ export const agentCommands: readonly Command[] = [
     positionals: "[PROVIDER]",
     options: { provider },
     json: true,
+    examples: ["parley agent logout anthropic"],
     load: async () => (await import("./agent-login.ts")).logout,
   },
 ];

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
-import { client, type PermissionRequest, type SessionUpdate } from "@parley/acp";
+import { client, type PermissionRequest, type SessionUpdate, textOf } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
 import { spawnTransport } from "@parley/acp/node";
 import { launcher } from "../../../acp/test/support/programs.ts";
@@ -40,9 +40,10 @@ async function start(env: Record<string, string>, version: ProtocolVersion, args
 
 function said(updates: readonly SessionUpdate[]): string {
   return updates
-    .map((u) =>
-      u.sessionUpdate === "agent_message_chunk" && u.content.type === "text" ? u.content.text : "",
-    )
+    .map((u) => {
+      if (u.sessionUpdate === "agent_message_chunk") return textOf(u.content);
+      return u.sessionUpdate === "agent_message" ? textOf(u.content ?? []) : "";
+    })
     .join("");
 }
 

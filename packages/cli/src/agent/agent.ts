@@ -19,21 +19,23 @@ export async function run(invocation: Invocation): Promise<number | undefined> {
   const config = withMode(await readAgentConfig(), invocation.values);
   return serve(config, {
     hasHistory: invocation.values["no-history"] !== true,
+    hasNotice: invocation.values["no-notice"] !== true,
     model: typeof model === "string" ? model : undefined,
   });
 }
 
 async function printSetup(editor: string): Promise<number> {
+  const { usageError, watchOutput } = await import("../command/command.ts");
   const { editors, setupFor } = await import("./agent-setup.ts");
   const { launcher } = await import("../settings/installation.ts");
   const setup = setupFor(editor, launcher);
   if (setup === undefined) {
-    const { usageError } = await import("../command/command.ts");
     throw usageError(
       `--setup: expected one of ${editors.join(", ")}, got ${editor}`,
       "see parley help agent",
     );
   }
+  watchOutput();
   // stdout has only the block, so that it can be piped
   process.stderr.write(`Put this into ${setup.where}:\n`);
   process.stdout.write(`${setup.block}\n`);
@@ -44,15 +46,18 @@ interface ServeOptions {
   readonly model: string | undefined;
   /** Sessions are stored. */
   readonly hasHistory: boolean;
+  /** The user is told once a day that the model is offline. */
+  readonly hasNotice: boolean;
 }
 
-async function serve(config: AgentConfig, { model, hasHistory }: ServeOptions): Promise<number> {
-  const [{ codingAgent }, accounts, { sqliteStore }, { credentialsPath, dataFolder }] = await Promise.all([
-    import("@parley/agent"),
-    import("@parley/agent/internal"),
-    import("@parley/acp/node"),
-    import("../settings/data-folder.ts"),
-  ]);
+async function serve(config: AgentConfig, { model, hasHistory, hasNotice }: ServeOptions): Promise<number> {
+  const [{ codingAgent }, accounts, { sqliteStore }, { credentialsPath, dataFolder, isFirstToday }] =
+    await Promise.all([
+      import("@parley/agent"),
+      import("@parley/agent/internal"),
+      import("@parley/acp/node"),
+      import("../settings/data-folder.ts"),
+    ]);
   const version = ownVersion();
   const { mode, effort, autoApprove, maxTurnRequests: maxRequests, privateHosts } = config;
   const credentials = accounts.credentialsFile(credentialsPath());
@@ -66,6 +71,7 @@ async function serve(config: AgentConfig, { model, hasHistory }: ServeOptions): 
     configured: account.models,
     version,
     ...(hasHistory && { store: sqliteStore({ path: join(dataFolder(), "sessions.db") }) }),
+    offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
     ...optional({ mode, effort, autoApprove, maxRequests, privateHosts }),
     log: (level, message, data) => {
       if (level === "error" || level === "warn") console.error(`parley agent: ${message}`, data ?? "");

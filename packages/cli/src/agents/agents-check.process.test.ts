@@ -88,6 +88,19 @@ test("commands that an agent names after it has answered are waited for", patien
   assert.match(stdout, /^commands: +\/test/m);
 });
 
+test("the session is opened where --cwd says, and that must be a directory", patience, (t) => {
+  const { parley, agent, folder } = agentHome(t);
+  // the title of a command says where the session is
+  const here = {
+    steps: [{ availableCommands: [{ type: "command", name: "here", description: "{{cwd}}" }] }],
+  };
+  const command = agent({ editions: ["v2"], open: here } as never);
+  const { stdout } = parley(["agents", "check", "--cwd", folder, "--", ...command]);
+  assert.match(stdout, new RegExp(`/here +${folder}`));
+  const wrong = parley(["agents", "check", "--cwd", `${folder}/none`, "--", ...command]);
+  assert.deepEqual([wrong.status, /--cwd: .*none is not a directory/.test(wrong.stderr)], [2, true]);
+});
+
 test("an agent that offers nothing is said to", patience, (t) => {
   const { parley, agent } = agentHome(t);
   const { stdout } = parley(["agents", "check", "--", ...agent({})]);

@@ -1,12 +1,13 @@
 // `parley agents check`: starts an agent and prints its name, features and login state.
 
+import { statSync } from "node:fs";
 import { optional } from "@parley/acp/internal";
 import { type AgentEntry, loginCommandFor } from "@parley/client/internal";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
-import { secondsOption } from "../command/option-values.ts";
+import { directoryOption, secondsOption } from "../command/option-values.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
-import { safeLine } from "../terminal/sanitise.ts";
+import { escapedLine, safeLine } from "../terminal/sanitise.ts";
 import { type AgentFacts, commandLines, optionLines, probeAgent } from "./probe-agent.ts";
 import { launchFailure } from "./with-agent.ts";
 
@@ -20,9 +21,14 @@ export async function run({ words, argv, values, json }: Invocation): Promise<nu
   const { entry } = await chooseAgent(name, argv);
   const timeoutMs = secondsOption(values, "timeout");
   const timeouts = optional({ handshakeTimeoutMs: timeoutMs, sessionTimeoutMs: timeoutMs });
-  const found = await probeAgent(entry, { ...timeouts, commandsTimeoutMs }).catch((error: unknown) => {
-    throw launchFailure(error);
-  });
+  const cwd = directoryOption(values);
+  if (cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw usageError(`--cwd: ${escapedLine(cwd)} is not a directory`, "see parley help agents check");
+  const found = await probeAgent(entry, { ...timeouts, ...optional({ cwd }), commandsTimeoutMs }).catch(
+    (error: unknown) => {
+      throw launchFailure(error);
+    },
+  );
   const facts = await withoutSecrets(found, argv);
   printAnswer(await withoutSecrets(described(entry, facts), argv), facts, json);
   if (facts.session === "ok") return 0;

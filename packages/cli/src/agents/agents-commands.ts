@@ -10,6 +10,8 @@ export const agentsCommands: readonly Command[] = [
     summary: "List known agents and whether they are installed",
     details: "A star marks the default agent. To change it, set client.agent in the config file.",
     json: true,
+    examples: ["parley agents", "parley agents list --json"],
+    isDefault: true,
     load: async () => (await import("./manage-agents.ts")).listAgents,
   },
   {
@@ -20,8 +22,23 @@ export const agentsCommands: readonly Command[] = [
       "session for another reason.",
     positionals: "[NAME] [-- COMMAND [ARGUMENTS]]",
     completes: "agent",
-    options: { timeout },
+    options: {
+      cwd: option(
+        "DIR",
+        "Start the agent and open the session here (default: a temporary folder for the session)",
+        {
+          short: "C",
+          completes: "directory",
+        },
+      ),
+      timeout,
+    },
     json: true,
+    examples: [
+      "parley agents check claude",
+      "parley agents check claude --cwd ~/project",
+      "parley agents check -- my-agent --acp",
+    ],
     load: async () => (await import("./agents-check.ts")).run,
   },
   {
@@ -43,6 +60,10 @@ export const agentsCommands: readonly Command[] = [
       force: flag("Replace an agent of the same name, including a built-in one"),
     },
     json: true,
+    examples: [
+      "parley agents add mine -- node ./my-agent.ts",
+      'parley agents add hosted --url wss://agents.example.org/acp --header "Authorization=Bearer TOKEN"',
+    ],
     load: async () => (await import("./manage-agents.ts")).addAgent,
   },
   {
@@ -51,6 +72,7 @@ export const agentsCommands: readonly Command[] = [
     positionals: "NAME",
     completes: "agent",
     json: true,
+    examples: ["parley agents remove mine"],
     load: async () => (await import("./manage-agents.ts")).removeAgent,
   },
   {
@@ -62,6 +84,7 @@ export const agentsCommands: readonly Command[] = [
     positionals: "NAME [METHOD] | [METHOD] -- COMMAND [ARGUMENTS]",
     completes: "agent",
     json: true,
+    examples: ["parley agents login claude"],
     load: async () => (await import("./agents-login.ts")).logIn,
   },
   {
@@ -70,6 +93,7 @@ export const agentsCommands: readonly Command[] = [
     positionals: "NAME",
     completes: "agent",
     json: true,
+    examples: ["parley agents logout claude"],
     load: async () => (await import("./agents-login.ts")).logOut,
   },
 ];

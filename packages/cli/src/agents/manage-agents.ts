@@ -11,6 +11,7 @@ import { commandToType } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { readAgents } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
+import { columnsOf, wrapLine } from "../terminal/wrap-line.ts";
 
 export async function listAgents({ json }: Invocation): Promise<number> {
   const { agents, preferred } = await readAgents();
@@ -22,7 +23,9 @@ export async function listAgents({ json }: Invocation): Promise<number> {
     ({ name, isDefault, state }) => `${isDefault ? "*" : " "} ${name.padEnd(width)}  ${state}`,
   );
   const data = listed.map(({ state: _state, ...rest }) => rest);
-  return printAnswer(lines.map(escapedLine).join("\n"), { agents: data }, json);
+  const columns = columnsOf(process.stdout);
+  const shown = lines.map((line) => wrapLine(escapedLine(line), columns, " ".repeat(width + 4)));
+  return printAnswer(shown.join("\n"), { agents: data }, json);
 }
 
 function facts(entry: AgentEntry) {

@@ -32,14 +32,19 @@ export interface AgentFacts extends SessionFacts {
 export interface ProbeOptions {
   readonly handshakeTimeoutMs?: number;
   readonly sessionTimeoutMs?: number;
+  /** Where it is started and opens the session. Default: it is started here and opens the session in a temporary folder. */
+  readonly cwd?: string;
   /** How long to wait for its commands. Default 0. */
   readonly commandsTimeoutMs?: number;
 }
 
 /** Rejects with a LaunchError when the agent does not start. */
 export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}): Promise<AgentFacts> {
-  const { handshakeTimeoutMs } = options;
+  const { handshakeTimeoutMs, cwd } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-check-")));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  // the command may end early, for example when nobody reads its output
+  process.once("exit", remove);
   let keys: readonly string[] = [];
   const launched = await launchAgent(entry, {
     definition: {
@@ -47,18 +52,20 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
       version: ownVersion(),
       connection: optional({ handshakeTimeoutMs }),
     },
-    // started in this folder, like a run: its command may name files here
+    // like a run: its command may name files here
+    ...optional({ cwd }),
     env: agentCredentials(entry.name),
     onEvent: (event) => {
       if (event.kind === "starting") ({ keys } = event);
     },
   }).catch((error: unknown) => {
-    rmSync(folder, { recursive: true, force: true });
+    process.off("exit", remove);
+    remove();
     throw error;
   });
   try {
     const { agent, handshakeMs } = launched;
-    const { session, facts } = await probeSession(agent, folder, options);
+    const { session, facts } = await probeSession(agent, cwd ?? folder, options);
     return {
       name: agent.info?.name ?? entry.name,
       title: agent.info?.title ?? agent.info?.name ?? entry.title ?? entry.name,
@@ -76,7 +83,8 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
     };
   } finally {
     await launched.close();
-    rmSync(folder, { recursive: true, force: true });
+    process.off("exit", remove);
+    remove();
   }
 }
 

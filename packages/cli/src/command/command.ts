@@ -44,6 +44,10 @@ export interface Command {
   readonly summary: string;
   /** Longer text for `parley help NAME`; help wraps its lines. */
   readonly details?: string;
+  /** Command lines for help, each as it can be typed. Every listed command has one. */
+  readonly examples?: readonly string[];
+  /** The first word alone means this command: `parley sessions` is `parley sessions list`. */
+  readonly isDefault?: boolean;
   /** The positional arguments as help shows them, `FILE...`. Absent: the command takes none. */
   readonly positionals?: string;
   readonly completes?: Completion;
@@ -52,6 +56,8 @@ export interface Command {
   readonly options?: Readonly<Record<string, Option>>;
   /** Not listed in help: other programs start it. */
   readonly internal?: boolean;
+  /** It writes to stdout by its own means, usually another program's messages. */
+  readonly ownsOutput?: boolean;
   /** Supports `--json`. */
   readonly json?: boolean;
   readonly load: () => Promise<Run>;
@@ -93,18 +99,27 @@ export function usageError(message: string, hint: string): CommandError {
 
 /** Prints text for people, or `{"v":1,"data":…}` for scripts. Returns the exit code 0. */
 export function printAnswer(text: string, data: unknown, json: boolean): number {
-  exitOnClosedOutput();
   process.stdout.write(`${json ? escapedJson({ v: 1, data }) : text}\n`);
   return 0;
 }
 
-/** Exits like a process killed by SIGPIPE when the reader stops early, as in `parley trace show x.trace | head`. */
-export function exitOnClosedOutput(): void {
-  if (process.stdout.listeners("error").includes(outputFailed)) return;
-  process.stdout.on("error", outputFailed);
+type OutputFailure = (error: NodeJS.ErrnoException) => void;
+
+let onOutputFailure: OutputFailure | undefined;
+
+/**
+ * Handles a closed or failing stdout. By default the process exits like one killed by SIGPIPE when the reader stops
+ * early, as in `parley doctor | head`. A closed stderr is ignored.
+ */
+export function watchOutput(handler: OutputFailure = exitWithoutOutput): void {
+  const isWatched = onOutputFailure !== undefined;
+  onOutputFailure = handler;
+  if (isWatched) return;
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => onOutputFailure?.(error));
+  process.stderr.on("error", () => undefined);
 }
 
-function outputFailed(error: NodeJS.ErrnoException): void {
+function exitWithoutOutput(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") process.exit(128 + 13);
   // usually a full disk
   process.stderr.write(`parley: cannot write the output: ${error.message}\n`);

@@ -1,8 +1,12 @@
 // Writes help texts and docs/cli.md from the command tables.
 
+import { columnsOf, wrapLine } from "../terminal/wrap-line.ts";
 import type { Command, Invocation, Option } from "./command.ts";
 
-const lineWidth = 100;
+/** Narrower on a narrow terminal. */
+function lineWidth(): number {
+  return Math.max(60, Math.min(100, columnsOf(process.stdout) ?? 100));
+}
 
 /** `parley --help`. */
 export function overview(commands: readonly Command[]): string {
@@ -35,6 +39,9 @@ export function familyHelp(name: string, family: readonly Command[]): string {
     "commands:",
     ...columns(family.map((command): [string, string] => [command.name, command.summary])),
     "",
+    ...family
+      .filter(({ isDefault }) => isDefault === true)
+      .map((command) => `parley ${name} alone is parley ${command.name}.`),
     `See parley help ${name} COMMAND for one of them.`,
   ].join("\n");
 }
@@ -52,10 +59,13 @@ export function commandHelp(command: Command): string {
     `parley ${command.name}: ${command.summary}`,
     "",
     `usage: parley ${command.name} [OPTIONS]${positionals}`,
-    ...(command.details === undefined ? [] : ["", ...wrapped(command.details, lineWidth)]),
+    ...(command.details === undefined ? [] : ["", ...wrapped(command.details, lineWidth())]),
     "",
     "options:",
     ...columns(rows),
+    ...(command.examples === undefined
+      ? []
+      : ["", "examples:", ...command.examples.map((line) => `  ${line}`)]),
   ].join("\n");
 }
 
@@ -75,7 +85,7 @@ function optionSummary(option: Option): string {
 function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.flatMap(([label, text]) =>
-    wrapped(text, lineWidth - width - 4).map(
+    wrapped(text, lineWidth() - width - 4).map(
       (line, at) => `  ${(at === 0 ? label : "").padEnd(width)}  ${line}`,
     ),
   );
@@ -83,23 +93,7 @@ function columns(rows: readonly (readonly [string, string])[]): string[] {
 
 /** Line breaks of the text stay; further ones are put between words. */
 function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const paragraph of text.split("\n")) {
-    // keeps the indentation of short lines
-    if (paragraph.length <= width) {
-      lines.push(paragraph);
-      continue;
-    }
-    let line = "";
-    for (const word of paragraph.split(" ")) {
-      if (line !== "" && line.length + 1 + word.length > width) {
-        lines.push(line);
-        line = word;
-      } else line = line === "" ? word : `${line} ${word}`;
-    }
-    lines.push(line);
-  }
-  return lines;
+  return text.split("\n").flatMap((paragraph) => wrapLine(paragraph, width).split("\n"));
 }
 
 export function printCliPage(_: Invocation, tables: readonly Command[]): number {

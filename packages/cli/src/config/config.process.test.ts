@@ -38,6 +38,7 @@ test("a value that could not be used is refused, and nothing is written", patien
     [["agent.mode", "yolo"], /agent\.mode must be one of ask, code, architect, chat, got another text/],
     [["agents.x.url", "ftp://x"], /agents\.x has a url that is neither/],
     [["client.mcpServers.x.url", "7"], /client\.mcpServers\.x\.url must be a text, got 7/],
+    [["agent.model", "foo/bar"], /agent\.model: The model "foo\/bar" has an unknown provider/],
     [["agent.mod", "code"], /agent\.mod is not known; there are .*mode/],
     [["agent..mode", "code"], /is not the name of a value/],
     [["agent.mode"], /expected a name and a value/],
@@ -52,6 +53,20 @@ test("a value that could not be used is refused, and nothing is written", patien
   const { status, stderr } = parley(["config", "set", "agent.mode", "code"]);
   assert.deepEqual([status, /config\.json:1:2: not JSON/.test(stderr)], [2, true]);
   assert.equal(readFileSync(configFile(), "utf8"), "{");
+});
+
+test("a model without a provider is found by the check, and --model overrides it", patience, (t) => {
+  const { parley, keep } = agentHome(t);
+  keep({ agent: { model: "foo/bar" } });
+  const { status, stderr } = parley(["config", "check"]);
+  assert.deepEqual(
+    [status, /agent\.model: The model "foo\/bar" has an unknown provider/.test(stderr)],
+    [2, true],
+  );
+  const run = parley(["run", "--no-history", "--model", "offline", "hello"]);
+  assert.equal(run.status, 0, run.stderr);
+  // it can be corrected by the same command
+  assert.equal(parley(["config", "set", "agent.model", "offline"]).status, 0);
 });
 
 test("secrets are not shown", patience, (t) => {

@@ -16,7 +16,10 @@ import { escapedLine } from "../terminal/sanitise.ts";
 /** Prints everything, or one value. */
 export async function show({ positionals, json }: Invocation): Promise<number> {
   const path = positionals.length === 0 ? [] : configKey(positionals[0]);
-  const config = await parsedConfig(await configText(), (text) => process.stderr.write(`parley: ${text}\n`));
+  const text = await configText();
+  if (text === "" && !json)
+    process.stderr.write(`parley: ${configPath()} does not exist yet; parley config set creates it\n`);
+  const config = await parsedConfig(text, (warning) => process.stderr.write(`parley: ${warning}\n`));
   // secrets are hidden by position and by value
   const value = await withoutSecrets(hideSecrets(valueAt(config, path), path));
   if (value === undefined) {

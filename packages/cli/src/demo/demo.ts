@@ -59,7 +59,7 @@ function nextSteps(): string {
   return `Next, in a project of your own:
 
   # one prompt, printed as it goes
-  ${parley} run "look around"
+  ${parley} run "read README.md"
   # any other agent that is installed
   ${parley} run -a claude "fix it"
   # the same agent in an editor
@@ -73,7 +73,7 @@ function nextSteps(): string {
 async function runTypedPrompt(options: RunOptions): Promise<number> {
   process.stdout.write(
     `This is a temporary folder with ${Object.keys(files).join(" and ")}. Type one task, for example:
-look around; read notes.txt; replace "bread" with "cake" in notes.txt; run ls -l
+list; read notes.txt; replace "bread" with "cake" in notes.txt; run ls -l
 `,
   );
   const { createInterface } = await import("node:readline/promises");

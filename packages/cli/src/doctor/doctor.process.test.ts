@@ -30,7 +30,7 @@ test("a machine on which everything works is told so, and what could be there", 
 test("an agent that does not exist is a usage error, before anything is looked at", patience, (t) => {
   const { status, stdout, stderr } = agentHome(t).parley(["doctor", "--agent", "nope"]);
   assert.deepEqual([status, stdout], [2, ""]);
-  assert.match(stderr, /unknown agent nope\n/);
+  assert.match(stderr, /unknown agent nope; known agents: parley, /);
 });
 
 test("what is broken is told with what to do: agents, logins, the model", patience, (t) => {

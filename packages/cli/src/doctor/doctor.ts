@@ -1,10 +1,10 @@
 // `parley doctor`: diagnoses the installation and suggests fixes.
 
-import { type Invocation, printAnswer, usageError } from "../command/command.ts";
+import { type Invocation, printAnswer } from "../command/command.ts";
 import { secondsOption, textOption } from "../command/option-values.ts";
 import { commandToType } from "../settings/installation.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
-import { readAgents } from "../settings/named-agent.ts";
+import { readAgents, unknownAgent } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import {
   examineAgents,
@@ -24,7 +24,7 @@ export async function run({ values, json }: Invocation): Promise<number> {
   const { finding, config } = await examineConfig();
   const agents = finding.state === "broken" ? undefined : (await readAgents(() => undefined)).agents;
   if (name !== undefined && agents?.has(name) === false) {
-    throw usageError(`unknown agent ${escapedLine(name)}`, "see parley agents list");
+    throw unknownAgent(name, [...agents.keys()]);
   }
   const findings: Finding[] = [];
   const { streamRedactor } = await import("@parley/acp/redact");

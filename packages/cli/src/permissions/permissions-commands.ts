@@ -19,6 +19,8 @@ export const permissionsCommands: readonly Command[] = [
       "remembered answers, which are shown with their ids and expiry.",
     options: { cwd },
     json: true,
+    examples: ["parley permissions"],
+    isDefault: true,
     load: async () => (await import("./permission-rules.ts")).listRules,
   },
   {
@@ -36,6 +38,10 @@ export const permissionsCommands: readonly Command[] = [
       for: option("TIME", "How long it lasts: 12h, 30d (default: 30d for workspace, 90d for always)"),
     },
     json: true,
+    examples: [
+      'parley permissions add allow "write src/**"',
+      'parley permissions add allow "any:exec npm test" --for 12h',
+    ],
     load: async () => (await import("./permission-rules.ts")).addRule,
   },
   {
@@ -45,6 +51,7 @@ export const permissionsCommands: readonly Command[] = [
     positionals: "ID...",
     options: { all: flag("Revoke all remembered rules of all directories") },
     json: true,
+    examples: ["parley permissions revoke 3f2a", "parley permissions revoke --all"],
     load: async () => (await import("./permission-rules.ts")).revokeRules,
   },
   {
@@ -66,6 +73,7 @@ export const permissionsCommands: readonly Command[] = [
       deny: option("RULE", "Assume this denial for a run", { multiple: true }),
     },
     json: true,
+    examples: ["parley permissions check write src/main.ts", "parley permissions check exec npm test"],
     load: async () => (await import("./permissions-check.ts")).run,
   },
   {
@@ -76,6 +84,7 @@ export const permissionsCommands: readonly Command[] = [
       refused: flag("Only refusals"),
     },
     json: true,
+    examples: ["parley permissions log --refused"],
     load: async () => (await import("./permissions-log.ts")).showLog,
   },
   {
@@ -88,6 +97,7 @@ export const permissionsCommands: readonly Command[] = [
     positionals: "[FILE...]",
     completes: "file",
     json: true,
+    examples: ["parley permissions verify"],
     load: async () => (await import("./permissions-log.ts")).verifyLogs,
   },
 ];

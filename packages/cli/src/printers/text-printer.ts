@@ -15,6 +15,7 @@ import { commandToType } from "../settings/installation.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine, safeText, TextSanitiser } from "../terminal/sanitise.ts";
 import { WordWrap } from "../terminal/word-wrap.ts";
+import { wrapLine } from "../terminal/wrap-line.ts";
 import type { Output } from "./output.ts";
 import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts";
 import { isWorthShowing, PlanLines, titleLine, toolLines, usageText } from "./tool-lines.ts";
@@ -230,9 +231,12 @@ export class TextPrinter implements RunPrinter {
       ...(this.#calls > 0 ? [`${this.#calls} tool call${this.#calls === 1 ? "" : "s"}`] : []),
       ...used,
     ];
-    const next =
-      session === undefined ? "" : `; continue with: ${commandToType()} run --session ${session} "..."`;
-    process.stderr.write(`${paint("dim", `(${parts.join(", ")}${next})`)}\n`);
+    const lines = [
+      `(${parts.join(", ")})`,
+      ...(session === undefined ? [] : [`continue with: ${commandToType()} run --session ${session} "..."`]),
+    ];
+    const columns = this.#options.columns?.();
+    for (const line of lines) process.stderr.write(`${paint("dim", wrapLine(line, columns, "  "))}\n`);
   }
 
   #say(block: "message" | "thought", messageId: string, text: string): void {
@@ -278,7 +282,12 @@ export class TextPrinter implements RunPrinter {
   /** Prints whole lines. */
   #event(lines: string): void {
     this.#begin("event");
-    this.#write(`${lines}\n`);
+    const columns = this.#options.columns?.();
+    // details are indented; they may be code
+    const wrapped = lines
+      .split("\n")
+      .map((line) => (/^ {4}/.test(line) ? line : wrapLine(line, columns, "  ")));
+    this.#write(`${wrapped.join("\n")}\n`);
   }
 
   /** Prints the rest of a held-back word and starts a new line. */

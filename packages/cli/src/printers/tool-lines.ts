@@ -3,7 +3,8 @@
 import { relative } from "node:path";
 import type { PromptResult } from "@parley/acp";
 import { gitPatch } from "@parley/acp/internal";
-import type { PlanItem, SessionView, ToolCallItem } from "@parley/acp/view";
+import type { OutputBytes, PlanItem, SessionView, ToolCallItem } from "@parley/acp/view";
+import { costText } from "@parley/client/internal";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedSource, safeLine, safeText } from "../terminal/sanitise.ts";
 
@@ -60,7 +61,7 @@ function detailsOf(call: ToolCallItem, view: SessionView, options: ToolLineOptio
     if (part.type === "diff") lines.push(...diffLines(part, options));
     else if (part.type === "terminal" && typeof part.terminalId === "string") {
       const terminal = view.terminals.get(part.terminalId);
-      if (terminal !== undefined) lines.push(...tail(terminal.output.text()));
+      if (terminal !== undefined) lines.push(...tail(terminal.output.text(), terminal.output));
       const exit = terminal?.exitStatus;
       if (exit?.exitCode) lines.push(`exit code ${exit.exitCode}`);
       else if (exit?.signal) lines.push(`ended by ${safeLine(exit.signal)}`);
@@ -98,7 +99,7 @@ function diffLines(diff: DiffPart, { paint, cwd }: ToolLineOptions): string[] {
   const lines = patchLines(patch, paint);
   const shown = lines.slice(0, shownDiffLines);
   const rest = lines.length - shown.length;
-  return [...heading, ...shown, ...(rest > 0 ? [paint("dim", `… ${rest} more lines`)] : [])];
+  return [...heading, ...shown, ...(rest > 0 ? [paint("dim", `… ${grouped(rest)} more lines`)] : [])];
 }
 
 /** A patch without its header: the heading names the file. */
@@ -130,15 +131,16 @@ function changedFiles({ changes = [] }: DiffPart, cwd: string): string[] {
   });
 }
 
-/** The last lines of an output. */
-function tail(text: string): string[] {
+/** The last lines of an output. The text has only its end if some of it was dropped. */
+function tail(text: string, output?: Pick<OutputBytes, "dropped" | "lines">): string[] {
   const lines = safeText(text)
     .trimEnd()
     .split("\n")
     .filter((line, _, all) => all.length > 1 || line !== "");
   const shown = lines.slice(-shownOutputLines);
-  const before = lines.length - shown.length;
-  return [...(before > 0 ? [`… ${before} lines before`] : []), ...shown];
+  const isCut = output !== undefined && output.dropped > 0;
+  const before = (isCut ? output.lines + (text.endsWith("\n") ? 0 : 1) : lines.length) - shown.length;
+  return [...(before > 0 ? [`… ${grouped(before)} lines before`] : []), ...shown];
 }
 
 function shortened(path: string, cwd: string): string {
@@ -195,7 +197,7 @@ export function usageText(
   return [
     ...(used == null ? [] : [`${grouped(used.totalTokens)} tokens`]),
     ...(usage === undefined ? [] : [contextText(usage)]),
-    ...(cost === undefined ? [] : [`${cost.amount.toFixed(2)} ${safeLine(cost.currency).slice(0, 10)}`]),
+    ...(cost === undefined ? [] : [costText({ ...cost, currency: safeLine(cost.currency).slice(0, 10) })]),
   ];
 }
 

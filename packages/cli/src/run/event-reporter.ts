@@ -56,8 +56,10 @@ export function eventReporter(
         const pause = event.delayMs > 0 ? ` in ${Math.ceil(event.delayMs / 1000)} s` : "";
         return printer.notice(`${safeLine(event.problem.message)}: retrying${pause}`);
       }
-      case "quiet":
-        return printer.progress(`no output from the agent for ${Math.round(event.ms / 1000)} s`);
+      case "quiet": {
+        const text = `no output from the agent for ${Math.round(event.ms / 1000)} s`;
+        return printer.showsProgress ? printer.progress(text) : printer.notice(text);
+      }
       case "login":
         return printer.progress(`logging in with ${safeLine(event.method)}`);
       case "warning":

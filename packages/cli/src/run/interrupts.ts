@@ -1,5 +1,7 @@
 // Watches Ctrl-C, SIGTERM, SIGHUP and a closed output: the first stops the agent, the second kills it.
 
+import { watchOutput } from "../command/command.ts";
+
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface Interrupts {
@@ -21,7 +23,7 @@ export function watchInterrupts(): Interrupts {
   for (const signal of signals) process.on(signal, interrupt);
   let isReaderGone = false;
   let outputError: string | undefined;
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  watchOutput((error) => {
     if (error.code === "EPIPE") isReaderGone = true;
     else outputError ??= error.message;
     first.abort();

@@ -1,9 +1,10 @@
 // Tests that updates after the answer to a prompt are not lost.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
@@ -16,7 +17,9 @@ function agent(name: string, onPrompt: string, onEnd = "process.exit(0);"): stri
   const file = join(probe.folder, `${name}.mjs`);
   writeFileSync(
     file,
-    `import { createInterface } from "node:readline";
+    `import { spawn } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 const line = (message) => JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n";
 const out = (...messages) => process.stdout.write(messages.map(line).join(""));
 const update = (update) => ({ method: "session/update", params: { sessionId: "s", update } });
@@ -35,6 +38,11 @@ createInterface({ input: process.stdin })
 `,
   );
   return ["--", process.execPath, file];
+}
+
+/** The test's own time limit ends it. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await pause(20);
 }
 
 async function printed(command: readonly string[], ...args: readonly string[]): Promise<string> {
@@ -95,4 +103,38 @@ suite("after the answer", { concurrency: 2 }, () => {
     const command = agent("talker", onPrompt, "");
     assert.match(await printed(command), /^Fine\.!+\n$/);
   });
+
+  test("what comes shortly after the answer of a short turn is printed", patience, async () => {
+    const onPrompt = `out(chunk("Fine."), done); setTimeout(() => out(chunk(" Late.")), 300);`;
+    assert.equal(await printed(agent("short", onPrompt, "")), "Fine. Late.\n");
+  });
+
+  test("an agent that leaves slowly neither keeps the run nor is killed by it (G10)", patience, async () => {
+    const [go, tidy] = [join(probe.folder, "go"), join(probe.folder, "tidy")];
+    // it leaves when the run has ended, which the file says
+    const onEnd = `
+      const timer = setInterval(() => {
+        if (!existsSync(${JSON.stringify(go)})) return;
+        clearInterval(timer);
+        writeFileSync(${JSON.stringify(tidy)}, "");
+      }, 10);`;
+    assert.equal(await printed(agent("slow-to-leave", `out(chunk("Fine."), done);`, onEnd)), "Fine.\n");
+    writeFileSync(go, "");
+    await until(() => existsSync(tidy));
+  });
+
+  test(
+    "an agent that never leaves is ended after the run, with all that it started (G10)",
+    patience,
+    async () => {
+      const mark = `${probe.mark}-stays`;
+      const onEnd = `process.on("SIGTERM", () => undefined); spawn("sleep", ["1000"]); setInterval(() => undefined, 1_000);`;
+      const command = agent("stays", `out(chunk("Fine."), done);`, onEnd);
+      const ran = await probe.parley(["run", "--no-history", "x", ...command], {
+        env: { PARLEY_TEST_MARK: mark },
+      });
+      assert.deepEqual([ran.status, ran.stdout], [0, "Fine.\n"]);
+      await until(() => probe.leftovers(mark).length === 0);
+    },
+  );
 });

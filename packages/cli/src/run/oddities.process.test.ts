@@ -42,6 +42,7 @@ const expectations: readonly [
 ][] = [
   [1, "updates-before-the-session", tells(/"availableCommands":\[\{/), json],
   [2, "answers-without-id", ends(0)],
+  [14, "ids-as-text", ends(0)],
   [3, "vendor-methods", ends(0)],
   [4, "unknown-updates", ends(0)],
   [4, "unknown-updates", tells(/current_model_update/, /available_modes_update/, /turn_complete/), json],
@@ -60,6 +61,8 @@ const expectations: readonly [
     json,
   ],
   [7, "usage-in-the-answer", ends(0, "fine\n", "parley: 3 tokens\n")],
+  [7, "messages-without-ids", ends(0)],
+  [7, "updates-of-nothing", ends(0)],
   [8, "null-fields", ends(0, "✓ Run ls\n\nfine\n")],
   [8, "null-usage", ends(0, /^(?:fine\n)?$/, /^(?:parley: the agent ended its turn without output\n)?$/)],
   [8, "odd-options", tells(/auto_approve.*\$runtime\|openai\|x\(openai\).*collaboration_mode/), json],
@@ -103,13 +106,7 @@ suite("what real agents do", { concurrency: 2 }, () => {
   }
 
   // An answer that never comes is waited for; whoever waits may stop it.
-  for (const name of [
-    "ids-as-text",
-    "answer-without-its-id",
-    "prompt-never-answered",
-    "cancel-ignored",
-    "hang",
-  ] as const) {
+  for (const name of ["answer-without-its-id", "prompt-never-answered", "cancel-ignored", "hang"] as const) {
     const { what, agent } = oddities[name];
     test(`14, 18: ${what}, and Ctrl-C ends it (${name})`, patience, async () => {
       const words = name === "cancel-ignored" ? "on and on" : "fine";
@@ -191,7 +188,11 @@ suite("what real agents do", { concurrency: 2 }, () => {
     },
   );
 
-  for (const name of ["load-names-its-session", "null-load-result"] as const) {
+  for (const name of [
+    "load-names-its-session",
+    "null-load-result",
+    "history-with-fields-of-its-own",
+  ] as const) {
     test(`9: ${oddities[name].what} (${name})`, patience, async () => {
       const { status, stdout } = await goOn(name, { wire: oddities[name].agent.wire ?? {} });
       assert.deepEqual([status, stdout], [0, "fine\n"]);
@@ -256,10 +257,11 @@ test("every oddity of an agent is played", () => {
       "load-replays-after-its-answer",
       "load-names-its-session",
       "null-load-result",
+      "history-with-fields-of-its-own",
       "load-of-a-live-session-refused",
     ],
     ...["unknown-session-invalid-params", "unknown-session-internal-error", "unknown-session-own-code"],
-    ...["ids-as-text", "answer-without-its-id", "prompt-never-answered", "cancel-ignored", "hang"],
+    ...["answer-without-its-id", "prompt-never-answered", "cancel-ignored", "hang"],
     ...["missing-file-then-write", "odd-auth-methods"],
     // a run neither forks nor lists, and sends nothing that cannot be read
     ...[

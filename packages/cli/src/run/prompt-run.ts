@@ -15,6 +15,7 @@ import { deferredGate, type OpenedGate, openGate } from "../permissions/open-gat
 import { configuredRules } from "../permissions/policy-rules.ts";
 import type { RedactingPrinter, RunSecrets } from "../printers/run-printer.ts";
 import { ownVersion } from "../settings/installation.ts";
+import { isOwnAgent } from "../settings/named-agent.ts";
 import { painter } from "../terminal/paint.ts";
 import { EntryForwarder } from "./entry-forwarder.ts";
 import { eventReporter, UnreadOutput } from "./event-reporter.ts";
@@ -24,11 +25,21 @@ import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
 import type { RunOptions } from "./run-options.ts";
 import { RunHistory, type RunRecorder } from "./run-recorder.ts";
 import { type RunTarget, resolveSession, runTarget } from "./run-target.ts";
-import { describeAgent, runErrorFrom, sessionMcpServers, startAgent, takeSession } from "./start-session.ts";
+import {
+  describeAgent,
+  isRemote,
+  runErrorFrom,
+  sessionMcpServers,
+  startAgent,
+  takeSession,
+} from "./start-session.ts";
 import type { TerminalAsker } from "./terminal-asker.ts";
 
 /** How long an agent may take to end a cancelled turn before it is killed. */
 const stopMs = 3_000;
+
+/** How long our own agent may take to leave. */
+const ownAgentMs = 5_000;
 
 export class PromptRun {
   readonly #options: RunOptions;
@@ -68,7 +79,7 @@ export class PromptRun {
       if (this.#interrupts.first.aborted) stop();
       await this.#work();
     } catch (error) {
-      failure = failureFrom(error);
+      failure = failureFrom(error, this.#target);
     } finally {
       clearTimeout(timer);
       this.#stopping.abort();
@@ -87,7 +98,8 @@ export class PromptRun {
       refusals: this.#gate?.gate.refusals ?? [],
       refused: this.#gate?.gate.refused ?? 0,
       violations: this.#gate?.gate.violations ?? [],
-      showsStderr: this.#options.showsStderr,
+      // a remote agent has none to show
+      showsStderr: this.#options.showsStderr || (this.#target !== undefined && isRemote(this.#target)),
       outcome: this.#outcome,
       failure,
     };
@@ -275,7 +287,9 @@ export class PromptRun {
       signal: this.#stopping.signal,
     });
     if (this.#stopping.signal.aborted) return;
-    await running.finish();
+    const { spec } = running;
+    // the next run may want the session, which our own agent holds until it has left
+    await running.finish(spec.transport === "stdio" && isOwnAgent(spec) ? ownAgentMs : undefined);
     if (this.#outcome.stopReason === "end_turn" && !this.#entries.late.hasOutput)
       this.#printer.notice("the agent ended its turn without output");
   }
@@ -303,7 +317,7 @@ export class PromptRun {
   }
 }
 
-function failureFrom(error: unknown): RunError {
+function failureFrom(error: unknown, target: RunTarget | undefined): RunError {
   if (error instanceof RunError) return error;
   if (error instanceof CommandError)
     return new RunError(error.exitCode, error.code, error.message, error.hint);
@@ -313,7 +327,7 @@ function failureFrom(error: unknown): RunError {
   if (error instanceof Error && error.name === "AbortError") {
     return new RunError(exitCodes.cancelled, "cancelled", "cancelled");
   }
-  const known = runErrorFrom(error);
+  const known = runErrorFrom(error, { isRemote: target !== undefined && isRemote(target) });
   if (known instanceof RunError) return known;
   throw known;
 }

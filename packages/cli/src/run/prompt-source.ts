@@ -121,13 +121,15 @@ function firstEvent(ms: number): Promise<"data" | "silence"> {
   return new Promise((resolve) => {
     const done = (what: "data" | "silence") => () => {
       clearTimeout(timer);
-      process.stdin.off("readable", onReadable);
+      process.stdin.off("readable", onReadable).off("close", onReadable);
       resolve(what);
     };
     const onReadable = done("data");
     const timer = setTimeout(done("silence"), ms);
     // also emitted at the end
     process.stdin.once("readable", onReadable);
+    // an aborted run closes it
+    process.stdin.once("close", onReadable);
   });
 }
 

@@ -59,6 +59,14 @@ export const runCommands: readonly Command[] = [
       verbose: flag("Show the agent's stderr", { short: "v" }),
     },
     json: true,
+    examples: [
+      'parley run "read README.md"',
+      'parley run --agent claude "fix the failing test"',
+      'parley run --allow "write src/**" --allow "exec npm test" "fix the tests"',
+      'git diff | parley run --agent claude "review this change"',
+      'parley run --continue "now write a test for it"',
+      'parley run --format quiet "read notes.txt" -- my-agent --acp',
+    ],
     load: async () => (await import("./run.ts")).run,
   },
 ];

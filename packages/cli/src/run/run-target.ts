@@ -1,7 +1,7 @@
 // Determines the agent, session and directory of a run.
 
 import type { SessionInfo } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { normalPath, optional } from "@parley/acp/internal";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
 import { allSessions, commandEntry, isSameAgent, type ManagedConnection } from "@parley/client/internal";
 import { usageError } from "../command/command.ts";
@@ -35,21 +35,33 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
     );
   }
   // sessions resume with their own directory (C15)
-  if (known !== undefined && isCwdGiven && cwd !== known.cwd) {
+  if (known !== undefined && isCwdGiven && normalPath(cwd) !== normalPath(known.cwd)) {
     throw usageError(
       `the session ${escapedLine(session ?? "")} is in ${escapedLine(known.cwd)}, not in ${escapedLine(cwd)}`,
       "omit --cwd, or choose another name to start a new session",
     );
   }
   const target = agent === given ? chosen : await chooseAgent(agent.name, agent.command ?? []);
-  const entry = options.keepsHistory ? target.entry : withoutHistory(target.entry);
+  const entry = withOwnArguments(target.entry, options);
   return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known };
 }
 
-/** Our own agent stores nothing either; other agents decide themselves. */
-function withoutHistory(entry: ChosenAgent["entry"]): ChosenAgent["entry"] {
+/** Options that our own agent needs when it starts. */
+function withOwnArguments(
+  entry: ChosenAgent["entry"],
+  { keepsHistory, model, format }: RunOptions,
+): ChosenAgent["entry"] {
   if (entry.transport !== "stdio" || !isOwnAgent(entry)) return entry;
-  return { ...entry, args: [...entry.args, "--no-history"] };
+  return {
+    ...entry,
+    args: [
+      ...entry.args,
+      ...(keepsHistory ? [] : ["--no-history"]),
+      // it does not start with an unusable model of the config file
+      ...(model === undefined ? [] : ["--model", model]),
+      ...(format === "json" ? ["--no-notice"] : []),
+    ],
+  };
 }
 
 async function knownSession(
@@ -94,7 +106,7 @@ export async function resolveSession(
     const note = `no session ${escapedLine(session)} yet${lists}: starting a new one with this name`;
     return { ...named, note };
   }
-  if (isCwdGiven && cwd !== listed.cwd) {
+  if (isCwdGiven && normalPath(cwd) !== normalPath(listed.cwd)) {
     throw usageError(
       `the session ${escapedLine(session)} is in ${escapedLine(listed.cwd)}, not in ${escapedLine(cwd)}`,
       "omit --cwd, or choose another name to start a new session",

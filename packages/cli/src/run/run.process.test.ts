@@ -17,11 +17,20 @@ suite("the prompt", { concurrency: 2 }, () => {
   test("our own agent answers offline, out of the box", patience, async () => {
     const { status, stdout, stderr } = await probe.parley(["run", "read notes.txt"]);
     assert.equal(status, 0, stderr);
-    assert.match(
-      stdout,
-      /^✓ Read notes\.txt\n\n`notes\.txt`:\n```\nhello world\n```\n\n! This is the offline model/,
-    );
+    assert.match(stdout, /^✓ Read notes\.txt\n\n`notes\.txt`:\n```\nhello world\n```\n/);
     assert.equal(stderr, "");
+  });
+
+  test("it says once a day that the model is offline, and never to a program", patience, async () => {
+    const env = { PARLEY_HOME: join(probe.folder, "another-home") };
+    const read = async (...args: readonly string[]) =>
+      (await probe.parley(["run", "read notes.txt", ...args], { env })).stdout;
+    const notice = /This is the offline model/;
+    assert.doesNotMatch(await read("--json"), notice);
+    assert.match(await read(), notice);
+    assert.doesNotMatch(await read(), notice);
+    writeFileSync(join(env.PARLEY_HOME, "state/offline-notice"), "2000-01-01\n");
+    assert.match(await read(), notice);
   });
 
   test("words need no quotes", patience, async () => {
@@ -53,11 +62,12 @@ suite("the prompt", { concurrency: 2 }, () => {
     assert.match(quoted.stdout, /`notes\.txt` is text, 1 line\./);
   });
 
-  test("our own agent without a model says that it sees no images", patience, async () => {
+  test("our own agent without a model takes no images, and the user is told", patience, async () => {
     writeFileSync(join(probe.cwd, "seen.png"), Buffer.from("iVBORw0KGgo=", "base64"));
-    const { status, stdout } = await probe.parley(["run", "--image", "seen.png", "read notes.txt"]);
+    const { status, stdout, stderr } = await probe.parley(["run", "--image", "seen.png", "read notes.txt"]);
     assert.equal(status, 0, stdout);
-    assert.match(stdout, /I cannot see images: that takes a model[\s\S]*hello world/);
+    assert.match(stdout, /hello world/);
+    assert.match(stderr, /seen\.png goes to the agent as a link/);
   });
 
   test("it may be in a file", patience, async () => {

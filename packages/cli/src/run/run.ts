@@ -8,6 +8,7 @@ import { type RunPrinter, type RunSecrets, redactingPrinter } from "../printers/
 import { TextPrinter } from "../printers/text-printer.ts";
 import { painter } from "../terminal/paint.ts";
 import { messageLines } from "../terminal/sanitise.ts";
+import { columnsOf } from "../terminal/wrap-line.ts";
 import { type Interrupts, watchInterrupts } from "./interrupts.ts";
 import { PromptRun } from "./prompt-run.ts";
 import { endingOf, exitCodes } from "./run-ending.ts";
@@ -77,7 +78,7 @@ function written(interrupts: Interrupts, isLate: boolean): Promise<boolean> {
 
 export function createPrinter({ format, cwd }: Pick<RunOptions, "format" | "cwd">): RunPrinter {
   const { stdout, stderr } = process;
-  const warn = (text: string) => void stderr.write(messageLines(text));
+  const warn = (text: string) => void stderr.write(messageLines(text, columnsOf(stderr)));
   if (format === "json") return jsonPrinter(bufferedOutput(stdout));
   if (format === "quiet") return quietPrinter(bufferedOutput(stdout), warn, stdout.isTTY === true);
   // a dumb terminal cannot redraw a line
@@ -95,7 +96,7 @@ export function createPrinter({ format, cwd }: Pick<RunOptions, "format" | "cwd"
     warn,
     cwd,
     ...optional({
-      columns: stdout.isTTY === true ? () => stdout.columns : undefined,
+      columns: stdout.isTTY === true ? () => columnsOf(stdout) : undefined,
       status: line && status,
     }),
   });

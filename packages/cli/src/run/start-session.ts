@@ -33,17 +33,18 @@ export async function startAgent(
   try {
     return await manageAgent(target.entry, options);
   } catch (error) {
-    throw runErrorFrom(error, isStderrShown);
+    throw runErrorFrom(error, { isStderrShown, isRemote: isRemote(target) });
   }
 }
 
 /** Rejects with a RunError. `flags` are the settings that the user typed: "mode", "model", "option x". */
 export async function takeSession(
   running: ManagedConnection,
-  { known, listed }: RunTarget,
+  target: RunTarget,
   options: ManagedSessionOptions,
   { flags, notice }: { readonly flags: readonly string[]; readonly notice: (text: string) => void },
 ): Promise<TakenSession> {
+  const { known, listed } = target;
   try {
     const old = listed?.sessionId ?? known?.agentSessionId;
     const again = old === undefined ? undefined : await reopened(running, old, options, notice);
@@ -56,8 +57,13 @@ export async function takeSession(
     }
     return { session, isResumed: again !== undefined };
   } catch (error) {
-    throw runErrorFrom(error);
+    throw runErrorFrom(error, { isRemote: isRemote(target) });
   }
+}
+
+/** It has neither a program nor stderr here. */
+export function isRemote({ entry }: Pick<RunTarget, "entry">): boolean {
+  return entry.transport !== "stdio";
 }
 
 /** Undefined, with a notice, if the agent cannot continue the session: a new one is started then. */
@@ -85,7 +91,13 @@ async function reopened(
 
 const newSession = "starting a new one; it does not know the previous conversation";
 
-export function runErrorFrom(error: unknown, isStderrShown = false): Error {
+export function runErrorFrom(
+  error: unknown,
+  {
+    isStderrShown = false,
+    isRemote = false,
+  }: { readonly isStderrShown?: boolean; readonly isRemote?: boolean },
+): Error {
   if (error instanceof LaunchError) {
     const { kind, message, hint, stderr = "" } = error;
     const text = withStderr(message, isStderrShown ? "" : stderr);
@@ -106,9 +118,7 @@ export function runErrorFrom(error: unknown, isStderrShown = false): Error {
       exitCodes.agentError,
       isWrong ? "protocol" : "agent_gone",
       withStderr(`the agent ${isWrong ? "violated the protocol" : "ended unexpectedly"}: ${message}`, stderr),
-      isWrong
-        ? "record its messages with parley tap -- COMMAND"
-        : `${stderr.trim() === "" ? "it wrote nothing to stderr" : "see its stderr above"}; try again`,
+      isRemote ? remoteHint : isWrong ? tapHint : goneHint(stderr),
     );
   }
   if (error instanceof RequestError) {
@@ -123,6 +133,13 @@ export function runErrorFrom(error: unknown, isStderrShown = false): Error {
   // the options need a feature that the agent does not offer
   if (error instanceof TypeError) return new RunError(exitCodes.usage, "not_offered", error.message);
   return error instanceof Error ? error : new Error(String(error));
+}
+
+const remoteHint = "check the network between here and the agent and try again, or ask whoever runs it";
+const tapHint = "record its messages with parley tap -- COMMAND";
+
+function goneHint(stderr: string): string {
+  return `${stderr.trim() === "" ? "it wrote nothing to stderr" : "see its stderr above"}; try again`;
 }
 
 const storeHint =

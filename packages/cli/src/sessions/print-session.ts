@@ -5,13 +5,7 @@ import { homedir } from "node:os";
 import type { ContentBlock, Entry } from "@parley/acp";
 import { exportSession } from "@parley/client/history";
 import { separateCalls } from "@parley/client/internal";
-import {
-  CommandError,
-  exitOnClosedOutput,
-  type Invocation,
-  printAnswer,
-  usageError,
-} from "../command/command.ts";
+import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { bufferedOutput } from "../printers/output.ts";
 import { TextPrinter } from "../printers/text-printer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
@@ -65,7 +59,6 @@ export async function showSession({ positionals, json }: Invocation): Promise<nu
 const formats = ["markdown", "json"] as const;
 
 export async function exportStored({ values, positionals, json }: Invocation): Promise<number> {
-  exitOnClosedOutput();
   const word = oneSession(positionals, "sessions export");
   const format = formats.find((each) => each === (values["format"] ?? "markdown"));
   if (format === undefined) {

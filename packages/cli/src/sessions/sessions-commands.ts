@@ -20,6 +20,8 @@ export const sessionsCommands: readonly Command[] = [
       limit,
     },
     json: true,
+    examples: ["parley sessions", "parley sessions list --agent claude"],
+    isDefault: true,
     load: async () => (await import("./find-sessions.ts")).listSessions,
   },
   {
@@ -29,6 +31,7 @@ export const sessionsCommands: readonly Command[] = [
     positionals: "SESSION",
     completes: "session",
     json: true,
+    examples: ["parley sessions show 7c41"],
     load: async () => (await import("./print-session.ts")).showSession,
   },
   {
@@ -40,6 +43,7 @@ export const sessionsCommands: readonly Command[] = [
     positionals: "WORDS...",
     options: { cwd, limit },
     json: true,
+    examples: ['parley sessions search "login form"'],
     load: async () => (await import("./find-sessions.ts")).searchSessions,
   },
   {
@@ -60,6 +64,7 @@ export const sessionsCommands: readonly Command[] = [
       raw: flag("Do not remove anything"),
     },
     json: true,
+    examples: ["parley sessions export 7c41 --out session.md"],
     load: async () => (await import("./print-session.ts")).exportStored,
   },
   {
@@ -74,6 +79,7 @@ export const sessionsCommands: readonly Command[] = [
       "history-only": flag("Delete only from the history; do not start the agent"),
     },
     json: true,
+    examples: ["parley sessions delete 7c41"],
     load: async () => (await import("./sessions-delete.ts")).run,
   },
 ];

@@ -3,6 +3,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Entry } from "@parley/acp";
+import { normalPath } from "@parley/acp/internal";
 import type { History, HistorySession } from "@parley/client/history";
 import { CommandError, usageError } from "../command/command.ts";
 import { dataFolder } from "../settings/data-folder.ts";
@@ -42,7 +43,9 @@ export async function sessionNamed(history: History, word: string | undefined): 
   const all = await history.list({ limit: Number.POSITIVE_INFINITY });
   const matching = all.filter(({ id, name }) => name === word || id.startsWith(word));
   // as `parley run -s` does
-  const [here, another] = matching.filter(({ name, cwd }) => name === word && cwd === process.cwd());
+  const [here, another] = matching.filter(
+    ({ name, cwd }) => name === word && normalPath(cwd) === normalPath(process.cwd()),
+  );
   if (here !== undefined && another === undefined) return here;
   if (matching.length > 1) {
     const shown = sessionLines(matching.slice(0, shownSessions), Date.now()).map(

@@ -45,7 +45,7 @@ export async function parsedConfig(text: string, warn: (text: string) => void): 
   });
 }
 
-/** Also checks that agents and MCP servers have what is needed to reach them. */
+/** Also checks that the model has a provider, and that agents and MCP servers have what is needed to reach them. */
 export async function checkedConfig(text: string, warn: (text: string) => void): Promise<Config> {
   const config = await parsedConfig(text, warn);
   const [{ configuredMcpServers }, { agentEntries, readyAgents }] = await Promise.all([
@@ -56,7 +56,23 @@ export async function checkedConfig(text: string, warn: (text: string) => void):
     configuredMcpServers(config);
     agentEntries(readyAgents({ command: "" }), config);
   });
+  await checkModel(config);
   return config;
+}
+
+async function checkModel({ agent }: Config): Promise<void> {
+  if (agent?.model === undefined) return;
+  const [{ ModelError }, { chosenEndpoint }] = await Promise.all([
+    import("@parley/agent"),
+    import("@parley/agent/internal"),
+  ]);
+  try {
+    // without the environment, which may choose another model
+    chosenEndpoint(agent, {});
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    throw configFailure(`${configPath()}: agent.model: ${error.message}`);
+  }
 }
 
 /** Turns a ConfigError into a CommandError with exit code 2. */
@@ -79,6 +95,8 @@ function configFailure(message: string): CommandError {
   );
 }
 
+const unchanged = "nothing was changed; docs/config.md lists the settings";
+
 /** A path and its value; undefined removes it. */
 export type ConfigChange = readonly [path: readonly string[], value: unknown];
 
@@ -92,11 +110,13 @@ export async function changeConfig(changes: readonly ConfigChange[]): Promise<st
   let text = before;
   for (const [path, value] of changes) text = setConfigValue(text, path, value);
   const unknown: string[] = [];
-  await checkedConfig(text, (warning) => unknown.push(warning));
+  await checkedConfig(text, (warning) => unknown.push(warning)).catch((error: unknown) => {
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(error.code, error.message, unchanged, error.exitCode);
+  });
   // an existing unknown name may belong to a newer version; a new one is a mistake
   const mistakes = unknown.filter((warning) => !known.has(warning));
-  if (mistakes.length > 0)
-    throw new CommandError("config", mistakes.join("\n"), "docs/config.md lists the settings", 2);
+  if (mistakes.length > 0) throw new CommandError("config", mistakes.join("\n"), unchanged, 2);
   await mkdir(dirname(file), { recursive: true });
   const mode = await stat(file).then(
     (facts) => facts.mode & 0o777,

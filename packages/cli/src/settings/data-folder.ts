@@ -1,5 +1,6 @@
 // Paths of the user's config, data, state and cache files. PARLEY_HOME moves all of them.
 
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 
@@ -41,6 +42,24 @@ export function auditFolder(): string {
 /** Stored API keys. */
 export function credentialsPath(): string {
   return join(dataFolder(), "credentials.json");
+}
+
+/** Whether nobody asked today under this name. Keeps a date in the state folder, if that can be written. */
+export function isFirstToday(name: string): boolean {
+  const file = join(stateFolder(), name);
+  const today = new Date().toISOString().slice(0, 10);
+  try {
+    if (readFileSync(file, "utf8").trim() === today) return false;
+  } catch {
+    // never asked
+  }
+  try {
+    mkdirSync(stateFolder(), { recursive: true });
+    writeFileSync(file, `${today}\n`, { mode: 0o600 });
+  } catch {
+    // a notice too many does no harm
+  }
+  return true;
 }
 
 function folder(name: string, variable: string, ...usual: readonly string[]): string {

@@ -1,8 +1,9 @@
 // Finds the agent for a command: a built-in one, one of the config file, or a typed command.
 
+import { nearestWord } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import type { AgentEntry, CommandEntry } from "@parley/client/internal";
-import { usageError } from "../command/command.ts";
+import { type CommandError, usageError } from "../command/command.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { agentCredentials } from "./agent-credentials.ts";
 import { type Config, readConfig, withConfigErrors } from "./config-file.ts";
@@ -60,10 +61,16 @@ export async function chooseAgent(name: string | undefined, argv: readonly strin
   if (found !== undefined) {
     return { entry: found, mcpServers, credentials: agentCredentials(found.name) };
   }
-  const known = [...agents.keys()].join(", ");
-  throw usageError(
-    `unknown agent ${escapedLine(name ?? preferred)}; known agents: ${known}`,
-    "put its command after --, or add it with parley agents add",
+  throw unknownAgent(name ?? preferred, [...agents.keys()]);
+}
+
+export function unknownAgent(name: string, known: readonly string[]): CommandError {
+  const near = nearestWord(name, known);
+  return usageError(
+    `unknown agent ${escapedLine(name)}${near === undefined ? `; known agents: ${known.join(", ")}` : ""}`,
+    near === undefined
+      ? "put its command after --, or add it with parley agents add"
+      : `did you mean ${near}? parley agents lists all agents`,
   );
 }
 

@@ -169,18 +169,19 @@ async function notStarted(
   recorder: Recorder | undefined,
   notify: (text: string) => void,
 ): Promise<number> {
-  const hint =
-    error.code === "ENOENT"
-      ? "command not found; check the name, or give the full path"
-      : error.code === "EACCES"
-        ? "not executable; run chmod +x, or start it through its interpreter"
-        : error.message;
+  const { isMissingCommand } = await import("@parley/acp/internal/node");
+  const isMissing = isMissingCommand(command, error);
+  const hint = isMissing
+    ? "command not found; check the name, or give the full path"
+    : error.code === "EACCES"
+      ? "not executable; run chmod +x, or start it through its interpreter"
+      : error.message;
   const message = `cannot start ${JSON.stringify(command)}: ${hint}`;
   notify(message);
   recorder?.event({ event: "spawn_failed", message });
   await finishTrace(recorder, notify);
   // as shells do
-  return error.code === "ENOENT" ? 127 : 126;
+  return isMissing ? 127 : 126;
 }
 
 async function finishTrace(

@@ -1,6 +1,8 @@
 // Sanitises text of peers for terminals: `safe…` removes escape sequences and control characters, `escaped…` shows
 // them by their code point. Both mark characters that reorder or hide text.
 
+import { wrapLine } from "./wrap-line.ts";
+
 /** Characters that reorder text or have no width. Joiners stay: scripts and emoji need them. */
 const hiddenMarks = "\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb";
 const lineSeparators = "\\u2028\\u2029";
@@ -45,10 +47,11 @@ export function safeLine(text: string): string {
 }
 
 /** A message of ours. Further lines may be quoted from others: they are indented, so that none looks like ours. */
-export function messageLines(text: string): string {
-  return `parley: ${safeText(text)
+export function messageLines(text: string, columns?: number): string {
+  const lines = `parley: ${safeText(text)
     .trimEnd()
-    .replaceAll(/\n(?=\S)/g, "\n  ")}\n`;
+    .replaceAll(/\n(?=\S)/g, "\n  ")}`.split("\n");
+  return `${lines.map((line) => wrapLine(line, columns, "  ")).join("\n")}\n`;
 }
 
 function codePoint(character: string): string {

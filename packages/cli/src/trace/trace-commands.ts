@@ -16,6 +16,7 @@ export const traceCommands: readonly Command[] = [
       follow: flag("Keep printing while a running tap adds records", { short: "f" }),
     },
     json: true,
+    examples: ["parley trace show session.trace", "parley trace show session.trace 12"],
     load: async () => (await import("./trace-show.ts")).run,
   },
   {
@@ -34,6 +35,7 @@ export const traceCommands: readonly Command[] = [
       ),
     },
     json: true,
+    examples: ["parley trace redact session.trace --out shared.trace"],
     load: async () => (await import("./trace-redact.ts")).run,
   },
   {
@@ -57,6 +59,8 @@ export const traceCommands: readonly Command[] = [
       ),
     },
     json: true,
+    examples: ["parley trace replay session.trace --as client -- my-agent --acp"],
+    ownsOutput: true,
     load: async () => (await import("./trace-replay.ts")).run,
   },
 ];

@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { optional } from "@parley/acp/internal";
 import { type Redactor, redactor } from "@parley/acp/redact";
 import { traceHeader, traceRecord } from "@parley/conformance";
-import { exitOnClosedOutput, type Invocation, printAnswer, usageError } from "../command/command.ts";
+import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { fileLines, traceFile, withTraceErrors } from "./read-trace.ts";
@@ -16,7 +16,6 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   const out = textOption(values, "out");
   if (json && out === undefined)
     throw usageError("--json needs --out FILE", "without --out, the trace itself is printed to stdout");
-  exitOnClosedOutput();
   await withTraceErrors(path, async () => {
     const secrets = await knownSecrets();
     const redacting = redactor({ contents: values.contents === true, home: homedir(), secrets });

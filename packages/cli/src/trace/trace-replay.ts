@@ -4,7 +4,13 @@ import { readFile } from "node:fs/promises";
 import type { Transport } from "@parley/acp";
 import { spawnTransport, stdioTransport } from "@parley/acp/node";
 import { type Replay, type ReplayReport, readTrace, replayAgent, replayClient } from "@parley/conformance";
-import { type CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
+import {
+  type CommandError,
+  type Invocation,
+  printAnswer,
+  usageError,
+  watchOutput,
+} from "../command/command.ts";
 import { secondsOption } from "../command/option-values.ts";
 import { traceFile, withTraceErrors } from "./read-trace.ts";
 
@@ -74,6 +80,7 @@ function stopOnSignal(replay: Replay): void {
 
 function conclude(report: ReplayReport, side: "agent" | "client", json: boolean): number {
   const { divergence, sent, matched, missing, extra, skipped, exit } = report;
+  watchOutput();
   if (json) printAnswer("", report, json);
   else {
     const say = (text: string) => process.stderr.write(`parley: ${text}\n`);

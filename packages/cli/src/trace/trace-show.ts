@@ -8,13 +8,7 @@ import {
   type TraceMessage,
   type TraceRecord,
 } from "@parley/conformance";
-import {
-  CommandError,
-  exitOnClosedOutput,
-  type Invocation,
-  printAnswer,
-  usageError,
-} from "../command/command.ts";
+import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { painter } from "../terminal/paint.ts";
 import { escapedJson, escapedLine } from "../terminal/sanitise.ts";
 import { traceFile, traceItems, withTraceErrors } from "./read-trace.ts";
@@ -23,7 +17,6 @@ import { type WireMessage, WireReader, wireLine } from "./wire-line.ts";
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const path = traceFile(positionals, "trace show");
   const [, record] = positionals;
-  exitOnClosedOutput();
   await withTraceErrors(path, async () => {
     if (record !== undefined) return showRecord(path, record, json);
     const output = json ? jsonOutput() : proseOutput();

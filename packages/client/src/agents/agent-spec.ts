@@ -15,35 +15,37 @@ export interface SessionSetup {
 /** An agent that is a program on this machine. */
 export interface CommandSpec {
   /** The name in messages, logs and the history. Default: the name of the program, or the host of the address. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The name for users. Default: `name`. */
-  readonly title?: string;
+  readonly title?: string | undefined;
   /** The mode, model and options of its sessions. */
-  readonly setup?: SessionSetup;
+  readonly setup?: SessionSetup | undefined;
   /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
-  readonly handshakeTimeoutMs?: number;
+  readonly handshakeTimeoutMs?: number | undefined;
   /** Known deviations of the agent. */
-  readonly quirks?: {
-    /** Whether it works better with its own file access, so that the client offers it none. Default false. */
-    readonly ownFiles?: boolean;
-    /** How long it may take to exit after the end of its input, in milliseconds. Default 1500. */
-    readonly graceMs?: number;
-    /** How long it may keep sending updates after it has answered a prompt, in milliseconds. Default 0. */
-    readonly lateMs?: number;
-  };
+  readonly quirks?:
+    | {
+        /** Whether it works better with its own file access, so that the client offers it none. Default false. */
+        readonly ownFiles?: boolean | undefined;
+        /** How long it may take to exit after the end of its input, in milliseconds. Default 1500. */
+        readonly graceMs?: number | undefined;
+        /** How long it may keep sending updates after it has answered a prompt, in milliseconds. Default 0. */
+        readonly lateMs?: number | undefined;
+      }
+    | undefined;
   /** A program, never a shell line. */
   readonly command: string;
   /** The arguments of the program. Default: none. */
-  readonly args?: readonly string[];
+  readonly args?: readonly string[] | undefined;
   /** Variables that are added to its environment. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /**
    * The variables that the agent gets from the environment of this process, besides those that every program needs.
    * `NAME_*` matches a prefix. Default: all except Parley's own secrets and the marks of other agents.
    */
-  readonly passes?: readonly string[];
+  readonly passes?: readonly string[] | undefined;
   /** The command that installs the agent, shown when it is not found. */
-  readonly install?: string;
+  readonly install?: string | undefined;
 }
 
 /** An agent on another machine. */
@@ -52,11 +54,11 @@ export interface RemoteSpec
   /** The address: `https:`, `wss:`, or `http:` and `ws:` on this machine. */
   readonly url: string;
   /** Default: "http" for `http:` and `https:`, otherwise "websocket". */
-  readonly transport?: "websocket" | "http";
+  readonly transport?: "websocket" | "http" | undefined;
   /** Headers of every request, such as `authorization`. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Allows unencrypted `http:` and `ws:` to other machines. Default false. */
-  readonly allowPlainText?: boolean;
+  readonly allowPlainText?: boolean | undefined;
 }
 
 /** A program on this machine, or the address of an agent elsewhere. */

@@ -13,19 +13,19 @@ export interface PermissionAsker {
 
 export interface GateOptions extends ServiceOptions {
   /** Of files and flags; those of a workspace come from `workspaceRules`. */
-  readonly rules?: readonly Rule[];
+  readonly rules?: readonly Rule[] | undefined;
   /** What a workspace says: only what forbids or has asked counts. */
-  workspaceRules?(root: string): readonly Rule[];
+  readonly workspaceRules?: ((root: string) => readonly Rule[]) | undefined;
   /** Answers that outlive a session. Without it `workspace` and `always` are not offered. */
-  readonly remembered?: RememberedRules;
-  readonly audit?: AuditLog;
+  readonly remembered?: RememberedRules | undefined;
+  readonly audit?: AuditLog | undefined;
   /** Without one, everything that would be asked is refused at once. */
-  readonly asker?: PermissionAsker;
+  readonly asker?: PermissionAsker | undefined;
   /** The agent's name, for the audit log. */
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   /** Folders that hold rules, keys and logs of Parley: agents never write there. */
-  readonly own?: readonly string[];
+  readonly own?: readonly string[] | undefined;
   /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
-  readonly answerMs?: number;
-  readonly now?: () => number;
+  readonly answerMs?: number | undefined;
+  readonly now?: (() => number) | undefined;
 }

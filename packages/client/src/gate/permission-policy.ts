@@ -17,17 +17,19 @@ import type { Overlay } from "./service-options.ts";
 /** The rules, the state and the user of a permission policy. */
 export interface PermissionPolicyOptions {
   /** Lines such as "allow read src", "ask exec git push *" and "deny write .env". Default: everything is asked. */
-  readonly rules?: string | readonly string[];
+  readonly rules?: string | readonly string[] | undefined;
   /**
    * The absolute path of the folder for remembered answers and the audit log. Default: answers last as long as their
    * session, and there is no log.
    */
-  readonly stateDir?: string;
+  readonly stateDir?: string | undefined;
   /**
    * Asks the user. Return the `id` of a choice, or undefined for no decision, which denies. Default:
    * `requestPermission` of the client is asked.
    */
-  ask?(question: PermissionQuestion): Promise<string | undefined> | string | undefined;
+  readonly ask?:
+    | ((question: PermissionQuestion) => Promise<string | undefined> | string | undefined)
+    | undefined;
   /**
    * The audit log in `stateDir`: false for none, or its limits (default 90 days, 256 MiB) and secrets to keep out of
    * it. Default: true if there is a `stateDir`.
@@ -38,15 +40,16 @@ export interface PermissionPolicyOptions {
         readonly secrets?: Iterable<string>;
         readonly keepMs?: number;
         readonly keepBytes?: number;
-      };
+      }
+    | undefined;
   /** Absolute paths of directories that agents may use in addition to those of the session. */
-  readonly extraRoots?: readonly string[];
+  readonly extraRoots?: readonly string[] | undefined;
   /** The unsaved text of an editor, which agents read and write instead of the files on disk. */
-  readonly overlay?: Overlay;
+  readonly overlay?: Overlay | undefined;
   /** The environment of commands. Default: that of this process, without Parley's own variables. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** How long a question may stay open, in milliseconds; then it is denied. Default 10 minutes. */
-  readonly answerMs?: number;
+  readonly answerMs?: number | undefined;
 }
 
 /** A policy for `client()` and `connectAgent()` that decides by rules and by asking the user. */

@@ -5,13 +5,13 @@ export interface Overlay {
   /** Returns the unsaved text of a file, or undefined when the editor has none. */
   read(path: string): Promise<string | undefined> | string | undefined;
   /** Returns true when the editor has taken the text and will save it, false to have it written to disk. */
-  write?(path: string, content: string): Promise<boolean> | boolean;
+  readonly write?: ((path: string, content: string) => Promise<boolean> | boolean) | undefined;
 }
 
 export interface ServiceOptions {
   /** Directories beside those of the session, which the user has declared. Absolute. */
-  readonly extraRoots?: readonly string[];
-  readonly overlay?: Overlay;
+  readonly extraRoots?: readonly string[] | undefined;
+  readonly overlay?: Overlay | undefined;
   /** The environment of commands. Default: ours, without what is Parley's own. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }

@@ -9,11 +9,11 @@ export interface ExportOptions {
   /** "markdown" to read it, "json" to process it. */
   readonly format: "markdown" | "json";
   /** Known secrets, such as API keys. They are replaced in addition to those that are found. */
-  readonly secrets?: Iterable<string>;
+  readonly secrets?: Iterable<string> | undefined;
   /** The home directory of the user, which is replaced. */
-  readonly home?: string;
+  readonly home?: string | undefined;
   /** Keeps secrets, user names and paths. Default false. */
-  readonly raw?: boolean;
+  readonly raw?: boolean | undefined;
 }
 
 /** An exported session. */

@@ -24,9 +24,9 @@ export interface HistoryOptions {
   /** The absolute path of the file. It and its directories are created if missing, for this user only. */
   readonly path: string;
   /** Known secrets, which are replaced before anything is stored. */
-  readonly secrets?: Iterable<string>;
+  readonly secrets?: Iterable<string> | undefined;
   /** Called once per session when something cannot be stored. */
-  readonly failed?: (error: unknown) => void;
+  readonly failed?: ((error: unknown) => void) | undefined;
 }
 
 const pageSize = 200;

@@ -1,7 +1,7 @@
 // The record of a session in the history, and its form in the store.
 
 import { createHash, randomBytes } from "node:crypto";
-import { optional } from "@parley/acp/internal";
+import { normalPath, optional } from "@parley/acp/internal";
 import type { SessionRecord } from "@parley/acp/store";
 
 /** The agent of a session. */
@@ -58,7 +58,7 @@ export function sessionId(agent: HistoryAgent, cwd: string, name: string | undef
     name === undefined
       ? randomBytes(idLength)
       : createHash("sha256")
-          .update(JSON.stringify([agent.command ?? agent.name, cwd, name]))
+          .update(JSON.stringify([agent.command ?? agent.name, normalPath(cwd), name]))
           .digest()
           .subarray(0, idLength);
   return [...bytes].map((byte) => letters[byte % letters.length]).join("");

@@ -108,6 +108,7 @@ test("a session is gone on with by its name, and its entries follow each other",
   const known = await second.find("nightly", { agent, cwd: "/project" });
   assert.equal(known?.id, id);
   assert.equal(await second.find("nightly", { agent, cwd: "/elsewhere" }), undefined);
+  assert.equal((await second.find("nightly", { agent, cwd: "/project/" }))?.id, id, "the same directory");
   assert.equal((await second.find("nightly"))?.id, id);
   const recorder = await second.resume(id, "s2");
   for (const entry of turn("two", [says("2")])) recorder.entry(entry);

@@ -10,6 +10,7 @@ import {
   type ToolCallItem,
   viewFrom,
 } from "@parley/acp/view";
+import { costText } from "./cost-text.ts";
 import type { HistorySession } from "./history-record.ts";
 import { separateCalls } from "./separate-calls.ts";
 
@@ -26,7 +27,9 @@ export function sessionMarkdown(session: HistorySession, entries: readonly Entry
     `- last used: ${new Date(session.updatedAt).toISOString()}`,
     `- session: ${session.id}${session.name === undefined ? "" : ` (${session.name})`}`,
     ...(view.usage === undefined ? [] : [`- context: ${view.usage.used} of ${view.usage.size} tokens`]),
-    ...(view.cost === undefined ? [] : [`- cost: ${view.cost.amount} ${oneLine(view.cost.currency)}`]),
+    ...(view.cost === undefined
+      ? []
+      : [`- cost: ${costText({ ...view.cost, currency: oneLine(view.cost.currency) })}`]),
   ];
   const title = oneLine(session.title ?? view.title ?? "Session");
   const prompts: Prompts = new Map(

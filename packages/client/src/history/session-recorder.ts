@@ -1,6 +1,6 @@
 // Writes the entries of one session to the store, without ever delaying the session.
 
-import type { ContentBlock, Entry, SessionUpdate } from "@parley/acp";
+import { type ContentBlock, type Entry, type SessionUpdate, textOf } from "@parley/acp";
 import { charsOf, joinedText, optional } from "@parley/acp/internal";
 import { type StreamRedactor, streamRedactor } from "@parley/acp/redact";
 import { type EntryBody, type SessionStore, storedEntry } from "@parley/acp/store";
@@ -138,7 +138,7 @@ export class SessionRecorder {
 
   #titleFrom(prompt: readonly ContentBlock[]): void {
     if (this.#title !== undefined) return;
-    const text = prompt.map((block) => (block.type === "text" ? block.text : "")).join(" ");
+    const text = prompt.map((block) => textOf(block)).join(" ");
     const [line = ""] = text.trim().split("\n");
     if (line !== "") this.#title = line.length > titleLength ? `${line.slice(0, titleLength - 1)}…` : line;
   }

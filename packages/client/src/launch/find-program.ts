@@ -7,7 +7,10 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 export type Found =
   /** `folder` is not on PATH: nor are programs beside it, such as its interpreter. */
   | { readonly path: string; readonly folder?: string }
-  | { readonly problem: "missing" | "not_executable" | "directory"; readonly searched: readonly string[] };
+  | { readonly problem: Problem; readonly searched: readonly string[] };
+
+/** `unreachable`: a folder of its path cannot be entered. */
+type Problem = "missing" | "unreachable" | "not_executable" | "directory";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -29,19 +32,24 @@ export function findProgram(command: string, environment: Environment, cwd: stri
       const path = join(folder, command + suffix);
       const problem = problemOf(path);
       if (problem === undefined) return onPath.includes(folder) ? { path } : { path, folder };
+      // whatever is in a folder that cannot be entered is not on PATH for this user
       if (problem === "not_executable") unusable = problem;
     }
   }
   return { problem: unusable ?? "missing", searched: onPath };
 }
 
-function problemOf(path: string): "missing" | "not_executable" | "directory" | undefined {
+function problemOf(path: string): Problem | undefined {
   try {
     if (!statSync(path).isFile()) return "directory";
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EACCES" ? "unreachable" : "missing";
+  }
+  try {
     accessSync(path, constants.X_OK);
     return undefined;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EACCES" ? "not_executable" : "missing";
+  } catch {
+    return "not_executable";
   }
 }
 

@@ -21,16 +21,16 @@ export interface LaunchOptions {
   /** The time for the handshake is that of the definition, else that of the entry, else 60,000 ms. */
   readonly definition: ClientDefinition;
   /** The working directory of the agent. Default: ours. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** The environment from which the agent gets its variables. Default `process.env`. */
-  readonly inherited?: Readonly<Record<string, string | undefined>>;
+  readonly inherited?: Readonly<Record<string, string | undefined>> | undefined;
   /** Further variables for the agent, such as credentials. */
-  readonly env?: Readonly<Record<string, string>>;
-  readonly onEvent?: (event: LaunchEvent) => void;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly onEvent?: ((event: LaunchEvent) => void) | undefined;
   /** Aborts the launch. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Kills the agent and all processes that it started, without a grace time. */
-  readonly kill?: AbortSignal;
+  readonly kill?: AbortSignal | undefined;
 }
 
 export interface LaunchedAgent {
@@ -46,6 +46,8 @@ export interface LaunchedAgent {
   resume(): void;
   /** Ends its input and keeps reading. False where the transport cannot do that. */
   endInput(): boolean;
+  /** Lets it outlive this process; the watchdog ends it then. False if it cannot be left. */
+  leave(): boolean;
   /** Ends the agent and all processes that it started. */
   close(reason?: string): Promise<void>;
 }
@@ -84,6 +86,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
         reached.transport.endOutput?.();
         return reached.transport.endOutput !== undefined;
       },
+      leave: () => reached.leave?.() ?? false,
       close: (reason) => agent.close(reason),
     };
   } catch (error) {
@@ -136,7 +139,7 @@ function failure(
   }
   if (!(error instanceof ConnectionError)) return error instanceof Error ? error : new Error(String(error));
   const { kind, message } = error;
-  const exitHint = `${stderrHint(stderr)}; check that this command serves ACP`;
+  const exitHint = entry.transport === "stdio" ? `${stderrHint(stderr)}; ${servesHint}` : servesHint;
   switch (kind) {
     case "handshake_timeout": {
       const hint = `${servesHint}; raise the timeout for an agent that starts slowly`;
@@ -157,6 +160,7 @@ function failure(
 
 /** The hint for a program that is not installed. */
 export function installHint(entry: AgentEntry): string {
-  if (entry.transport !== "stdio" || entry.install === undefined) return "install it, or give the full path";
+  if (entry.transport !== "stdio") return "check the address of this agent";
+  if (entry.install === undefined) return "install it, or give the full path";
   return `install it: ${entry.install}`;
 }

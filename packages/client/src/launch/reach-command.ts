@@ -1,8 +1,9 @@
 // Starts an agent that is a program of this machine.
 
-import { delimiter, dirname } from "node:path";
+import { delimiter } from "node:path";
 import type { Transport } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import { leaveAgent } from "@parley/acp/internal/node";
 import { spawnTransport } from "@parley/acp/node";
 import type { CommandEntry } from "../agents/agent-spec.ts";
 import { findProgram } from "./find-program.ts";
@@ -12,6 +13,8 @@ export interface ReachedAgent {
   readonly transport: Transport;
   readonly pid: number | undefined;
   stderrTail(): string;
+  /** Lets it outlive this process; the watchdog ends it then. False if it cannot be left. */
+  leave?(): boolean;
   /** Examines a failure that the error itself does not explain. */
   explain?(error: unknown): Promise<Explanation>;
 }
@@ -48,7 +51,12 @@ export function reachCommand(
     killMs,
     ...optional({ signal: kill }),
   });
-  return { transport, pid: transport.pid, stderrTail: () => transport.stderrTail() };
+  return {
+    transport,
+    pid: transport.pid,
+    stderrTail: () => transport.stderrTail(),
+    leave: () => leaveAgent(transport),
+  };
 }
 
 /** Removes our own variables, which a child inherits otherwise. */
@@ -70,11 +78,18 @@ function program(entry: CommandEntry, environment: Readonly<Record<string, strin
       hint: install === undefined ? `${how}${line}` : `install it: ${install}`,
     });
   }
-  const why = found.problem === "directory" ? "it is not a file" : "it is not executable";
-  throw new LaunchError("not_executable", `${what} cannot be started: ${why}`, {
-    hint:
-      found.problem === "directory"
-        ? `give the program inside ${dirname(command)}, not a folder`
-        : "chmod +x it, or start it through its interpreter (node, python)",
-  });
+  const { why, hint } = unusable[found.problem];
+  throw new LaunchError("not_executable", `${what} cannot be started: ${why}`, { hint });
 }
+
+const unusable = {
+  directory: { why: "it is a folder", hint: "give the program inside the folder" },
+  unreachable: {
+    why: "a folder of its path cannot be entered",
+    hint: "run it as a user who may enter the folder, or install it elsewhere",
+  },
+  not_executable: {
+    why: "it is not executable",
+    hint: "chmod +x it, or start it through its interpreter (node, python)",
+  },
+} as const;

@@ -24,7 +24,7 @@ function reachHttp(entry: RemoteEntry): ReachedAgent {
       transport,
       pid: undefined,
       stderrTail: () => "",
-      explain: async (error) => ({ hint: hintOf(statusOf(error)) }),
+      explain: async (error) => ({ hint: hintOf(statusOf(error), url) }),
     };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -73,13 +73,16 @@ function statusOf(error: unknown): number | undefined {
   return typeof cause?.status === "number" ? cause.status : undefined;
 }
 
-function hintOf(status: number | undefined): string {
+function hintOf(status: number | undefined, { pathname }: URL): string {
   if (status === undefined) return "check the address, and that the agent runs there";
   if (status === 401 || status === 403)
     return "check the headers of this agent: the server does not let us in";
   if (status < 300) return "check the address: what answers there does not speak ACP";
   if (status < 400) return "correct the url of this agent";
-  if (status < 500) return "check the path of the url: an agent is usually at /acp";
+  if (status < 500)
+    return pathname === "/acp"
+      ? "check the url of this agent: the server has no agent there"
+      : "check the path of the url: an agent is usually at /acp";
   return "the server has a problem of its own: try again later, or ask whoever runs it";
 }
 
@@ -106,7 +109,7 @@ function socketExplanation(url: URL, headers: Readonly<Record<string, string>>):
       timeout: patienceMs,
     });
     const done = (message?: string, status?: number) => {
-      resolve({ hint: hintOf(status), ...optional({ message }) });
+      resolve({ hint: hintOf(status, url), ...optional({ message }) });
       request.destroy();
     };
     request.on("response", ({ statusCode: status = 0 }) => {

@@ -1,7 +1,7 @@
 // Lists all sessions of an agent, page by page.
 
 import type { ClientConnection, SessionInfo } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { normalPath, optional } from "@parley/acp/internal";
 
 export interface AllSessionsQuery {
   /** Only sessions of this directory. */
@@ -30,7 +30,7 @@ export async function allSessions(
     const { sessions, nextCursor } = await agent.listSessions(optional({ cwd, cursor }));
     for (const session of sessions) {
       // some agents ignore the directory
-      if (cwd !== undefined && session.cwd !== cwd) continue;
+      if (cwd !== undefined && normalPath(session.cwd) !== normalPath(cwd)) continue;
       if (found.size === limit && !found.has(session.sessionId)) {
         return { sessions: [...found.values()], isComplete: false };
       }

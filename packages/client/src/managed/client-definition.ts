@@ -41,9 +41,9 @@ export function clientDefinition(options: ManageAgentOptions, sessions: SessionL
     ...(gate === undefined
       ? handlers(options, sessions)
       : { requestPermission: gate.permission, ...services(gate) }),
-    elicitationCompleted(elicitationId) {
+    elicitationCompleted(elicitationId, notice) {
       visits.get(elicitationId)?.abort();
-      own.elicitationCompleted?.(elicitationId);
+      own.elicitationCompleted?.(elicitationId, notice);
     },
     _meta: { ...meta, ...own._meta },
     ...(gate?.veto === undefined

@@ -31,6 +31,7 @@ const optionKeys: Readonly<Record<keyof ConnectAgentOptions, true>> = {
   log: true,
   connection: true,
   _meta: true,
+  handshakeMeta: true,
   history: true,
   asker: true,
   agents: true,

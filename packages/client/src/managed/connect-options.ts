@@ -39,49 +39,51 @@ export type ManagedAgentEvent =
  */
 export interface ConnectAgentOptions extends Omit<ClientDefinition, "auth" | "elicit" | "policy"> {
   /** Shows a form, or an address to visit. Without it, agents are told that the client supports neither. */
-  elicit?(
-    question: ElicitationQuestion,
-    context: RequestContext,
-  ): Promise<ElicitationResponse> | ElicitationResponse;
+  readonly elicit?:
+    | ((
+        question: ElicitationQuestion,
+        context: RequestContext,
+      ) => Promise<ElicitationResponse> | ElicitationResponse)
+    | undefined;
   /** Asks the user during logins and recoveries. Default: every answer is no. */
-  readonly asker?: Asker;
+  readonly asker?: Asker | undefined;
   /** The absolute working directory of the agent's process. Default: that of this process. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** Variables for the agent's environment, such as credentials. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Aborts the start of the agent. It has no effect afterwards. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called for each event: start, crash, restart, login, retry, warning. */
-  readonly onEvent?: (event: ManagedAgentEvent) => void;
+  readonly onEvent?: ((event: ManagedAgentEvent) => void) | undefined;
   /**
    * How long opening, loading or resuming a session may take, in milliseconds; the second attempt has twice as long.
    * Default 60,000.
    */
-  readonly setupTimeoutMs?: number;
+  readonly setupTimeoutMs?: number | undefined;
   /** How long a login by the agent may take, browser included, in milliseconds. Default 300,000. */
-  readonly loginTimeoutMs?: number;
+  readonly loginTimeoutMs?: number | undefined;
   /**
    * How often a crashed agent is restarted within five minutes: at once, then after `backoffMs`, twice that and so on.
    * Default 5.
    */
-  readonly maxRestarts?: number;
+  readonly maxRestarts?: number | undefined;
   /** How long an agent may work on after a cancel before it is stopped, in milliseconds. Default 5,000. */
-  readonly cancelTimeoutMs?: number;
+  readonly cancelTimeoutMs?: number | undefined;
   /** How long an agent may send nothing during a prompt before the event `quiet`, in milliseconds. Default 30,000. */
-  readonly quietMs?: number;
+  readonly quietMs?: number | undefined;
   /** How often a prompt is sent again when the agent is rate limited. Default 4. */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /**
    * The first pause if the agent does not name one, in milliseconds; each further one is twice as long. Default 1,000.
    */
-  readonly backoffMs?: number;
+  readonly backoffMs?: number | undefined;
   /**
    * Decides what the agent may do. The policy of `permissionPolicy()` in `@parley/client/policy` provides guarded files
    * and terminals; with any other policy, `files` and `terminals` are served as in `client()`.
    */
-  readonly policy?: ClientPolicy;
+  readonly policy?: ClientPolicy | undefined;
   /** Records all sessions. It stays open when the agent is closed. */
-  readonly history?: History;
+  readonly history?: History | undefined;
   /** Agents that can be named in addition to the ready ones, such as those of the config file. */
-  readonly agents?: readonly AgentSpec[] | Readonly<Record<string, AgentSpec>>;
+  readonly agents?: readonly AgentSpec[] | Readonly<Record<string, AgentSpec>> | undefined;
 }

@@ -1,6 +1,7 @@
 // Logs in to an agent by one of its methods, in all shapes that agents use, and restarts it where that is needed.
 
 import { isObject, optional, withTimeout } from "@parley/acp/internal";
+import type { Meta } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment } from "../agents/environment.ts";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
@@ -8,6 +9,11 @@ import { LaunchError } from "../launch/launch-error.ts";
 import { joinWords } from "../subjects/command-words.ts";
 import type { Asker, LoginCommand, LoginMethod, LoginVariable } from "./asker.ts";
 import type { ManagedProcess } from "./managed-process.ts";
+
+/** The custom data of a request or of its answer. */
+export interface Custom {
+  readonly _meta?: Meta;
+}
 
 /** The agent that a login is for. */
 type LoginTarget = Pick<ManagedProcess, "entry" | "options" | "restart">;
@@ -21,24 +27,31 @@ function methodsOf({ entry, options }: LoginTarget, { agent }: LaunchedAgent): r
 }
 
 /** Rejects with a LaunchError of kind `login_needed` when no method is chosen or the login fails. */
-export async function logIn(target: LoginTarget, launched: LaunchedAgent, wanted?: string): Promise<void> {
+export async function logIn(
+  target: LoginTarget,
+  launched: LaunchedAgent,
+  wanted: string | undefined,
+  custom: Custom,
+  why = "not logged in",
+): Promise<Custom> {
   const { asker = {}, onEvent } = target.options;
-  const method = await chosen(target, methodsOf(target, launched), asker, wanted);
+  const method = await chosen(target, methodsOf(target, launched), asker, { wanted, why });
   onEvent?.({ kind: "login", method: method.name });
-  if (method.kind === "agent") return byAgent(target, launched, method);
-  if (method.kind === "terminal") return inTerminal(target, asker, method);
-  return byVariables(target, asker, method);
+  if (method.kind === "agent") return byAgent(target, launched, method, custom);
+  if (method.kind === "terminal") await inTerminal(target, asker, method);
+  else await byVariables(target, asker, method);
+  return {};
 }
 
 async function chosen(
   target: LoginTarget,
   all: readonly LoginMethod[],
   asker: Asker,
-  wanted: string | undefined,
+  { wanted, why }: { readonly wanted: string | undefined; readonly why: string },
 ): Promise<LoginMethod> {
   const usable = usableMethods(all, asker);
-  const needed = (why: string) => loginNeeded(target.entry, why, all);
-  if (wanted === undefined && asker.chooseLogin === undefined) throw needed("not logged in");
+  const needed = (reason: string) => loginNeeded(target.entry, reason, all);
+  if (wanted === undefined && asker.chooseLogin === undefined) throw needed(why);
   if (usable.length === 0) throw needed("none of its login methods can be used here");
   const id = wanted ?? (await asker.chooseLogin?.(usable, target.entry.name));
   if (id === undefined) throw needed("no login method was chosen");
@@ -47,16 +60,19 @@ async function chosen(
   return method;
 }
 
-async function byAgent(target: LoginTarget, { agent }: LaunchedAgent, method: LoginMethod): Promise<void> {
+async function byAgent(
+  target: LoginTarget,
+  { agent }: LaunchedAgent,
+  method: LoginMethod,
+  custom: Custom,
+): Promise<Custom> {
   const { loginTimeoutMs = 300_000 } = target.options;
-  const work = agent.login(method.id).then(
-    () => "done" as const,
-    (error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      throw loginNeeded(target.entry, why, [method], error);
-    },
-  );
-  if ((await withTimeout(loginTimeoutMs, work)) === "done") return;
+  const work = agent.login(method.id, custom).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw loginNeeded(target.entry, why, [method], error);
+  });
+  const result = await withTimeout(loginTimeoutMs, work);
+  if (result !== undefined) return result;
   // an agent that hangs in its login cannot be used any more
   await target.restart("its login did not end");
   throw loginNeeded(target.entry, `the login did not end within ${loginTimeoutMs} ms`, [method]);

@@ -1,7 +1,7 @@
 // Runs a managed agent: a connection that survives the crashes of its process, with login, pause and close.
 
-import { type ClientSession, ConnectionError, type SessionPage } from "@parley/acp";
-import { argumentText, isObject, withTimeout } from "@parley/acp/internal";
+import { type ClientConnection, type ClientSession, ConnectionError } from "@parley/acp";
+import { argumentText, isObject, optional, withTimeout } from "@parley/acp/internal";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { abortable } from "./abortable.ts";
 import type { ManagedAgent } from "./managed-agent.ts";
@@ -17,8 +17,8 @@ export interface ManagedConnection extends ManagedAgent {
   loadSession(sessionId: string, options: ManagedSessionOptions): Promise<ManagedSession>;
   resumeSession(sessionId: string, options: ManagedSessionOptions): Promise<ManagedSession>;
   forkSession(sessionId: string, options: ManagedSessionOptions): Promise<ManagedSession>;
-  /** Ends the agent's input, reads what it still sends, and closes it. */
-  finish(): Promise<void>;
+  /** Ends the agent's input, and reads what it still sends until its output ends or it is silent for so long. Default 500. */
+  finish(silenceMs?: number): Promise<void>;
 }
 
 /** Starts an agent. Rejects with a LaunchError. */
@@ -39,6 +39,15 @@ export async function manageAgent(
     if (done !== undefined) return done.result;
     throw new ConnectionError("timeout", `${entry.name} did not ${what} within ${setupTimeoutMs} ms`);
   };
+  const call = <Result>(
+    { signal }: { readonly signal?: AbortSignal | undefined },
+    what: string,
+    work: (agent: ClientConnection) => Promise<Result>,
+  ): Promise<Result> =>
+    abortable(
+      signal,
+      process.authenticated(({ agent }) => inTime(what, work(agent))),
+    );
   return {
     spec: entry,
     get info() {
@@ -46,6 +55,9 @@ export async function manageAgent(
     },
     get capabilities() {
       return process.latest.capabilities;
+    },
+    get _meta() {
+      return process.latest._meta;
     },
     get authMethods() {
       return process.latest.authMethods;
@@ -70,23 +82,35 @@ export async function manageAgent(
     loadSession: (id, given) => sessions.begin(given, (session) => session.openOld(id, "history")),
     resumeSession: (id, given) => sessions.begin(given, (session) => session.openOld(id, "silent")),
     forkSession: (id, given) => sessions.begin(given, (session) => session.openFork(id)),
-    listSessions: (query = {}) =>
-      abortable(
-        query.signal,
-        process.authenticated<SessionPage>(({ agent }) =>
-          inTime("list its sessions", agent.listSessions(query)),
-        ),
-      ),
+    listSessions: (query = {}) => call(query, "list its sessions", (agent) => agent.listSessions(query)),
     async deleteSession(id, given = {}) {
-      await abortable(
-        given.signal,
-        process.authenticated(({ agent }) => inTime("delete the session", agent.deleteSession(id, given))),
-      );
+      const result = await call(given, "delete the session", (agent) => agent.deleteSession(id, given));
       sessions.find(id)?.end();
       options.recorder?.ended?.(id);
+      return result;
     },
-    login: (methodId, { signal } = {}) => abortable(signal, process.login(methodId)),
-    logout: ({ signal } = {}) => abortable(signal, process.logout()),
+    async archiveSession(id, given = {}) {
+      const result = await call(given, "archive the session", (agent) => agent.archiveSession(id, given));
+      sessions.find(id)?.end();
+      options.recorder?.ended?.(id);
+      return result;
+    },
+    unarchiveSession: (id, given = {}) =>
+      call(given, "unarchive the session", (agent) => agent.unarchiveSession(id, given)),
+    sessionStatus: (id, given = {}) =>
+      call(given, "report the status of the session", (agent) => agent.sessionStatus(id, given)),
+    setSessionTitle: (id, title, given = {}) =>
+      call(given, "set the title", (agent) => agent.setSessionTitle(id, title, given)),
+    authStatus: (given = {}) => call(given, "report its login", (agent) => agent.authStatus(given)),
+    onAuthStatus: (listener) => process.onAuthStatus(listener),
+    listProviders: (given = {}) => call(given, "list its providers", (agent) => agent.listProviders(given)),
+    setProvider: (setting, given = {}) =>
+      call(given, "set the provider", (agent) => agent.setProvider(setting, given)),
+    disableProvider: (id, given = {}) =>
+      call(given, "disable the provider", (agent) => agent.disableProvider(id, given)),
+    login: (methodId, { signal, _meta } = {}) =>
+      abortable(signal, process.login(methodId, optional({ _meta }))),
+    logout: ({ signal, _meta } = {}) => abortable(signal, process.logout(optional({ _meta }))),
     async request(method, params, given) {
       const { agent } = await abortable(given?.signal, process.running());
       return agent.request(method, params, given);
@@ -96,7 +120,7 @@ export async function manageAgent(
     },
     pause: () => process.pause(),
     resume: () => process.resume(),
-    finish: () => process.finish(() => sessions.end()),
+    finish: (silenceMs) => process.finish(() => sessions.end(), silenceMs),
     close,
     [Symbol.asyncDispose]: () => close(),
   };

@@ -1,6 +1,7 @@
 // The interface of a managed agent.
 
 import type { ClientConnection, ClientSession, SessionOptions } from "@parley/acp";
+import type { Meta } from "@parley/acp/model";
 import type { AgentSpec } from "../agents/agent-spec.ts";
 
 /**
@@ -20,7 +21,10 @@ export interface ManagedAgent extends ClientConnection {
   /** Resumes a session without its history; an agent that cannot resume sessions loads it, and the history is dropped. */
   resumeSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
   /** Logs in by this method; without one, `asker.chooseLogin` chooses. */
-  login(methodId?: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  login(
+    methodId?: string,
+    options?: { readonly signal?: AbortSignal | undefined; readonly _meta?: Meta | undefined },
+  ): ReturnType<ClientConnection["login"]>;
   /** Whether `pause` was called, without `resume` since. */
   readonly isPaused: boolean;
   /**

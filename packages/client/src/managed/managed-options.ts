@@ -48,12 +48,12 @@ export interface Recorder {
 /** The options of a managed agent whose policy and history are in the caller's hands. */
 export interface ManageAgentOptions extends Omit<ConnectAgentOptions, "history" | "agents"> {
   /** In place of `requestPermission`, `files` and `terminals`. */
-  readonly gate?: ManagedGate;
-  readonly recorder?: Recorder;
+  readonly gate?: ManagedGate | undefined;
+  readonly recorder?: Recorder | undefined;
   /** The environment from which the agent gets its variables. Default `process.env`. */
-  readonly inherited?: Readonly<Record<string, string | undefined>>;
+  readonly inherited?: Readonly<Record<string, string | undefined>> | undefined;
   /** Kills the agent and all processes that it started, without a grace time. */
-  readonly kill?: AbortSignal;
+  readonly kill?: AbortSignal | undefined;
 }
 
 /** The options of a session, and what it begins with. */

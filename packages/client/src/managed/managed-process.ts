@@ -2,19 +2,20 @@
 
 import { ConnectionError } from "@parley/acp";
 import { sleep } from "@parley/acp/internal";
+import type { AuthStatus } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError, stderrHint } from "../launch/launch-error.ts";
 import { clientDefinition, type SessionLookup } from "./client-definition.ts";
-import { logIn } from "./log-in.ts";
+import { type Custom, logIn } from "./log-in.ts";
 import type { ManageAgentOptions } from "./managed-options.ts";
 import { problemOf } from "./problem.ts";
 
 const crashWindowMs = 300_000;
 const longestPauseMs = 60_000;
-/** An agent whose input has ended is read until it exits, or is silent for so long. */
-const silenceMs = 250;
-const longestEndMs = 1_000;
+/** An agent whose input has ended is read until its output ends, or is silent for so long. */
+const defaultSilenceMs = 500;
+const longestEndMs = 2_000;
 
 /** One agent program or remote agent across its restarts. */
 export class ManagedProcess {
@@ -30,9 +31,10 @@ export class ManagedProcess {
   #launched: LaunchedAgent | undefined;
   #latest: LaunchedAgent["agent"] | undefined;
   #crashes: number[] = [];
-  #loggingIn: Promise<void> | undefined;
+  #loggingIn: Promise<Custom> | undefined;
   #closing: Promise<void> | undefined;
   #isPaused = false;
+  readonly #authListeners = new Set<(status: AuthStatus) => void>();
   /** Counts the entries that came from it. */
   #activity = 0;
   /** Resolves when the process that is being replaced has ended. */
@@ -58,21 +60,31 @@ export class ManagedProcess {
     return this.#launched?.pid;
   }
 
-  /** Without a method, sessions that want a login at the same time share one. */
-  async login(methodId?: string): Promise<void> {
-    if (methodId !== undefined) return logIn(this, await this.running(), methodId);
+  /** Without a method, sessions that want a login at the same time share one. `why` is what the agent said. */
+  async login(methodId?: string, custom: Custom = {}, why?: string): Promise<Custom> {
+    if (methodId !== undefined) return logIn(this, await this.running(), methodId, custom);
     this.#loggingIn ??= this.running()
-      .then((launched) => logIn(this, launched))
+      .then((launched) => logIn(this, launched, undefined, custom, why))
       .finally(() => {
         this.#loggingIn = undefined;
       });
-    await this.#loggingIn;
+    return this.#loggingIn;
   }
 
-  async logout(): Promise<void> {
+  async logout(custom: Custom = {}): Promise<Custom> {
     const { agent } = await this.running();
-    await agent.logout();
+    const result = await agent.logout(custom);
     this.#credentials = {};
+    return result;
+  }
+
+  /** Reports of every process of the agent. */
+  onAuthStatus(listener: (status: AuthStatus) => unknown): () => void {
+    const each = (status: AuthStatus): void => void listener(status);
+    // with the last report of the process that runs
+    this.latest.onAuthStatus(each)();
+    this.#authListeners.add(each);
+    return () => this.#authListeners.delete(each);
   }
 
   get isPaused(): boolean {
@@ -89,10 +101,14 @@ export class ManagedProcess {
     this.#launched?.resume();
   }
 
-  /** Ends the agent's input and reads what it still sends. `closing` is called before the agent is closed. */
-  finish(closing: () => void): Promise<void> {
+  /**
+   * Ends the agent's input and reads what it still sends. An agent that takes too long is left to the watchdog, which ends
+   * it after this process has exited. `closing` is called before the agent is closed.
+   */
+  finish(closing: () => void, silenceMs = defaultSilenceMs): Promise<void> {
     this.#closing ??= (async () => {
-      if (this.#launched?.endInput()) await this.#lastEntries(this.#launched);
+      const launched = this.#launched;
+      if (launched?.endInput() && !(await this.#lastEntries(launched, silenceMs))) launched.leave();
       await this.#end(closing);
     })();
     return this.#closing;
@@ -176,19 +192,22 @@ export class ManagedProcess {
     return new ConnectionError("closed", `${this.entry.name} was closed`);
   }
 
-  /** Waits until the agent has ended, is silent, or takes too long. */
-  async #lastEntries({ agent }: LaunchedAgent): Promise<void> {
+  /** Waits until the agent has ended, is silent, or takes too long; whether it has ended or must be closed now. */
+  async #lastEntries({ agent }: LaunchedAgent, silenceMs: number): Promise<boolean> {
     const ended = new AbortController();
     // it never rejects
     void agent.closed.then(() => ended.abort());
     const stopped = AbortSignal.any([ended.signal, this.#stop.signal]);
-    const latest = performance.now() + longestEndMs;
-    let seen: number;
-    do {
+    const latest = performance.now() + Math.max(silenceMs, longestEndMs);
+    let seen = this.#activity;
+    let quietUntil = performance.now() + silenceMs;
+    while (!stopped.aborted && (this.#isPaused || performance.now() < Math.min(quietUntil, latest))) {
+      await sleep(defaultSilenceMs / 10, stopped);
+      if (seen === this.#activity) continue;
       seen = this.#activity;
-      await sleep(silenceMs, stopped);
-      if (stopped.aborted) break;
-    } while (this.#isPaused || (seen !== this.#activity && performance.now() < latest));
+      quietUntil = performance.now() + silenceMs;
+    }
+    return stopped.aborted;
   }
 
   async #launch(): Promise<LaunchedAgent> {
@@ -209,6 +228,9 @@ export class ManagedProcess {
     }
     this.#launched = launched;
     this.#latest = launched.agent;
+    launched.agent.onAuthStatus((status) => {
+      for (const listener of this.#authListeners) listener(status);
+    });
     if (this.#isPaused) launched.pause();
     // it cannot fail: `closed` never rejects
     void launched.agent.closed.then((reason) => this.#ended(launched, reason));
@@ -228,7 +250,10 @@ export class ManagedProcess {
       "crash_loop",
       `${this.entry.name} crashed ${this.#crashes.length} times in five minutes`,
       {
-        hint: stderrHint(stderr),
+        hint:
+          this.entry.transport === "stdio"
+            ? stderrHint(stderr)
+            : "check the network between here and the agent, or ask whoever runs it",
         stderr,
         exitCode: reason.exitCode,
         signal: reason.signal,

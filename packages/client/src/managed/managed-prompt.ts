@@ -8,9 +8,9 @@ import type { RecoveryCounts } from "./recover.ts";
 export type PromptContent = string | readonly ContentBlock[];
 
 export interface ManagedPromptOptions {
-  readonly _meta?: Meta;
+  readonly _meta?: Meta | undefined;
   /** Cancels the prompt. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import type { ClientSession, Entry, Prompt, SessionUpdate } from "@parley/acp";
+import { type ClientSession, type Entry, type Prompt, type SessionUpdate, textOf } from "@parley/acp";
 import { managed, patience, say, scripted } from "../../test/support/managed-probe.ts";
 import type { RecordedSession } from "../internal.ts";
 
@@ -21,11 +21,10 @@ const onlyLoad = {
 
 function texts(updates: readonly SessionUpdate[]): string {
   return updates
-    .map((update) =>
-      update.sessionUpdate === "agent_message_chunk" && update.content.type === "text"
-        ? update.content.text
-        : "",
-    )
+    .map((update) => {
+      if (update.sessionUpdate === "agent_message_chunk") return textOf(update.content);
+      return update.sessionUpdate === "agent_message" ? textOf(update.content ?? []) : "";
+    })
     .join("");
 }
 
@@ -429,4 +428,70 @@ test("a cancel by a listener that sees the message being sent reaches the agent"
   const session = await agent.newSession({ cwd, onUpdate });
   prompt = session.prompt("wait");
   assert.equal((await prompt.result).stopReason, "cancelled");
+});
+
+for (const edition of ["v1", "v2"] as const)
+  test(
+    `a managed agent has the unstable methods and steering, also after a crash (${edition})`,
+    patience,
+    async (t) => {
+      const features = ["archive", "session_title", "session_status", "auth_status"] as const;
+      const play = {
+        unstable: features,
+        concurrentPrompts: "inbox" as const,
+        authMethods: [{ type: "agent" as const, methodId: "key", name: "Key" }],
+        sessions: [{ sessionId: "old", cwd, entries: [] }],
+        turns: [
+          {
+            when: "work",
+            steps: [...say("working. "), { take: true as const, as: "told" }, ...say("{{told}}")],
+          },
+        ],
+      };
+      const { entry } = scripted(t, { play: { ...play, turns: [{ steps: [{ crash: {} }] }] } }, { play });
+      const { agent } = await managed(t, entry, { unstable: features, editions: [edition] });
+      const states: string[] = [];
+      agent.onAuthStatus(({ state }) => states.push(state));
+      const session = await agent.loadSession("old", { cwd });
+      const updates: SessionUpdate[] = [];
+      const begun = Promise.withResolvers<void>();
+      session.onUpdate((update) => {
+        updates.push(update);
+        if (update.sessionUpdate === "agent_message_chunk") begun.resolve();
+      });
+      const prompt = session.prompt("work");
+      await begun.promise;
+      const steered = session.steer("told so");
+      assert.equal((await prompt).stopReason, "end_turn");
+      assert.equal((await steered).joined, true);
+      assert.equal(texts(updates), "working. told so");
+      assert.equal((await agent.authStatus()).state, "unknown");
+      await agent.login("key");
+      assert.equal(await session.setTitle("Mine"), "Mine");
+      assert.deepEqual(states, [], "the login has not changed");
+      assert.equal((await agent.sessionStatus("old")).status, "open");
+      await agent.archiveSession("old");
+      assert.throws(() => session.prompt("more"), { kind: "closed" });
+      assert.deepEqual((await agent.listSessions()).sessions, []);
+      const [listed] = (await agent.listSessions({ archived: "only" })).sessions;
+      assert.deepEqual([listed?.title, listed?.archived], ["Mine", true]);
+      await agent.unarchiveSession("old");
+      assert.equal(await agent.setSessionTitle("old", "Again"), "Again");
+      await assert.rejects(agent.listProviders(), {
+        name: "TypeError",
+        message: /unstable: \["providers"\]/,
+      });
+      await assert.rejects(agent.disableProvider("x"), TypeError);
+      await assert.rejects(
+        agent.setProvider({ providerId: "x", apiType: "openai", baseUrl: "https://x.example" }),
+        TypeError,
+      );
+    },
+  );
+
+test("a message for an agent that takes none while it works is refused at once", patience, async (t) => {
+  const { entry } = scripted(t, { play: { turns: [{ steps: [{ wait: "cancelled" }] }] } });
+  const { agent } = await managed(t, entry, { editions: ["v1"] });
+  const session = await agent.newSession({ cwd });
+  assert.throws(() => session.steer("x"), { name: "TypeError", message: /takes no messages while it works/ });
 });

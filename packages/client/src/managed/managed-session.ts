@@ -4,13 +4,16 @@ import {
   type ClientSession,
   ConnectionError,
   type Entry,
+  type Prompt,
   type PromptResult,
   type SessionConfigOption,
   type SessionUpdate,
 } from "@parley/acp";
 import {
   argumentText,
+  bindMethods,
   charsOf,
+  clientSessionMethods,
   PromptQueue,
   SessionEvents,
   unreadLimits,
@@ -18,11 +21,12 @@ import {
 } from "@parley/acp/internal";
 import type { AvailableCommand, Meta } from "@parley/acp/model";
 import { LaunchError } from "../launch/launch-error.ts";
+import type { Custom } from "./log-in.ts";
 import type { ManagedSessionOptions } from "./managed-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { ManagedPrompt, type ManagedPromptOptions, type PromptContent } from "./managed-prompt.ts";
 import { problemOf } from "./problem.ts";
-import { recover } from "./recover.ts";
+import { type Recovery, recover } from "./recover.ts";
 import { SessionActivation } from "./session-activation.ts";
 import type { SetupProblem } from "./session-setup.ts";
 
@@ -39,6 +43,7 @@ export class ManagedSession implements ClientSession {
 
   /** `ended` is called when the session is closed. */
   constructor(process: ManagedProcess, place: ManagedSessionOptions, ended: () => void) {
+    bindMethods(this, clientSessionMethods);
     this.#process = process;
     this.#ended = ended;
     this.#place = place;
@@ -110,48 +115,68 @@ export class ManagedSession implements ClientSession {
     return prompt;
   }
 
-  cancel(): void {
+  /** Goes to the prompt that runs; without one it is a prompt. It is not sent again after a crash. */
+  steer(content: PromptContent, options: ManagedPromptOptions = {}): Prompt {
+    this.#checkOpen("steer");
+    const { inner } = this;
+    if (this.#queue.current?.isSent === true && inner !== undefined) return inner.steer(content, options);
+    if (this.#process.latest.capabilities.steer) return this.prompt(content, options);
+    throw new TypeError(
+      "steer: this agent takes no messages while it works; session.prompt() waits for the end",
+    );
+  }
+
+  cancel(custom?: Custom): void {
     const prompts = this.#prompts();
-    if (prompts.length === 0) this.inner?.cancel();
+    if (prompts.length === 0) this.inner?.cancel(custom);
     for (const prompt of prompts) prompt.cancel();
   }
 
-  async cancelToolCall(toolCallId: string): Promise<void> {
+  async cancelToolCall(toolCallId: string, custom?: Custom): Promise<Custom> {
     this.#checkOpen("cancelToolCall");
-    await this.inner?.cancelToolCall(toolCallId);
+    return (await this.inner?.cancelToolCall(toolCallId, custom)) ?? {};
   }
 
-  async cancelTerminal(terminalId: string): Promise<void> {
+  async cancelTerminal(terminalId: string, custom?: Custom): Promise<Custom> {
     this.#checkOpen("cancelTerminal");
-    await this.inner?.cancelTerminal(terminalId);
+    return (await this.inner?.cancelTerminal(terminalId, custom)) ?? {};
   }
 
-  async setConfigOption(configId: string, value: string | boolean): Promise<void> {
+  async setConfigOption(configId: string, value: string | boolean, custom?: Custom): Promise<Custom> {
     this.#checkOpen("setConfigOption");
     const session = await this.#activation.active();
-    await session.setConfigOption(configId, value);
+    const result = await session.setConfigOption(configId, value, custom);
     this.#activation.chosen[configId] = value;
+    return result;
   }
 
-  async setMode(mode: string): Promise<void> {
+  async setMode(mode: string, custom?: Custom): Promise<Custom> {
     this.#checkOpen("setMode");
     const session = await this.#activation.active();
-    await session.setMode(mode);
+    const result = await session.setMode(mode, custom);
     const option = session.configOptions.find((each) => each.category === "mode");
     if (option !== undefined) this.#activation.chosen[option.configId] = mode;
+    return result;
   }
 
-  async close(): Promise<void> {
+  async setTitle(title: string): Promise<string> {
+    this.#checkOpen("setTitle");
+    return (await this.#activation.active()).setTitle(title);
+  }
+
+  async close(custom?: Custom): Promise<Custom> {
     const { inner } = this;
     this.end();
     try {
-      await inner?.close();
+      return (await inner?.close(custom)) ?? {};
     } catch (error) {
       // an agent that has ended has closed it
       if (!(error instanceof ConnectionError)) throw error;
+      return {};
     } finally {
       // after its last entry
       this.#process.options.recorder?.ended?.(this.sessionId);
+      this.#events.end();
     }
   }
 
@@ -262,14 +287,14 @@ export class ManagedSession implements ClientSession {
     }
   }
 
-  #recovery(prompt: ManagedPrompt) {
+  #recovery(prompt: ManagedPrompt): Recovery {
     return {
       options: this.#process.options,
       counts: prompt.counts,
       signal: prompt.signal,
       isOver: this.#isClosed,
       session: this.#activation,
-      login: () => this.#process.login(),
+      login: (why) => this.#process.login(undefined, {}, why),
     };
   }
 

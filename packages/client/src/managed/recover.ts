@@ -22,7 +22,8 @@ export interface Recovery {
   /** The session has been closed. */
   readonly isOver: boolean;
   readonly session: SessionActivation;
-  login(): Promise<void>;
+  /** `why` is what the agent said. */
+  login(why: string): Promise<unknown>;
 }
 
 /** The longest pause that an agent may ask for. */
@@ -52,7 +53,7 @@ export async function recover(recovery: Recovery, problem: Problem, hasBegun: bo
       return askToRetry(recovery, problem);
     case "login_needed":
       if (counts.logins++ > 0) return false;
-      await recovery.login();
+      await recovery.login(problem.message);
       return true;
     default:
       return askToRetry(recovery, problem);

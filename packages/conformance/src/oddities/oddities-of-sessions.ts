@@ -60,6 +60,23 @@ export const sessionOddities = {
     replies: [{ method: "session/fork", before: [textChunk("from before the fork")] }],
     does: [{ open: "/project" }, { fork: "main", as: "forked" }, { prompt: "hello", session: "forked" }],
   },
+  "history-with-fields-of-its-own": {
+    what: "every replayed update has a field outside the schema",
+    agent: stored,
+    replies: [
+      {
+        method: "session/load",
+        before: [
+          sessionUpdate({
+            sessionUpdate: "agent_message_chunk",
+            content: { type: "text", text: "as I said" },
+            timestamp: "2026-03-01T12:00:00Z",
+          }),
+        ],
+      },
+    ],
+    does: loads,
+  },
   "load-replays-after-its-answer": {
     what: "session/load does not wait for its replay: most of it follows the answer",
     agent: stored,

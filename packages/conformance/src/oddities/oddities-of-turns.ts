@@ -126,6 +126,23 @@ export const turnOddities = {
       { rawUpdate: { sessionUpdate: "turn_complete" } },
     ],
   },
+  "messages-without-ids": {
+    what: "an agent of version 2 sends pieces of messages without the ids that version 2 demands",
+    agent: { editions: ["v2"] },
+    client: { editions: ["v2"] },
+    steps: [
+      { rawUpdate: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "fi" } } },
+      { rawUpdate: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "ne" } } },
+    ],
+  },
+  "updates-of-nothing": {
+    what: "tool calls without an id, of which nothing can be made",
+    steps: [
+      { rawUpdate: { sessionUpdate: "tool_call", title: "no id" } },
+      { rawUpdate: { sessionUpdate: "tool_call_update", status: "completed" } },
+      { say: "fine" },
+    ],
+  },
   "text-after-the-answer": {
     what: "a prompt is answered at once, and its text comes later, outside any turn",
     replies: [

@@ -47,7 +47,7 @@ export const wireOddities = {
   "ids-as-text": {
     what: "answers repeat the number of the request as text",
     replies: [{ method: "session/prompt", answer: "text-id" }],
-    does: closesDuringTurn,
+    does: [{ open: "/project" }, { prompt: "hello" }, { prompt: "hello again" }],
   },
   "answer-without-its-id": {
     what: "the answer to a prompt has no id, so the prompt is never answered",

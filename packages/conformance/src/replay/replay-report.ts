@@ -5,14 +5,14 @@ import type { Clock } from "@parley/acp/testing";
 /** The pace and patience of a replay. */
 export interface ReplayOptions {
   /** "fast" (default) sends without delays, "recorded" keeps the recorded time between messages. */
-  readonly pace?: "fast" | "recorded";
+  readonly pace?: "fast" | "recorded" | undefined;
   /**
    * How long to wait for a request or an answer while nothing arrives, in milliseconds; then it is a divergence.
    * Default Infinity.
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** The clock for `pace: "recorded"`. Default: real time. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** A difference between the live peer and the recording. */

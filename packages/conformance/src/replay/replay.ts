@@ -65,7 +65,7 @@ class Player implements Replay, Sink {
   readonly #side: TraceSide;
   readonly #otherSide: TraceSide;
   readonly #transport: Transport;
-  readonly #options: Required<ReplayOptions>;
+  readonly #options: { readonly [Name in keyof ReplayOptions]-?: NonNullable<ReplayOptions[Name]> };
   readonly #finished = Promise.withResolvers<ReplayReport>();
   readonly #over = new AbortController();
   readonly #sessions = new SessionNames();

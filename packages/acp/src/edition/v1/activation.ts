@@ -3,8 +3,11 @@
 import { type Immutable, optional } from "../../base/objects.ts";
 import type { AuthMethod, AvailableCommand, McpServer, SystemPrompt } from "../../model/content.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
-import type { Activation } from "../agent-edition.ts";
-import { metaOf, nonEmpty } from "../wire-fields.ts";
+import type { Activation, Lost } from "../agent-edition.ts";
+import { lostMeta, metaOf, nonEmpty } from "../wire-fields.ts";
+
+type TextInput = Extract<NonNullable<Command["input"]>, { type: "text" }>;
+type Command = Extract<AvailableCommand, { type: "command" }>;
 
 interface V1Activation {
   cwd: string;
@@ -77,10 +80,11 @@ interface KnownFields {
   readonly _meta?: wire.Meta;
 }
 
-export function authMethodToV1(method: AuthMethod): Immutable<wire.AuthMethod> {
+export function authMethodToV1(method: AuthMethod, lost?: Lost): Immutable<wire.AuthMethod> {
   const { methodId, name, description, _meta } = method as KnownFields;
   const common = { id: methodId, name, ...optional({ description, _meta }) };
   if (method.type !== "terminal") return common;
+  if (lost !== undefined) lostMeta(method.env, "variables of a login method", lost);
   const env = Object.fromEntries((method.env ?? []).map((variable) => [variable.name, variable.value]));
   return { ...common, type: "terminal", args: method.args ?? [], env };
 }
@@ -93,12 +97,15 @@ export function commandsFromV1(commands: readonly wire.AvailableCommand[]): Avai
   });
 }
 
+function inputToV1({ type: _, ...input }: TextInput): wire.AvailableCommandInput {
+  return input;
+}
+
 /** Kinds of command that version 1 does not know are left out. */
 export function commandsToV1(commands: readonly AvailableCommand[]): wire.AvailableCommand[] {
   return commands.flatMap((command): wire.AvailableCommand[] => {
     if (command.type !== "command") return [];
-    const { name, description, input, _meta } = command;
-    const hint = input?.type === "text" ? { hint: input.hint } : undefined;
-    return [{ name, description, ...optional({ input: hint, _meta }) }];
+    const { type: _, input, ...rest } = command;
+    return [{ ...rest, ...optional({ input: input?.type === "text" ? inputToV1(input) : undefined }) }];
   });
 }

@@ -14,10 +14,21 @@ import type {
   AgentOpResult,
   ClientCapabilities,
   Introduction,
+  Lost,
   OptionsOf,
   WireCall,
 } from "../agent-edition.ts";
-import { markers, pageToWire, sharedOp, systemPromptMarker, withMeta } from "../wire-fields.ts";
+import { partsMetaFromV1, withPartsMetaInV1 } from "../capability-meta.ts";
+import { steeringKey, terminalOutputKey } from "../vendor-extensions.ts";
+import {
+  markers,
+  metaOf,
+  pageToWire,
+  sessionMarkers,
+  sharedOp,
+  systemPromptMarker,
+  withMeta,
+} from "../wire-fields.ts";
 import { activationFromV1, authMethodToV1 } from "./activation.ts";
 import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./config-options.ts";
 import { permissionOverInV1, permissionToV1 } from "./permission.ts";
@@ -36,7 +47,7 @@ export const v1AgentEdition: AgentEdition = {
   reinitializes: false,
   showsDiffTexts: true,
   initializeParams: (params) => params,
-  authMethods: (methods) => methods.map(authMethodToV1),
+  authMethods: (methods) => methods.map((method) => authMethodToV1(method)),
   client,
   introduce,
   decode,
@@ -67,21 +78,37 @@ function client(params: object): Introduction<ClientCapabilities> {
       booleanOptions: can.session?.configOptions?.boolean != null,
       notices: can.session?.notices != null,
       compaction: can.session?.compaction != null,
-      ...withMeta(can._meta ?? undefined),
+      plans: can.plan != null,
+      subagents: can.subagents != null,
+      terminalOutput: can._meta?.[terminalOutputKey] === true,
+      ...withMeta(metaBesides(can._meta)),
+      ...partsMetaFromV1(can),
     },
+    ...metaOf(params),
   };
 }
 
-function introduce(agent: AgentIntroduction): Immutable<wire.InitializeResponse> {
+/** What the app is told as a capability is no custom data. */
+function metaBesides(meta: wire.Meta | null | undefined): wire.Meta | undefined {
+  if (meta == null || !(terminalOutputKey in meta)) return meta ?? undefined;
+  const { [terminalOutputKey]: _, ...rest } = meta;
+  return Object.keys(rest).length === 0 ? undefined : rest;
+}
+
+function introduce(agent: AgentIntroduction, lost?: Lost): Immutable<wire.InitializeResponse> {
+  const { partsMeta } = agent.capabilities;
   return {
     protocolVersion: 1,
-    agentCapabilities: capabilities(agent.capabilities, agent._meta),
-    authMethods: agent.authMethods.map(authMethodToV1),
+    agentCapabilities: withPartsMetaInV1(capabilities(agent.capabilities), partsMeta, lost),
+    authMethods: agent.authMethods.map((method) => authMethodToV1(method, lost)),
     ...optional({ agentInfo: agent.info }),
+    ...withMeta(
+      agent.capabilities.steer ? { ...agent._meta, [steeringKey]: { supported: true } } : agent._meta,
+    ),
   };
 }
 
-function capabilities(can: AgentCapabilities, meta: wire.Meta | undefined): wire.AgentCapabilities {
+function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
   return {
     loadSession: can.load,
     promptCapabilities: { image: can.image, audio: can.audio, embeddedContext: can.embeddedContext },
@@ -89,9 +116,13 @@ function capabilities(can: AgentCapabilities, meta: wire.Meta | undefined): wire
     sessionCapabilities: {
       ...markers(can, "list", "resume", "close", "delete", "fork", "additionalDirectories"),
       ...systemPromptMarker(can),
+      ...sessionMarkers(can),
     },
-    ...(can.logout ? { auth: { logout: {} } } : {}),
-    ...withMeta(meta),
+    ...(can.logout || can.authStatus
+      ? { auth: optional({ logout: can.logout ? {} : undefined, status: can.authStatus ? {} : undefined }) }
+      : {}),
+    ...markers(can, "providers"),
+    ...metaOf(can),
   };
 }
 
@@ -101,9 +132,9 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
   const { sessionId } = params;
   switch (method) {
     case "authenticate":
-      return { op: "login", methodId: (given as wire.AuthenticateRequest).methodId };
+      return { op: "login", methodId: (given as wire.AuthenticateRequest).methodId, ...metaOf(given) };
     case "logout":
-      return { op: "logout" };
+      return { op: "logout", ...metaOf(given) };
     case "session/load":
     case "session/resume":
       return {
@@ -113,15 +144,27 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
         replay: method === "session/load",
       };
     case "session/set_mode":
-      return byCategory("mode", given as wire.SetSessionModeRequest, optionsOf(sessionId));
+      return {
+        ...byCategory("mode", given as wire.SetSessionModeRequest, optionsOf(sessionId)),
+        ...metaOf(given),
+      };
     case "session/set_model": {
       const { modelId } = given as { modelId?: unknown };
-      return byCategory("model", { sessionId, modeId: String(modelId) }, optionsOf(sessionId));
+      return {
+        ...byCategory("model", { sessionId, modeId: String(modelId) }, optionsOf(sessionId)),
+        ...metaOf(given),
+      };
     }
     case "session/set_config_option": {
       const { configId, value } = given as wire.SetSessionConfigOptionRequest;
       const option = optionsOf(sessionId).find((each) => each.configId === configId);
-      return { op: "set_option", sessionId, configId, value: valueForOption(option, value) };
+      return {
+        op: "set_option",
+        sessionId,
+        configId,
+        value: valueForOption(option, value),
+        ...metaOf(given),
+      };
     }
     default:
       return sharedOp(method, given, () => activationFromV1(params));
@@ -132,7 +175,7 @@ function byCategory(
   category: "mode" | "model",
   { sessionId, modeId }: { sessionId: string; modeId: string },
   options: readonly SessionConfigOption[],
-): AgentOp {
+): Extract<AgentOp, { op: "set_option" }> {
   const option = selectOf(options, category);
   if (option === undefined) throw RequestError.invalidParams(`this session has no ${category} to set`);
   return {
@@ -147,13 +190,20 @@ function byCategory(
 function encode(method: string, result: AgentOpResult): object {
   switch (result.kind) {
     case "none":
-      return {};
+      return withMeta(result._meta);
     case "options":
       // set_mode and set_model have empty results
-      if (method !== "session/set_config_option") return {};
-      return { configOptions: optionsToV1(result.options, result.client.booleanOptions) };
+      if (method !== "session/set_config_option") return withMeta(result._meta);
+      return {
+        configOptions: optionsToV1(result.options, result.client.booleanOptions),
+        ...withMeta(result._meta),
+      };
     case "page":
       return pageToWire(result.page);
+    case "value":
+      return result.value;
+    case "status":
+      return { status: result.status.status, ...withMeta(result.status._meta) };
     case "session": {
       const { sessionId, configOptions, _meta: meta } = result.setup;
       const { booleanOptions } = result.client;

@@ -1,15 +1,19 @@
 // The client's side of version 1.
 
-import { optional } from "../../base/objects.ts";
+import { isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
 import { wireError } from "../../model/prompt-error.ts";
-import type { PromptError, PromptResult, StopReason } from "../../model/update.ts";
+import type { PromptError, PromptResult, SessionUpdate, StopReason } from "../../model/update.ts";
+import { WholeFirst } from "../../model/whole-first.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
+import { partsMetaFromV1 } from "../capability-meta.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
-import { elicitationFromWire, metaOf, usageFromWire } from "../wire-fields.ts";
+import type { MessageNames } from "../message-names.ts";
+import { steeringKey } from "../vendor-extensions.ts";
+import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
 import { permissionFromV1 } from "./permission.ts";
@@ -21,8 +25,8 @@ export const v1ClientEdition: ClientEdition = {
   name: "v1",
   pipelinesPrompts: false,
   agent,
-  login: (methodId) => ({ method: "authenticate", params: { methodId } }),
-  logout: () => ({ method: "logout", params: {} }),
+  login: (methodId, meta) => ({ method: "authenticate", params: { methodId, ...withMeta(meta) } }),
+  logout: (meta) => ({ method: "logout", params: withMeta(meta) }),
   open: (activation) => ({ method: "session/new", params: activationToV1(activation) }),
   activate: (sessionId, activation, replay) => ({
     method: replay ? "session/load" : "session/resume",
@@ -39,7 +43,7 @@ export const v1ClientEdition: ClientEdition = {
     method === "session/set_config_option"
       ? optionsFromV1((result as wire.SetSessionConfigOptionResponse).configOptions)
       : undefined,
-  session: (unstable) => new V1ClientSession(unstable),
+  session: (unstable, names) => new V1ClientSession(unstable, names),
   permission(params, titleOf) {
     const request = params as wire.RequestPermissionRequest;
     const { sessionId, toolCall } = request;
@@ -73,29 +77,47 @@ function agent(result: object): AgentIntroduction {
       close: session.close != null,
       delete: session.delete != null,
       fork: session.fork != null,
+      archive: session.archive != null,
+      sessionStatus: session.status != null,
+      setTitle: session.title != null,
+      steer: takesSteering(result),
       additionalDirectories: session.additionalDirectories != null,
       systemPrompt: session.systemPrompt != null,
       systemPromptOverride: session.systemPrompt?.mode?.override != null,
       logout: can.auth?.logout != null,
+      authStatus: can.auth?.status != null,
+      providers: can.providers != null,
       ...metaOf(can),
+      ...partsMetaFromV1(can),
     },
     authMethods: authMethods.map(authMethodFromV1),
-    _meta: can._meta ?? undefined,
+    ...metaOf(result),
   };
 }
 
+function takesSteering(result: object): boolean {
+  const steering = (result as wire.InitializeResponse)._meta?.[steeringKey];
+  return isObject(steering) && steering["supported"] === true;
+}
+
 /** Options that stand for modes and models are set the way version 1 sets those. */
-function setOption(sessionId: string, option: SessionConfigOption, value: string | boolean): WireCall {
+function setOption(
+  sessionId: string,
+  option: SessionConfigOption,
+  value: string | boolean,
+  meta: wire.Meta | undefined,
+): WireCall {
+  const common = { sessionId, ...withMeta(meta) };
   if (option.configId === modeConfigId) {
-    return { method: "session/set_mode", params: { sessionId, modeId: String(value) } };
+    return { method: "session/set_mode", params: { ...common, modeId: String(value) } };
   }
   if (option.configId === modelConfigId) {
-    return { method: "session/set_model", params: { sessionId, modelId: String(value) } };
+    return { method: "session/set_model", params: { ...common, modelId: String(value) } };
   }
   const type = typeof value === "boolean" ? { type: "boolean" } : {};
   return {
     method: "session/set_config_option",
-    params: { sessionId, configId: option.configId, ...type, value },
+    params: { ...common, configId: option.configId, ...type, value },
   };
 }
 
@@ -105,11 +127,11 @@ function service(method: string, params: object): { sessionId: string; op: Servi
     case "fs/read_text_file": {
       const { path, line, limit } = params as wire.ReadTextFileRequest;
       const range = optional({ line: line ?? undefined, limit: limit ?? undefined });
-      return { sessionId, op: { op: "read", path, ...range } };
+      return { sessionId, op: { op: "read", path, ...range, ...metaOf(params) } };
     }
     case "fs/write_text_file": {
       const { path, content } = params as wire.WriteTextFileRequest;
-      return { sessionId, op: { op: "write", path, content } };
+      return { sessionId, op: { op: "write", path, content, ...metaOf(params) } };
     }
     case "terminal/create":
       return { sessionId, op: createTerminal(params as wire.CreateTerminalRequest) };
@@ -134,17 +156,21 @@ function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
     args,
     env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
     ...optional({ cwd: cwd ?? undefined, outputByteLimit: outputByteLimit ?? undefined }),
+    ...metaOf(params),
   };
 }
 
 /** Makes up the states and echoes that version 1 does not have. */
 class V1ClientSession implements ClientSessionEdition {
   readonly #decoder: V1UpdateDecoder;
+  /** Of the replay that runs: version 1 sends the pieces of messages, which the app may still have. */
+  #wholes: WholeFirst | undefined;
   #open: number | undefined;
+  readonly #joined: number[] = [];
   #cancelled = false;
 
-  constructor(unstable: UnstableFeatures) {
-    this.#decoder = new V1UpdateDecoder(unstable);
+  constructor(unstable: UnstableFeatures, names: MessageNames) {
+    this.#decoder = new V1UpdateDecoder(unstable, names);
   }
 
   setOptions(options: readonly SessionConfigOption[]): void {
@@ -155,22 +181,43 @@ class V1ClientSession implements ClientSessionEdition {
     return this.#decoder.withStandIns(options);
   }
 
-  setReplaying(): void {
-    this.#decoder.endRun();
+  setReplaying(replaying: boolean): void {
+    this.#decoder.setReplaying(replaying);
+    this.#wholes = replaying ? new WholeFirst() : undefined;
   }
 
   receive(update: object, out: ClientSessionSink): void {
-    out.update(this.#decoder.decode(update as wire.SessionUpdate)); // validated by the method's row
+    const decoder = this.#decoder;
+    const decoded = decoder.decode(update as wire.SessionUpdate); // validated by the method's row
+    if (decoder.terminals.length === 0) return this.#show(decoded, out);
+    const terminals = decoder.terminals.splice(0);
+    if (saysMore(decoded)) this.#show(decoded, out);
+    for (const each of terminals) this.#show(each, out);
+  }
+
+  #show(update: SessionUpdate, out: ClientSessionSink): void {
+    if (this.#wholes === undefined) out.update(update);
+    else for (const each of this.#wholes.take(update)) out.update(each);
   }
 
   promptSent(prompt: number, content: readonly ContentBlock[], out: ClientSessionSink): void {
     this.#open = prompt;
     this.#cancelled = false;
     this.#decoder.endRun();
-    const messageId = this.#decoder.mintMessageId();
+    const messageId = this.#decoder.mintMessageId("user_message_chunk");
     out.update({ sessionUpdate: "state_update", state: "running" });
     out.accepted(prompt, messageId);
     out.update({ sessionUpdate: "user_message", messageId, content: [...content] });
+  }
+
+  steered(prompt: number, content: readonly ContentBlock[], isJoined: boolean, out: ClientSessionSink): void {
+    this.#decoder.endRun();
+    const messageId = this.#decoder.mintMessageId("user_message_chunk");
+    out.accepted(prompt, messageId);
+    out.update({ sessionUpdate: "user_message", messageId, content: [...content] });
+    if (isJoined && this.#open !== undefined) this.#joined.push(prompt);
+    // no answer will say when this work ends
+    else out.outcome(prompt, { stopReason: "_detached" });
   }
 
   promptAnswered(prompt: number, result: object, out: ClientSessionSink): void {
@@ -183,8 +230,10 @@ class V1ClientSession implements ClientSessionEdition {
     const withdrawn = error instanceof RequestError && error.kind === "cancelled";
     if (withdrawn || this.#cancelled) return this.#end(prompt, { stopReason: "cancelled" }, out);
     const data = error instanceof RequestError ? { error: errorOf(error) } : {};
+    const joined = this.#takeJoined(prompt);
     this.#rest(prompt, { stopReason: "error", ...data }, out);
     out.failed(prompt, error);
+    for (const each of joined) out.failed(each, error);
   }
 
   cancelled(): void {
@@ -200,9 +249,16 @@ class V1ClientSession implements ClientSessionEdition {
   }
 
   #end(prompt: number, outcome: PromptResult, out: ClientSessionSink): void {
+    const joined = this.#takeJoined(prompt);
     this.#rest(prompt, outcome, out);
     this.#cancelled = false;
     out.outcome(prompt, outcome);
+    for (const each of joined) out.outcome(each, { ...outcome, joined: true });
+  }
+
+  /** The messages that joined the work on this prompt, which end with it. */
+  #takeJoined(prompt: number): readonly number[] {
+    return this.#open === prompt ? this.#joined.splice(0) : [];
   }
 
   /** Reports once that the work on the prompt has ended. */
@@ -220,6 +276,11 @@ class V1ClientSession implements ClientSessionEdition {
       ...optional({ error: error && wireError(error), usage, _meta: meta }),
     });
   }
+}
+
+/** Whether an update of a call says anything beside its id. */
+function saysMore(update: SessionUpdate): boolean {
+  return Object.keys(update).length > 2;
 }
 
 function errorOf({ kind, code, message, data }: RequestError): PromptError {

@@ -3,6 +3,8 @@
 import { optional } from "../../base/objects.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
+import type { Lost } from "../agent-edition.ts";
+import { bothMeta, metaOf } from "../wire-fields.ts";
 
 /** The ids of the options that stand for modes and models. */
 export const modeConfigId = "_mode";
@@ -20,7 +22,12 @@ interface SessionResult {
   models?: unknown;
 }
 
-type Choice = { readonly value: string; readonly name: string; readonly description?: string };
+type Choice = {
+  readonly value: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly _meta?: wire.Meta;
+};
 
 export function optionsFromV1(options: readonly wire.SessionConfigOption[]): SessionConfigOption[] {
   return options.map((option) => {
@@ -41,9 +48,12 @@ function groupsFromV1(options: wire.SessionConfigSelectOptions): SelectOption["o
 /** Everything that a session's answer says about options, as options. */
 export function optionsFromResult(result: SessionResult): SessionConfigOption[] {
   const options = optionsFromV1(result.configOptions ?? []);
-  if (result.modes && !options.some((option) => option.category === "mode")) {
-    options.unshift(modeOption(result.modes.currentModeId, result.modes.availableModes));
-  }
+  const { modes } = result;
+  const at = options.findIndex((option) => option.category === "mode");
+  const option = options[at];
+  if (modes && option === undefined) options.unshift(modeOption(modes));
+  // said twice: the option counts, and the metadata of both is kept
+  if (modes && option?.type === "select") options[at] = withModeMeta(option, modes);
   const models = legacyModels(result.models);
   if (models !== undefined && !options.some((option) => option.category === "model")) {
     const choices = models.availableModels.map(({ modelId, description, ...rest }) => ({
@@ -57,16 +67,29 @@ export function optionsFromResult(result: SessionResult): SessionConfigOption[] 
 }
 
 /** The option that stands for session modes. */
-export function modeOption(currentModeId: string, modes: readonly wire.SessionMode[]): SessionConfigOption {
-  const choices: Choice[] = modes.map(({ id, name, description }) => ({
+export function modeOption(modes: wire.SessionModeState): SessionConfigOption {
+  const { currentModeId, availableModes } = modes;
+  const choices: Choice[] = availableModes.map(({ id, description, _meta, ...rest }) => ({
     value: id,
-    name,
-    ...optional({ description: description ?? undefined }),
+    ...rest,
+    ...optional({ description: description ?? undefined, _meta: _meta ?? undefined }),
   }));
   if (!choices.some(({ value }) => value === currentModeId)) {
     choices.push({ value: currentModeId, name: currentModeId });
   }
-  return selectOption(modeConfigId, "Mode", "mode", currentModeId, choices);
+  return { ...selectOption(modeConfigId, "Mode", "mode", currentModeId, choices), ...metaOf(modes) };
+}
+
+function withModeMeta(option: SelectOption, modes: wire.SessionModeState): SessionConfigOption {
+  const withMeta = (choice: Choice): Choice => {
+    const mode = modes.availableModes.find(({ id }) => id === choice.value);
+    return mode === undefined ? choice : { ...choice, ...bothMeta(mode, choice) };
+  };
+  const choices = option.options.map((choice) =>
+    "groupId" in choice ? { ...choice, options: choice.options.map(withMeta) } : withMeta(choice),
+  );
+  // as: all of one kind, as they came
+  return { ...option, options: choices as SelectOption["options"], ...bothMeta(modes, option) };
 }
 
 function selectOption(
@@ -92,17 +115,21 @@ function legacyModels(value: unknown): LegacyModels | undefined {
 export function optionsToV1(
   options: readonly SessionConfigOption[],
   knowsBooleans: boolean,
+  lost?: Lost,
 ): wire.SessionConfigOption[] {
   return options.flatMap((option): wire.SessionConfigOption[] => {
-    const { configId: id, name, description, category, _meta } = option;
-    const common = { id, name, ...optional({ description, category, _meta }) };
+    const { configId: id, type: _, options: _choices, ...rest } = option as SelectOption; // or without choices
+    const common = { id, ...rest };
     if (option.type === "boolean") {
       if (knowsBooleans) return [{ ...common, type: "boolean", currentValue: option.currentValue }];
       return [
         { ...common, type: "select", currentValue: onOff(option.currentValue), options: onOffChoices() },
       ];
     }
-    if (option.type !== "select") return [];
+    if (option.type !== "select") {
+      lost?.(`an option of type ${String(option.type)}`);
+      return [];
+    }
     return [
       { ...common, type: "select", currentValue: option.currentValue, options: groupsToV1(option.options) },
     ];
@@ -136,12 +163,8 @@ export function valueForOption(
 export function modesToV1(options: readonly SessionConfigOption[]): wire.SessionModeState | undefined {
   const option = selectOf(options, "mode");
   if (option === undefined) return undefined;
-  const availableModes = choicesOf(option).map(({ value, name, description }) => ({
-    id: value,
-    name,
-    ...optional({ description }),
-  }));
-  return { currentModeId: option.currentValue, availableModes };
+  const availableModes = choicesOf(option).map(({ value, ...rest }) => ({ id: value, ...rest }));
+  return { currentModeId: option.currentValue, availableModes, ...metaOf(option) };
 }
 
 export function modelsToV1(options: readonly SessionConfigOption[]): LegacyModels | undefined {

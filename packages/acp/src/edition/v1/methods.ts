@@ -26,9 +26,13 @@ function withModels(row: MethodRow): MethodRow {
   return {
     ...row,
     result(value, mode) {
-      if ((mode & modes.strict) === 0 || !isObject(value)) return result(value, mode);
-      const { models: _, ...schema } = value;
-      return result(schema, mode);
+      if ((mode & (modes.strict | modes.extras)) === 0 || !isObject(value)) return result(value, mode);
+      const answer: Record<string, unknown> = value; // one that we made, or that was just parsed
+      const { models } = answer;
+      delete answer["models"];
+      const failure = result(answer, mode);
+      if (models !== undefined) answer["models"] = models;
+      return failure;
     },
   };
 }

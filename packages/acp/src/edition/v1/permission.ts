@@ -6,7 +6,7 @@ import type { PermissionOption } from "../../model/content.ts";
 import type { ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
-import { metaOf } from "../wire-fields.ts";
+import { bothMeta, lostMeta, metaOf } from "../wire-fields.ts";
 import { ToolEncoder } from "./tool-encoder.ts";
 import { toolFromV1 } from "./update-decoder.ts";
 
@@ -22,7 +22,7 @@ export function permissionToV1(
   }
   const asked: ToolCallUpdate =
     subject?.type === "tool_call"
-      ? { title, ...withoutTerminals(subject.toolCall) }
+      ? { title, ...withoutTerminals(subject.toolCall, lost), ...bothMeta(subject, subject.toolCall) }
       : {
           toolCallId: standInId(ask),
           title,
@@ -30,13 +30,14 @@ export function permissionToV1(
           ...(subject?.type === "command"
             ? { kind: "execute", rawInput: { command: subject.command, cwd: subject.cwd } }
             : { kind: "other" }),
+          ...metaOf(subject ?? {}),
         };
   const said =
     description === undefined
       ? []
       : [{ type: "content", content: { type: "text", text: description } } as const];
   const call = said.length === 0 ? asked : { ...asked, content: [...(asked.content ?? []), ...said] };
-  const { sessionUpdate: _, ...toolCall } = new ToolEncoder().update(
+  const { sessionUpdate: _, ...toolCall } = new ToolEncoder({ showsTerminals: false }).tool(
     { sessionUpdate: "tool_call_update", ...call },
     lost,
   );
@@ -70,8 +71,9 @@ function standInId(ask: PermissionRequest): string {
 }
 
 /** Leaves out content with terminals: it was sent with the call, and here it is not known whose terminal it is. */
-function withoutTerminals({ content, ...rest }: ToolCallUpdate): ToolCallUpdate {
+function withoutTerminals({ content, ...rest }: ToolCallUpdate, lost: Lost | undefined): ToolCallUpdate {
   const kept = content != null && !content.some(({ type }) => type === "terminal");
+  if (!kept) lostMeta(content, "the content of a call with a terminal", lost);
   return kept ? { ...rest, content } : rest;
 }
 

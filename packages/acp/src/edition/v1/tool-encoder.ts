@@ -1,8 +1,13 @@
-// Encodes tool calls and display terminals for version 1: content is always whole, and terminals are text.
+// Encodes tool calls and display terminals for version 1: content is always whole, and terminals are text, unless the
+// client shows them.
 
+import { fromBase64 } from "../../base/base64.ts";
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
+import { extraKey } from "../../validation/failure.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
+import { lostMeta, metaOf } from "../wire-fields.ts";
+import { TerminalReports, type TerminalUpdate } from "./terminal-reports.ts";
 
 interface DisplayTerminal {
   /** The end of the decoded output. */
@@ -21,6 +26,11 @@ interface DisplayTerminal {
   exited: boolean;
 }
 
+/** Nearly always one message. */
+type Encoded = wire.SessionUpdate | readonly wire.SessionUpdate[];
+
+type ToolUpdate = ToolCallUpdate & { readonly sessionUpdate: "tool_call_update" };
+type ToolOnWire = Extract<wire.SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>;
 type Sendable = wire.ToolCallUpdate & { sessionUpdate: "tool_call" | "tool_call_update" };
 
 /** How much of a terminal's output is shown: its end. */
@@ -37,18 +47,32 @@ export class ToolEncoder {
   readonly #ended = new Set<string>();
   readonly #terminals = new Map<string, DisplayTerminal>();
   readonly #clientTerminals = new Set<string>();
+  /** For a client that shows terminals. */
+  readonly #reports: TerminalReports | undefined;
+
+  constructor({ showsTerminals }: { readonly showsTerminals: boolean }) {
+    if (showsTerminals) this.#reports = new TerminalReports();
+  }
 
   addClientTerminal(terminalId: string): void {
     this.#clientTerminals.add(terminalId);
   }
 
-  update(update: ToolCallUpdate & { sessionUpdate: "tool_call_update" }, lost?: Lost): wire.SessionUpdate {
+  update(update: ToolUpdate, lost?: Lost): Encoded {
+    const sent = this.tool(update, lost);
+    return this.#reports === undefined || !update.content
+      ? sent
+      : this.#withTerminals(sent, update.content, this.#reports);
+  }
+
+  /** One update by itself. */
+  tool(update: ToolUpdate, lost?: Lost): ToolOnWire {
     const { toolCallId, content } = update;
     const first = !this.#announced.has(toolCallId);
     if (first) this.#announced.add(toolCallId);
     if (content !== undefined) this.#contents.set(toolCallId, content ?? []);
     if (isFinal(update.status)) this.#end(toolCallId);
-    if (!first && isSameOnV1(update)) return update as wire.SessionUpdate; // as: it has only what version 1 has
+    if (!first && isSameOnV1(update)) return update as ToolOnWire; // as: it has only what version 1 has
     const sent: Sendable = first
       ? {
           sessionUpdate: "tool_call",
@@ -62,25 +86,48 @@ export class ToolEncoder {
     if (update.kind != null) sent.kind = toolKind(update.kind, lost);
     if (update.status != null) sent.status = toolStatus(update.status, lost);
     if (lost !== undefined && !first) cleared(update, lost);
+    if (update.capabilities != null) lostMeta(update.capabilities, "what a tool call can do", lost);
     if (content !== undefined) sent.content = this.#content(content ?? [], lost);
     if (update.locations !== undefined) sent.locations = [...(update.locations ?? [])];
     if (update.rawInput != null) sent.rawInput = update.rawInput;
     if (update.rawOutput != null) sent.rawOutput = update.rawOutput;
     if (update._meta != null) sent._meta = update._meta;
-    return sent as wire.SessionUpdate; // an announcement has its title
+    return sent as ToolOnWire; // an announcement has its title
+  }
+
+  /** Introduces the terminals that a call begins to show, and sends what they have shown so far. */
+  #withTerminals(sent: ToolOnWire, content: readonly ToolCallContent[], reports: TerminalReports): Encoded {
+    const behind: wire.SessionUpdate[] = [];
+    for (const item of content) {
+      if (item.type !== "terminal" || this.#clientTerminals.has(item.terminalId)) continue;
+      const shown = reports.shown(item.terminalId, sent.toolCallId);
+      if (shown === undefined) continue;
+      // one call has one terminal in its metadata: a second one is introduced by an update of its own
+      if (sent._meta?.["terminal_info"] === undefined) sent._meta = { ...sent._meta, ...shown.info };
+      else
+        behind.push({
+          sessionUpdate: "tool_call_update",
+          toolCallId: sent.toolCallId,
+          _meta: { ...shown.info },
+        });
+      behind.push(...shown.behind);
+    }
+    return behind.length === 0 ? sent : [sent, ...behind];
   }
 
   /** Version 1 has no chunks of content: the whole of it is sent again. */
-  chunk(toolCallId: string, content: ToolCallContent, lost?: Lost): wire.SessionUpdate {
-    const known = this.#contents.get(toolCallId) ?? [];
-    return this.update({ sessionUpdate: "tool_call_update", toolCallId, content: [...known, content] }, lost);
+  chunk(
+    { content, ...rest }: Extract<SessionUpdate, { sessionUpdate: "tool_call_content_chunk" }>,
+    lost?: Lost,
+  ): Encoded {
+    const known = this.#contents.get(rest.toolCallId) ?? [];
+    return this.update({ ...rest, sessionUpdate: "tool_call_update", content: [...known, content] }, lost);
   }
 
-  terminal(
-    update: Extract<SessionUpdate, { sessionUpdate: "terminal_update" | "terminal_output_chunk" }>,
-    lost?: Lost,
-  ): readonly wire.SessionUpdate[] {
+  terminal(update: TerminalUpdate, lost?: Lost): readonly wire.SessionUpdate[] {
+    if (this.#reports !== undefined) return this.#reports.update(update, lost);
     const { terminalId } = update;
+    lostMeta(update, "a terminal, which is shown as text", lost);
     let terminal = this.#terminals.get(terminalId);
     if (terminal === undefined) {
       terminal = {
@@ -139,15 +186,18 @@ export class ToolEncoder {
     const sent: wire.ToolCallContent[] = [];
     for (const item of content) {
       if (item.type === "content") {
-        if (isV1Content(item.content)) sent.push(item as wire.ToolCallContent);
+        const content = contentToV1(item.content);
+        if (content !== undefined)
+          sent.push((content === item.content ? item : { ...item, content }) as wire.ToolCallContent);
         else lost?.(`content of type ${String(item.content.type)}`);
       } else if (item.type === "diff") sent.push(diffToV1(item, lost));
       else if (item.type === "terminal") {
-        if (this.#clientTerminals.has(item.terminalId)) sent.push(item);
+        if (this.#reports !== undefined || this.#clientTerminals.has(item.terminalId)) sent.push(item);
         else {
           const text = this.#terminals.get(item.terminalId)?.text ?? "";
-          if (text !== "")
-            sent.push(textContent(text.length > shownChars ? `…${text.slice(-shownChars)}` : text));
+          const shown = text.length > shownChars ? `…${text.slice(-shownChars)}` : text;
+          if (text !== "") sent.push({ ...textContent(shown), ...metaOf(item) });
+          else lostMeta(item, "a terminal without output", lost);
         }
       }
     }
@@ -164,13 +214,8 @@ const maxBegun = 256;
 const unfinished = /\u001b(?:\[[0-?]*[ -/]*|\][^\u0007\u001b]*\u001b?)?$/;
 
 function append(terminal: DisplayTerminal, base64: string, lost: Lost | undefined): void {
-  let bytes: Uint8Array;
-  try {
-    bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  } catch {
-    lost?.("output of a terminal that is not base64");
-    return;
-  }
+  const bytes = fromBase64(base64);
+  if (bytes === undefined) return lost?.("output of a terminal that is not base64");
   const all = terminal.begun + terminal.decoder.decode(bytes, { stream: true });
   const [begun = ""] = unfinished.exec(all.slice(-maxBegun)) ?? [];
   terminal.begun = begun;
@@ -201,13 +246,13 @@ function diffToV1(
   diff: Extract<ToolCallContent, { type: "diff" }>,
   lost: Lost | undefined,
 ): wire.ToolCallContent {
-  if (diff.path !== undefined && diff.newText !== undefined) {
-    const { path, oldText, newText } = diff;
-    return oldText == null ? { type: "diff", path, newText } : { type: "diff", path, newText, oldText };
-  }
+  lostMeta([diff.changes, diff.patch], "a change and its patch", lost);
+  const { path, oldText, newText, changes, patch, ...rest } = diff;
+  if (path !== undefined && newText !== undefined)
+    return oldText == null ? { ...rest, path, newText } : { ...rest, path, newText, oldText };
   lost?.("the texts of a change: its patch is shown");
-  const changes = diff.changes.map((change) => `${String(change.operation)} ${String(change.path ?? "")}`);
-  return textContent(diff.patch?.text ?? changes.join("\n"));
+  const operations = changes.map((change) => `${String(change.operation)} ${String(change.path ?? "")}`);
+  return { ...textContent(patch?.text ?? operations.join("\n")), ...metaOf(diff) };
 }
 
 const kinds = new Set([
@@ -240,7 +285,8 @@ function isSameOnV1(update: ToolCallUpdate): boolean {
   if (status !== undefined && status !== "in_progress" && toolStatus(status, undefined) !== status)
     return false;
   return (
-    content === undefined || content.every((item) => item.type === "content" && isV1Content(item.content))
+    content === undefined ||
+    content.every((item) => item.type === "content" && contentToV1(item.content) === item.content)
   );
 }
 
@@ -269,6 +315,13 @@ function toolStatus(status: string, lost: Lost | undefined): wire.ToolCallStatus
 
 const v1Content = new Set<unknown>(["text", "image", "audio", "resource_link", "resource"]);
 
-export function isV1Content(block: { type: unknown }): block is wire.ContentBlock {
-  return v1Content.has(block.type);
+/** Undefined for a kind that version 1 does not know. A field that it does not know moves into `_meta`. */
+export function contentToV1(block: { readonly type: unknown }): wire.ContentBlock | undefined {
+  if (!v1Content.has(block.type)) return undefined;
+  if (block.type !== "resource_link" || !("icons" in block)) return block as wire.ContentBlock; // of a known kind
+  const { icons, ...link } = block as { icons: unknown } & Extract<
+    wire.ContentBlock,
+    { type: "resource_link" }
+  >;
+  return { ...link, _meta: { ...metaOf(link)._meta, [extraKey]: { icons } } };
 }

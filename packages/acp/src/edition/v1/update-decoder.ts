@@ -1,15 +1,20 @@
 // Decodes version 1's updates of one session in place.
 
-import type { DiffChange, PlanEntry, SessionConfigOption } from "../../model/content.ts";
+import { completeDecoded } from "../../model/complete-diff.ts";
+import type { PlanEntry, SessionConfigOption } from "../../model/content.ts";
 import type { SessionUpdate, ToolCallUpdate } from "../../model/update.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v1/methods.gen.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
-import { metaOf } from "../wire-fields.ts";
+import type { MessageNames } from "../message-names.ts";
 import { commandsFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, modeOption, optionsFromV1 } from "./config-options.ts";
+import { TerminalMeta } from "./terminal-meta.ts";
 
-type Chunk = Extract<wire.SessionUpdate, { sessionUpdate: "agent_message_chunk" }>;
+type Chunk = Extract<
+  wire.SessionUpdate,
+  { sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk" }
+>;
 
 const progress = ["pending", "in_progress", "completed", "failed"];
 
@@ -19,16 +24,20 @@ export class V1UpdateDecoder {
   #runId = "";
   /** The turn is over, and nothing else has come: more of the same goes on with the last message. */
   #isTail = false;
-  /** Random: a session goes on in other processes, and an agent must not guess the ids of messages. */
-  readonly #mark = crypto.randomUUID().slice(0, 8);
-  #minted = 0;
+  readonly #names: MessageNames;
+  /** A message has come since a replay began. */
+  #hasHistory = false;
   /** How far each tool call has come: a late announcement must not set it back. */
   #progress: Map<string, number> | undefined;
   options: readonly SessionConfigOption[] = [];
+  #terminalMeta: TerminalMeta | undefined;
+  /** Updates of terminals that the last update carried. They follow it. */
+  readonly terminals: SessionUpdate[] = [];
   readonly #unstable: UnstableFeatures;
 
-  constructor(unstable: UnstableFeatures) {
+  constructor(unstable: UnstableFeatures, names: MessageNames) {
     this.#unstable = unstable;
+    this.#names = names;
   }
 
   decode(update: wire.SessionUpdate): SessionUpdate {
@@ -42,19 +51,18 @@ export class V1UpdateDecoder {
       case "tool_call_update":
         this.#run = "";
         return this.#tool(update);
-      case "plan":
-        return {
-          sessionUpdate: "plan_update",
-          // as: validated by the method's row
-          plan: { type: "items", planId: "main", entries: update.entries as readonly PlanEntry[] },
-          ...metaOf(update),
-        };
+      case "plan": {
+        const { entries, ...rest } = update;
+        // as: validated by the method's row
+        const plan = { type: "items", planId: "main", entries: entries as readonly PlanEntry[] };
+        return { ...rest, sessionUpdate: "plan_update", plan } as SessionUpdate;
+      }
       case "available_commands_update": {
         const availableCommands = commandsFromV1(update.availableCommands);
         return { ...update, availableCommands } as SessionUpdate; // as above
       }
       case "current_mode_update":
-        return this.#mode(update.currentModeId);
+        return this.#mode(update);
       case "config_option_update":
         this.options = this.withStandIns(optionsFromV1(update.configOptions));
         return { ...update, configOptions: [...this.options] } as SessionUpdate; // as above
@@ -78,22 +86,25 @@ export class V1UpdateDecoder {
     this.#isTail = true;
   }
 
-  mintMessageId(): string {
-    this.#minted++;
-    // an agent that names only some of its messages must not hit upon the same
-    return `unnamed-${this.#mark}-${this.#minted}`;
+  mintMessageId(kind: Chunk["sessionUpdate"]): string {
+    return this.#names.next(kind.replace(/_chunk$/, ""));
   }
 
-  #chunk(
-    update:
-      | Chunk
-      | Extract<wire.SessionUpdate, { sessionUpdate: "user_message_chunk" | "agent_thought_chunk" }>,
-  ): SessionUpdate {
+  /** A history may come, from its beginning, or has come. */
+  setReplaying(replaying: boolean): void {
+    this.endRun();
+    if (replaying) this.#names.beginReplay();
+    else this.#names.endReplay({ hasCome: this.#hasHistory });
+    this.#hasHistory = false;
+  }
+
+  #chunk(update: Chunk): SessionUpdate {
+    this.#hasHistory = true;
     if (typeof update.messageId === "string") this.#run = "";
     else {
       if (this.#run !== update.sessionUpdate) {
         this.#run = update.sessionUpdate;
-        this.#runId = this.mintMessageId();
+        this.#runId = this.mintMessageId(update.sessionUpdate);
       }
       update.messageId = this.#runId;
     }
@@ -105,6 +116,8 @@ export class V1UpdateDecoder {
   ): SessionUpdate {
     const announced = update.sessionUpdate === "tool_call";
     toolFromV1(update);
+    this.#terminalMeta ??= new TerminalMeta();
+    for (const each of this.#terminalMeta.take(update)) this.terminals.push(each);
     if (announced) (update as { sessionUpdate: string }).sessionUpdate = "tool_call_update";
     if (update.status !== undefined || announced) this.#advance(update, announced);
     return update as SessionUpdate; // by now it is version 2's
@@ -119,15 +132,16 @@ export class V1UpdateDecoder {
     else if (now >= 0) this.#progress.set(tool.toolCallId, now);
   }
 
-  #mode(currentModeId: string): SessionUpdate {
+  #mode({ currentModeId, ...rest }: wire.CurrentModeUpdate): SessionUpdate {
     let found = false;
     this.options = this.options.map((option) => {
       if (found || option.category !== "mode" || option.type !== "select") return option;
       found = true;
       return { ...option, currentValue: currentModeId };
     });
-    if (!found) this.options = [modeOption(currentModeId, []), ...this.options];
-    return { sessionUpdate: "config_option_update", configOptions: [...this.options] };
+    if (!found) this.options = [modeOption({ currentModeId, availableModes: [] }), ...this.options];
+    const configOptions = [...this.options];
+    return { ...rest, sessionUpdate: "config_option_update", configOptions } as SessionUpdate; // as above
   }
 
   /** An agent that lists its options without its mode and models still has those that its session began with. */
@@ -146,15 +160,9 @@ export function toolFromV1(tool: wire.ToolCallUpdate): ToolCallUpdate {
   // null means "no change" in version 1, but "clear" in the model; the validator has removed it elsewhere
   if (tool.rawInput === null) delete tool.rawInput;
   if (tool.rawOutput === null) delete tool.rawOutput;
-  for (const item of tool.content ?? []) if (item.type === "diff") addChanges(item);
-  return tool as ToolCallUpdate; // by now it is version 2's
-}
-
-/** The same change in the terms of version 2; the texts stay beside it. */
-function addChanges(diff: wire.Diff & { changes?: DiffChange[] }): void {
-  const { path, oldText } = diff;
-  if (typeof path !== "string") return;
-  diff.changes = [{ operation: oldText == null ? "add" : "modify", path }];
+  // by now it is version 2's, except for diffs, which get their changes and their patch here
+  completeDecoded(tool.content as ToolCallUpdate["content"]);
+  return tool as ToolCallUpdate;
 }
 
 function unknown(raw: wire.SessionUpdate): SessionUpdate {

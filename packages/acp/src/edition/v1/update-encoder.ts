@@ -3,15 +3,19 @@
 import type { SessionUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { ClientCapabilities, Lost } from "../agent-edition.ts";
+import { bothMeta, lostMeta, metaOf } from "../wire-fields.ts";
 import { commandsToV1 } from "./activation.ts";
 import { optionsToV1, selectOf } from "./config-options.ts";
-import { isV1Content, ToolEncoder } from "./tool-encoder.ts";
+import { contentToV1, ToolEncoder } from "./tool-encoder.ts";
 
 interface PlanEntry {
   readonly content: string;
   readonly priority: string;
   readonly status: string;
+  readonly _meta?: wire.Meta;
 }
+
+type Messages = Extract<SessionUpdate, { sessionUpdate: "agent_message" | "agent_thought" | "user_message" }>;
 
 export type Encoded = wire.SessionUpdate | readonly wire.SessionUpdate[] | undefined;
 
@@ -42,10 +46,7 @@ export class V1UpdateEncoder {
       case "agent_message_chunk":
       case "agent_thought_chunk":
       case "user_message_chunk":
-        // the same JSON in both versions, but for kinds of content that version 1 does not know
-        if (isV1Content(update.content)) return update as wire.SessionUpdate;
-        lost?.(`content of type ${String(update.content.type)}`);
-        return undefined;
+        return this.#chunk(update, lost);
       case "agent_message":
         return this.#message("agent_message_chunk", update, lost);
       case "agent_thought":
@@ -55,7 +56,7 @@ export class V1UpdateEncoder {
       case "tool_call_update":
         return this.#toolEncoder().update(update, lost);
       case "tool_call_content_chunk":
-        return this.#toolEncoder().chunk(update.toolCallId, update.content, lost);
+        return this.#toolEncoder().chunk(update, lost);
       case "terminal_update":
       case "terminal_output_chunk":
         return this.#toolEncoder().terminal(update, lost);
@@ -64,12 +65,31 @@ export class V1UpdateEncoder {
     }
   }
 
+  /** The same JSON in both versions, but for content that version 1 does not know. */
+  #chunk(update: SessionUpdate & { content: { readonly type: unknown } }, lost: Lost | undefined): Encoded {
+    const content = contentToV1(update.content);
+    // as: of a kind that both versions have
+    if (content !== undefined)
+      return (content === update.content ? update : { ...update, content }) as wire.SessionUpdate;
+    lost?.(`content of type ${String(update.content.type)}`);
+    return undefined;
+  }
+
   #rest(update: SessionUpdate, lost: Lost | undefined): Encoded {
     switch (update.sessionUpdate) {
       case "plan_update":
-        return this.#plan(update.plan, lost);
+        return this.#plan(update, lost);
       case "plan_removed":
-        return this.#removePlan(update.planId);
+        // as: checked again before it is sent
+        if (this.#features.plans) return update as wire.SessionUpdate;
+        this.#plans?.delete(update.planId);
+        return this.#allPlans(metaOf(update));
+      case "subagent_update":
+      case "session_message":
+      case "session_message_chunk":
+        if (this.#features.subagents) return subagentToV1(update, lost);
+        lost?.(`the update ${update.sessionUpdate}, which the client does not show`);
+        return undefined;
       case "available_commands_update": {
         const availableCommands = commandsToV1(update.availableCommands);
         if (lost !== undefined && availableCommands.length < update.availableCommands.length)
@@ -77,7 +97,7 @@ export class V1UpdateEncoder {
         return { ...update, availableCommands };
       }
       case "config_option_update":
-        return this.#options(update);
+        return this.#options(update, lost);
       case "session_info_update":
         return update;
       case "usage_update": {
@@ -90,11 +110,12 @@ export class V1UpdateEncoder {
         return undefined;
       case "compaction_update":
       case "compaction_summary_chunk":
-        if (this.#features.compaction) return compaction(update, lost);
+        if (this.#features.compaction) return this.#compaction(update, lost);
         lost?.("a compaction of the conversation, which the client does not show");
         return undefined;
       case "state_update":
-        // states are what version 1's answers say
+        // states are what version 1's answers say, the custom data of the last one included
+        if (update.state !== "idle") lostMeta(update, `the state ${update.state}`, lost);
         if (Array.isArray(update.background) && update.background.length > 0)
           lost?.("work in the background");
         return undefined;
@@ -104,32 +125,51 @@ export class V1UpdateEncoder {
     }
   }
 
-  #message(
-    sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk",
-    update: { messageId: string; content?: readonly { type: unknown }[] | null },
+  #compaction(
+    update: Extract<SessionUpdate, { sessionUpdate: "compaction_update" | "compaction_summary_chunk" }>,
     lost: Lost | undefined,
   ): Encoded {
-    const key = `${sessionUpdate} ${update.messageId}`;
+    if (update.sessionUpdate === "compaction_summary_chunk") return this.#chunk(update, lost);
+    const { summary: given, ...rest } = update;
+    if (given == null) return update as wire.SessionUpdate; // alike in both versions
+    const summary = given.flatMap((block) => contentToV1(block) ?? []);
+    if (summary.length < given.length) lost?.("content of kinds that version 1 does not know");
+    return { ...rest, summary };
+  }
+
+  /** One piece for each block of content. The first one has the custom data of the message. */
+  #message(
+    sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk",
+    { sessionUpdate: _, content: given, ...rest }: Messages,
+    lost: Lost | undefined,
+  ): Encoded {
+    const key = `${sessionUpdate} ${rest.messageId}`;
     this.#sent ??= new Set();
     if (this.#sent.has(key)) {
-      if (update.content !== undefined) lost?.("the new text of a message that had been sent");
+      if (given !== undefined) lost?.("the new text of a message that had been sent");
+      lostMeta(rest, "a message that had been sent", lost);
       return undefined;
     }
     this.#sent.add(key);
-    const content = (update.content ?? []).filter(isV1Content);
-    if (content.length < (update.content?.length ?? 0))
-      lost?.("content of kinds that version 1 does not know");
-    return content.map((content) => ({
+    const blocks: readonly { readonly type: unknown }[] = given ?? [];
+    const content = blocks.flatMap((block) => contentToV1(block) ?? []);
+    if (content.length < blocks.length) lost?.("content of kinds that version 1 does not know");
+    if (content.length === 0) lostMeta(rest, "a message without content", lost);
+    const { messageId } = rest;
+    return content.map((block, i) => ({
+      ...(i === 0 ? rest : { messageId }),
       sessionUpdate,
-      messageId: update.messageId,
-      content,
+      content: block,
     }));
   }
 
-  #options(update: Extract<SessionUpdate, { sessionUpdate: "config_option_update" }>): Encoded {
+  #options(
+    update: Extract<SessionUpdate, { sessionUpdate: "config_option_update" }>,
+    lost: Lost | undefined,
+  ): Encoded {
     const options: wire.SessionUpdate = {
       ...update,
-      configOptions: optionsToV1(update.configOptions, this.#features.booleanOptions),
+      configOptions: optionsToV1(update.configOptions, this.#features.booleanOptions, lost),
     };
     const mode = selectOf(update.configOptions, "mode")?.currentValue;
     if (mode === undefined || mode === this.#mode) return options;
@@ -139,10 +179,11 @@ export class V1UpdateEncoder {
   }
 
   /** Version 1 has one plan: several are shown as one, in the order in which they came. */
-  #plan(
-    given: { type: unknown; planId: string; entries?: unknown; content?: unknown; uri?: unknown },
-    lost: Lost | undefined,
-  ): Encoded {
+  #plan(update: Extract<SessionUpdate, { sessionUpdate: "plan_update" }>, lost: Lost | undefined): Encoded {
+    const given: { type: unknown; planId: string; entries?: unknown; content?: unknown; uri?: unknown } =
+      update.plan;
+    if (this.#features.plans && planTypes.has(given.type)) return planToV1(update, lost);
+    const meta = bothMeta(given, update);
     if (given.type !== "items") {
       const text = given.type === "markdown" ? given.content : given.type === "file" ? given.uri : undefined;
       if (typeof text !== "string") {
@@ -152,47 +193,69 @@ export class V1UpdateEncoder {
       lost?.("a plan document is shown as one entry");
       this.#plans ??= new Map();
       this.#plans.set(given.planId, [{ content: text, priority: "medium", status: "in_progress" }]);
-      return this.#allPlans();
+      return this.#allPlans(meta);
     }
     const entries = given.entries as readonly PlanEntry[]; // what a plan of this type has
     if (lost !== undefined && entries.some(({ status }) => status === "cancelled"))
       lost("a cancelled plan entry is shown as completed");
     this.#plans ??= new Map();
     this.#plans.set(given.planId, v1Entries(entries));
-    return this.#allPlans();
+    return this.#allPlans(meta);
   }
 
-  #removePlan(planId: string): Encoded {
-    this.#plans?.delete(planId);
-    return this.#allPlans();
-  }
-
-  #allPlans(): wire.SessionUpdate {
-    return { sessionUpdate: "plan", entries: [...(this.#plans?.values() ?? [])].flat() };
+  #allPlans(meta: { _meta?: wire.Meta }): wire.SessionUpdate {
+    return { sessionUpdate: "plan", entries: [...(this.#plans?.values() ?? [])].flat(), ...meta };
   }
 
   #toolEncoder(): ToolEncoder {
-    this.#tools ??= new ToolEncoder();
+    this.#tools ??= new ToolEncoder({ showsTerminals: this.#features.terminalOutput });
     return this.#tools;
   }
 }
 
-/** The same JSON in both versions, but for kinds of content that version 1 does not know. */
-function compaction(
-  update: Extract<SessionUpdate, { sessionUpdate: "compaction_update" | "compaction_summary_chunk" }>,
+/** The kinds of plan that version 1 has. */
+const planTypes: ReadonlySet<unknown> = new Set(["items", "markdown", "file"]);
+
+/** For a client that shows several plans. */
+function planToV1(
+  update: Extract<SessionUpdate, { sessionUpdate: "plan_update" }>,
   lost: Lost | undefined,
 ): Encoded {
-  const blocks = update.sessionUpdate === "compaction_update" ? (update.summary ?? []) : [update.content];
-  // as, twice: it has only what version 1 has
-  if (blocks.every(isV1Content)) return update as wire.SessionUpdate;
-  lost?.("content of kinds that version 1 does not know");
-  if (update.sessionUpdate === "compaction_summary_chunk") return undefined;
-  return { ...update, summary: blocks.filter(isV1Content) } as wire.SessionUpdate;
+  const { plan } = update;
+  if (plan.type !== "items") return update as wire.SessionUpdate; // checked again before it is sent
+  if (lost !== undefined && plan.entries.some(({ status }) => status === "cancelled"))
+    lost("a cancelled plan entry is shown as completed");
+  return { ...update, plan: { ...plan, entries: v1Entries(plan.entries) } };
+}
+
+/** The messages of subagents may have content that version 1 does not know. */
+function subagentToV1(
+  update: Extract<
+    SessionUpdate,
+    { sessionUpdate: "subagent_update" | "session_message" | "session_message_chunk" }
+  >,
+  lost: Lost | undefined,
+): Encoded {
+  if (update.sessionUpdate === "session_message_chunk") {
+    const content = contentToV1(update.content);
+    if (content === undefined) lost?.(`content of type ${String(update.content.type)}`);
+    return content && { ...update, content };
+  }
+  if (update.sessionUpdate === "subagent_update" && update.state != null && "background" in update.state) {
+    lost?.("work of a subagent in the background");
+    const { background: _, ...state } = update.state;
+    return { ...update, state } as wire.SessionUpdate; // checked again before it is sent
+  }
+  if (update.sessionUpdate !== "session_message" || update.content == null)
+    return update as wire.SessionUpdate; // as above
+  const content = update.content.flatMap((block) => contentToV1(block) ?? []);
+  if (content.length < update.content.length) lost?.("content of kinds that version 1 does not know");
+  return { ...update, content } as wire.SessionUpdate; // as above
 }
 
 function v1Entries(entries: readonly PlanEntry[]): wire.PlanEntry[] {
-  return entries.map(({ content, priority, status }) => ({
-    content,
+  return entries.map(({ priority, status, ...rest }) => ({
+    ...rest,
     priority: priority === "high" || priority === "low" ? priority : "medium",
     // a cancelled entry will not be worked on any more: completed is as near as version 1 gets
     status: status === "in_progress" || status === "pending" ? status : "completed",

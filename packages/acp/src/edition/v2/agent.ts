@@ -13,7 +13,16 @@ import type {
   ClientCapabilities,
   Introduction,
 } from "../agent-edition.ts";
-import { markers, metaOf, pageToWire, sharedOp, systemPromptMarker, withMeta } from "../wire-fields.ts";
+import { partsMetaOf, withPartsMeta } from "../capability-meta.ts";
+import {
+  markers,
+  metaOf,
+  pageToWire,
+  sessionMarkers,
+  sharedOp,
+  systemPromptMarker,
+  withMeta,
+} from "../wire-fields.ts";
 import { askToWire, updateToWire } from "./update.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
@@ -31,11 +40,12 @@ export const v2AgentEdition: AgentEdition = {
   initializeParams,
   authMethods: (methods): Immutable<readonly wire.AuthMethod[]> => methods,
   client,
-  introduce: (agent): Immutable<wire.InitializeResponse> => ({
+  introduce: (agent, lost): Immutable<wire.InitializeResponse> => ({
     protocolVersion: 2,
     info: agent.info ?? { name: "unknown", version: "unknown" },
-    capabilities: { ...capabilities(agent.capabilities), ...withMeta(agent._meta) },
+    capabilities: withPartsMeta(capabilities(agent.capabilities), agent.capabilities.partsMeta, lost),
     authMethods: agent.authMethods,
+    ...withMeta(agent._meta),
   }),
   decode,
   encode,
@@ -75,8 +85,13 @@ function client(params: object): Introduction<ClientCapabilities> {
       booleanOptions: true,
       notices: true,
       compaction: true,
-      ...withMeta(can._meta ?? undefined),
+      plans: true,
+      subagents: true,
+      terminalOutput: true,
+      ...metaOf(can),
+      ...partsMetaOf(can),
     },
+    ...metaOf(params),
   };
 }
 
@@ -87,7 +102,11 @@ function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
       mcp: optional({ stdio: can.mcpStdio ? {} : undefined, http: can.mcpHttp ? {} : undefined }),
       ...markers(can, "delete", "fork", "additionalDirectories"),
       ...systemPromptMarker(can),
+      ...sessionMarkers(can),
     },
+    ...(can.authStatus ? { auth: { status: {} } } : {}),
+    ...markers(can, "providers"),
+    ...metaOf(can),
   };
 }
 
@@ -96,9 +115,9 @@ function decode(method: string, given: object): AgentOp | undefined {
   const { sessionId } = given as { sessionId: string };
   switch (method) {
     case "auth/login":
-      return { op: "login", methodId: (given as wire.LoginAuthRequest).methodId };
+      return { op: "login", methodId: (given as wire.LoginAuthRequest).methodId, ...metaOf(given) };
     case "auth/logout":
-      return { op: "logout" };
+      return { op: "logout", ...metaOf(given) };
     case "session/resume": {
       const params = given as wire.ResumeSessionRequest;
       return {
@@ -110,15 +129,21 @@ function decode(method: string, given: object): AgentOp | undefined {
     }
     case "session/set_config_option": {
       const { configId, value } = given as { configId: string; value: string | boolean };
-      return { op: "set_option", sessionId, configId, value };
+      return { op: "set_option", sessionId, configId, value, ...metaOf(given) };
     }
     case "tool_call/cancel":
-      return { op: "cancel_tool", sessionId, toolCallId: (given as wire.CancelToolCallRequest).toolCallId };
+      return {
+        op: "cancel_tool",
+        sessionId,
+        toolCallId: (given as wire.CancelToolCallRequest).toolCallId,
+        ...metaOf(given),
+      };
     case "terminal/cancel":
       return {
         op: "cancel_terminal",
         sessionId,
         terminalId: (given as wire.CancelTerminalRequest).terminalId,
+        ...metaOf(given),
       };
     default:
       return sharedOp(method, given, () => activation(given as wire.NewSessionRequest));
@@ -163,11 +188,18 @@ function serverFromWire(server: wire.McpServer, i: number): McpServer {
 function encode(method: string, result: AgentOpResult): object {
   switch (result.kind) {
     case "none":
-      return {};
+      return withMeta(result._meta);
     case "options":
-      return { configOptions: result.options } satisfies Immutable<wire.SetSessionConfigOptionResponse>;
+      return {
+        configOptions: result.options,
+        ...withMeta(result._meta),
+      } satisfies Immutable<wire.SetSessionConfigOptionResponse>;
     case "page":
       return pageToWire(result.page);
+    case "value":
+      return result.value;
+    case "status":
+      return result.status;
     case "session": {
       const { sessionId, configOptions, availableCommands, _meta: meta } = result.setup;
       return {

@@ -5,10 +5,12 @@ import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
 import { promptError } from "../../model/prompt-error.ts";
 import type { PromptResult, SessionUpdate, StopReason } from "../../model/update.ts";
+import { WholeFirst } from "../../model/whole-first.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
-import { metaOf, usageFromWire } from "../wire-fields.ts";
+import type { MessageNames } from "../message-names.ts";
+import { bothMeta, metaOf, usageFromWire } from "../wire-fields.ts";
 import { knownFromWire } from "./update.ts";
 
 type StateUpdate = Extract<SessionUpdate, { sessionUpdate: "state_update" }>;
@@ -21,6 +23,8 @@ interface OpenPrompt {
   joinedWork: boolean;
   /** The user cancelled while it was open. */
   cancelled: boolean;
+  /** The custom data of the answer, which comes before the work: its outcome has it. */
+  answer?: object;
 }
 
 /** The last state that came with a history. */
@@ -41,14 +45,19 @@ export class V2ClientSession implements ClientSessionEdition {
   #shown = "idle";
   #lastIdle = "";
   #replaying = false;
+  /** Of the replay that runs: an agent may send the pieces of messages that the app still has. */
+  #wholes: WholeFirst | undefined;
+  /** A message has come since a replay began. */
+  #hasHistory = false;
   #replayed: ReplayedState | undefined;
-  /** A session goes on in other processes. */
-  readonly #mark = crypto.randomUUID().slice(0, 8);
-  #minted = 0;
+  /** The message without an id that may go on. */
+  #unnamed: { readonly kind: string; readonly messageId: string } | undefined;
+  readonly #names: MessageNames;
   readonly #unstable: UnstableFeatures;
 
-  constructor(unstable: UnstableFeatures) {
+  constructor(unstable: UnstableFeatures, names: MessageNames) {
     this.#unstable = unstable;
+    this.#names = names;
   }
 
   setOptions(_options: readonly SessionConfigOption[]): void {
@@ -61,6 +70,11 @@ export class V2ClientSession implements ClientSessionEdition {
 
   setReplaying(replaying: boolean, out: ClientSessionSink): void {
     this.#replaying = replaying;
+    this.#wholes = replaying ? new WholeFirst() : undefined;
+    this.#unnamed = undefined;
+    if (replaying) this.#names.beginReplay();
+    else this.#names.endReplay({ hasCome: this.#hasHistory });
+    this.#hasHistory = false;
     const last = this.#replayed;
     this.#replayed = undefined;
     if (replaying || last === undefined) return;
@@ -76,10 +90,12 @@ export class V2ClientSession implements ClientSessionEdition {
     if (update === undefined) {
       return out.update({ sessionUpdate: received.sessionUpdate as never, unknown: true, raw: received });
     }
+    this.#name(update);
     if (update.sessionUpdate === "user_message" || update.sessionUpdate === "user_message_chunk") {
       if (!this.#replaying) this.#echoed(update.messageId, out);
     }
-    out.update(update);
+    if (this.#wholes === undefined) out.update(update);
+    else for (const each of this.#wholes.take(update)) out.update(each);
     if (update.sessionUpdate === "state_update") {
       this.#shown = update.state;
       if (this.#replaying) this.#noteReplayed(update);
@@ -88,6 +104,21 @@ export class V2ClientSession implements ClientSessionEdition {
       // an agent that speaks is at work, also one that never says so
       this.#busy = update.sessionUpdate.startsWith("agent_") || update.sessionUpdate.startsWith("tool_");
     }
+  }
+
+  /** Gives a message without an id one: pieces of one kind that follow each other are one message. */
+  #name(update: SessionUpdate): void {
+    const { sessionUpdate, messageId } = update as { sessionUpdate: string; messageId?: string };
+    if (messageId !== undefined) this.#hasHistory = true;
+    if (messageId !== "") {
+      // other messages and tool calls end it
+      if (messageId !== undefined || sessionUpdate.startsWith("tool_")) this.#unnamed = undefined;
+      return;
+    }
+    const kind = sessionUpdate.replace(/_chunk$/, "");
+    if (this.#unnamed?.kind !== kind || sessionUpdate === kind)
+      this.#unnamed = { kind, messageId: this.#names.next(kind) };
+    (update as { messageId: string }).messageId = this.#unnamed.messageId;
   }
 
   promptSent(prompt: number, _content: readonly ContentBlock[], _out: ClientSessionSink): void {
@@ -101,6 +132,7 @@ export class V2ClientSession implements ClientSessionEdition {
     // an agent of an older draft does not say: the echo does, if it has come
     if (messageId === "") messageId = [...this.#echoes.keys()][0] ?? "";
     entry.messageId = messageId;
+    entry.answer = result;
     if (messageId !== "") out.accepted(prompt, messageId);
     const ended = this.#echoes.get(messageId);
     this.#echoes.delete(messageId);
@@ -168,7 +200,7 @@ export class V2ClientSession implements ClientSessionEdition {
     for (const [i, entry] of inserted.entries()) {
       // an answer or a failure may have ended it since
       if (!this.#open.includes(entry)) continue;
-      if (entry.messageId === "") out.accepted(entry.prompt, `unnamed-${this.#mark}-${++this.#minted}`);
+      if (entry.messageId === "") out.accepted(entry.prompt, this.#names.next("user_message"));
       this.#close(entry, i > 0 || entry.joinedWork ? { ...outcome, joined: true } : outcome, out);
     }
   }
@@ -176,7 +208,8 @@ export class V2ClientSession implements ClientSessionEdition {
   #close(entry: OpenPrompt, outcome: PromptResult, out: ClientSessionSink): void {
     this.#open.splice(this.#open.indexOf(entry), 1);
     if (this.#open.length === 0) this.#echoes.clear();
-    out.outcome(entry.prompt, entry.cancelled ? cancelledOutcome(outcome) : outcome);
+    const whole = { ...outcome, ...bothMeta(entry.answer ?? {}, outcome) };
+    out.outcome(entry.prompt, entry.cancelled ? cancelledOutcome(whole) : whole);
   }
 
   #find(prompt: number): OpenPrompt | undefined {

@@ -3,6 +3,7 @@
 import { type Immutable, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { PermissionRequest } from "../../model/ask.ts";
+import { completeDecoded } from "../../model/complete-diff.ts";
 import type {
   AuthMethod,
   AvailableCommand,
@@ -12,6 +13,7 @@ import type {
 } from "../../model/content.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-edition.ts";
+import { partsMetaOf } from "../capability-meta.ts";
 import type { ClientEdition } from "../client-edition.ts";
 import { elicitationFromWire, metaOf, nonEmpty, withMeta } from "../wire-fields.ts";
 import { V2ClientSession } from "./client-session.ts";
@@ -22,8 +24,8 @@ export const v2ClientEdition: ClientEdition = {
   name: "v2",
   pipelinesPrompts: true,
   agent,
-  login: (methodId) => ({ method: "auth/login", params: { methodId } }),
-  logout: () => ({ method: "auth/logout", params: {} }),
+  login: (methodId, meta) => ({ method: "auth/login", params: { methodId, ...withMeta(meta) } }),
+  logout: (meta) => ({ method: "auth/logout", params: withMeta(meta) }),
   open: (activation) => ({ method: "session/new", params: activationToWire(activation) }),
   activate: (sessionId, activation, replay) => ({
     method: "session/resume",
@@ -47,14 +49,21 @@ export const v2ClientEdition: ClientEdition = {
       ...metaOf(result),
     };
   },
-  setOption: (sessionId, { configId }, value) => ({
+  setOption: (sessionId, { configId }, value, meta) => ({
     method: "session/set_config_option",
-    params: { sessionId, configId, type: typeof value === "boolean" ? "boolean" : "id", value },
+    params: {
+      sessionId,
+      configId,
+      type: typeof value === "boolean" ? "boolean" : "id",
+      value,
+      ...withMeta(meta),
+    },
   }),
   optionsAfter: (_, result) => (result as { configOptions: readonly SessionConfigOption[] }).configOptions,
-  session: (unstable) => new V2ClientSession(unstable),
+  session: (unstable, names) => new V2ClientSession(unstable, names),
   permission(params) {
     const { sessionId, ...ask } = params as PermissionRequest & { sessionId: string }; // as above
+    if (ask.subject?.type === "tool_call") completeDecoded(ask.subject.toolCall.content);
     return { sessionId, ask };
   },
   elicitation(params) {
@@ -99,14 +108,22 @@ function agent(result: object): AgentIntroduction {
       close: has,
       delete: session?.delete != null,
       fork: session?.fork != null,
+      archive: session?.archive != null,
+      sessionStatus: session?.status != null,
+      setTitle: session?.title != null,
+      // a second prompt may join the work that is running
+      steer: has,
       additionalDirectories: session?.additionalDirectories != null,
       systemPrompt: session?.systemPrompt != null,
       systemPromptOverride: session?.systemPrompt?.mode?.override != null,
       logout: authMethods.length > 0,
+      authStatus: can.auth?.status != null,
+      providers: can.providers != null,
       ...metaOf(can),
+      ...partsMetaOf(can),
     },
     authMethods: authMethods as readonly AuthMethod[], // as above
-    _meta: can._meta ?? undefined,
+    ...metaOf(result),
   };
 }
 
@@ -126,14 +143,32 @@ function serverToWire(server: McpServer): Immutable<wire.McpServer> {
   return server as Immutable<Extract<wire.McpServer, { type: wire.UnknownTag }>>;
 }
 
-/** Older drafts sent commands without their type and prompts without the id of their message. */
-function repair(method: string, value: unknown): void {
-  if (typeof value !== "object" || value === null) return;
+/**
+ * Older drafts sent commands without their type and prompts without the id of their message. A message without an id
+ * gets one from its session.
+ */
+function repair(method: string, value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
   const { update, availableCommands } = value as { update?: unknown; availableCommands?: unknown };
-  if (method === "session/update") return repair("", update);
+  if (method === "session/update") {
+    repair("", update);
+    return nameless(update);
+  }
   if (method === "session/prompt" && !("messageId" in value)) (value as { messageId: string }).messageId = "";
-  if (!Array.isArray(availableCommands)) return;
+  if (!Array.isArray(availableCommands)) return undefined;
   for (const command of availableCommands) {
     if (typeof command === "object" && command !== null && !("type" in command)) command.type = "command";
   }
+  return undefined;
+}
+
+const messages = /^(?:user_message|agent_message|agent_thought)(?:_chunk)?$/;
+
+function nameless(update: unknown): string | undefined {
+  if (typeof update !== "object" || update === null) return undefined;
+  const message = update as { sessionUpdate?: unknown; messageId?: unknown };
+  if (typeof message.messageId === "string" && message.messageId !== "") return undefined;
+  if (typeof message.sessionUpdate !== "string" || !messages.test(message.sessionUpdate)) return undefined;
+  message.messageId = "";
+  return "a message without an id was given one";
 }

@@ -3,6 +3,7 @@
 
 import type { Immutable } from "../../base/objects.ts";
 import type { PermissionRequest } from "../../model/ask.ts";
+import { completeDecodedUpdate } from "../../model/complete-diff.ts";
 import { gitPatch } from "../../model/git-patch.ts";
 import type {
   Diff,
@@ -24,7 +25,9 @@ export function knownFromWire(update: wire.SessionUpdate, unstable: UnstableFeat
   if (!isKnown(update, unstable)) return undefined;
   update satisfies { sessionUpdate: Known["sessionUpdate"] };
   // as: the validator has removed the nulls that the model does not have
-  return update as Known;
+  const known = update as Known;
+  completeDecodedUpdate(known);
+  return known;
 }
 
 function isKnown(update: wire.SessionUpdate, unstable: UnstableFeatures): update is KnownOnWire {

@@ -20,9 +20,9 @@ export interface DirectoryEntry {
 /** The options of `remove`. */
 export interface RemoveOptions {
   /** Removes a directory with everything in it. Default false: only an empty one. */
-  readonly recursive?: boolean;
+  readonly recursive?: boolean | undefined;
   /** Stops the removal; what is already removed stays removed. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export function realPath({ roots, access }: Workspace, target: FilePath): string {

@@ -25,12 +25,12 @@ export interface LocalFilesOptions {
   /** Absolute paths of existing directories: the working directory and the additional ones of a session. */
   readonly roots: readonly string[];
   /** A larger file is refused with RequestError "limit_exceeded". Default 10 MiB. */
-  readonly maxReadBytes?: number;
+  readonly maxReadBytes?: number | undefined;
   /**
    * Refuses, with RequestError "conflict", to overwrite a file that has changed since it was last read or written through this object.
    * Files that were not read before are not checked. Default true.
    */
-  readonly expectUnchanged?: boolean;
+  readonly expectUnchanged?: boolean | undefined;
 }
 
 /** Local files. Methods reject with RequestError, whose `data` is FileErrorData, or with ConnectionError "aborted". */

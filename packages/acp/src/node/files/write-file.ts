@@ -23,7 +23,7 @@ export interface LocalWriteOptions extends WriteTextOptions {
    * The expected state, else "conflict": a version from `read` or `write`, "absent" for no file, "any" for no check.
    * Default: as `expectUnchanged` says.
    */
-  readonly expected?: string;
+  readonly expected?: string | undefined;
 }
 
 /** The result of a write. */

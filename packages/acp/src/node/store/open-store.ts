@@ -84,7 +84,7 @@ export class OpenStore {
     const place = positionFromCursor(query);
     const size = pageSize(query);
     this.#db.flush();
-    const rows = listSessions(this.#db, { cwd: query.cwd, place, count: size + 1 });
+    const rows = listSessions(this.#db, { query, place, count: size + 1 });
     const page = rows.slice(0, size);
     const sessions = page.flatMap((row) => this.#readable(row));
     const last = page.at(-1);

@@ -75,6 +75,11 @@ export const migrations: readonly Migration[] = [
     `,
   },
   {
+    version: 1_001,
+    // a copy of a field of the record, for lists
+    sql: "ALTER TABLE session ADD COLUMN archived INTEGER NOT NULL DEFAULT 0",
+  },
+  {
     // The body of an entry is its text. In rows without a kind, which are older, it is the whole entry.
     version: 2_000,
     sql: `

@@ -43,6 +43,7 @@ test("prompts and agent messages are found by their words, with the place and a 
     ]);
     await store.create(recordOf("b"));
     await store.append("b", [chunkAt(1, "The parser is fixed.")]);
+    assert.deepEqual(await found(store, "parser", "/project/x/.."), ["a:1", "b:1"]);
     assert.deepEqual(await found(store, "parser"), ["a:1", "b:1"]);
     assert.deepEqual(await found(store, "FIXED parser"), ["b:1"]);
     const [hit] = await store.search("lexer");

@@ -1,7 +1,8 @@
 // Stores sessions as rows; functions that write are called inside a change.
 
 import { readFileSync } from "node:fs";
-import type { SessionRecord } from "../../model/store.ts";
+import { normalPath } from "../../base/normal-path.ts";
+import type { SessionQuery, SessionRecord } from "../../model/store.ts";
 import {
   heldElsewhere,
   type ListPosition,
@@ -72,11 +73,12 @@ export function addSession(
   const { pid, started } = thisProcess();
   const { parent = null, baseSeq } = origin;
   db.run(
-    `INSERT INTO session (id, cwd, updated_at, record, parent, base_seq, last_seq, indexed_seq, open_seq,
-       holder_pid, holder_started, holder_since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
+    `INSERT INTO session (id, cwd, updated_at, archived, record, parent, base_seq, last_seq, indexed_seq, open_seq,
+       holder_pid, holder_started, holder_since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
     record.sessionId,
-    record.cwd,
+    normalPath(record.cwd),
     record.updatedAt,
+    Number(record.archived === true),
     JSON.stringify(record),
     parent,
     baseSeq,
@@ -91,9 +93,10 @@ export function addSession(
 export function storeRecord(db: Database, key: number, record: SessionRecord): void {
   const text = JSON.stringify(record);
   db.run(
-    "UPDATE session SET cwd = ?, updated_at = ?, record = ? WHERE key = ?",
-    record.cwd,
+    "UPDATE session SET cwd = ?, updated_at = ?, archived = ?, record = ? WHERE key = ?",
+    normalPath(record.cwd),
     record.updatedAt,
+    Number(record.archived === true),
     text,
     key,
   );
@@ -125,16 +128,21 @@ export function damagedSession(path: string, sessionId: string, what: string, ca
 export function listSessions(
   db: Database,
   {
-    cwd,
+    query,
     place,
     count,
-  }: { readonly cwd?: string | undefined; readonly place: ListPosition | undefined; readonly count: number },
+  }: { readonly query: SessionQuery; readonly place: ListPosition | undefined; readonly count: number },
 ): SessionRow[] {
+  const { cwd, archived = "exclude" } = query;
   const conditions = ["id IS NOT NULL"];
   const values: (string | number)[] = [];
   if (cwd !== undefined) {
     conditions.push("cwd = ?");
-    values.push(cwd);
+    values.push(normalPath(cwd));
+  }
+  if (archived !== "include") {
+    conditions.push("archived = ?");
+    values.push(Number(archived === "only"));
   }
   if (place !== undefined) {
     conditions.push("(updated_at, id) < (?, ?)");

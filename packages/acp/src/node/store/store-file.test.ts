@@ -147,6 +147,25 @@ test("a migration keeps a backup that only this user can read", patience, async 
   }
 });
 
+test("a file of format 1.0 is migrated, and its sessions can be archived", patience, async () => {
+  const path = freshPath();
+  mkdirSync(dirname(path), { recursive: true });
+  const db = new DatabaseSync(path);
+  await migrate(db, path, migrations.slice(0, 1));
+  const record = recordOf("a");
+  db.prepare(
+    `INSERT INTO session (id, cwd, updated_at, record, base_seq, last_seq, indexed_seq, open_seq)
+       VALUES (?, ?, ?, ?, 0, 0, 0, 0)`,
+  ).run("a", record.cwd, record.updatedAt, JSON.stringify(record));
+  db.close();
+  const store = sqliteStore({ path });
+  assert.deepEqual((await store.list()).sessions, [record]);
+  await store.patch("a", { archived: true });
+  assert.deepEqual((await store.list()).sessions, []);
+  assert.deepEqual((await store.list({ archived: "only" })).sessions, [{ ...record, archived: true }]);
+  await store.close();
+});
+
 test("a migration that fails changes nothing", patience, async () => {
   const path = await storeWithOneSession();
   const sql = "ALTER TABLE session ADD COLUMN colour TEXT; DELETE FROM entry; CREATE TABLE entry (x)";

@@ -12,23 +12,23 @@ export interface SqliteStoreOptions {
    * last checkpoint, but never damages the file. "full": acknowledged writes survive a power cut too, and each commit
    * waits for the disk.
    */
-  readonly durability?: "full" | "normal";
+  readonly durability?: "full" | "normal" | undefined;
   /** Whether to create a missing file. Default true. */
-  readonly create?: boolean;
+  readonly create?: boolean | undefined;
   /** The largest size of the file, in bytes; then writes reject with RequestError "unavailable". Default: no limit. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** How long a write blocks this process while another one writes, in milliseconds. Default 5,000. */
-  readonly busyTimeoutMs?: number;
+  readonly busyTimeoutMs?: number | undefined;
   /** Receives warnings, for example about damaged sessions that `list` leaves out. */
-  readonly log?: Log;
+  readonly log?: Log | undefined;
 }
 
 /** The limits of a search. */
 export interface SearchOptions {
   /** The maximum number of results. Default 20. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Only sessions of this working directory. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
 }
 
 /** A message that matches a search. */

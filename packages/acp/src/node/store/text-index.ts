@@ -1,5 +1,6 @@
 // Full-text search over whole messages, which are indexed when somebody searches.
 
+import { normalPath } from "../../base/normal-path.ts";
 import type { Database, Row } from "./database.ts";
 import { decodeRow, entryColumns } from "./entry-rows.ts";
 import { type SpokenText, spokenText } from "./entry-text.ts";
@@ -119,7 +120,7 @@ export function searchIndex(db: Database, query: string, options: SearchOptions)
          WHERE id IS NOT NULL AND cwd = coalesce(?, cwd) ORDER BY key`,
       session,
       seq,
-      options.cwd ?? null,
+      options.cwd === undefined ? null : normalPath(options.cwd),
     );
     for (const { id } of holders) {
       hits.push({

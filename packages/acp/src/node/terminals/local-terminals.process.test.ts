@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
@@ -231,6 +231,7 @@ describe("starting a terminal", () => {
     const plain = join(folder, "plain");
     const script = join(folder, "script");
     writeFileSync(plain, "not a program", { mode: 0o644 });
+    mkdirSync(join(folder, "folder"));
     writeFileSync(script, "#!/no/such/interpreter\n", { mode: 0o755 });
     const { terminals } = probeTerminals(t, { maxTerminals: 1 });
     for (const [options, code, reason, message] of [
@@ -240,6 +241,7 @@ describe("starting a terminal", () => {
         "command_not_found",
         /no such command on PATH; install it/,
       ],
+      [{ command: "folder", env: { PATH: folder } }, -32002, "command_not_found", /no such command on PATH/],
       [{ command: "ls -l" }, -32002, "command_not_found", /arguments belong in args, a shell line in sh -c/],
       [
         { command: join(folder, "nothing") },

@@ -3,6 +3,7 @@
 import { isAbsolute } from "node:path";
 import { ByteTail } from "../../base/byte-tail.ts";
 import { checkOptions } from "../../base/known-options.ts";
+import type { NoPromise } from "../../base/no-promise.ts";
 import type { ExitStatus } from "../../model/content.ts";
 import type { CreateTerminalOptions, Terminals } from "../../model/services.ts";
 import { type CommandSpec, checkedByteLimit, commandSpec } from "./command.ts";
@@ -16,19 +17,19 @@ export interface LocalTerminalsOptions {
   /** The default working directory of commands; an absolute path. */
   readonly cwd: string;
   /** Changes to the environment of this process; undefined removes a variable. The variables of `create` are added to it. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** How many terminals may exist at once. Default 32. */
-  readonly maxTerminals?: number;
+  readonly maxTerminals?: number | undefined;
   /** The largest output limit that `create` may ask for, in bytes. Default 16 MiB. */
-  readonly maxOutputByteLimit?: number;
+  readonly maxOutputByteLimit?: number | undefined;
   /** How long a command may take after SIGTERM, before SIGKILL, in milliseconds. Default 2000. */
-  readonly killMs?: number;
+  readonly killMs?: number | undefined;
   /** Creates a pseudo-terminal for every command. Default: a pipe. */
-  readonly pty?: PtySpawn;
+  readonly pty?: PtySpawn | undefined;
   /** Receives all output, stdout and stderr together. Copy the bytes to keep them. */
-  readonly onOutput?: (terminalId: string, bytes: Uint8Array) => void;
+  readonly onOutput?: ((terminalId: string, bytes: Uint8Array) => NoPromise) | undefined;
   /** Called once per terminal, when the command has exited and its output has been read. */
-  readonly onExit?: (terminalId: string, status: ExitStatus) => void;
+  readonly onExit?: ((terminalId: string, status: ExitStatus) => NoPromise) | undefined;
 }
 
 /** Terminals that run commands on this machine, without a shell. */

@@ -62,7 +62,7 @@ async function startChild(
   } catch (error) {
     if (fifo !== undefined) closeSync(fifo.readFd);
     // spawn fails with system errors only
-    throw startFailure(spec.command, spec.cwd, error as NodeJS.ErrnoException);
+    throw startFailure(spec, error as NodeJS.ErrnoException);
   } finally {
     // the reader sees the end only when all writers have closed
     if (fifo !== undefined) closeSync(fifo.writeFd);

@@ -61,7 +61,7 @@ export function startPty(spec: CommandSpec, sink: ByteSink, spawn: PtySpawn): Ru
     });
   } catch (error) {
     // from the file system or the given function; only the code is used
-    throw startFailure(spec.command, spec.cwd, error as NodeJS.ErrnoException);
+    throw startFailure(spec, error as NodeJS.ErrnoException);
   }
   const exit = Promise.withResolvers<ExitStatus>();
   let exitCode: number | null = null;

@@ -111,3 +111,22 @@ test(
     }
   },
 );
+
+test(
+  "12 MB of NUL bytes are answered within one message, as the end of the output (C31)",
+  posix,
+  async (t) => {
+    const { ask, sh } = await served(t);
+    const terminalId = await sh("head -c 12000000 /dev/zero; echo end", { outputByteLimit: 16_777_216 });
+    await ask("wait_for_exit", { terminalId });
+    const { output, truncated } = (await ask("output", { terminalId })) as {
+      output: string;
+      truncated: boolean;
+    };
+    assert.equal(truncated, true);
+    assert.ok(output.endsWith("\0end\n"));
+    const bytes = Buffer.byteLength(JSON.stringify(output));
+    assert.ok(bytes > 20_000_000 && bytes < 26_000_000, `${bytes} bytes of JSON`);
+    assert.deepEqual(await ask("release", { terminalId }), {});
+  },
+);

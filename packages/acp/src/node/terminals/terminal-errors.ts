@@ -5,6 +5,8 @@ import { resolve } from "node:path";
 import { optional } from "../../base/objects.ts";
 import type { RequestErrorKind } from "../../jsonrpc/error-kinds.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
+import { isMissingCommand } from "../path-search.ts";
+import type { CommandSpec } from "./command.ts";
 
 /** `path` is a JSON pointer to the wrong parameter. */
 export function invalidParam(path: string, message: string): RequestError {
@@ -27,10 +29,13 @@ export function terminalsClosed(): RequestError {
 }
 
 /** Explains why a command did not start. */
-export function startFailure(command: string, cwd: string, cause: NodeJS.ErrnoException): RequestError {
-  const { kind, reason, message, path } = explain(command, cwd, cause);
+export function startFailure(spec: CommandSpec, cause: NodeJS.ErrnoException): RequestError {
+  const { kind, reason, message, path } = explain(spec, cause);
   const data = { reason, ...optional({ path }) };
-  return new RequestError(kind, `could not start ${JSON.stringify(command)}: ${message}`, { data, cause });
+  return new RequestError(kind, `could not start ${JSON.stringify(spec.command)}: ${message}`, {
+    data,
+    cause,
+  });
 }
 
 interface Explanation {
@@ -40,12 +45,12 @@ interface Explanation {
   readonly path?: string;
 }
 
-function explain(command: string, cwd: string, cause: NodeJS.ErrnoException): Explanation {
+function explain({ command, cwd, env }: CommandSpec, cause: NodeJS.ErrnoException): Explanation {
   if (!canEnter(cwd)) {
     const message = `its working directory ${cwd} does not exist or cannot be entered; give another cwd`;
     return { kind: "not_found", reason: "cwd_not_found", path: "/cwd", message };
   }
-  if (cause.code === "ENOENT") {
+  if (isMissingCommand(command, cause, env["PATH"])) {
     return {
       kind: "not_found",
       reason: "command_not_found",

@@ -68,7 +68,7 @@ export class Terminal implements LocalTerminal {
     };
   }
 
-  async waitForExit({ signal }: { readonly signal?: AbortSignal } = {}): Promise<ExitStatus> {
+  async waitForExit({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<ExitStatus> {
     this.#check();
     signal?.throwIfAborted();
     if (this.#status !== undefined) return this.#status;

@@ -10,7 +10,14 @@ import {
   said,
   statuses,
 } from "../../../test/support/peer-probe.ts";
-import type { SessionUpdate, ToolCall, Turn } from "../../index.ts";
+import {
+  type Agent,
+  agent as makeAgent,
+  client as makeClient,
+  type SessionUpdate,
+  type ToolCall,
+  type Turn,
+} from "../../index.ts";
 
 const late: SessionUpdate = {
   sessionUpdate: "agent_message_chunk",
@@ -260,4 +267,58 @@ inEveryVersion("tokens that the agent may send are sent, also for a cancelled tu
   assert.deepEqual(await session.prompt("x").result, { stopReason: "end_turn", usage });
   assert.deepEqual(await session.prompt("cancel").result, { stopReason: "cancelled", usage });
   await agent.close();
+});
+
+inEveryVersion(
+  "a handler that ignores the cancel of its turn does not keep the client waiting, and its session closes at once",
+  async (pair) => {
+    const never = new Promise<void>(() => undefined);
+    const { session, updates, log, agent } = await openSession(pair, {
+      connection: { cancelGraceMs: 0 },
+      prompt: (turn) => turn.tool({ title: "Deaf" }, () => never),
+    });
+    const prompt = session.prompt("x");
+    await quiet();
+    session.cancel();
+    assert.equal((await prompt).stopReason, "cancelled");
+    assert.equal(statuses(updates).at(-1), pair.version === 1 ? "failed" : "cancelled");
+    const warnings = log.filter((line) => line.includes("goes on after its turn was cancelled"));
+    assert.equal(warnings.length, 1, log.join("\n"));
+    assert.match(warnings[0] ?? "", /pass turn\.signal to everything that the handler waits for/);
+    // one handler at a time: a further prompt is refused with what to do, not kept waiting for ever
+    const { error } = await session.prompt("y");
+    assert.deepEqual(
+      [error?.kind, /close the session/.test(error?.message ?? "")],
+      ["turn_in_progress", true],
+    );
+    await session.close();
+    const again = await agent.loadSession(session.sessionId, place);
+    assert.equal(again.state, "idle");
+    await agent.close();
+  },
+);
+
+test("session.close of a definition that waits for the agent's end does not hang it", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const log: string[] = [];
+  const served: Agent = makeAgent({
+    name: "a",
+    version: "1",
+    log: (_level, message) => log.push(message),
+    session: { close: () => served.close() },
+    prompt: () => undefined,
+  });
+  const connection = await makeClient({ name: "c", version: "1" }).connect(served);
+  await connection.newSession(place);
+  const closed = connection.close();
+  for (let isClosed = false; !isClosed; ) {
+    await quiet();
+    t.mock.timers.tick(5_000);
+    isClosed = await Promise.race([closed.then(() => true), quiet().then(() => false)]);
+  }
+  await served.close();
+  assert.ok(
+    log.some((line) => line.includes("session.close goes on")),
+    log.join("\n"),
+  );
 });

@@ -1,90 +1,120 @@
-// Defines what an agent does and offers, checks it when the agent is created, and declares it in `initialize`.
+// The types of an agent's definition: what it does, and what it offers.
 
-import { milliseconds } from "../../base/deadline.ts";
-import { isObject, optional } from "../../base/objects.ts";
-import type {
-  AgentCapabilities,
-  AgentIntroduction,
-  ClientCapabilities,
-} from "../../edition/agent-edition.ts";
-import { allEditions, type Editions } from "../../edition/negotiate.ts";
+import type { SessionInfo } from "../../edition/agent-edition.ts";
+import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
-import { argumentText } from "../../jsonrpc/errors.ts";
+import type { AuthStatus, Provider, ProviderSetting } from "../../model/agent-status.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { SessionStore } from "../../model/store.ts";
-import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
-import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
+import type { HandshakeMeta } from "../base/definition-rules.ts";
 import type { Extensions } from "../base/extensions.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
+/** The request of the client that a handler works on: its custom data, and that of its answer. */
+export interface HandledRequest {
+  /** Custom data of the request. */
+  readonly _meta?: Meta;
+  /** Sets the custom data of the answer. Call it before the handler returns. */
+  setResultMeta(meta: Meta): void;
+}
+
 /** How a session was opened. */
-export interface OpenInfo {
+export interface OpenInfo extends HandledRequest {
   /**
    * "new"; "load": a stored session, whose history is sent again; "resume": a stored session, without its history;
    * "fork": a copy of another session.
    */
   readonly origin: "new" | "load" | "resume" | "fork";
-  /** Custom data of the request. */
-  readonly _meta?: Meta;
 }
 
 /**
  * What an agent does and offers. Only `name`, `version` and `prompt` are required. `Data` is the type of `session.data`,
- * which `session.open` returns. `End` is the result of `prompt`; the compiler infers it.
+ * which `session.open` returns; a definition with data needs `session.open`.
  */
-export interface AgentDefinition<Data = unknown, End extends PromptEnd = PromptEnd> {
+export type AgentDefinition<Data = unknown> = AgentParts<Data> & OpensData<Data>;
+
+/**
+ * Without `open`, the data of a session would be undefined.
+ *
+ * @inline
+ */
+type OpensData<Data> = [undefined] extends [Data] ? unknown : { readonly session: { readonly open: object } };
+
+/** The parts of an `AgentDefinition`. */
+export interface AgentParts<Data = unknown> {
   /** The name of the agent for programs, such as "my-agent". */
   readonly name: string;
   /** The version of the agent, such as "1.0.0". */
   readonly version: string;
   /** The name of the agent for people. Default: `name`. */
-  readonly title?: string;
+  readonly title?: string | undefined;
   /**
    * Handles the opening, changing and closing of sessions, and sets where they are stored. Write it before `prompt`, so
    * that the compiler infers the type of `session.data`. Default: sessions are kept in memory.
    */
-  readonly session?: SessionHandlers<Data>;
+  readonly session?: SessionHandlers<Data> | undefined;
+  // The type parameter has no use at run time. Without it the compiler would widen the result of
+  // `async prompt() { return "end_turn"; }` to `string`, which is no stop reason.
   /**
    * Answers one prompt. Called once per turn; a session has one turn at a time. Return nothing when the agent is done, or
-   * a stop reason such as "max_tokens", or `{ stopReason, usage }`. Throwing ends the turn with an error. The client gets
-   * the message of a RequestError; other errors are reported as "internal error".
+   * a stop reason such as "max_tokens", or `{ stopReason, usage }`. Throwing ends the turn with an error, whose message
+   * the client shows to the user (see `exposeErrors`).
    */
-  prompt(turn: Turn<Data>): Promise<End> | End;
+  prompt<const Literal extends never>(turn: Turn<Data>): Promise<PromptEnd> | PromptEnd | Literal;
   /** How users log in and out. Default: no login. */
-  readonly auth?: AuthHandlers;
+  readonly auth?: AuthHandlers | undefined;
+  /**
+   * The model providers that clients can configure. Needs the unstable feature "providers". Default: none.
+   *
+   * @experimental
+   */
+  readonly providers?: ProviderHandlers | undefined;
   /** Content that prompts may have in addition to text and links. A client does not send other content. Default: none. */
-  readonly promptCapabilities?: {
-    /** Images. Default false. */
-    readonly image?: boolean;
-    /** Audio. Default false. */
-    readonly audio?: boolean;
-    /** Files whose text or bytes are part of the prompt. Default false. */
-    readonly embeddedContext?: boolean;
-  };
+  readonly promptCapabilities?:
+    | {
+        /** Images. Default false. */
+        readonly image?: boolean | undefined;
+        /** Audio. Default false. */
+        readonly audio?: boolean | undefined;
+        /** Files whose text or bytes are part of the prompt. Default false. */
+        readonly embeddedContext?: boolean | undefined;
+      }
+    | undefined;
   /** Kinds of MCP servers that the agent can use in addition to stdio. Default: none. */
-  readonly mcpCapabilities?: {
-    /** Servers over Streamable HTTP. Default false. */
-    readonly http?: boolean;
-    /** Servers over the older HTTP+SSE. Default false. */
-    readonly sse?: boolean;
-  };
+  readonly mcpCapabilities?:
+    | {
+        /** Servers over Streamable HTTP. Default false. */
+        readonly http?: boolean | undefined;
+        /** Servers over the older HTTP+SSE. Default false. */
+        readonly sse?: boolean | undefined;
+      }
+    | undefined;
   /**
    * The treatment of a prompt that arrives during a turn. "queue" makes it the next turn, "reject" refuses it with
-   * RequestError "turn_in_progress", "inbox" puts it into `turn.inbox`. Default "queue".
+   * RequestError "turn_in_progress", "inbox" puts it into `turn.inbox` and lets v1 clients steer the turn. Default "queue".
    */
-  readonly concurrentPrompts?: "queue" | "reject" | "inbox";
+  readonly concurrentPrompts?: "queue" | "reject" | "inbox" | undefined;
   /** Requests and notifications outside the protocol; their names begin with `_`. Default: none. */
-  readonly extensions?: Extensions;
+  readonly extensions?: Extensions | undefined;
   /** The editions of the protocol to speak, newest first. Default: `["v2", "v1"]`. */
-  readonly editions?: Editions;
+  readonly editions?: Editions | undefined;
   /** The unstable features of the protocol to enable, or "*" for all. Default: none. */
-  readonly unstable?: UnstableFeatures;
+  readonly unstable?: UnstableFeatures | undefined;
+  /**
+   * Whether clients get the message of an Error that a handler throws; never its stack. Set it to false if clients must not
+   * see it, for example in an agent that you host: they then get "internal error" and a `correlationId`, which `log` has
+   * too. A RequestError is always sent as it is. Default true.
+   */
+  readonly exposeErrors?: boolean | undefined;
   /** Receives errors and warnings. Silent by default. */
-  readonly log?: Log;
+  readonly log?: Log | undefined;
   /** Limits and timeouts of the connections. */
-  readonly connection?: AgentConnectionOptions;
+  readonly connection?: AgentConnectionOptions | undefined;
   /** Custom data for the agent's capabilities. */
-  readonly _meta?: Meta;
+  readonly _meta?: Meta | undefined;
+  /** Custom data for other parts of the handshake. */
+  readonly handshakeMeta?: HandshakeMeta | undefined;
 }
 
 /**
@@ -124,25 +154,71 @@ export interface SessionHandlers<Data> {
    *   },
    * });
    */
-  open?(session: AgentSession<undefined>, info: OpenInfo): Promise<Opened<Data>> | Opened<Data>;
-  /** Called when a session has been closed or its connection has ended. Release the resources in `data` here. */
-  close?(session: AgentSession<Data>): Promise<void> | void;
+  readonly open?:
+    | ((session: AgentSession<undefined>, info: OpenInfo) => Promise<Opened<Data>> | Opened<Data>)
+    | undefined;
+  /**
+   * Called when a session has been closed or its connection has ended. Release the resources in `data` here. It is awaited
+   * for 5 seconds. Do not await `agent.close()` or the end of the connection in it: they wait for it. `request` is
+   * undefined if the client did not ask for it.
+   */
+  readonly close?:
+    | ((session: AgentSession<Data>, request: HandledRequest | undefined) => Promise<void> | void)
+    | undefined;
+  /**
+   * Called with each page of stored sessions before the client gets it. Return the sessions to send, for example with
+   * `_meta`; nothing sends the page as it is.
+   */
+  readonly list?:
+    | ((
+        sessions: readonly SessionInfo[],
+        request: HandledRequest,
+      ) => Promise<Opened<readonly SessionInfo[] | undefined>> | Opened<readonly SessionInfo[] | undefined>)
+    | undefined;
+  /** Called when the client deletes a session, before the store deletes it. Throw a RequestError to refuse it. */
+  readonly delete?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /**
    * Called when the client chooses a value that the option offers, before it takes effect. Throw a RequestError to refuse
    * it.
    */
-  setConfigOption?(
-    session: AgentSession<Data>,
-    configId: string,
-    value: string | boolean,
-  ): Promise<void> | void;
+  readonly setConfigOption?:
+    | ((
+        session: AgentSession<Data>,
+        configId: string,
+        value: string | boolean,
+        request: HandledRequest,
+      ) => Promise<void> | void)
+    | undefined;
+  /**
+   * Called before the client archives a session, which is closed by then. Throw a RequestError to refuse it. Needs the
+   * unstable feature "archive".
+   *
+   * @experimental
+   */
+  readonly archive?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  /**
+   * Called before the client takes a session out of the archive. Throw a RequestError to refuse it. Needs the unstable
+   * feature "archive".
+   *
+   * @experimental
+   */
+  readonly unarchive?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  /**
+   * Called before a title that the client has set is stored; the session need not be open. Return another title to
+   * store, or throw a RequestError to refuse it. Needs the unstable feature "session_title".
+   *
+   * @experimental
+   */
+  readonly setTitle?: // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without a return statement
+    | ((sessionId: string, title: string, request: HandledRequest) => Promise<string | void> | string | void)
+    | undefined;
   /** Where sessions are stored, such as `sqliteStore` of `@parley/acp/node`. Default: in memory, as long as the agent exists. */
-  readonly store?: SessionStore;
+  readonly store?: SessionStore | undefined;
   /**
    * How many characters of one session may wait for a store that is slow or fails. Beyond this limit, updates throw a
    * RequestError of kind "unavailable", which ends the turn. Default 16,777,216.
    */
-  readonly maxUnstored?: number;
+  readonly maxUnstored?: number | undefined;
 }
 
 /**
@@ -152,16 +228,38 @@ export interface SessionHandlers<Data> {
  */
 export interface AuthHandlers {
   /** The login methods. Terminal logins are offered only to clients that can run them. Default: none. */
-  readonly methods?: readonly AuthMethod[];
+  readonly methods?: readonly AuthMethod[] | undefined;
   /** Logs in with one of `methods` that is not a terminal login. Throw a RequestError if it fails. */
-  login?(methodId: string): Promise<void> | void;
+  readonly login?: ((methodId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /** Logs out. v2 requires it of agents that have `methods`. */
-  logout?(): Promise<void> | void;
+  readonly logout?: ((request: HandledRequest) => Promise<void> | void) | undefined;
   /**
    * Whether a user is logged in. Called before each request about a session; `false` refuses the request with RequestError
    * "auth_required" and the login methods. It must return at once, without a promise. Default: always true.
    */
-  isLoggedIn?(): boolean;
+  readonly isLoggedIn?: (() => boolean) | undefined;
+  /**
+   * The login of the agent, for display. It must change nothing. Needs the unstable feature "auth_status". Default: what
+   * `methods` and `isLoggedIn` say. Call `agent.reportAuthStatus()` when it has changed by itself.
+   *
+   * @experimental
+   */
+  readonly status?: ((request: HandledRequest) => Promise<AuthStatus> | AuthStatus) | undefined;
+}
+
+/**
+ * The model providers of an agent. Settings apply to sessions that are opened later, and last as long as the process.
+ *
+ * @inline
+ * @experimental
+ */
+export interface ProviderHandlers {
+  /** All providers, also disabled ones. */
+  list(request: HandledRequest): Promise<readonly Provider[]> | readonly Provider[];
+  /** Replaces the setting of a provider. Called only for a listed provider and a protocol that it supports. */
+  set(setting: ProviderSetting, request: HandledRequest): Promise<void> | void;
+  /** Disables a provider. Called only for a listed provider that is not required. */
+  disable(providerId: string, request: HandledRequest): Promise<void> | void;
 }
 
 /**
@@ -175,111 +273,10 @@ export interface AgentConnectionOptions
    * How long the client may take to answer a request about its files and terminals, in milliseconds. There is no limit
    * for the exit of a command and for answers of the user. Default 60,000.
    */
-  readonly clientTimeoutMs?: number;
-}
-
-const agentKeys: Keys<AgentDefinition> = {
-  ...sharedKeys,
-  prompt: true,
-  session: true,
-  auth: true,
-  promptCapabilities: true,
-  mcpCapabilities: true,
-  concurrentPrompts: true,
-};
-const groupKeys: GroupKeys<
-  AgentDefinition,
-  "session" | "auth" | "promptCapabilities" | "mcpCapabilities" | "extensions" | "connection"
-> = {
-  session: { open: true, close: true, setConfigOption: true, store: true, maxUnstored: true },
-  auth: { methods: true, login: true, logout: true, isLoggedIn: true },
-  promptCapabilities: { image: true, audio: true, embeddedContext: true },
-  mcpCapabilities: { http: true, sse: true },
-  extensions: { requests: true, notifications: true },
-  connection: { limits: true, tap: true, batches: true, drainMs: true, clientTimeoutMs: true },
-};
-
-/** Throws a TypeError for a definition that could not be served. */
-export function checkAgentDefinition(definition: AgentDefinition): void {
-  checkDefinition("agent", definition, agentKeys, groupKeys);
-  if (typeof definition.prompt !== "function")
-    throw new TypeError("agent: prompt must be a function; it is called with each turn");
-  const { session: { maxUnstored } = {}, auth: { methods = [], login, logout } = {} } = definition;
-  const { editions = allEditions, connection: { clientTimeoutMs } = {} } = definition;
-  if (maxUnstored !== undefined && !(typeof maxUnstored === "number" && maxUnstored >= 0)) {
-    throw new TypeError(
-      `agent: session.maxUnstored must be a number of characters, got ${String(maxUnstored)}`,
-    );
-  }
-  const { store } = definition.session ?? {};
-  // a path, or a function that makes a store, would only fail when the first session is opened
-  if (store !== undefined && (!isObject(store) || typeof store["append"] !== "function"))
-    throw new TypeError(
-      `agent: session.store must be a store such as sqliteStore("/path/sessions.db"), got ${argumentText(store)}`,
-    );
-  if (clientTimeoutMs !== undefined) milliseconds("connection.clientTimeoutMs", clientTimeoutMs);
-  // an agent that lists a way to log in must have it (A12)
-  if (methods.some(({ type }) => type !== "terminal") && login === undefined)
-    throw new TypeError("agent: auth.methods need auth.login(), which is called with the chosen method");
-  if (methods.length > 0 && editions.includes("v2") && logout === undefined)
-    throw new TypeError("agent: auth.methods need auth.logout(), which v2 requires in addition to login()");
-  const ids = new Set<unknown>();
-  for (const method of methods) {
-    if (ids.has(method.methodId))
-      throw new TypeError(`agent: two auth.methods have the id ${JSON.stringify(method.methodId)}`);
-    ids.add(method.methodId);
-    if (method.type === "terminal") checkEnv(method.methodId, method.env ?? []);
-  }
-}
-
-/** If a name occurred twice, it would be unclear which value counts. */
-function checkEnv(methodId: string, env: readonly { readonly name: string }[]): void {
-  const names = env.map(({ name }) => name);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice === undefined) return;
-  throw new TypeError(
-    `agent: the env of the auth method ${JSON.stringify(methodId)} has ${JSON.stringify(twice)} twice`,
-  );
-}
-
-export function introduction(definition: AgentDefinition, client: ClientCapabilities): AgentIntroduction {
-  const { name, version, title, _meta: meta } = definition;
-  return {
-    info: { name, version, ...optional({ title }) },
-    capabilities: features(definition),
-    authMethods: authMethodsFor(definition, client),
-    _meta: meta,
-  };
-}
-
-/** Terminal logins are offered only to clients that can run them. */
-export function authMethodsFor(
-  definition: AgentDefinition,
-  client: ClientCapabilities,
-): readonly AuthMethod[] {
-  const { methods = [] } = definition.auth ?? {};
-  return methods.filter((method) => method.type !== "terminal" || client.terminalAuth);
-}
-
-function features(definition: AgentDefinition): AgentCapabilities {
-  const { promptCapabilities: accepts = {}, mcpCapabilities: mcp = {}, unstable = [] } = definition;
-  return {
-    image: accepts.image === true,
-    audio: accepts.audio === true,
-    embeddedContext: accepts.embeddedContext === true,
-    mcpStdio: true,
-    mcpHttp: mcp.http === true,
-    mcpSse: mcp.sse === true,
-    sessions: true,
-    load: true,
-    resume: true,
-    list: true,
-    close: true,
-    delete: true,
-    fork: lists(unstable, "fork"),
-    additionalDirectories: true,
-    systemPrompt: lists(unstable, "system_prompt"),
-    systemPromptOverride: lists(unstable, "system_prompt"),
-    logout: definition.auth?.logout !== undefined,
-  };
+  readonly clientTimeoutMs?: number | undefined;
+  /**
+   * How long a prompt handler may go on after its turn was cancelled, in milliseconds. Then the turn ends as cancelled
+   * without it, and further prompts are refused with RequestError "turn_in_progress" until it returns. Default 10,000.
+   */
+  readonly cancelGraceMs?: number | undefined;
 }

@@ -67,8 +67,11 @@ test("A7 A10 A11 what is declared is there, on either version", async () => {
       fork: {},
       additionalDirectories: {},
       systemPrompt: { mode: { override: {} } },
+      archive: {},
+      status: {},
+      title: {},
     },
-    auth: { logout: {} },
+    auth: { logout: {}, status: {} },
   });
   const v2 = await started(2, { prompt, ...features });
   assert.deepEqual(v2.introduced["capabilities"], {
@@ -79,7 +82,11 @@ test("A7 A10 A11 what is declared is there, on either version", async () => {
       fork: {},
       additionalDirectories: {},
       systemPrompt: { mode: { override: {} } },
+      archive: {},
+      status: {},
+      title: {},
     },
+    auth: { status: {} },
   });
   const plain = await started(1, { prompt });
   const { promptCapabilities } = plain.introduced["agentCapabilities"] as Json;
@@ -94,7 +101,12 @@ test("A7 A10 A11 what is declared is there, on either version", async () => {
     if (version === 1) await call("session/load", { sessionId, ...where });
     await call("session/resume", { sessionId, ...where });
     await call("session/fork", { sessionId, ...where });
+    await call("session/status", { sessionId });
+    await call("session/set_title", { sessionId, title: "Named" });
+    await call("auth/status", {});
     await call("session/close", { sessionId });
+    await call("session/archive", { sessionId });
+    await call("session/unarchive", { sessionId });
     await call("session/delete", { sessionId });
   }
 });
@@ -207,6 +219,21 @@ test("A9 A110 N123 text and links are always taken; other blocks are -32602 unle
     const rich = await withSession(version, { prompt, promptCapabilities });
     const all = others.slice(0, 3);
     await rich.call("session/prompt", { sessionId: rich.sessionId, prompt: all });
+  }
+});
+
+test("A110 content is refused by what the agent declared, whatever its definition says later", async () => {
+  for (const version of [1, 2]) {
+    let image = true;
+    const { call, sessionId } = await withSession(version, {
+      prompt,
+      get promptCapabilities() {
+        return { image };
+      },
+    });
+    image = false;
+    const block = { type: "image", data: "aGk=", mimeType: "image/png" };
+    await call("session/prompt", { sessionId, prompt: [block] });
   }
 });
 
@@ -434,7 +461,13 @@ test("A28 A31 A32 version 2 replays everything that was kept, with its ids and w
   peer.got.length = 0;
   await call("session/resume", { sessionId, cwd: "/project", replayFrom: { type: "start" } });
   const replayed = updatesOf(peer);
-  assert.deepEqual(replayed.slice(0, -1), live);
+  // what was said in pieces is a whole message now
+  const whole = live.map((update) => {
+    const { sessionUpdate, content } = update as { sessionUpdate: string; content?: unknown };
+    const isPiece = sessionUpdate.startsWith("agent_");
+    return isPiece ? { ...update, sessionUpdate: sessionUpdate.slice(0, -6), content: [content] } : update;
+  });
+  assert.deepEqual(replayed.slice(0, -1), whole);
   assert.equal(replayed.at(-1)?.["sessionUpdate"], "state_update");
   for (const update of replayed) {
     const isMessage = /message|thought/.test(String(update["sessionUpdate"]));

@@ -1,23 +1,31 @@
 // The sessions of one connection: opens, loads, lists, forks, closes and deletes them.
 
 import { withTimeout } from "../../base/deadline.ts";
+import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
 import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import type { SessionStatus } from "../../model/agent-status.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
+import type { AccountOp } from "./account.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
-import { checkedActivation, checkOptionValue, logIn } from "./request-rules.ts";
+import { HandledOp } from "./handled-request.ts";
+import { checkedActivation, checkOptionValue, restoredOptions } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
 import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
 import { defaultMaxUnstored, SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
+import { StoredSessions } from "./stored-sessions.ts";
 import type { AgentSession } from "./turn/turn.ts";
 
 /** How long the end of a connection waits for sessions that are being opened. */
 const openGraceMs = 5_000;
+
+/** How long closing a session waits for the definition's `session.close`. */
+const closeGraceMs = 5_000;
 
 const noHistory: HistoryEnd = { nextSeq: 1, missing: [] };
 
@@ -25,6 +33,7 @@ export class AgentSessions {
   readonly #definition: AgentDefinition;
   readonly #sender: SessionSender;
   readonly #store: GuardedStore;
+  readonly #stored: StoredSessions;
   readonly #live = new Map<string, ServedSession>();
   /** Sessions that are being activated or ended: the next request for one waits. */
   readonly #busy = new Map<string, Promise<unknown>>();
@@ -41,6 +50,7 @@ export class AgentSessions {
     this.#definition = definition;
     this.#sender = sender;
     this.#store = store;
+    this.#stored = new StoredSessions(definition, store);
   }
 
   find(sessionId: string): ServedSession | undefined {
@@ -53,38 +63,41 @@ export class AgentSessions {
     return session;
   }
 
-  async run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
+  async run(op: Exclude<SessionOp, AccountOp>, request: IncomingRequest): Promise<AgentOpResult> {
+    const handled = new HandledOp("activation" in op ? op.activation : op);
     switch (op.op) {
-      case "login":
-        await logIn(this.#definition, op.methodId);
-        return { kind: "none" };
-      case "logout":
-        if (this.#definition.auth?.logout === undefined) throw RequestError.methodNotFound("logout");
-        await this.#definition.auth.logout();
-        return { kind: "none" };
       case "new":
         return this.#setup(await this.#alive(this.#open(this.#checked(op))), request);
       case "activate":
         return this.#reopen(op, this.#checked(op), request);
       case "fork":
         return this.#setup(await this.#alive(this.#fork(op.sessionId, this.#checked(op))), request);
-      case "list": {
-        const { cwd, cursor } = op;
-        return { kind: "page", page: await this.#store.list(optional({ cwd, cursor })) };
-      }
+      case "list":
+        return this.#stored.list(op, handled);
+      case "archive":
+        await this.#archive(op.sessionId, handled);
+        return handled.none;
+      case "unarchive":
+        await this.#stored.unarchive(op.sessionId, handled);
+        return handled.none;
+      case "status":
+        return { kind: "status", status: await this.#status(op.sessionId) };
+      case "set_title":
+        return handled.value({ title: await this.#setTitle(op, handled) });
       case "close":
         this.#replays.delete(op.sessionId);
-        await this.#alone(op.sessionId, () => this.#close(op.sessionId));
-        return { kind: "none" };
+        await this.#alone(op.sessionId, () => this.#close(op.sessionId, handled));
+        return handled.none;
       case "delete":
         this.#replays.delete(op.sessionId);
         await this.#alone(op.sessionId, async () => {
+          await this.#definition.session?.delete?.(op.sessionId, handled);
           await this.#close(op.sessionId);
           await this.#store.delete(op.sessionId);
         });
-        return { kind: "none" };
+        return handled.none;
       case "set_option":
-        return this.#setOption(op, request);
+        return this.#setOption(op, handled, request);
       case "cancel_tool":
       case "cancel_terminal":
         return this.#cancelPart(op);
@@ -176,28 +189,33 @@ export class AgentSessions {
   }
 
   async #activate(
-    { sessionId, activation, replay }: Omit<Extract<SessionOp, { op: "activate" }>, "op">,
+    { sessionId, activation: given, replay }: Omit<Extract<SessionOp, { op: "activate" }>, "op">,
     request: IncomingRequest,
   ): Promise<ServedSession> {
-    const record = await this.#store.get(sessionId);
-    if (record === undefined) throw RequestError.sessionNotFound(sessionId);
-    if (record.cwd !== activation.cwd) {
+    const record = await this.#stored.known(sessionId);
+    if (normalPath(record.cwd) !== normalPath(given.cwd)) {
       const message = `the session belongs to another working directory: ${JSON.stringify(record.cwd)}`;
       throw RequestError.invalidParams(message, "/cwd");
     }
+    // the session keeps its own spelling
+    const activation = { ...given, cwd: record.cwd };
     const live = this.#live.get(sessionId);
     if (live === undefined) await this.#store.claim(sessionId);
     const session = live ?? (await this.#begin(record, activation, replay ? "load" : "resume"));
     live?.reactivate(activation);
     // history and state come before the answer, what happens now behind it (A25, A30)
-    const over = await session.updates.comeBack(replay ? () => this.#store.pages(sessionId) : undefined);
-    request.afterReply(over);
+    const over = await session.updates.comeBack(replay ? this.#store.history(sessionId) : undefined);
+    // the user may have set it while the session was closed
+    if (replay && record.hasUserTitle && record.title !== undefined)
+      session.updates.output.showNow({ sessionUpdate: "session_info_update", title: record.title });
+    // the answer of a batch waits for the prompts in it, which wait for this
+    if (request.isBatched) over();
+    else request.afterReply(over);
     return session;
   }
 
   async #fork(sessionId: string, activation: Activation): Promise<ServedSession> {
-    const from = await this.#store.get(sessionId);
-    if (from === undefined) throw RequestError.sessionNotFound(sessionId);
+    const { archived: _, ...from } = await this.#stored.known(sessionId);
     await this.#live.get(sessionId)?.updates.log.flush();
     const now = Date.now();
     const { cwd, additionalDirectories } = activation;
@@ -220,15 +238,16 @@ export class AgentSessions {
     origin: OpenInfo["origin"],
   ): Promise<ServedSession> {
     const { sessionId, settledSeq } = record;
-    const entries = (fromSeq: number) => this.#store.entries(sessionId, fromSeq);
     try {
-      const end = origin === "new" ? noHistory : await historyEnd(entries, settledSeq);
+      const end = origin === "new" ? noHistory : await historyEnd(this.#store.history(sessionId), settledSeq);
       const session = this.#install(record, activation, end);
-      const { _meta } = activation;
+      const handled = new HandledOp(activation);
       // nothing is kept with it before `open` has returned
       const opening = session as AgentSession<undefined>;
-      session.data = await this.#definition.session?.open?.(opening, { origin, ...optional({ _meta }) });
-      restoreOptions(session, record.config);
+      session.data = await this.#definition.session?.open?.(opening, Object.assign(handled, { origin }));
+      session.resultMeta = handled.resultMeta;
+      const options = restoredOptions(session.configOptions, record.config);
+      if (options !== session.configOptions) session.setConfigOptions(options);
       return session;
     } catch (error) {
       this.#live.delete(sessionId);
@@ -251,7 +270,7 @@ export class AgentSessions {
     });
     for (const body of missing) log.append(body);
     const session = new ServedSession(
-      { sessionId, activation, definition: this.#definition },
+      { sessionId, activation, definition: this.#definition, hasUserTitle: record.hasUserTitle === true },
       this.#sender,
       log,
     );
@@ -272,11 +291,16 @@ export class AgentSessions {
         });
       });
     }
-    const setup = { sessionId, configOptions: [...options], availableCommands: [...commands] };
+    const setup = {
+      sessionId,
+      configOptions: [...options],
+      availableCommands: [...commands],
+      ...optional({ _meta: session.resultMeta }),
+    };
     return { kind: "session", setup, client: client.capabilities };
   }
 
-  async #close(sessionId: string): Promise<void> {
+  async #close(sessionId: string, handled?: HandledOp): Promise<void> {
     const session = this.#live.get(sessionId);
     // closing what is not open is fine (A36)
     if (session === undefined) return;
@@ -286,24 +310,55 @@ export class AgentSessions {
     const failed = (error: unknown) =>
       this.#sender.log("error", "closing a session failed", { sessionId, error });
     await this.#store.release(sessionId).catch(failed);
-    try {
-      await this.#definition.session?.close?.(session);
-    } catch (error) {
-      failed(error);
-    }
+    const closing = (async () => this.#definition.session?.close?.(session, handled))().catch(failed);
+    // a handler that waits for the end of the connection or of the agent waits for itself
+    if (
+      (await withTimeout(
+        closeGraceMs,
+        closing.then(() => true),
+      )) === undefined
+    )
+      this.#sender.log("warn", "session.close goes on: it must not wait for the agent or the connection", {
+        sessionId,
+      });
+  }
+
+  /** Closes the session first. */
+  #archive(sessionId: string, handled: HandledOp): Promise<void> {
+    this.#replays.delete(sessionId);
+    return this.#alone(sessionId, async () => {
+      await this.#stored.known(sessionId);
+      await this.#close(sessionId, handled);
+      await this.#stored.archive(sessionId, handled);
+    });
+  }
+
+  async #status(sessionId: string): Promise<SessionStatus> {
+    await this.#stored.known(sessionId);
+    const state = this.#live.get(sessionId)?.updates.snapshot;
+    return { status: this.#store.isOpen(sessionId) ? "open" : "saved", ...optional({ state }) };
+  }
+
+  async #setTitle(op: Extract<SessionOp, { op: "set_title" }>, handled: HandledOp): Promise<string> {
+    const title = await this.#stored.setTitle(op, handled);
+    this.#live.get(op.sessionId)?.renamed(title);
+    return title;
   }
 
   async #setOption(
     { sessionId, configId, value, valuePath }: Extract<SessionOp, { op: "set_option" }>,
+    handled: HandledOp,
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
     const session = this.get(sessionId);
     const chosen = checkOptionValue(session.configOptions, configId, value, valuePath);
-    await this.#definition.session?.setConfigOption?.(session, configId, value);
+    await this.#definition.session?.setConfigOption?.(session, configId, value, handled);
     const options = session.configOptions.map((option) => (option.configId === configId ? chosen : option));
     session.setConfigOptions(options);
     keepCurrent(session, request);
-    return { kind: "options", options: session.configOptions, client: this.#sender.client.capabilities };
+    const { capabilities: client } = this.#sender.client;
+    const meta = optional({ _meta: handled.resultMeta });
+    return { kind: "options", options: session.configOptions, client, ...meta };
   }
 
   async #cancelPart(
@@ -315,20 +370,6 @@ export class AgentSessions {
     else session.updates.work.cancel("terminal", op.terminalId);
     return { kind: "none" };
   }
-}
-
-/** Sets the options as they were before, where the app still offers these values. */
-function restoreOptions(session: ServedSession, config: SessionRecord["config"]): void {
-  let { configOptions: options } = session;
-  for (const [configId, value] of Object.entries(config)) {
-    try {
-      const chosen = checkOptionValue(options, configId, value);
-      options = options.map((option) => (option.configId === configId ? chosen : option));
-    } catch {
-      // no longer offered: the default stands
-    }
-  }
-  if (options !== session.configOptions) session.setConfigOptions(options);
 }
 
 /** Sends the options again that changed before the answer left: the client takes the answer for the newer list. */

@@ -11,17 +11,25 @@ import type {
   SessionOp,
 } from "../../edition/agent-edition.ts";
 import { chooseVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
+import { metaOf, notificationToWire } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
-import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
+import {
+  type ConnectionOptions,
+  defaultConnectionLimits,
+  type Log,
+  limitsFrom,
+} from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
+import { checkParamsSize, checkSentSize } from "../../jsonrpc/sent-size.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
+import type { Meta } from "../../model/content.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
-import { featureMode, type UnstableFeatures } from "../../validation/unstable-features.ts";
+import { featureMode, lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { Failure } from "../../wire/decode.ts";
-import { BoundWire, extensionName, refuseBatch, sessionOf } from "../base/bound-wire.ts";
+import { BoundWire, extensionName, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
 import { encodedCheck } from "./encoded-check.ts";
@@ -36,13 +44,15 @@ export interface AgentHost {
   run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult>;
   /** The result of a prompt, as the edition's policy words it. */
   prompt(op: PromptOp, request: IncomingRequest): Promise<object>;
-  cancel(sessionId: string): void;
+  cancel(sessionId: string, meta: Meta | undefined): void;
+  /** Called with what of the introduction the client's version cannot express. */
+  introductionLost?(what: string): void;
   extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown;
   extensionNotified(method: string, params: unknown): void;
 }
 
 export interface AgentWireOptions
-  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "drainMs"> {
+  extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "drainMs" | "exposeErrors"> {
   /** Newest first. */
   readonly versions: readonly ProtocolVersion[];
   readonly unstable: UnstableFeatures;
@@ -64,6 +74,7 @@ export class AgentWire implements SessionSender {
   readonly #connection: Connection;
   readonly #options: AgentWireOptions;
   readonly #host: AgentHost;
+  readonly #maxSentBytes: number;
   /** While the version or the rules are being loaded, messages are held. */
   #state: "ready" | "initializing" | "loading_rules" = "ready";
   #held = new HeldInput();
@@ -76,6 +87,7 @@ export class AgentWire implements SessionSender {
     this.#options = options;
     this.#host = host;
     this.log = guardedLog(options.log);
+    this.#maxSentBytes = limitsFrom(defaultConnectionLimits, options.limits).maxSentBytes;
     this.#connection = new Connection(transport, {
       ...options,
       scopeOf: sessionOf,
@@ -106,6 +118,10 @@ export class AgentWire implements SessionSender {
     return this.#negotiated?.edition.version;
   }
 
+  get isOpen(): boolean {
+    return this.#connection.isOpen;
+  }
+
   close(reason?: string): Promise<void> {
     return this.#connection.close(reason);
   }
@@ -113,24 +129,36 @@ export class AgentWire implements SessionSender {
   // ---- what the host sends
 
   sendUpdate(sessionId: string, update: object): Promise<void> | undefined {
-    return this.#connection.notify("session/update", this.checkUpdate(sessionId, update));
+    return this.#connection.notify("session/update", this.#validUpdate(sessionId, update));
   }
 
   checkUpdate(sessionId: string, update: object): object {
-    return this.#now.wire.notification("session/update", { sessionId, update }) as object; // as it was given
+    const params = this.#validUpdate(sessionId, update);
+    checkParamsSize("session/update", params, this.#maxSentBytes);
+    return params;
   }
 
-  sendEncoded(
-    params: { readonly sessionId: string; readonly update: object },
-    text: string,
-  ): Promise<void> | undefined {
-    if (encodedCheck.isOn || this.rules === undefined) this.#checkEncoded(params, text);
-    return this.#connection.notify("session/update", params, text);
+  #validUpdate(sessionId: string, update: object): object {
+    const params = notificationToWire(sessionId, update);
+    return this.#now.wire.notification("session/update", params) as object; // as it was given
   }
 
-  /** The text says the same as the params, and they are valid. */
-  #checkEncoded(params: { readonly sessionId: string; readonly update: object }, text: string): void {
-    this.checkUpdate(params.sessionId, params.update);
+  checkSize(text: string): void {
+    checkSentSize({ method: "session/update" }, text, this.#maxSentBytes);
+  }
+
+  sendEncoded(sessionId: string, update: object, text: string): Promise<void> | undefined {
+    const params = notificationToWire(sessionId, update);
+    // the custom data of the notification is kept with the update
+    const isSame = params.update === update;
+    if (encodedCheck.isOn || this.rules === undefined) this.#checkEncoded(params, isSame ? text : undefined);
+    return this.#connection.notify("session/update", params, isSame ? text : undefined);
+  }
+
+  /** For tests: the params are valid, and the text says the same. */
+  #checkEncoded(params: object, text: string | undefined): void {
+    this.#now.wire.notification("session/update", params);
+    if (text === undefined) return;
     const message = { jsonrpc: "2.0", method: "session/update", params };
     const sorted = (value: unknown) => JSON.stringify(sortedKeys(value));
     if (sorted(JSON.parse(text)) !== sorted(JSON.parse(JSON.stringify(message))))
@@ -151,6 +179,16 @@ export class AgentWire implements SessionSender {
 
   notifyExtension(method: string, params: unknown): Promise<void> | undefined {
     return this.#connection.notify(extensionName(method), params);
+  }
+
+  /** The prompt that a request outside the protocol carries. Throws the error to answer with. */
+  promptOp(params: unknown): PromptOp {
+    const { wire, edition } = this.#now;
+    const row = wire.receivedRequest("session/prompt");
+    const decoded =
+      row && edition.decode("session/prompt", wire.requestParams(row, params) as object, () => []);
+    if (decoded?.op !== "prompt") throw RequestError.methodNotFound("session/prompt");
+    return decoded;
   }
 
   // ---- what the client sends
@@ -176,24 +214,39 @@ export class AgentWire implements SessionSender {
     const version = chooseVersion(params, this.#options.versions);
     this.#state = "initializing";
     this.#held = new HeldInput();
-    const { unstable, forwards = false } = this.#options;
-    request.afterReply(() => {
-      if (forwards || this.#negotiated === undefined) this.#release();
-      else void this.#loadRules(unstable);
-    });
-    const { edition, wire } = await loadAgentVersion(version);
-    const { ownValues, ...any } = wire;
-    const spoken = ownValues === undefined || forwards ? any : wire;
-    const bound = new BoundWire(spoken, "agent", unstable, this.log);
-    const row = bound.receivedRequest("initialize");
-    if (row === undefined) throw RequestError.methodNotFound("initialize");
-    const client = edition.client(bound.requestParams(row, edition.initializeParams(params)) as object);
-    this.#connection.idPolicy = wire.idPolicy;
-    this.#negotiated = { wire: bound, edition, client };
-    return bound.result(row, edition.introduce(this.#host.introduce(client))) as object;
+    // the answer of a batch leaves when all of its entries are answered: they must not wait for it
+    if (!request.isBatched) request.afterReply(() => this.#begin());
+    try {
+      return await this.#negotiate(version, params);
+    } finally {
+      if (request.isBatched) this.#begin();
+    }
   }
 
-  /** Loads the rules after the answer: no session can send anything before. */
+  async #negotiate(version: ProtocolVersion, params: unknown): Promise<object> {
+    const { unstable, forwards = false } = this.#options;
+    const { edition, wire } = await loadAgentVersion(version);
+    const bound = new BoundWire(forwards ? forwarding(wire) : wire, "agent", unstable, this.log);
+    const row = bound.receivedRequest("initialize");
+    if (row === undefined) throw RequestError.methodNotFound("initialize");
+    const client = enabled(
+      edition.client(bound.requestParams(row, edition.initializeParams(params)) as object),
+      unstable,
+    );
+    this.#connection.idPolicy = wire.idPolicy;
+    this.#negotiated = { wire: bound, edition, client };
+    const introduction = this.#host.introduce(client);
+    const lost = (what: string): void => this.#host.introductionLost?.(what);
+    return bound.result(row, edition.introduce(introduction, lost)) as object;
+  }
+
+  /** Runs what was held. The rules are loaded after the answer: no session can send anything before. */
+  #begin(): void {
+    const { unstable, forwards = false } = this.#options;
+    if (forwards || this.#negotiated === undefined) this.#release();
+    else void this.#loadRules(unstable);
+  }
+
   async #loadRules(unstable: UnstableFeatures): Promise<void> {
     this.#state = "loading_rules";
     try {
@@ -246,7 +299,9 @@ export class AgentWire implements SessionSender {
     if (wire === undefined || row === undefined) return;
     const decoded = wire.notificationParams(row, params);
     if (decoded instanceof Failure || method !== "session/cancel") return;
-    this.#host.cancel((decoded as { sessionId: string }).sessionId); // validated by the method's row
+    // validated by the method's row
+    const { sessionId } = decoded as { sessionId: string };
+    this.#host.cancel(sessionId, metaOf(decoded as object)._meta);
   }
 }
 
@@ -255,4 +310,15 @@ function sortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedKeys);
   const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(entries.map(([key, inner]) => [key, sortedKeys(inner)]));
+}
+
+/** Of what the client can show, that which this side may send. */
+function enabled(
+  introduction: Introduction<ClientCapabilities>,
+  unstable: UnstableFeatures,
+): Introduction<ClientCapabilities> {
+  const { capabilities } = introduction;
+  const plans = capabilities.plans && lists(unstable, "plans");
+  const subagents = capabilities.subagents && lists(unstable, "subagents");
+  return { ...introduction, capabilities: { ...capabilities, plans, subagents } };
 }

@@ -6,12 +6,12 @@ import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
-import type { Implementation } from "../../model/content.ts";
+import type { Implementation, Meta } from "../../model/content.ts";
 import { memoryStore } from "../../model/memory-store.ts";
-import { type AgentDefinition, checkAgentDefinition } from "./agent-definition.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+import { checkAgentDefinition } from "./check-definition.ts";
 import { ServedClient } from "./served-client.ts";
 import { guardedStore } from "./session/guarded-store.ts";
-import type { PromptEnd } from "./turn/turn.ts";
 
 /** The connection of an agent to one client. */
 export interface AgentConnection {
@@ -21,6 +21,8 @@ export interface AgentConnection {
   readonly clientInfo: Implementation | undefined;
   /** The features of the client. All are off before the handshake. */
   readonly clientCapabilities: ClientCapabilities;
+  /** Custom data of the client's handshake. */
+  readonly clientMeta: Meta | undefined;
   /** Resolves with the reason when the connection and its sessions have closed; never rejects. */
   readonly closed: Promise<ConnectionError>;
   /** Sends a request outside the protocol; its name begins with `_`. */
@@ -60,6 +62,13 @@ export interface Agent {
    * @throws {Error} When the agent is closed.
    */
   connect(transport: Transport, options?: AgentConnectOptions): AgentConnection;
+  /**
+   * Asks `auth.status` and tells the clients whose last known status differs. Call it when the login has changed outside
+   * `login` and `logout`. Has no effect without the unstable feature "auth_status". Never rejects.
+   *
+   * @experimental
+   */
+  reportAuthStatus(): Promise<void>;
   /** Closes all connections, then the store. Further calls do nothing. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -89,16 +98,14 @@ export interface Agent {
  *
  * await serveStdio(counting);
  */
-export function agent<Data = undefined, const End extends PromptEnd = PromptEnd>(
-  given: AgentDefinition<Data, End>,
-): Agent {
+export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
   // the data of a session is whatever its `open` returned: nothing else of the library looks at it
   const definition = given as AgentDefinition;
   checkAgentDefinition(definition);
   const { session } = definition;
   const ownLog = definition.log;
   const store = guardedStore(session?.store ?? memoryStore(), guardedLog(ownLog));
-  const connections = new Set<AgentConnection>();
+  const connections = new Set<ServedClient>();
   let closing: Promise<void> | undefined;
 
   async function closeAll(): Promise<void> {
@@ -125,6 +132,9 @@ export function agent<Data = undefined, const End extends PromptEnd = PromptEnd>
       if (signal?.aborted) abort();
       else signal?.addEventListener("abort", abort);
       return connection;
+    },
+    async reportAuthStatus() {
+      await Promise.all([...connections].map((connection) => connection.reportAuthStatus()));
     },
     close,
     [Symbol.asyncDispose]: close,

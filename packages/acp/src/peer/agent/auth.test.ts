@@ -71,6 +71,31 @@ inEveryVersion("N101 A112 a session before the login is -32000, and works after 
   assert.deepEqual(asked, ["initialize", "session/new", "session/list", login, "session/new"]);
 });
 
+inEveryVersion("A112 a prompt that needs a login is -32000 with its reason and the methods", async (pair) => {
+  const thrown = [
+    new RequestError("auth_required", "the key has expired"),
+    RequestError.authRequired([terminalMethod]),
+    new RequestError("auth_required", "no", { data: { reason: "no_key" } }),
+  ];
+  const { definition } = guarded();
+  const { agent } = await conversation(pair, {
+    ...definition,
+    session: {},
+    prompt() {
+      throw thrown.shift();
+    },
+  });
+  const session = await agent.newSession(place);
+  const shown =
+    pair.version === 1 ? [{ id: "key", name: "Key" }] : [{ type: "agent", methodId: "key", name: "Key" }];
+  const expired = (await session.prompt("x").result).error;
+  assert.deepEqual([expired?.code, expired?.message], [-32000, "the key has expired"]);
+  assert.deepEqual(expired?.data, { reason: "auth_required", authMethods: shown });
+  const needed = (await session.prompt("x").result).error;
+  assert.deepEqual(needed?.data, { reason: "auth_required", authMethods: shown }, "A13 only what it can run");
+  assert.deepEqual((await session.prompt("x").result).error?.data, { reason: "no_key" });
+});
+
 inEveryVersion("N102 C11 a method that is unknown, or runs in a terminal, is -32602", async (pair: Pair) => {
   const { definition } = guarded();
   const { call } = withScriptedClient(definition);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { inEveryVersion } from "../../../test/support/peer-probe.ts";
-import { agent, client, type Files, type SessionUpdate } from "../../index.ts";
+import { inEveryVersion, openSession } from "../../../test/support/peer-probe.ts";
+import { agent, client, type Entry, type Files, type SessionUpdate } from "../../index.ts";
 import { memoryPair } from "../../transport.ts";
+import { applyEntry, createView } from "../../view.ts";
 
 inEveryVersion(
   "a listener that comes with a load sees the whole history, however long (A24, G6)",
@@ -100,3 +101,66 @@ inEveryVersion(
     assert.deepEqual(events, version === 1 ? [["/w", "/extra"], "closed"] : []);
   },
 );
+
+inEveryVersion(
+  "a client that still has a session shows each text once when it loads the session again (A31)",
+  async ({ editions }) => {
+    const [agentEnd, clientEnd] = memoryPair();
+    agent({
+      name: "a",
+      version: "1",
+      async prompt(turn) {
+        await turn.say("one ");
+        await turn.tool({ title: "T", toolCallId: "t" }, async (tool) => {
+          await tool.add("first");
+          await tool.add("second");
+        });
+        await turn.say("two");
+      },
+    }).connect(agentEnd);
+    const connected = await client({ name: "c", version: "1", editions }).connect(clientEnd);
+    const view = createView();
+    const onEntry = (entry: Entry) => applyEntry(view, entry);
+    const session = await connected.newSession({ cwd: "/w", onEntry });
+    await session.prompt("hello").result;
+    const shown = () =>
+      view.timeline.map((item) => [item.kind, "content" in item ? JSON.stringify(item.content) : ""]);
+    const before = shown();
+    await connected.loadSession(session.sessionId, { cwd: "/w", onEntry });
+    assert.deepEqual(
+      shown().filter(([kind]) => kind !== "user_message"),
+      before.filter(([kind]) => kind !== "user_message"),
+    );
+    await connected.close();
+  },
+);
+
+inEveryVersion("a replay sends each message once, as a whole (A31)", async ({ editions, version }) => {
+  const {
+    agent: connected,
+    session,
+    wire,
+  } = await openSession(
+    { editions, version },
+    {
+      async prompt(turn) {
+        await turn.say("one ");
+        // stored in an entry of its own
+        for await (const _ of turn.session.history());
+        await turn.say("two");
+      },
+    },
+  );
+  await session.prompt("hello").result;
+  await session.close();
+  wire.length = 0;
+  await connected.loadSession(session.sessionId, { cwd: "/project" });
+  const said = wire.flatMap(({ message }) => {
+    const { update } = (message.params ?? {}) as { update?: { sessionUpdate: string; content?: unknown } };
+    return update?.sessionUpdate.startsWith("agent_message") ? [update] : [];
+  });
+  assert.equal(said.length, 1);
+  assert.equal(said[0]?.sessionUpdate, version === 1 ? "agent_message_chunk" : "agent_message");
+  assert.match(JSON.stringify(said[0]?.content), /one two/);
+  await connected.close();
+});

@@ -18,6 +18,7 @@ import {
   type PermissionOption,
   type PermissionRequest,
   RequestError,
+  type ToolCall,
 } from "../../index.ts";
 
 const always: readonly PermissionOption[] = [
@@ -209,20 +210,46 @@ inEveryVersion("work in the background asks for permission in the same way", asy
   assert.deepEqual(statuses(updates), ["pending", "in_progress", "completed", "pending", end]);
 });
 
-test("a diff that is shown first, or work before the question, leaves the call pending while it asks (U2)", async () => {
+test("a diff or a text that is shown first leaves the call pending until the user has answered (U2)", async () => {
+  const change = { path: "/project/a", oldText: "old\n", newText: "new\n" };
+  const shown: Record<string, (tool: ToolCall) => Promise<void>> = {
+    "a diff": (tool) => tool.diff(change),
+    "two diffs": async (tool) => {
+      await tool.diff(change);
+      await tool.add({ type: "diff", changes: [], ...change });
+    },
+    "a text": (tool) => tool.add("It will be changed"),
+    "a text and a diff": async (tool) => {
+      await tool.add("It will be changed");
+      await tool.diff(change);
+    },
+  };
   for (const version of [1, 2] as const) {
-    const diff: Prompted = async (turn) => {
-      await turn.tool({ title: "Edit" }, async (tool) => {
-        await tool.diff({ path: "/project/a", oldText: "old\n", newText: "new\n" });
-        await tool.requestPermission();
+    for (const [what, show] of Object.entries(shown)) {
+      const prompt: Prompted = async (turn) => {
+        await turn.tool({ title: "Edit" }, async (tool) => {
+          await show(tool);
+          await tool.requestPermission();
+        });
+      };
+      let question = "";
+      const { lines, ended } = await asked(version, prompt, (params) => {
+        question = JSON.stringify(params);
+        return choose("allow_once")();
       });
-    };
-    const first = await asked(version, diff, choose("allow_once"));
-    await first.ended;
-    await quiet();
-    assert.deepEqual(first.lines, ["pending", "asked", "in_progress", "completed"]);
+      await ended;
+      await quiet();
+      assert.deepEqual(lines, ["pending", "asked", "in_progress", "completed"], what);
+      assert.match(question, what.includes("text") ? /It will be changed/ : /"diff"/, "it has what is shown");
+    }
+  }
+});
+
+test("work before the question leaves the call pending while it asks, and output shows that it runs (U2)", async () => {
+  for (const version of [1, 2] as const) {
     const work: Prompted = async (turn) => {
       await turn.tool({ title: "Edit" }, async (tool) => {
+        await tool.add("I read the file");
         await tool.add("I have read the file");
         await tool.requestPermission();
       });

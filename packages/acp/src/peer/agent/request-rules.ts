@@ -2,9 +2,11 @@
 
 import type { Activation } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
+import type { ArchiveFilter } from "../../model/agent-status.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
+import type { SessionRecord } from "../../model/store.ts";
 import { lists } from "../../validation/unstable-features.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import type { AgentDefinition, HandledRequest } from "./agent-definition.ts";
 
 /** Throws -32602 for what the agent cannot use. No root and no server is left out silently. */
 export function checkedActivation(
@@ -86,12 +88,40 @@ export function checkOptionValue(
   return { ...option, currentValue: value };
 }
 
+/** The options with their values of before, where the app still offers these. The same list if nothing changes. */
+export function restoredOptions(
+  options: readonly SessionConfigOption[],
+  config: SessionRecord["config"],
+): readonly SessionConfigOption[] {
+  let restored = options;
+  for (const [configId, value] of Object.entries(config)) {
+    try {
+      const chosen = checkOptionValue(restored, configId, value);
+      restored = restored.map((option) => (option.configId === configId ? chosen : option));
+    } catch {
+      // no longer offered: the default stands
+    }
+  }
+  return restored;
+}
+
+/** Throws -32602 for a filter that is not known: it must not count as another. */
+export function archiveFilter(given = "exclude"): ArchiveFilter {
+  if (given === "exclude" || given === "include" || given === "only") return given;
+  const message = `archived must be "exclude", "include" or "only", got ${quoted(given)}`;
+  throw RequestError.invalidParams(message, "/archived");
+}
+
 function quoted(value: string | boolean): string {
   return JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value);
 }
 
 /** Throws -32602 for a method that is unknown, or that the client runs in a terminal. */
-export async function logIn(definition: AgentDefinition, methodId: string): Promise<void> {
+export async function logIn(
+  definition: AgentDefinition,
+  methodId: string,
+  request: HandledRequest,
+): Promise<void> {
   const { methods = [], login } = definition.auth ?? {};
   const method = methods.find((each) => each.methodId === methodId);
   if (method === undefined || method.type === "terminal" || login === undefined) {
@@ -99,5 +129,5 @@ export async function logIn(definition: AgentDefinition, methodId: string): Prom
     const message = `there is no such method to log in with; there are: ${known.join(", ") || "none"}`;
     throw RequestError.invalidParams(message, "/methodId");
   }
-  await login.call(definition.auth, methodId);
+  await login.call(definition.auth, methodId, request);
 }

@@ -2,6 +2,7 @@
 
 import { optional } from "../../base/objects.ts";
 import type {
+  AgentCapabilities,
   AgentIntroduction,
   AgentOpResult,
   ClientCapabilities,
@@ -10,20 +11,25 @@ import type {
   SessionOp,
 } from "../../edition/agent-edition.ts";
 import { allEditions, type Edition, editionOf, versionsOf } from "../../edition/negotiate.ts";
+import { steeringMethod } from "../../edition/vendor-extensions.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
-import type { Implementation, SessionConfigOption } from "../../model/content.ts";
+import type { Implementation, Meta, SessionConfigOption } from "../../model/content.ts";
+import { lists } from "../../validation/unstable-features.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
+import { type AccountOp, authStatus, isAccountOp, runAccountOp } from "./account.ts";
 import type { AgentConnection } from "./agent.ts";
-import { type AgentDefinition, authMethodsFor, introduction } from "./agent-definition.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { type AgentHost, AgentWire } from "./agent-wire.ts";
+import { introduction } from "./introduction.ts";
+import { loginNeeded, withLogins } from "./login-needed.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
 import { sentAtOnce } from "./session/session-updates.ts";
-import { receivedPrompt } from "./turn/received-prompt.ts";
+import { receivedPrompt, steeringPrompt } from "./turn/received-prompt.ts";
 
 interface ServedClientParts {
   readonly store: GuardedStore;
@@ -42,6 +48,9 @@ const noCapabilities: ClientCapabilities = {
   booleanOptions: false,
   notices: false,
   compaction: false,
+  plans: false,
+  subagents: false,
+  terminalOutput: false,
 };
 
 export class ServedClient implements AgentHost, AgentConnection {
@@ -50,14 +59,18 @@ export class ServedClient implements AgentHost, AgentConnection {
   readonly #wire: AgentWire;
   readonly #sessions: AgentSessions;
   #client: Introduction<ClientCapabilities> | undefined;
+  #capabilities: AgentCapabilities | undefined;
+  /** The login as the client knows it, as JSON. */
+  #knownAuth: string | undefined;
 
   constructor(
     transport: Transport,
     definition: AgentDefinition,
     { store, log = definition.log }: ServedClientParts,
   ) {
-    const { editions = allEditions, unstable = [], connection } = definition;
-    const options = { ...connection, versions: versionsOf(editions), unstable, ...optional({ log }) };
+    const { editions = allEditions, unstable = [], exposeErrors = true, connection } = definition;
+    const versions = versionsOf(editions);
+    const options = { ...connection, versions, unstable, exposeErrors, ...optional({ log }) };
     this.#definition = definition;
     this.#wire = new AgentWire(transport, options, this);
     this.#sessions = new AgentSessions(definition, this.#wire, store);
@@ -69,6 +82,10 @@ export class ServedClient implements AgentHost, AgentConnection {
 
   get clientCapabilities(): ClientCapabilities {
     return this.#client?.capabilities ?? noCapabilities;
+  }
+
+  get clientMeta(): Meta | undefined {
+    return this.#client?._meta;
   }
 
   get clientInfo(): Implementation | undefined {
@@ -98,6 +115,8 @@ export class ServedClient implements AgentHost, AgentConnection {
   }
 
   notify(method: `_${string}`, params?: unknown): Promise<void> {
+    if (!this.#wire.isOpen)
+      this.#wire.log("warn", "a notification was not sent: the connection has ended", { method });
     return this.#wire.notifyExtension(method, params) ?? sentAtOnce;
   }
 
@@ -105,7 +124,9 @@ export class ServedClient implements AgentHost, AgentConnection {
 
   introduce(client: Introduction<ClientCapabilities>): AgentIntroduction {
     this.#client = client;
-    return introduction(this.#definition, client.capabilities);
+    const introduced = introduction(this.#definition, client.capabilities);
+    this.#capabilities = introduced.capabilities;
+    return introduced;
   }
 
   readonly optionsOf = (sessionId: string): readonly SessionConfigOption[] =>
@@ -113,13 +134,35 @@ export class ServedClient implements AgentHost, AgentConnection {
 
   allow(method: string): void {
     if (method.startsWith("session/") && this.#definition.auth?.isLoggedIn?.() === false)
-      throw this.#loginNeeded();
+      throw loginNeeded(this.#definition, this.#wire);
   }
 
   run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
-    return this.#sessions.run(op, request).catch((error: unknown) => {
-      throw isAuthRequired(error) ? this.#loginNeeded() : error;
+    const running = isAccountOp(op) ? this.#runAccountOp(op, request) : this.#sessions.run(op, request);
+    return running.catch((error: unknown) => {
+      throw withLogins(error, this.#definition, this.#wire);
     });
+  }
+
+  async #runAccountOp(op: AccountOp, request: IncomingRequest): Promise<AgentOpResult> {
+    const result = await runAccountOp(this.#definition, op);
+    if (op.op === "auth_status" && result.kind === "value") this.#knownAuth = JSON.stringify(result.value);
+    if (op.op === "login" || op.op === "logout") request.afterReply(() => void this.reportAuthStatus());
+    return result;
+  }
+
+  /** Tells the client if the login differs from what it was last told. Never rejects. */
+  async reportAuthStatus(): Promise<void> {
+    if (this.edition === undefined || !lists(this.#definition.unstable ?? [], "auth_status")) return;
+    try {
+      const status = await authStatus(this.#definition);
+      const text = JSON.stringify(status);
+      if (text === this.#knownAuth) return;
+      this.#knownAuth = text;
+      this.#wire.notify("auth/status_update", status);
+    } catch (error) {
+      this.#wire.log("error", "the login could not be reported", { error });
+    }
   }
 
   cancel(sessionId: string): void {
@@ -129,13 +172,7 @@ export class ServedClient implements AgentHost, AgentConnection {
   prompt(op: PromptOp, request: IncomingRequest): Promise<object> {
     const session = this.#sessions.get(op.sessionId);
     const { prompts } = this.#wire.edition;
-    const {
-      image = false,
-      audio = false,
-      embeddedContext = false,
-    } = this.#definition.promptCapabilities ?? {};
-    const wrong = unsupportedContent(op.prompt, { image, audio, embeddedContext });
-    if (wrong !== undefined) throw RequestError.invalidParams(`session/prompt: ${wrong}`, "/prompt");
+    this.#checkContent("session/prompt", op);
     return new Promise((resolve, reject) => {
       const prompt = receivedPrompt(op, prompts, resolve, reject);
       // cancelled while the version was loading
@@ -148,9 +185,33 @@ export class ServedClient implements AgentHost, AgentConnection {
     });
   }
 
+  #steer(params: unknown, request: IncomingRequest): Promise<object> {
+    const op = this.#wire.promptOp(params);
+    this.allow("session/prompt");
+    const session = this.#sessions.get(op.sessionId);
+    this.#checkContent(steeringMethod, op);
+    return new Promise((resolve, reject) => {
+      const prompt = steeringPrompt(op, resolve, reject);
+      request.signal.addEventListener("abort", () => {
+        if (session.withdraw(prompt)) prompt.withdrawn();
+      });
+      session.steer(prompt);
+    });
+  }
+
+  #checkContent(method: string, { prompt }: PromptOp): void {
+    // only what was declared: a definition may compute it, and may say something else by now
+    const wrong = this.#capabilities && unsupportedContent(prompt, this.#capabilities);
+    if (wrong !== undefined) throw RequestError.invalidParams(`${method}: ${wrong}`, "/prompt");
+  }
+
   extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown {
     const { requests = {} } = this.#definition.extensions ?? {};
-    if (!Object.hasOwn(requests, method)) throw RequestError.methodNotFound(method);
+    if (!Object.hasOwn(requests, method)) {
+      if (method === steeringMethod && this.#definition.concurrentPrompts === "inbox")
+        return this.#steer(params, request);
+      throw RequestError.methodNotFound(method);
+    }
     return requests[method as `_${string}`]?.(params, this.#extensionContext(request.signal));
   }
 
@@ -160,27 +221,12 @@ export class ServedClient implements AgentHost, AgentConnection {
     notifications[method as `_${string}`]?.(params, this.#extensionContext(new AbortController().signal));
   }
 
-  /** Names the ways to log in that this client was shown, unless they are too many for an error. */
-  #loginNeeded(): RequestError {
-    const methods = this.#wire.edition.authMethods(authMethodsFor(this.#definition, this.clientCapabilities));
-    const { kind, message, data } = RequestError.authRequired();
-    const isSmall = methods.length > 0 && JSON.stringify(methods).length < 900;
-    return new RequestError(kind, message, {
-      data: isSmall ? { ...(data as object), authMethods: methods } : data, // an object that we made
-    });
-  }
-
   #extensionContext(signal: AbortSignal): ExtensionContext {
     return {
       signal,
       request: (method, params, options = {}) =>
-        this.#wire.requestExtension(method, params, { signal, ...options }),
+        this.#wire.requestExtension(method, params, { signal, ...optional(options) }),
       notify: (method, params) => this.notify(method, params),
     };
   }
-}
-
-function isAuthRequired(error: unknown): boolean {
-  const data = error instanceof RequestError ? (error.data as { reason?: unknown } | undefined) : undefined;
-  return data?.reason === "auth_required";
 }

@@ -1,12 +1,14 @@
 // An open session of an agent: its options and commands, and its prompts, one turn at a time.
 
-import { withTimeout } from "../../base/deadline.ts";
+import { backgroundDeadline, type Deadline, withTimeout } from "../../base/deadline.ts";
+import { bindMethods, optional } from "../../base/objects.ts";
 import type { Activation, ClientCapabilities } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type {
   AvailableCommand,
   BackgroundWork,
   McpServer,
+  Meta,
   SessionConfigOption,
   SystemPrompt,
 } from "../../model/content.ts";
@@ -24,6 +26,7 @@ import { lists } from "../../validation/unstable-features.ts";
 import { newId } from "../base/new-id.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
+import { withLogins } from "./login-needed.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { SessionUpdates, sentAtOnce } from "./session/session-updates.ts";
@@ -36,16 +39,39 @@ import { ShownTerminal } from "./turn/shown-terminal.ts";
 import type { DisplayTerminal, DisplayTerminalOptions, RunTool, ToolCallStart } from "./turn/tool-call.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
-/** How long closing a session waits for its turn, and for its store. */
+/** How long closing a session waits for its cancelled turn, and for its store. */
 const closeGraceMs = 5_000;
+
+const defaultCancelGraceMs = 10_000;
+
+/** These work without their session, as after `const { setTitle } = turn.session`. */
+const sessionMethods = [
+  "configOption",
+  "setConfigOptions",
+  "setAvailableCommands",
+  "setTitle",
+  "completeElicitation",
+  "update",
+  "runInBackground",
+  "setBackgroundWork",
+  "terminal",
+  "runTurn",
+  "history",
+] as const satisfies readonly (keyof AgentSession)[];
 
 export class ServedSession implements AgentSession {
   data: unknown;
+  /** The custom data of the answer that opened it, and of those that open it again. */
+  resultMeta: Meta | undefined;
   readonly updates: SessionUpdates;
   readonly #definition: AgentDefinition;
   readonly #queue = new PromptQueue<QueuedTurn>((queued) => this.#run(queued));
   #activation: Activation;
   #turn: RunningTurn | undefined;
+  #cancelGrace: Deadline;
+  /** Resolves when the turn that was abandoned has its end. */
+  #abandoned: Promise<void> | undefined;
+  #hasUserTitle: boolean;
   #options: readonly SessionConfigOption[] = [];
   #commands: readonly AvailableCommand[] = [];
   /** The client knows the session, so that changes must be sent. */
@@ -55,13 +81,15 @@ export class ServedSession implements AgentSession {
   readonly #background = new Set<Promise<unknown>>();
 
   constructor(
-    { sessionId, activation, definition }: ServedSessionSettings,
+    { sessionId, activation, definition, hasUserTitle }: ServedSessionSettings,
     sender: SessionSender,
     log: SessionLog,
   ) {
+    bindMethods(this, sessionMethods);
     this.updates = new SessionUpdates(sessionId, sender, log);
     this.#activation = activation;
     this.#definition = definition;
+    this.#hasUserTitle = hasUserTitle;
   }
 
   get sessionId(): string {
@@ -82,6 +110,10 @@ export class ServedSession implements AgentSession {
 
   get systemPrompt(): SystemPrompt | undefined {
     return this.#activation.systemPrompt;
+  }
+
+  get _meta(): Meta | undefined {
+    return this.#activation._meta;
   }
 
   get clientCapabilities(): ClientCapabilities {
@@ -105,7 +137,7 @@ export class ServedSession implements AgentSession {
     return option?.type === "select" || option?.type === "boolean" ? option.currentValue : undefined;
   }
 
-  completeElicitation(elicitationId: string): void {
+  completeElicitation(elicitationId: string, { _meta }: { readonly _meta?: Meta } = {}): void {
     const { sender } = this.updates;
     if (!sender.openUrls.delete(elicitationId)) {
       const got = JSON.stringify(elicitationId);
@@ -113,7 +145,7 @@ export class ServedSession implements AgentSession {
         `completeElicitation: this client was asked for no elicitation ${got}, or it is over`,
       );
     }
-    sender.notify("elicitation/complete", { elicitationId });
+    sender.notify("elicitation/complete", { elicitationId, ...optional({ _meta }) });
   }
 
   setConfigOptions(given: readonly OutgoingConfigOption[]): void {
@@ -135,8 +167,16 @@ export class ServedSession implements AgentSession {
   }
 
   setTitle(title: string): void {
+    // a generated title does not replace the user's (A117)
+    if (this.#hasUserTitle) return;
     void this.update({ sessionUpdate: "session_info_update", title });
     this.updates.log.patch({ title });
+  }
+
+  /** The user has set the title, and it is stored. */
+  renamed(title: string): void {
+    this.#hasUserTitle = true;
+    void this.update({ sessionUpdate: "session_info_update", title });
   }
 
   update(update: OutgoingUpdate): Promise<void> {
@@ -223,6 +263,13 @@ export class ServedSession implements AgentSession {
   /** Queues a prompt, gives it to the turn that runs, or refuses it: as the definition says. */
   prompt(prompt: ReceivedPrompt): void {
     const { concurrentPrompts } = this.#definition;
+    // a session has one handler at a time, and this one may never end
+    if (this.#turn?.isAbandoned) {
+      const message =
+        "the agent still works on a prompt that was cancelled: close the session and load it again";
+      const data = { reason: "turn_in_progress" };
+      return prompt.refused(new RequestError("turn_in_progress", message, { data }));
+    }
     if (concurrentPrompts === "inbox" && this.#turn?.inbox.deliver(prompt)) return;
     const isBusy = this.#turn?.hasReportedEnd === false || this.#queue.waiting.length > 0;
     if (isBusy && concurrentPrompts === "reject") {
@@ -234,6 +281,13 @@ export class ServedSession implements AgentSession {
     this.#queue.add(prompt);
   }
 
+  /** Gives a message to the turn that runs. Without one it is returned to its sender, or becomes a turn. */
+  steer(prompt: ReceivedPrompt): void {
+    if (this.#turn?.inbox.deliver(prompt)) return;
+    if (prompt.left === undefined) this.#queue.add(prompt);
+    else prompt.left();
+  }
+
   /** Takes a prompt back whose turn has not begun. False when it has. */
   withdraw(prompt: ReceivedPrompt): boolean {
     return this.#turn?.inbox.withdraw(prompt) || this.#queue.withdraw(prompt);
@@ -241,46 +295,76 @@ export class ServedSession implements AgentSession {
 
   /** Ends the turn of this prompt, if it runs. */
   cancelTurn({ messageId }: ReceivedPrompt): void {
-    if (this.#turn?.messageId === messageId) this.#turn.cancel();
+    if (this.#turn?.messageId === messageId) this.#cancelRunning();
   }
 
   /** Ends the turn and withdraws what waits; both are outcomes, never errors. */
   cancel(): void {
     const waiting = [...(this.#turn?.inbox.close() ?? []), ...this.#queue.withdrawAll()];
-    this.#turn?.cancel();
+    this.#cancelRunning();
     for (const prompt of waiting) prompt.withdrawn();
+  }
+
+  /** Cancels the turn. It ends without its handler when that ignores its signal. */
+  #cancelRunning(): void {
+    const turn = this.#turn;
+    if (turn === undefined || turn.signal.aborted) return;
+    turn.cancel();
+    const { cancelGraceMs = defaultCancelGraceMs } = this.#definition.connection ?? {};
+    this.#cancelGrace = backgroundDeadline(cancelGraceMs, () => {
+      if (this.#turn === turn) this.#abandoned = this.#abandon(turn, "its turn was cancelled");
+    });
+  }
+
+  /** Ends a turn whose handler goes on. */
+  async #abandon(turn: RunningTurn, since: string): Promise<void> {
+    const { current } = this.#queue;
+    if (current === undefined || turn.isOver) return;
+    this.#warn(
+      `a prompt handler goes on after ${since}: pass turn.signal to everything that the handler waits for`,
+    );
+    const ending = abandonTurn(turn, current).then(() => true);
+    // the store hangs: the request is answered without it
+    if ((await withTimeout(closeGraceMs, ending)) === undefined) current.withdrawn();
+  }
+
+  #warn(message: string): void {
+    const { sender, sessionId } = this.updates;
+    sender.log("warn", message, { sessionId });
   }
 
   async close(): Promise<void> {
     this.cancel();
     this.#closing.abort(new DOMException("the session was closed", "AbortError"));
     this.updates.output.endReplay();
-    const running = Promise.allSettled([this.#queue.running, ...this.#background]);
-    if ((await withTimeout(closeGraceMs, running)) === undefined) {
-      const { sender, sessionId } = this.updates;
-      sender.log("warn", "a handler goes on after its session was closed", { sessionId });
-      const { current } = this.#queue;
-      if (this.#turn !== undefined && current !== undefined) {
-        const ending = abandonTurn(this.#turn, current).then(() => true);
-        // the store hangs: the request is answered without it
-        if ((await withTimeout(closeGraceMs, ending)) === undefined) current.withdrawn();
-      }
+    const turn = this.#turn;
+    // a turn that was cancelled before has had a part of its time, or all of it
+    const since = performance.now() - (turn?.cancelledAt ?? performance.now());
+    const inTurn = turn?.isAbandoned ? this.#abandoned : this.#queue.running;
+    const running = Promise.allSettled([inTurn, ...this.#background]);
+    if ((await withTimeout(Math.max(0, closeGraceMs - since), running)) === undefined) {
+      if (turn !== undefined && this.#turn === turn) await this.#abandon(turn, "its session was closed");
+      if (this.#background.size > 0)
+        this.#warn("background work goes on after its session was closed: it must heed tool.signal");
     }
     await withTimeout(closeGraceMs, this.updates.close());
   }
 
   async #run(queued: QueuedTurn): Promise<ReceivedPrompt[]> {
-    const { concurrentPrompts, unstable = [], connection } = this.#definition;
-    const turn = newTurn(this, this.updates, queued, connection?.clientTimeoutMs);
+    const { concurrentPrompts, unstable = [], exposeErrors = true, connection } = this.#definition;
+    const clientTimeoutMs = connection?.clientTimeoutMs;
+    const turn = newTurn(this, this.updates, queued, { clientTimeoutMs, exposesErrors: exposeErrors });
     this.#turn = turn;
     if (concurrentPrompts === "inbox")
       for (const prompt of this.#queue.withdrawAll(({ run }) => run === undefined))
         turn.inbox.deliver(prompt);
     try {
-      return await runTurn(turn, queued, {
-        handler: (given) => this.#definition.prompt(given),
+      const left = await runTurn(turn, queued, {
+        handler: (given) => this.#answer(given),
         reportsUsage: lists(unstable, "usage"),
       });
+      for (const prompt of left) prompt.left?.();
+      return left.filter((prompt) => prompt.left === undefined);
     } catch (error) {
       this.updates.sender.log("error", "a turn could not be ended", { sessionId: this.sessionId, error });
       queued.refused(
@@ -288,7 +372,16 @@ export class ServedSession implements AgentSession {
       );
       return [];
     } finally {
+      clearTimeout(this.#cancelGrace);
       this.#turn = undefined;
+    }
+  }
+
+  async #answer(turn: Turn): Promise<PromptEnd> {
+    try {
+      return await this.#definition.prompt(turn);
+    } catch (error) {
+      throw withLogins(error, this.#definition, this.updates.sender);
     }
   }
 }
@@ -297,6 +390,7 @@ interface ServedSessionSettings {
   readonly sessionId: string;
   readonly activation: Activation;
   readonly definition: AgentDefinition;
+  readonly hasUserTitle: boolean;
 }
 
 function isSet<Value>(entry: readonly [string, Value | undefined]): entry is readonly [string, Value] {

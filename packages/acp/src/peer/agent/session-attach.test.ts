@@ -17,6 +17,9 @@ const features = {
   booleanOptions: true,
   notices: true,
   compaction: true,
+  plans: true,
+  subagents: true,
+  terminalOutput: true,
 };
 
 interface SentParams {
@@ -34,14 +37,15 @@ async function recordingSender(version: ProtocolVersion) {
     log: () => undefined,
     rules: undefined,
     checkUpdate: (sessionId, update) => ({ sessionId, update }),
-    sendEncoded(_params, text) {
+    checkSize: () => undefined,
+    sendEncoded(_sessionId, _update, text) {
       const { update } = JSON.parse(text).params as SentParams;
       const said = (update.content ?? {}) as { text?: string };
       sent.push([update.sessionUpdate, said.text].filter(Boolean).join(" "));
       return undefined;
     },
     sendUpdate: (sessionId, update) =>
-      sender.sendEncoded({ sessionId, update }, JSON.stringify({ params: { update } })),
+      sender.sendEncoded(sessionId, update, JSON.stringify({ params: { update } })),
     request: () => Promise.reject(new Error("no answer")),
     notify: () => undefined,
     requestExtension: () => Promise.reject(new Error("no answer")),
@@ -69,7 +73,10 @@ async function openSession(sender: SessionSender, prompt: () => undefined = () =
   });
   const activation = { cwd: "/", additionalDirectories: [], mcpServers: [] };
   const definition = { name: "test", version: "1", prompt };
-  return { store, session: new ServedSession({ sessionId, activation, definition }, sender, log) };
+  return {
+    store,
+    session: new ServedSession({ sessionId, activation, definition, hasUserTitle: false }, sender, log),
+  };
 }
 
 function chunk(text: string) {

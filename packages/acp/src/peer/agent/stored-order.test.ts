@@ -47,6 +47,10 @@ function story(updates: readonly SessionUpdate[]): string[] {
     if (update.sessionUpdate === "user_message") lines.push(`user: ${JSON.stringify(update.content)}`);
     if (update.sessionUpdate === "tool_call_update" && update.status)
       lines.push(`tool ${update.toolCallId}: ${update.status}`);
+    if (update.sessionUpdate === "agent_message") {
+      lines.push(`agent: ${said([update])}`);
+      last["message"] = update.messageId;
+    }
     if (update.sessionUpdate !== "agent_message_chunk" && update.sessionUpdate !== "user_message_chunk")
       continue;
     const kind = update.sessionUpdate.split("_")[0] ?? "";

@@ -183,13 +183,9 @@ inEveryVersion("a diff has what each version needs, and a terminal shows what wa
     diff.changes.map(({ operation, path }) => [operation, path]),
     [["modify", "/project/a"]],
   );
-  if (pair.version === 1) {
-    assert.equal(diff.newText, "new\n");
-    assert.ok(JSON.stringify(contents.at(-1)).includes('"out"'));
-  } else {
-    assert.match(diff.patch?.text ?? "", /-old\n\+new/);
-    assert.ok(kinds(updates).includes("terminal_output_chunk"));
-  }
+  if (pair.version === 1) assert.equal(diff.newText, "new\n");
+  else assert.match(diff.patch?.text ?? "", /-old\n\+new/);
+  assert.ok(kinds(updates).includes("terminal_output_chunk"));
 });
 
 inEveryVersion(
@@ -208,19 +204,67 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("a handler that throws anything else is an internal error without its text", async (pair) => {
-  const { session, updates, log } = await openSession(pair, {
-    prompt() {
+inEveryVersion(
+  "the message of an Error reaches the user, and its stack only the log (A113)",
+  async (pair) => {
+    const thrown = [
+      new Error("the model quux is not installed"),
+      new Error("it broke\n    at prompt (/home/me/secret.ts:1:2)"),
+      Object.assign(new Error("no such file"), { path: "/home/me/secret", syscall: "open" }),
+      new Error("x".repeat(5_000)),
+      new Error(""),
+      "just words",
+    ];
+    const expected = [
+      "the model quux is not installed",
+      "it broke",
+      "no such file",
+      `${"x".repeat(1_000)}…`,
+      "internal error",
+      "internal error",
+    ];
+    const { session, updates, log } = await openSession(pair, {
+      prompt() {
+        throw thrown.shift();
+      },
+    });
+    for (const message of expected) {
+      const { stopReason, error } = await session.prompt("x").result;
+      assert.deepEqual([stopReason, error?.code, error?.message], ["error", -32603, message]);
+      assert.deepEqual(Object.keys(error?.data as object), ["reason", "correlationId"]);
+    }
+    assert.ok(!JSON.stringify(updates).includes("secret"));
+    assert.equal(log.filter((line) => line.includes("a prompt handler failed")).length, expected.length);
+    // and the session lives
+    assert.equal(session.state, "idle");
+  },
+);
+
+inEveryVersion(
+  "with exposeErrors: false a handler's Error is an internal error without its text",
+  async (pair) => {
+    const fail = () => {
       throw new Error("secret");
-    },
-  });
-  const end = await session.prompt("x").result.catch((error: RequestError) => ({ error }));
-  assert.equal(end.error?.code, -32603);
-  assert.ok(!JSON.stringify([end, updates]).includes("secret"));
-  assert.ok(log.some((line) => line.includes("a prompt handler failed")));
-  // and the session lives
-  assert.equal(session.state, "idle");
-});
+    };
+    const options = [{ value: "a", name: "A" }];
+    const { session, updates, log } = await openSession(pair, {
+      exposeErrors: false,
+      prompt: fail,
+      session: {
+        open: (opened) =>
+          opened.setConfigOptions([
+            { configId: "fast", name: "Fast", type: "select", currentValue: "a", options },
+          ]),
+        setConfigOption: fail,
+      },
+    });
+    const { error } = await session.prompt("x").result;
+    assert.deepEqual([error?.code, error?.message], [-32603, "internal error"]);
+    await assert.rejects(session.setConfigOption("fast", "a"), { code: -32603, message: "internal error" });
+    assert.ok(!JSON.stringify([error, updates]).includes("secret"));
+    assert.ok(log.some((line) => line.includes("a prompt handler failed")));
+  },
+);
 
 inEveryVersion("a handler's end that is none is an internal error, never silence", async (pair) => {
   const ends = [{ stopReason: 7 }, 7, "done", { stopReason: "end_turn", usage: "much" }];

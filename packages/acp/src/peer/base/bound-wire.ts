@@ -169,6 +169,11 @@ function shortened(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
+/** The wire for a relay: the values of others pass, and their custom fields move into `_meta`. */
+export function forwarding({ ownValues: _, ...wire }: WireVersion): WireVersion {
+  return { ...wire, extras: "moved" };
+}
+
 /** These change what later messages mean. */
 const travelAlone = new Set([
   "initialize",

@@ -3,7 +3,10 @@
 import { editDistance, nearestWord } from "../../base/nearest-word.ts";
 import { isObject } from "../../base/objects.ts";
 import { allEditions } from "../../edition/negotiate.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
+import type { Meta } from "../../model/content.ts";
 import { unstableFeatures } from "../../validation/unstable-features.ts";
 
 /** Every key of a definition. A missing or an unknown one does not compile. */
@@ -24,7 +27,25 @@ export const sharedKeys = {
   extensions: true,
   connection: true,
   _meta: true,
+  handshakeMeta: true,
 } as const;
+
+/**
+ * Custom data of the parts of a handshake.
+ *
+ * @inline
+ */
+export interface HandshakeMeta {
+  /** For the message itself. The other side reads it as `_meta` of its connection (an agent: `clientMeta`). */
+  readonly initialize?: Meta;
+  /** For the name and version: `info._meta`. */
+  readonly info?: Meta;
+  /**
+   * For parts of the capabilities, by their path in v2, such as "session.prompt": `capabilities.partsMeta`. A part that is
+   * not declared has none.
+   */
+  readonly parts?: Readonly<Record<string, Meta>>;
+}
 
 /** Names that other libraries and older versions have for parts of a definition, and what to write instead. */
 const otherNames: Readonly<Record<"agent" | "client", Readonly<Record<string, string>>>> = {
@@ -66,6 +87,7 @@ export function checkDefinition(
     throw new TypeError(`${role}: expected an object with ${wanted}, got ${argumentText(definition)}`);
   }
   refuseMisspelt(role, definition, known);
+  const unused = plainKeys(definition).filter((key) => !Object.hasOwn(known, key));
   const other = plainKeys(definition).find((key) => Object.hasOwn(otherNames[role], key));
   if (other !== undefined) throw new TypeError(`${role}: ${other} ${otherNames[role][other]}`);
   for (const [group, keys] of Object.entries(groups)) {
@@ -79,18 +101,37 @@ export function checkDefinition(
     if (!isObject(given))
       throw new TypeError(`${role}: ${group} must be an object, got ${argumentText(given)}`);
     refuseMisspelt(`${role}: ${group}`, given, keys);
+    for (const key of plainKeys(given)) if (!Object.hasOwn(keys, key)) unused.push(`${group}.${key}`);
   }
+  checkCallbacks(role, definition);
   const extensions = isObject(definition["extensions"]) ? definition["extensions"] : {};
   for (const field of ["requests", "notifications"])
     checkMethods(`${role}: extensions.${field}`, extensions[field]);
   checkEditions(role, definition["editions"]);
   checkUnstable(`${role}: unstable`, definition["unstable"]);
+  refuseIdleFeatures(`${role}: unstable`, definition["unstable"]);
   // both sides introduce themselves (A6, C3)
   for (const field of ["name", "version"]) {
     const value = definition[field];
     if (typeof value !== "string" || value === "")
       throw new TypeError(`${role}: ${field} must be a string that is not empty, got ${String(value)}`);
   }
+  // not refused: definitions are made by spreading other objects
+  if (unused.length > 0)
+    guardedLog(definition["log"] as Log | undefined)(
+      "warn",
+      `${role}: nothing reads these parts of the definition`,
+      {
+        keys: unused,
+      },
+    );
+}
+
+/** A callback that is no function would fail when it is needed. */
+function checkCallbacks(role: string, definition: Readonly<Record<string, unknown>>): void {
+  const { log } = definition;
+  if (log !== undefined && typeof log !== "function")
+    throw new TypeError(`${role}: log must be a function, got ${argumentText(log)}`);
 }
 
 function checkEditions(role: string, editions: unknown): void {
@@ -103,6 +144,19 @@ function checkEditions(role: string, editions: unknown): void {
   const wrong: unknown = editions.find((each) => !allEditions.some((edition) => edition === each));
   if (wrong !== undefined)
     throw new TypeError(`${role}: there is no edition ${argumentText(wrong)}; the editions are ${known}`);
+}
+
+/** Features that only the raw wire has. Who names one expects something. */
+const withoutEffect: ReadonlySet<unknown> = new Set(["mcp_over_acp", "proxies"]);
+
+function refuseIdleFeatures(where: string, unstable: unknown): void {
+  const idle: unknown = Array.isArray(unstable)
+    ? unstable.find((each) => withoutEffect.has(each))
+    : undefined;
+  if (idle === undefined) return;
+  throw new TypeError(
+    `${where}: ${JSON.stringify(idle)} has no effect here yet; leave it out, or use a peer of @parley/acp/v1 or /v2`,
+  );
 }
 
 /** Throws a TypeError for what is no list of features. `where` names the option in the message. */

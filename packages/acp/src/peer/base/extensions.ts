@@ -8,11 +8,13 @@ import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
  */
 export interface Extensions {
   /** Handlers of requests: what they return is the answer. Throw a RequestError to answer with an error. */
-  readonly requests?: Readonly<Record<`_${string}`, (params: unknown, context: ExtensionContext) => unknown>>;
+  readonly requests?:
+    | Readonly<Record<`_${string}`, (params: unknown, context: ExtensionContext) => unknown>>
+    | undefined;
   /** Handlers of notifications. They are not async and return nothing. */
-  readonly notifications?: Readonly<
-    Record<`_${string}`, (params: unknown, context: ExtensionContext) => undefined>
-  >;
+  readonly notifications?:
+    | Readonly<Record<`_${string}`, (params: unknown, context: ExtensionContext) => undefined>>
+    | undefined;
 }
 
 /** What an extension handler can use to answer the peer. */

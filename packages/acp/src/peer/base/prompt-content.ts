@@ -15,7 +15,7 @@ export function unsupportedContent(
       (type === "image" && features.image) ||
       (type === "audio" && features.audio) ||
       (type === "resource" && features.embeddedContext);
-    if (!fine) return `this agent takes no content of type ${String(type)}`;
+    if (!fine) return `this agent takes no content of type ${String(type)}: leave it out, or send a link`;
   }
   return undefined;
 }

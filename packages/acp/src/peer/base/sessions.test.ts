@@ -31,11 +31,15 @@ function transcript(updates: readonly SessionUpdate[]): string[] {
         lines.push({ key, line: `${sessionUpdate.split("_")[0]}: ${update.content.text}` });
       else open.line += update.content.text;
     }
-    if (sessionUpdate === "user_message") {
+    if (sessionUpdate === "user_message" || sessionUpdate === "agent_message") {
       const words = (update.content ?? [])
         .map((block) => (block.type === "text" ? block.text : "?"))
         .join("");
-      lines.push({ key: update.messageId, line: `user: ${words}` });
+      const key = `${sessionUpdate}_chunk ${update.messageId}`;
+      const line = `${sessionUpdate.split("_")[0]}: ${words}`;
+      const known = lines.find((each) => each.key === key);
+      if (known === undefined) lines.push({ key, line });
+      else known.line = line;
     }
   }
   return lines.map(({ line }) => line);
@@ -129,7 +133,9 @@ inEveryVersion(
     assert.deepEqual(origins, ["load"]);
     assert.ok(!replayed.some(({ sessionUpdate }) => sessionUpdate === "notice"), "A32");
     const ids = (updates: SessionUpdate[]) =>
-      updates.flatMap((u) => (u.sessionUpdate === "agent_message_chunk" ? [u.messageId] : []));
+      updates.flatMap((u) =>
+        /^agent_message/.test(u.sessionUpdate) && "messageId" in u ? [u.messageId] : [],
+      );
     assert.deepEqual(new Set(ids(replayed).slice(0, -1)), new Set(ids(first.updates)));
   },
 );
@@ -300,6 +306,23 @@ inEveryVersion("A38 A39 N118 C20 lists go page by page, by directory, newest fir
   assert.equal(new Set(seen).size, 55);
   assert.equal((await agent.listSessions({ cwd: "/few" })).sessions.length, 5);
   await rejects(agent.listSessions({ cursor: "not ours" }), -32602);
+});
+
+inEveryVersion("a working directory is the same however it is written", async (pair) => {
+  const seen: string[] = [];
+  const { agent } = await conversation(pair, { prompt: (turn) => void seen.push(turn.session.cwd) });
+  const opened = await agent.newSession({ cwd: "/ws/" });
+  const { sessionId } = opened;
+  await agent.resumeSession(sessionId, { cwd: "/ws/a/.." });
+  await opened.close();
+  for (const cwd of ["/ws", "/ws/", "/./ws"]) {
+    const again = await agent.loadSession(sessionId, { cwd });
+    assert.equal((await again.prompt("x").result).stopReason, "end_turn");
+    assert.equal((await agent.listSessions({ cwd })).sessions.length, 1, cwd);
+    await again.close();
+  }
+  await rejects(agent.loadSession(sessionId, { cwd: "/ws/a" }), -32602, { path: "/cwd" });
+  assert.deepEqual(seen, ["/ws/", "/ws/", "/ws/"], "a session keeps its own spelling");
 });
 
 inEveryVersion("a session in which something happened is listed first", async (pair) => {

@@ -16,8 +16,8 @@ type AnyHandler = (params: unknown, request: WireRequest) => unknown;
 
 interface Settings extends Omit<WirePeerOptions<object, object>, "requests" | "notifications"> {
   readonly role: Role;
-  readonly requests?: object;
-  readonly notifications?: object;
+  readonly requests?: object | undefined;
+  readonly notifications?: object | undefined;
 }
 
 export class ValidatingPeer<

@@ -50,11 +50,11 @@ export interface WirePeerOptions<
   Notifications extends NotificationMap<Notifications>,
 > extends Pick<ConnectionOptions, "limits" | "log" | "tap" | "batches" | "noise" | "drainMs"> {
   /** Answers the requests of the other side. Default: every request is answered with "method_not_found". */
-  readonly requests?: RequestHandlers<Requests>;
+  readonly requests?: RequestHandlers<Requests> | undefined;
   /** Receives the notifications of the other side. Default: all are ignored. */
-  readonly notifications?: NotificationHandlers<Notifications>;
+  readonly notifications?: NotificationHandlers<Notifications> | undefined;
   /** The unstable features to enable. Default: none. */
-  readonly unstable?: UnstableFeatures;
+  readonly unstable?: UnstableFeatures | undefined;
 }
 
 /** One side of a connection. Everything is validated in both directions, and nothing is translated. */

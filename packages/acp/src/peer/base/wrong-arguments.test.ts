@@ -285,7 +285,7 @@ inEveryVersion("an error that is an answer names the method, here and never on t
   );
   await assert.rejects(connected.newSession(place), {
     name: "RequestError",
-    message: "internal error",
+    message: "broken",
     method: "session/new",
   });
   // what the client refused was an answer to the agent, which answers with the same error

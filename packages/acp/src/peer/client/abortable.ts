@@ -1,6 +1,7 @@
 // Stops waiting for work when a signal aborts.
 
 import { ConnectionError } from "../../jsonrpc/errors.ts";
+import { checkSignal } from "./session/abort-signal.ts";
 
 /** Rejects with "aborted" as soon as the signal aborts. The work goes on, and what it gives is dropped. */
 export async function abortable<Result>(
@@ -9,6 +10,7 @@ export async function abortable<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   if (signal === undefined) return work();
+  checkSignal(what, signal);
   if (signal.aborted) throw abortError(signal, what);
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(abortError(signal, what));

@@ -6,6 +6,13 @@ import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type {
+  ArchiveFilter,
+  AuthStatus,
+  Provider,
+  ProviderSetting,
+  SessionStatus,
+} from "../../model/agent-status.ts";
+import type {
   AuthMethod,
   AvailableCommand,
   Implementation,
@@ -15,7 +22,7 @@ import type {
 } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { OutgoingMcpServer, SessionUpdate } from "../../model/update.ts";
-import type { ClientSession, SessionListener } from "./session/client-session.ts";
+import type { CallResult, ClientSession, MetaOptions, SessionListener } from "./session/client-session.ts";
 
 /**
  * The connection of a client to an agent, created by `connect`. If the agent does not offer a method (`capabilities`), the
@@ -25,13 +32,15 @@ import type { ClientSession, SessionListener } from "./session/client-session.ts
 export interface ClientConnection {
   /** The name and version of the agent; undefined if it sent none. */
   readonly info: Implementation | undefined;
-  /** The features of the agent. */
+  /** The features of the agent, with the extensions that it declares in `capabilities._meta`. */
   readonly capabilities: AgentCapabilities;
+  /** Custom data of the answer to the handshake. */
+  readonly _meta: Meta | undefined;
   /** The login methods, for `login`. Empty if the agent offers none. */
   readonly authMethods: readonly AuthMethod[];
   /** The negotiated edition of the protocol. */
   readonly edition: Edition;
-  /** Counts of ignored input: lines that are not messages, stray answers, updates of unknown sessions. */
+  /** Counts of ignored input: lines that are not messages, stray answers, dropped updates. The log has the first of each. */
   readonly counters: ClientCounters;
   /** Resolves when the connection has closed, with the reason; never rejects. */
   readonly closed: Promise<ConnectionError>;
@@ -58,15 +67,76 @@ export interface ClientConnection {
   /** One page of the agent's sessions. Pass `nextCursor` as `cursor` to get the next one. Needs `capabilities.list`. */
   listSessions(query?: SessionQueryOptions): Promise<SessionPage>;
   /** Deletes a session at the agent, with its history. Needs `capabilities.delete`. */
-  deleteSession(sessionId: string, options?: CallOptions): Promise<void>;
+  deleteSession(sessionId: string, options?: CallOptions): Promise<CallResult>;
+  /**
+   * Archives a session at the agent: it is closed and left out of lists, and keeps its history. Needs
+   * `capabilities.archive` and the unstable feature "archive".
+   *
+   * @experimental
+   */
+  archiveSession(sessionId: string, options?: CallOptions): Promise<CallResult>;
+  /**
+   * Takes a session out of the archive. Needs `capabilities.archive` and the unstable feature "archive".
+   *
+   * @experimental
+   */
+  unarchiveSession(sessionId: string, options?: CallOptions): Promise<CallResult>;
+  /**
+   * Asks whether the agent has a session in memory, without changing anything. Needs `capabilities.sessionStatus` and the
+   * unstable feature "session_status".
+   *
+   * @experimental
+   */
+  sessionStatus(sessionId: string, options?: CallOptions): Promise<SessionStatus>;
+  /**
+   * Sets the title of a session, open or not. Resolves with the title that the agent has stored. Needs
+   * `capabilities.setTitle` and the unstable feature "session_title".
+   *
+   * @experimental
+   */
+  setSessionTitle(sessionId: string, title: string, options?: CallOptions): Promise<string>;
   /**
    * Logs in with one of `authMethods`.
    *
    * @throws {TypeError} When the agent has no such method, or it is a terminal login (as a rejection).
    */
-  login(methodId: string, options?: CallOptions): Promise<void>;
+  login(methodId: string, options?: CallOptions): Promise<CallResult>;
   /** Logs out. Needs `capabilities.logout`. */
-  logout(options?: CallOptions): Promise<void>;
+  logout(options?: CallOptions): Promise<CallResult>;
+  /**
+   * Asks whether a login is needed, and which accounts the agent has. Needs `capabilities.authStatus` and the unstable
+   * feature "auth_status".
+   *
+   * @experimental
+   */
+  authStatus(options?: CallOptions): Promise<AuthStatus>;
+  /**
+   * Calls the listener when the agent reports that its login has changed, and at once with the last report. Returns a
+   * function that removes it. Needs the unstable feature "auth_status".
+   *
+   * @experimental
+   */
+  onAuthStatus(listener: SessionListener<AuthStatus>): () => void;
+  /**
+   * The model providers of the agent. Configure them before you open sessions. Needs `capabilities.providers` and the
+   * unstable feature "providers".
+   *
+   * @experimental
+   */
+  listProviders(options?: CallOptions): Promise<readonly Provider[]>;
+  /**
+   * Replaces the setting of a model provider. Needs `capabilities.providers` and the unstable feature "providers".
+   *
+   * @experimental
+   */
+  setProvider(setting: ProviderSetting, options?: CallOptions): Promise<CallResult>;
+  /**
+   * Disables a model provider. Needs `capabilities.providers` and the unstable feature "providers".
+   *
+   * @throws {TypeError} When `listProviders` has shown that the agent requires it (as a rejection).
+   * @experimental
+   */
+  disableProvider(providerId: string, options?: CallOptions): Promise<CallResult>;
   /** Sends a request outside the protocol; its name begins with `_`. */
   request(
     method: `_${string}`,
@@ -82,13 +152,13 @@ export interface ClientConnection {
 }
 
 /**
- * The signal of one request.
+ * The signal and the custom data of one request.
  *
  * @inline
  */
-export interface CallOptions {
+export interface CallOptions extends MetaOptions {
   /** Aborting it cancels the request; the call rejects with ConnectionError "aborted". */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The directories, servers and listeners of a session. Pass all of them again when you load or resume a session. */
@@ -96,34 +166,34 @@ export interface SessionOptions extends CallOptions {
   /** The working directory: an absolute path. */
   readonly cwd: string;
   /** Further directories that the agent may work in: absolute paths. Needs `capabilities.additionalDirectories`. */
-  readonly additionalDirectories?: readonly string[];
+  readonly additionalDirectories?: readonly string[] | undefined;
   /** MCP servers for the agent to use. Default: none. */
-  readonly mcpServers?: readonly OutgoingMcpServer[];
+  readonly mcpServers?: readonly OutgoingMcpServer[] | undefined;
   /**
    * A system prompt that is added to the agent's own or replaces it. Needs the unstable feature "system_prompt".
    *
    * @experimental
    */
-  readonly systemPrompt?: SystemPrompt;
-  /** Custom data of the request. */
-  readonly _meta?: Meta;
+  readonly systemPrompt?: SystemPrompt | undefined;
   /**
    * For `loadSession` and `resumeSession`: the last known options and commands of the session. They are used until the
    * agent reports others, because many agents do not repeat them.
    */
-  readonly known?: {
-    /** `configOptions` of the session. */
-    readonly configOptions: readonly SessionConfigOption[];
-    /** `availableCommands` of the session. */
-    readonly availableCommands: readonly AvailableCommand[];
-  };
+  readonly known?:
+    | {
+        /** `configOptions` of the session. */
+        readonly configOptions: readonly SessionConfigOption[];
+        /** `availableCommands` of the session. */
+        readonly availableCommands: readonly AvailableCommand[];
+      }
+    | undefined;
   /**
    * Called for every update from the start. A listener that is registered later with `session.onUpdate` gets at most
    * 1,024 earlier updates.
    */
-  readonly onUpdate?: SessionListener<SessionUpdate>;
+  readonly onUpdate?: SessionListener<SessionUpdate> | undefined;
   /** Called for every entry from the start. The same as `session.onEntry`, but it misses none. */
-  readonly onEntry?: SessionListener<Entry>;
+  readonly onEntry?: SessionListener<Entry> | undefined;
 }
 
 /**
@@ -133,9 +203,16 @@ export interface SessionOptions extends CallOptions {
  */
 export interface SessionQueryOptions extends CallOptions {
   /** Only sessions with this working directory: an absolute path. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
+  /**
+   * "exclude" (default) leaves archived sessions out, "include" lists all, "only" lists archived ones. Keep it for the next
+   * pages. Needs `capabilities.archive` and the unstable feature "archive".
+   *
+   * @experimental
+   */
+  readonly archived?: ArchiveFilter | undefined;
   /** `nextCursor` of the previous page. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
 }
 
 /** One page of the agent's sessions. */
@@ -144,6 +221,8 @@ export interface SessionPage {
   readonly sessions: readonly SessionInfo[];
   /** Pass it as `cursor` to get the next page. Absent on the last page. */
   readonly nextCursor?: string;
+  /** Custom data of the answer. */
+  readonly _meta?: Meta;
 }
 
 /**
@@ -152,6 +231,10 @@ export interface SessionPage {
  * @inline
  */
 export interface ClientCounters extends Readonly<ConnectionCounters> {
-  /** Updates of unknown sessions. */
+  /** Updates of unknown sessions, which were dropped. */
   readonly orphanUpdates: number;
+  /** Updates that the protocol does not allow, which were dropped. */
+  readonly invalidUpdates: number;
+  /** Updates that the protocol does not allow, which could be repaired: for example messages without an id on v2. */
+  readonly repairedUpdates: number;
 }

@@ -1,13 +1,21 @@
 // Defines the handlers and options of a client, checks them, and derives its capabilities.
 
+import type { NoPromise } from "../../base/no-promise.ts";
+import { optional } from "../../base/objects.ts";
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from "../../model/ask.ts";
 import type { Meta } from "../../model/content.ts";
 import type { ClientFiles, Files, Terminals } from "../../model/services.ts";
-import type { UnstableFeatures } from "../../validation/unstable-features.ts";
-import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
+import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
+import {
+  checkDefinition,
+  type GroupKeys,
+  type HandshakeMeta,
+  type Keys,
+  sharedKeys,
+} from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
 import { type ClientPolicy, checkPolicy } from "./policy/client-policy.ts";
 import type { PermissionAnswer } from "./policy/permission-answer.ts";
@@ -20,63 +28,71 @@ export interface ClientDefinition {
   /** The version of the client, such as "1.0.0". */
   readonly version: string;
   /** The name of the client for people. Default: `name`. */
-  readonly title?: string;
+  readonly title?: string | undefined;
   /**
    * Asks the user for permission. Return the `optionId` of one of `request.options`, or undefined for no. Anything else,
    * such as `true`, counts as no and is logged. Default: the answer is always no.
    */
-  requestPermission?(
-    request: PermissionRequest,
-    context: RequestContext,
-  ): PermissionAnswer | Promise<PermissionAnswer>;
+  readonly requestPermission?:
+    | ((request: PermissionRequest, context: RequestContext) => PermissionAnswer | Promise<PermissionAnswer>)
+    | undefined;
   /**
    * Decides permission requests, file accesses and commands before `requestPermission`, `files` and `terminals` are
    * called. Only v1 agents use the client's files and terminals. When an agent acts by itself, the policy sees only its
    * permission requests. Default: every permission request goes to `requestPermission`, and `files` and `terminals` are
    * used without asking.
    */
-  readonly policy?: ClientPolicy;
+  readonly policy?: ClientPolicy | undefined;
   /**
    * Shows a form to fill in or a URL to visit, depending on `request.mode`. More modes may be added: give a `switch` over it
    * a `default:` that returns `{ action: "cancel" }`. Default: agents are told that the client supports neither.
    */
-  elicit?(
-    request: ElicitationRequest,
-    context: RequestContext,
-  ): Promise<ElicitationResponse> | ElicitationResponse;
-  /** Called when the agent reports that the user has finished at the URL of an elicitation of mode "url". */
-  elicitationCompleted?(elicitationId: string): void;
+  readonly elicit?:
+    | ((
+        request: ElicitationRequest,
+        context: RequestContext,
+      ) => Promise<ElicitationResponse> | ElicitationResponse)
+    | undefined;
+  /**
+   * Called when the agent reports that the user has finished at the URL of an elicitation of mode "url". It must not be
+   * async: nothing awaits it.
+   */
+  readonly elicitationCompleted?:
+    | ((elicitationId: string, notice: { readonly _meta?: Meta }) => NoPromise)
+    | undefined;
   /**
    * The files that agents may read and write: one object for all sessions, or a function that creates one per session,
    * which is closed with the session. An object with only `readText` offers no writing; with only `writeText`, no reading.
    * Only v1 agents use them; others use the file system directly. `localFiles` of `@parley/acp/node` confines agents to its
    * `roots`. Default: no files are offered.
    */
-  readonly files?: ClientFiles | ((session: ClientSession) => ClientFiles);
+  readonly files?: (ClientFiles | ((session: ClientSession) => ClientFiles)) | undefined;
   /**
    * Runs commands for agents: one object for all sessions, or a function that creates one per session, which is closed
    * with the session. Only v1 agents use them; others run commands directly. Default: no terminals are offered.
    */
-  readonly terminals?: Terminals | ((session: ClientSession) => Terminals);
+  readonly terminals?: (Terminals | ((session: ClientSession) => Terminals)) | undefined;
   /** The kinds of login that this client can run. */
-  readonly auth?: ClientAuthOptions;
+  readonly auth?: ClientAuthOptions | undefined;
   /**
    * Freezes every update, so that a listener that changes one throws. Use it in development: freezing costs as much as
    * decoding. Default false.
    */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /** Requests and notifications outside the protocol; their names begin with `_`. Default: none. */
-  readonly extensions?: Extensions;
+  readonly extensions?: Extensions | undefined;
   /** The editions of the protocol to speak, newest first. Default: `["v2", "v1"]`. */
-  readonly editions?: Editions;
+  readonly editions?: Editions | undefined;
   /** The unstable features of the protocol to enable, or "*" for all. Default: none. */
-  readonly unstable?: UnstableFeatures;
+  readonly unstable?: UnstableFeatures | undefined;
   /** Receives errors and warnings. Silent by default. */
-  readonly log?: Log;
+  readonly log?: Log | undefined;
   /** Limits and timeouts of the connections. */
-  readonly connection?: ClientConnectionOptions;
+  readonly connection?: ClientConnectionOptions | undefined;
   /** Custom data for the client's capabilities. */
-  readonly _meta?: Meta;
+  readonly _meta?: Meta | undefined;
+  /** Custom data for other parts of the handshake. */
+  readonly handshakeMeta?: HandshakeMeta | undefined;
 }
 
 /**
@@ -89,7 +105,7 @@ export interface ClientAuthOptions {
    * Tells agents that this client supports terminal logins. Your code must then run the agent's program with the arguments
    * of the method and restart the agent; `@parley/client` does both. Default false: agents do not offer such methods.
    */
-  readonly terminal?: boolean;
+  readonly terminal?: boolean | undefined;
 }
 
 /**
@@ -100,11 +116,11 @@ export interface ClientAuthOptions {
 export interface ClientConnectionOptions
   extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "noise" | "drainMs"> {
   /** How many updates may wait for a loop over a prompt before it fails with "overflow". Default 16,384. */
-  readonly maxUnreadUpdates?: number;
+  readonly maxUnreadUpdates?: number | undefined;
   /** How many characters of updates may wait for a loop before it fails. Default 33,554,432. */
-  readonly maxUnreadChars?: number;
+  readonly maxUnreadChars?: number | undefined;
   /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
-  readonly handshakeTimeoutMs?: number;
+  readonly handshakeTimeoutMs?: number | undefined;
 }
 
 /** For a relay: receives messages that have no handler, and offers only what its own client supports. */
@@ -112,6 +128,9 @@ export interface RelayHooks {
   otherRequest(method: string, params: unknown, context: ExtensionContext): unknown;
   otherNotification(method: string, params: unknown): void;
   readonly elicitationModes: readonly ("form" | "url")[];
+  authStatusUpdated(status: object): void;
+  /** An update of the agent was dropped; `what` says which and why. */
+  updateDropped(sessionId: string, what: string): void;
 }
 
 const clientKeys: Keys<ClientDefinition> = {
@@ -160,6 +179,7 @@ export function offeredFeatures(
   elicitationModes: readonly string[] = ["form", "url"],
 ): ClientCapabilities {
   const { files, terminals, elicit, auth: { terminal: terminalAuth = false } = {} } = definition;
+  const { _meta, handshakeMeta: { parts: partsMeta } = {} } = definition;
   // files that are made per session are taken to be readable and writable
   const isMade = typeof files === "function";
   const fixed: Partial<Files> | null | undefined = isMade ? undefined : files;
@@ -173,5 +193,9 @@ export function offeredFeatures(
     booleanOptions: true,
     notices: true,
     compaction: true,
+    plans: lists(definition.unstable ?? [], "plans"),
+    subagents: lists(definition.unstable ?? [], "subagents"),
+    terminalOutput: true,
+    ...optional({ _meta, partsMeta }),
   };
 }

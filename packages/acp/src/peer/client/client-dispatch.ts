@@ -1,19 +1,21 @@
 // Dispatches what an agent sends to the sessions and handlers of a client.
 
-import { optional } from "../../base/objects.ts";
+import { isObject, optional } from "../../base/objects.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
-import { guardedLog } from "../../jsonrpc/callbacks.ts";
+import { metaOf, updateFromWire } from "../../edition/wire-fields.ts";
+import { callSafely, guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { ElicitationResponse, PermissionRequest } from "../../model/ask.ts";
-import { type BoundMethod, Failure } from "../../wire/decode.ts";
+import { type BoundMethod, decodeParams, Failure } from "../../wire/decode.ts";
 import type { BoundWire } from "../base/bound-wire.ts";
 import { newId } from "../base/new-id.ts";
 import type { ClientCounters } from "./client-connection.ts";
 import { type ClientDefinition, offeredFeatures, type RelayHooks } from "./client-definition.ts";
 import type { ClientWire } from "./client-wire.ts";
 import type { ConnectedSession } from "./connected-session.ts";
+import { DroppedUpdates } from "./dropped-updates.ts";
 import { LargeAnswers } from "./large-answers.ts";
 import { OrphanUpdates } from "./orphan-updates.ts";
 import { Permissions } from "./policy/permissions.ts";
@@ -42,10 +44,13 @@ export class ClientDispatch {
   readonly #services = new Map<string, SessionServices>();
   /** Services of closed sessions that are still closing. */
   readonly #ending = new Set<Promise<void>>();
+  readonly #dropped: DroppedUpdates;
   readonly #orphans: OrphanUpdates;
   #updateRow: BoundMethod | undefined;
   /** URL elicitations that are not complete yet. */
   readonly #elicitations = new Set<string>();
+  readonly #authListeners = new Set<(status: object) => void>();
+  #lastAuth: object | undefined;
 
   constructor(
     wire: ClientWire,
@@ -54,7 +59,8 @@ export class ClientDispatch {
   ) {
     this.#hooks = hooks;
     this.#log = guardedLog(definition.log);
-    this.#orphans = new OrphanUpdates(this.#log);
+    this.#dropped = new DroppedUpdates(this.#log);
+    this.#orphans = new OrphanUpdates(this.#dropped);
     this.#wire = wire;
     this.#large = new LargeAnswers(() => wire.room);
     this.#permissions = new Permissions(definition, this.#log);
@@ -63,13 +69,20 @@ export class ClientDispatch {
     this.#edition = edition;
     this.closed = connectionClosed.then(async (reason) => {
       for (const session of this.#sessions.values()) session.connectionEnded(reason);
+      this.#dropped.summarise();
       await Promise.all([...[...this.#services.values()].map((each) => each.close()), ...this.#ending]);
       return reason;
     });
   }
 
   get counters(): ClientCounters {
-    return { ...this.#wire.counters, orphanUpdates: this.#orphans.dropped };
+    const { orphan, invalid, repaired } = this.#dropped.counts;
+    return {
+      ...this.#wire.counters,
+      orphanUpdates: orphan,
+      invalidUpdates: invalid,
+      repairedUpdates: repaired,
+    };
   }
 
   find(sessionId: string): ConnectedSession | undefined {
@@ -99,7 +112,9 @@ export class ClientDispatch {
     if (services === undefined) return;
     const ending = services
       .close()
-      .catch((error: unknown) => this.#log("error", "closing a session's terminals failed", { error }))
+      .catch((error: unknown) => {
+        this.#log("error", "closing a session's terminals failed", { error });
+      })
       .finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
@@ -118,23 +133,63 @@ export class ClientDispatch {
     if (row === undefined) return;
     this.#edition.repair(method, params);
     const decoded = this.#bound.notificationParams(row, params);
-    if (decoded instanceof Failure || method !== "elicitation/complete") return;
+    if (decoded instanceof Failure) return;
+    if (method === "auth/status_update") return this.#authUpdated(decoded as object); // as below
+    if (method !== "elicitation/complete") return;
     const { elicitationId } = decoded as { elicitationId: string }; // validated by the method's row
     // unknown, or over already (C44)
-    if (this.#elicitations.delete(elicitationId)) this.#definition.elicitationCompleted?.(elicitationId);
+    if (!this.#elicitations.delete(elicitationId)) return;
+    callSafely(
+      () => this.#definition.elicitationCompleted?.(elicitationId, metaOf(decoded as object)), // as above
+      (error) => this.#log("error", "elicitationCompleted failed", { error }),
+    );
+  }
+
+  /** Calls the listener with every report of the agent's login, the last one included. */
+  onAuthStatus(listener: (status: object) => unknown): () => void {
+    const guarded = (status: object): void => {
+      try {
+        listener(status);
+      } catch (error) {
+        this.#log("error", "a listener failed", { error });
+      }
+    };
+    this.#authListeners.add(guarded);
+    if (this.#lastAuth !== undefined) guarded(this.#lastAuth);
+    return () => this.#authListeners.delete(guarded);
+  }
+
+  #authUpdated(status: object): void {
+    this.#lastAuth = status;
+    this.#hooks?.authStatusUpdated(status);
+    for (const listener of this.#authListeners) listener(status);
   }
 
   /** Nearly every message is an update: its row is looked up once. */
   #updated(params: unknown, chars: number): void {
     this.#updateRow ??= this.#bound.receivedNotification("session/update");
     if (this.#updateRow === undefined) return;
-    this.#edition.repair("session/update", params);
-    const decoded = this.#bound.notificationParams(this.#updateRow, params);
-    if (decoded instanceof Failure) return;
-    const { sessionId, update } = decoded as { sessionId: string; update: object };
+    const repaired = this.#edition.repair("session/update", params);
+    const decoded = decodeParams(this.#updateRow, params);
+    if (decoded instanceof Failure) return this.#refused(params, decoded);
+    if (repaired !== undefined) this.#dropped.note("repaired", { ...updateDetails(params), repaired });
+    // as: validated by the method's row
+    const { sessionId } = decoded as { sessionId: string };
+    const update = updateFromWire(decoded as { update: object });
     const session = this.#sessions.get(sessionId);
     if (session === undefined) this.#orphans.add(sessionId, update, chars);
     else session.receive(update, chars);
+  }
+
+  /** The log never has the value, which may be a secret. */
+  #refused(params: unknown, { path, expected, got }: Failure): void {
+    const details = updateDetails(params);
+    const problem = `params${path.slice(0, 200)} must be ${expected}, got ${got}`;
+    this.#dropped.note("invalid", { ...details, problem });
+    this.#hooks?.updateDropped(
+      details.sessionId,
+      `an update ${details.sessionUpdate} that is not valid: ${problem}`,
+    );
   }
 
   requested(method: string, params: unknown, request: IncomingRequest): unknown {
@@ -242,6 +297,12 @@ export class ClientDispatch {
       this.#wire.extensionContext(new AbortController().signal),
     );
   }
+}
+
+function updateDetails(params: unknown): { readonly sessionId: string; readonly sessionUpdate: string } {
+  const { sessionId, update } = isObject(params) ? params : {};
+  const { sessionUpdate } = isObject(update) ? update : {};
+  return { sessionId: String(sessionId).slice(0, 100), sessionUpdate: String(sessionUpdate).slice(0, 100) };
 }
 
 /** Refuses a question with two options of one id, whose answer would be ambiguous. */

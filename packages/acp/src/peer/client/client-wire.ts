@@ -1,9 +1,17 @@
 // Sends validated requests and notifications to one agent, once its version is known.
 
+import { optional } from "../../base/objects.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Connection } from "../../jsonrpc/connection.ts";
-import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
+import {
+  type ConnectionCounters,
+  type ConnectionOptions,
+  defaultConnectionLimits,
+  type Log,
+  limitsFrom,
+} from "../../jsonrpc/connection-options.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
+import { checkParamsSize } from "../../jsonrpc/sent-size.ts";
 import { type BoundWire, extensionName } from "../base/bound-wire.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
 
@@ -13,9 +21,18 @@ export class ClientWire {
   readonly #connection: Connection;
   readonly #bound: BoundWire;
   readonly #edition: ClientEdition;
+  readonly #log: Log;
+  readonly #maxSentBytes: number;
 
-  constructor(connection: Connection, bound: BoundWire, edition: ClientEdition) {
+  constructor(
+    connection: Connection,
+    bound: BoundWire,
+    edition: ClientEdition,
+    { log, limits }: { readonly log: Log; readonly limits: ConnectionOptions["limits"] },
+  ) {
     this.#connection = connection;
+    this.#log = log;
+    this.#maxSentBytes = limitsFrom(defaultConnectionLimits, limits).maxSentBytes;
     this.#bound = bound;
     this.#edition = edition;
   }
@@ -55,6 +72,7 @@ export class ClientWire {
   /** Throws when these params may not be sent. */
   check(method: string, params: object): void {
     this.#bound.prepare(method, params);
+    checkParamsSize(method, params, this.#maxSentBytes);
   }
 
   notify(method: string, params: object): Promise<void> | undefined {
@@ -70,6 +88,7 @@ export class ClientWire {
   }
 
   notifyExtension(method: `_${string}`, params: unknown): Promise<void> {
+    if (!this.isOpen) this.#log("warn", "a notification was not sent: the connection has ended", { method });
     return this.#connection.notify(extensionName(method), params) ?? sent;
   }
 
@@ -77,7 +96,8 @@ export class ClientWire {
   extensionContext(signal: AbortSignal): ExtensionContext {
     return {
       signal,
-      request: (method, params, options = {}) => this.extension(method, params, { signal, ...options }),
+      request: (method, params, options = {}) =>
+        this.extension(method, params, { signal, ...optional(options) }),
       notify: (method, params) => this.notifyExtension(method, params),
     };
   }

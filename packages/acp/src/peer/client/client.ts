@@ -1,6 +1,7 @@
 // Creates clients and performs their handshake.
 
 import { isObject, optional } from "../../base/objects.ts";
+import type { AgentIntroduction } from "../../edition/agent-edition.ts";
 import {
   allEditions,
   answeredVersion,
@@ -14,7 +15,8 @@ import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { wrapTransport } from "../../transport/wrap-transport.ts";
-import { BoundWire, refuseBatch, sessionOf } from "../base/bound-wire.ts";
+import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
+import { BoundWire, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadClientVersion } from "../base/load-version.ts";
 import { abortable } from "./abortable.ts";
@@ -63,7 +65,7 @@ export interface ConnectOptions {
    * Aborting it ends the attempt: the transport is closed, and `connect` rejects with ConnectionError "aborted". It has no
    * effect after the agent has answered.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -141,8 +143,7 @@ export async function connectWith(
   const connection = new Connection(transport, {
     // an agent's stdout may carry prints of its libraries
     noise: "skip",
-    ...definition.connection,
-    ...optional({ log: definition.log }),
+    ...optional({ ...definition.connection, log: definition.log }),
     scopeOf: sessionOf,
     refuseBatch,
     handlers: {
@@ -162,12 +163,17 @@ export async function connectWith(
     const version = spokenVersion(result, versionsOf(definition.editions ?? allEditions));
     const { edition, wire: wireVersion } = await loadClientVersion(version);
     connection.idPolicy = wireVersion.idPolicy;
-    const bound = new BoundWire(wireVersion, "client", definition.unstable ?? [], guardedLog(definition.log));
+    const spoken = hooks === undefined ? wireVersion : forwarding(wireVersion);
+    const bound = new BoundWire(spoken, "client", definition.unstable ?? [], guardedLog(definition.log));
     // an agent may echo another number than the language that it speaks
     const answer = { ...(result as object), protocolVersion: version };
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
-    const introduction = edition.agent(receive(answer) as object); // every result of the table is an object
-    const wire = new ClientWire(connection, bound, edition);
+    // every result of the table is an object
+    const introduction = enabled(edition.agent(receive(answer) as object), definition.unstable ?? []);
+    const wire = new ClientWire(connection, bound, edition, {
+      log: guardedLog(definition.log),
+      limits: definition.connection?.limits,
+    });
     const incoming = new ClientDispatch(wire, connection.closed, { definition, bound, edition, hooks });
     dispatch = incoming;
     held.release();
@@ -177,6 +183,24 @@ export async function connectWith(
     await connection.close("the handshake failed");
     throw error;
   }
+}
+
+/** Of what the agent offers, that which this side has enabled too. */
+function enabled(introduction: AgentIntroduction, unstable: UnstableFeatures): AgentIntroduction {
+  const { capabilities: can } = introduction;
+  const hasSystemPrompt = lists(unstable, "system_prompt");
+  const capabilities = {
+    ...can,
+    fork: can.fork && lists(unstable, "fork"),
+    archive: can.archive && lists(unstable, "archive"),
+    sessionStatus: can.sessionStatus && lists(unstable, "session_status"),
+    setTitle: can.setTitle && lists(unstable, "session_title"),
+    systemPrompt: can.systemPrompt && hasSystemPrompt,
+    systemPromptOverride: can.systemPromptOverride && hasSystemPrompt,
+    authStatus: can.authStatus && lists(unstable, "auth_status"),
+    providers: can.providers && lists(unstable, "providers"),
+  };
+  return { ...introduction, capabilities };
 }
 
 function handshake(connection: Connection, definition: ClientDefinition): Promise<unknown> {
@@ -210,9 +234,10 @@ export async function offerInTurn(
 }
 
 function initialize(definition: ClientDefinition, versions: readonly ProtocolVersion[]): object {
-  const { name, version, title, _meta: meta } = definition;
-  const info = { name, version, ...optional({ title }) };
-  return initializeParams({ info, features: offeredFeatures(definition), meta }, versions);
+  const { name, version, title, handshakeMeta = {} } = definition;
+  const info = { name, version, ...optional({ title, _meta: handshakeMeta.info }) };
+  const features = offeredFeatures(definition);
+  return initializeParams({ info, features, meta: handshakeMeta.initialize }, versions);
 }
 
 function spokenVersion(result: unknown, versions: readonly ProtocolVersion[]): ProtocolVersion {

@@ -1,46 +1,32 @@
 // A session at the client: the API of the app, and the sink of the edition.
 
+import { bindMethods, optional } from "../../base/objects.ts";
 import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
-import type { Log } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
-import type { ClientSession, Prompt, PromptOptions, SessionListener } from "./session/client-session.ts";
+import { announced, OfferedOptions } from "./offered-options.ts";
+import { checkSignal } from "./session/abort-signal.ts";
+import {
+  type CallResult,
+  type ClientSession,
+  clientSessionMethods,
+  type MetaOptions,
+  type Prompt,
+  type PromptOptions,
+  type SessionListener,
+} from "./session/client-session.ts";
 import { frozen } from "./session/frozen.ts";
+import { type OpenPrompt, OpenPrompts } from "./session/open-prompt.ts";
 import { OpenQuestions } from "./session/open-questions.ts";
 import { PromptHandle } from "./session/prompt-handle.ts";
 import { SessionEvents } from "./session/session-events.ts";
+import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { ToolCallTracker } from "./session/tool-call-tracker.ts";
-import type { UnreadLimits } from "./session/unread-updates.ts";
 import type { SessionRequests } from "./session-requests.ts";
-
-export interface OpenSessionSettings {
-  readonly log: Log;
-  readonly unread: UnreadLimits;
-  /** Whether updates are frozen before listeners see them. */
-  readonly isStrict: boolean;
-  /** Whether all that is known of open tool calls is kept. */
-  readonly keepsToolCalls: boolean;
-  /** Called when the user has cancelled the work of the session. */
-  cancelled(session: ClientSession): void;
-  /** Called when the session has been closed. */
-  closed(sessionId: string): void;
-}
-
-interface OpenPrompt {
-  readonly number: number;
-  readonly handle: PromptHandle;
-  readonly content: readonly ContentBlock[];
-  readonly meta: Meta | undefined;
-  readonly withdrawal: AbortController;
-  readonly ended: PromiseWithResolvers<undefined>;
-  isSent: boolean;
-  /** Once it is part of the conversation. */
-  messageId: string | undefined;
-}
 
 export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly sessionId: string;
@@ -54,17 +40,16 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly #settings: OpenSessionSettings;
   readonly events: SessionEvents;
   /** Oldest first, also those that wait. */
-  #prompts: readonly OpenPrompt[] = [];
+  readonly #prompts = new OpenPrompts();
   readonly #queue = new PromptQueue<OpenPrompt>((prompt) => this.#send(prompt));
-  #promptNumber = 0;
-  #options: readonly SessionConfigOption[];
+  readonly #options: OfferedOptions;
   #commands: readonly AvailableCommand[];
   #state = "idle";
   /** Characters of the message that is being received. */
   #chars = 0;
   #connectionError: ConnectionError | undefined;
   #isClosed = false;
-  #closing: Promise<void> | undefined;
+  #closing: Promise<CallResult> | undefined;
 
   constructor(
     setup: SessionSetup,
@@ -74,9 +59,10 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     settings: OpenSessionSettings,
   ) {
     const { sessionId, configOptions, availableCommands } = setup;
+    bindMethods(this, clientSessionMethods);
     this.sessionId = sessionId;
     this.roots = roots;
-    this.#options = configOptions;
+    this.#options = new OfferedOptions(edition, configOptions);
     this.#commands = availableCommands;
     this.#requests = requests;
     this.#settings = settings;
@@ -85,8 +71,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
       settings.log(level, message, { sessionId, ...details }),
     );
     this.#edition = edition;
-    edition.setOptions(configOptions);
-    this.#announce(setup);
+    for (const update of announced(setup)) this.update(update);
   }
 
   get cwd(): string {
@@ -94,7 +79,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   get configOptions(): readonly SessionConfigOption[] {
-    return this.#options;
+    return this.#options.list;
   }
 
   get availableCommands(): readonly AvailableCommand[] {
@@ -113,82 +98,93 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.events.onEntry(listener);
   }
 
-  prompt(content: string | readonly ContentBlock[], { signal, _meta }: PromptOptions = {}): Prompt {
-    this.#checkOpen("prompt");
+  prompt(content: string | readonly ContentBlock[], options: PromptOptions = {}): Prompt {
+    return this.#begin("prompt", content, options, (prompt) => this.#queue.add(prompt));
+  }
+
+  steer(content: string | readonly ContentBlock[], options: PromptOptions = {}): Prompt {
+    if (!this.canSteer)
+      throw new TypeError(
+        "steer: this agent takes no messages while it works; session.prompt() waits for the end",
+      );
+    return this.#begin("steer", content, options, (prompt) => {
+      // an agent that orders prompts by itself needs nothing else
+      if (this.#requests.pipelinesPrompts || this.#queue.current === undefined) this.#queue.add(prompt);
+      else void this.#steer(prompt);
+    });
+  }
+
+  get canSteer(): boolean {
+    return this.#requests.canSteer;
+  }
+
+  #begin(
+    method: string,
+    content: string | readonly ContentBlock[],
+    { signal, _meta }: PromptOptions,
+    start: (prompt: OpenPrompt) => void,
+  ): Prompt {
+    this.#checkOpen(method);
     const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
     // before anything is shown as sent
     this.#requests.checkPrompt(blocks);
-    const { unread } = this.#settings;
-    const prompt: OpenPrompt = {
-      number: ++this.#promptNumber,
-      handle: new PromptHandle(() => this.#cancelPrompt(prompt), unread),
-      content: blocks,
-      meta: _meta,
-      withdrawal: new AbortController(),
-      ended: Promise.withResolvers(),
-      isSent: false,
-      messageId: undefined,
-    };
-    this.#prompts = [...this.#prompts, prompt];
+    checkSignal("prompt", signal);
+    const handle = new PromptHandle(() => this.#cancelPrompt(prompt), this.#settings.unread);
+    const prompt: OpenPrompt = this.#prompts.add({ handle, content: blocks, meta: _meta });
     if (signal !== undefined) prompt.handle.cancelOn(signal);
     if (signal?.aborted) return prompt.handle;
-    if (this.#connectionError === undefined) this.#queue.add(prompt);
+    if (this.#connectionError === undefined) start(prompt);
     else this.failed(prompt.number, this.#connectionError);
     return prompt.handle;
   }
 
-  cancel(): void {
+  cancel({ _meta }: MetaOptions = {}): void {
     // the agent has ended the work of a closed session
     if (this.#isClosed) return;
     this.#withdrawWaiting();
-    this.#cancelWork();
+    this.#cancelWork(_meta);
   }
 
-  async cancelToolCall(toolCallId: string): Promise<void> {
+  async cancelToolCall(toolCallId: string, { _meta }: MetaOptions = {}): Promise<CallResult> {
     this.#checkOpen("cancelToolCall");
     this.toolCalls.checkToolCall(toolCallId);
-    await this.#requests.cancelToolCall(this.sessionId, toolCallId);
+    return this.#requests.cancelToolCall(this.sessionId, toolCallId, _meta);
   }
 
-  async cancelTerminal(terminalId: string): Promise<void> {
+  async cancelTerminal(terminalId: string, { _meta }: MetaOptions = {}): Promise<CallResult> {
     this.#checkOpen("cancelTerminal");
     this.toolCalls.checkTerminal(terminalId);
-    await this.#requests.cancelTerminal(this.sessionId, terminalId);
+    return this.#requests.cancelTerminal(this.sessionId, terminalId, _meta);
   }
 
-  async setConfigOption(configId: string, value: string | boolean): Promise<void> {
+  async setConfigOption(
+    configId: string,
+    value: string | boolean,
+    { _meta: meta }: MetaOptions = {},
+  ): Promise<CallResult> {
     this.#checkOpen("setConfigOption");
-    const option = this.#options.find((each) => each.configId === configId);
-    if (option === undefined) {
-      const known = this.#options.map((each) => each.configId).join(", ");
-      throw new TypeError(
-        `setConfigOption: the session has no option ${configId}; it has: ${known || "none"}`,
-      );
-    }
+    const option = this.#options.find(configId);
     // when the answer is dispatched: a later change that is already here must not be undone
-    await this.#requests.setOption(this.sessionId, option, value, (options) => {
-      const after =
-        options === undefined
-          ? this.#options.map((each) =>
-              each.configId === configId ? ({ ...each, currentValue: value } as typeof each) : each,
-            )
-          : this.#edition.optionsChanged(options);
-      this.#edition.setOptions(after);
+    return this.#requests.setOption(this.sessionId, option, { value, meta }, (answered) => {
+      const after = this.#options.changed(configId, value, answered);
       // an agent may answer and send no update; listeners must know
-      if (JSON.stringify(after) === JSON.stringify(this.#options)) return;
-      this.update({ sessionUpdate: "config_option_update", configOptions: [...after] });
+      if (after !== undefined)
+        this.update({ sessionUpdate: "config_option_update", configOptions: [...after] });
     });
   }
 
-  async setMode(modeId: string): Promise<void> {
-    this.#checkOpen("setMode");
-    const option = this.#options.find((each) => each.category === "mode");
-    if (option === undefined) throw new TypeError("setMode: the session has no modes");
-    await this.setConfigOption(option.configId, modeId);
+  async setTitle(title: string): Promise<string> {
+    this.#checkOpen("setTitle");
+    return this.#requests.setTitle(this.sessionId, title);
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close().catch((error: unknown) => {
+  async setMode(modeId: string, options?: MetaOptions): Promise<CallResult> {
+    this.#checkOpen("setMode");
+    return this.setConfigOption(this.#options.mode.configId, modeId, options);
+  }
+
+  close({ _meta }: MetaOptions = {}): Promise<CallResult> {
+    this.#closing ??= this.#close(_meta).catch((error: unknown) => {
       // it is still open at the agent
       this.#closing = undefined;
       throw error;
@@ -196,11 +192,13 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
-    if (this.#isClosed) return;
+  async #close(meta: Meta | undefined): Promise<CallResult> {
+    if (this.#isClosed) return {};
     this.#withdrawWaiting();
-    if (!(await this.#requests.close(this.sessionId))) this.cancel();
+    const result = await this.#requests.close(this.sessionId, meta);
+    if (result === undefined) this.cancel(optional({ _meta: meta }));
     this.#settings.closed(this.sessionId);
+    return result ?? {};
   }
 
   // ---- called by the connection
@@ -222,12 +220,8 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   /** Applies the answer of an open, load or resume. */
   opened(setup: SessionSetup): void {
     this._meta = setup._meta;
-    // an answer without options changes nothing
-    if (setup.configOptions.length > 0) {
-      this.#options = setup.configOptions;
-      this.#edition.setOptions(setup.configOptions);
-    }
-    this.#announce(setup);
+    this.#options.opened(setup.configOptions);
+    for (const update of announced(setup)) this.update(update);
     this.#replayed();
   }
 
@@ -240,19 +234,21 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this.toolCalls.failOpen(this);
     // before the prompts end, so that their iterators see it
     this.#edition.interrupted(this);
-    for (const { isSent, number } of this.#prompts) {
+    for (const { isSent, number } of this.#prompts.all) {
       // also one that has been answered: the agent cannot report the end of its work any more
       if (isSent) this.#edition.promptFailed(number, reason, this);
       else this.failed(number, reason);
     }
     this.questions.abort();
+    this.events.end();
   }
 
   /** Closed or deleted: what the agent left open was cancelled with it. */
   ended(): void {
     this.#isClosed = true;
     this.questions.abort();
-    for (const { number } of this.#prompts) this.outcome(number, { stopReason: "cancelled" });
+    for (const { number } of this.#prompts.all) this.outcome(number, { stopReason: "cancelled" });
+    this.events.end();
   }
 
   // ---- ClientSessionSink
@@ -264,14 +260,14 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     if (sessionUpdate !== "agent_message_chunk" && sessionUpdate !== "agent_thought_chunk")
       this.#apply(update);
     this.events.update(update);
-    for (const prompt of this.#prompts) if (prompt.isSent) prompt.handle.push(update, this.#chars);
+    for (const prompt of this.#prompts.all) if (prompt.isSent) prompt.handle.push(update, this.#chars);
     this.events.recordUpdate(update, this.#chars);
     // updates that we add ourselves cost nothing of what the agent sent
     this.#chars = 0;
   }
 
   accepted(number: number, messageId: string): void {
-    const prompt = this.#find(number);
+    const prompt = this.#prompts.find(number);
     if (prompt === undefined) return;
     prompt.messageId = messageId;
     prompt.handle.accept(messageId);
@@ -281,7 +277,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   outcome(number: number, outcome: PromptResult): void {
-    const prompt = this.#find(number);
+    const prompt = this.#prompts.find(number);
     if (prompt === undefined) return;
     this.#recordOutcome(prompt, outcome);
     this.#remove(prompt);
@@ -289,7 +285,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   failed(number: number, error: Error): void {
-    const prompt = this.#find(number);
+    const prompt = this.#prompts.find(number);
     if (prompt === undefined) return;
     this.#remove(prompt);
     const refused = error instanceof RequestError ? prompt.handle.refuse(error) : undefined;
@@ -306,19 +302,11 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     throw new ConnectionError("closed", `${method}: the session has been closed; ${advice}`);
   }
 
-  /** Reports the options and commands of an answer to listeners as updates. */
-  #announce({ configOptions, availableCommands }: SessionSetup): void {
-    if (configOptions.length > 0)
-      this.update({ sessionUpdate: "config_option_update", configOptions: [...configOptions] });
-    if (availableCommands.length > 0)
-      this.update({ sessionUpdate: "available_commands_update", availableCommands: [...availableCommands] });
-  }
-
   #apply(update: SessionUpdate): void {
     if (update.sessionUpdate === "state_update") {
       this.#state = String(update.state);
       if (this.#state === "idle") this.#acceptQuestions();
-    } else if (update.sessionUpdate === "config_option_update") this.#options = update.configOptions;
+    } else if (update.sessionUpdate === "config_option_update") this.#options.list = update.configOptions;
     else if (update.sessionUpdate === "available_commands_update") this.#commands = update.availableCommands;
     this.toolCalls.note(update, this.#chars);
   }
@@ -352,8 +340,24 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.#requests.pipelinesPrompts ? undefined : ended.promise;
   }
 
+  async #steer(prompt: OpenPrompt): Promise<void> {
+    prompt.isSent = true;
+    const { number, content, withdrawal } = prompt;
+    try {
+      await this.#requests.steer(this.sessionId, prompt, withdrawal.signal, (outcome) => {
+        if (outcome !== "promptRequired")
+          return this.#edition.steered?.(number, content, outcome === "injected", this);
+        if (withdrawal.signal.aborted) return this.outcome(number, { stopReason: "cancelled" });
+        prompt.isSent = false;
+        this.#queue.add(prompt);
+      });
+    } catch (error) {
+      this.#edition.promptFailed(number, error as Error, this); // what a request rejects with
+    }
+  }
+
   #cancelPrompt(prompt: OpenPrompt): void {
-    if (this.#find(prompt.number) === undefined) return;
+    if (this.#prompts.find(prompt.number) === undefined) return;
     if (!prompt.isSent) this.outcome(prompt.number, { stopReason: "cancelled" });
     // not yet part of the conversation: it alone is withdrawn; otherwise the work on it is ended
     else if (prompt.messageId === undefined) prompt.withdrawal.abort();
@@ -361,24 +365,24 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   #withdrawWaiting(): void {
-    for (const { isSent, number } of this.#prompts)
+    for (const { isSent, number } of this.#prompts.all)
       if (!isSent) this.outcome(number, { stopReason: "cancelled" });
   }
 
-  #cancelWork(): void {
+  #cancelWork(meta?: Meta): void {
     // questions that come before the work has ended are answered as cancelled too
-    if (this.#prompts.length > 0 || this.#state !== "idle") this.questions.refuse();
-    if (this.#prompts.length > 0) this.#edition.cancelled();
+    if (this.#prompts.all.length > 0 || this.#state !== "idle") this.questions.refuse();
+    if (this.#prompts.all.length > 0) this.#edition.cancelled();
     this.questions.abort();
     this.#settings.cancelled(this);
-    this.#requests.cancel(this.sessionId);
+    this.#requests.cancel(this.sessionId, meta);
     // what the agent reports of them later replaces it (C26, C27)
     for (const toolCallId of this.toolCalls.openCalls())
       this.update({ sessionUpdate: "tool_call_update", toolCallId, status: "cancelled" });
   }
 
   #acceptQuestions(): void {
-    if (!this.#prompts.some(({ isSent }) => isSent)) this.questions.accept();
+    if (!this.#prompts.hasSent) this.questions.accept();
   }
 
   #recordOutcome({ messageId }: OpenPrompt, outcome: PromptResult): void {
@@ -387,13 +391,9 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   #remove(prompt: OpenPrompt): void {
-    this.#prompts = this.#prompts.filter((each) => each !== prompt);
+    this.#prompts.remove(prompt);
     this.#queue.withdraw(prompt);
     prompt.ended.resolve(undefined);
     this.#acceptQuestions();
-  }
-
-  #find(number: number): OpenPrompt | undefined {
-    return this.#prompts.find((prompt) => prompt.number === number);
   }
 }

@@ -9,14 +9,22 @@ import type {
   WireCall,
 } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
+import { MessageNames } from "../../edition/message-names.ts";
 import type { Edition } from "../../edition/negotiate.ts";
-import { listingFromWire } from "../../edition/wire-fields.ts";
+import {
+  authStatusFromWire,
+  listingFromWire,
+  metaOf,
+  sessionStatusFromWire,
+  withMeta,
+} from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
-import type { AuthMethod, Implementation, SystemPrompt } from "../../model/content.ts";
+import type { AuthStatus, Provider, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
+import type { AuthMethod, Implementation, Meta, SystemPrompt } from "../../model/content.ts";
 import { completeServers } from "../../model/outgoing.ts";
-import type { UnstableFeature, UnstableFeatures } from "../../validation/unstable-features.ts";
+import { lists, type UnstableFeature, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { abortable, abortError } from "./abortable.ts";
 import { checkAbsolute } from "./absolute-path.ts";
 import type {
@@ -30,8 +38,9 @@ import type {
 import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
 import type { ClientWire } from "./client-wire.ts";
-import { ConnectedSession, type OpenSessionSettings } from "./connected-session.ts";
-import type { ClientSession } from "./session/client-session.ts";
+import { ConnectedSession } from "./connected-session.ts";
+import type { CallResult, ClientSession, SessionListener } from "./session/client-session.ts";
+import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { unreadLimits } from "./session/unread-updates.ts";
 import { SessionRequests } from "./session-requests.ts";
 
@@ -53,6 +62,10 @@ export class LiveClientConnection implements ClientConnection {
   readonly #requests: SessionRequests;
   readonly #settings: OpenSessionSettings;
   readonly #unstable: UnstableFeatures;
+  /** The providers that the agent listed as required. */
+  #required: readonly string[] = [];
+  /** Also of sessions that were closed: one that is opened again has the same messages. */
+  readonly #names = new Map<string, MessageNames>();
 
   constructor(
     { wire, dispatch, edition, introduction }: ClientConnectionParts,
@@ -81,6 +94,10 @@ export class LiveClientConnection implements ClientConnection {
 
   get capabilities(): AgentCapabilities {
     return this.#introduction.capabilities;
+  }
+
+  get _meta(): Meta | undefined {
+    return this.#introduction._meta;
   }
 
   get authMethods(): readonly AuthMethod[] {
@@ -123,17 +140,52 @@ export class LiveClientConnection implements ClientConnection {
   async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
     this.#needs(this.capabilities.list, "list sessions");
     if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
-    return listingFromWire(await this.#call("session/list", query, { signal, sent }));
+    if (query.archived !== undefined)
+      this.#needs(this.capabilities.archive, "list archived sessions", "archive");
+    const answer = await this.#call("session/list", optional(query), { signal, sent });
+    return listingFromWire(answer, { hasArchive: lists(this.#unstable, "archive") });
   }
 
-  async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<void> {
+  async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<CallResult> {
     this.#needs(this.capabilities.delete, "delete sessions");
     // also when the answer comes after an abort
-    const receive = () => this.#dispatch.end(sessionId);
-    await this.#call("session/delete", { sessionId }, { ...options, receive });
+    const receive = (result: object) => {
+      this.#dispatch.end(sessionId);
+      return metaOf(result);
+    };
+    const { _meta, ...rest } = options;
+    return this.#call("session/delete", { sessionId, ...withMeta(_meta) }, { ...rest, receive });
   }
 
-  async login(methodId: string, options: CallOptions & SentHook = {}): Promise<void> {
+  async archiveSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<CallResult> {
+    this.#needs(this.capabilities.archive, "archive sessions", "archive");
+    // the agent has closed it, also when the answer comes after an abort
+    const receive = (result: object) => {
+      this.#dispatch.end(sessionId);
+      return metaOf(result);
+    };
+    return this.#call("session/archive", { sessionId, ...withMeta(options._meta) }, { ...options, receive });
+  }
+
+  async unarchiveSession(sessionId: string, options: CallOptions = {}): Promise<CallResult> {
+    this.#needs(this.capabilities.archive, "archive sessions", "archive");
+    const params = { sessionId, ...withMeta(options._meta) };
+    return metaOf(await this.#call("session/unarchive", params, options));
+  }
+
+  async sessionStatus(sessionId: string, options: CallOptions = {}): Promise<SessionStatus> {
+    this.#needs(this.capabilities.sessionStatus, "report the status of sessions", "session_status");
+    const params = { sessionId, ...withMeta(options._meta) };
+    return sessionStatusFromWire(await this.#call("session/status", params, options));
+  }
+
+  async setSessionTitle(sessionId: string, title: string, options: CallOptions = {}): Promise<string> {
+    return abortable(options.signal, "session/set_title", () =>
+      this.#requests.setTitle(sessionId, title, options),
+    );
+  }
+
+  async login(methodId: string, options: CallOptions & SentHook = {}): Promise<CallResult> {
     const method = this.authMethods.find((each) => each.methodId === methodId);
     if (method === undefined) {
       const known = this.authMethods.map((each) => String(each.methodId)).join(", ");
@@ -145,14 +197,55 @@ export class LiveClientConnection implements ClientConnection {
         `login: ${methodId} is a terminal login: run the agent's program with its arguments, then connect again`,
       );
     }
-    const { method: name, params } = this.#edition.login(methodId);
-    await this.#call(name, params, options);
+    const { method: name, params } = this.#edition.login(methodId, options._meta);
+    return metaOf(await this.#call(name, params, options));
   }
 
-  async logout(options: CallOptions & SentHook = {}): Promise<void> {
+  async logout(options: CallOptions & SentHook = {}): Promise<CallResult> {
     this.#needs(this.capabilities.logout, "log out");
-    const { method, params } = this.#edition.logout();
-    await this.#call(method, params, options);
+    const { method, params } = this.#edition.logout(options._meta);
+    return metaOf(await this.#call(method, params, options));
+  }
+
+  async authStatus(options: CallOptions = {}): Promise<AuthStatus> {
+    this.#needs(this.capabilities.authStatus, "report its login", "auth_status");
+    return authStatusFromWire(await this.#call("auth/status", withMeta(options._meta), options));
+  }
+
+  onAuthStatus(listener: SessionListener<AuthStatus>): () => void {
+    return this.#dispatch.onAuthStatus((status) => listener(authStatusFromWire(status)));
+  }
+
+  async listProviders(options: CallOptions = {}): Promise<readonly Provider[]> {
+    this.#needs(this.capabilities.providers, "let clients configure providers", "providers");
+    const answer = await this.#call("providers/list", withMeta(options._meta), options);
+    const { providers } = answer as { providers: readonly Provider[] }; // validated by the method's row
+    this.#required = providers.filter(({ required }) => required).map(({ providerId }) => providerId);
+    return providers;
+  }
+
+  async setProvider(setting: ProviderSetting, options: CallOptions = {}): Promise<CallResult> {
+    this.#needs(this.capabilities.providers, "let clients configure providers", "providers");
+    const params = { ...setting, ...withMeta(options._meta ?? setting._meta) };
+    return metaOf(await this.#call("providers/set", params, options));
+  }
+
+  async disableProvider(providerId: string, options: CallOptions = {}): Promise<CallResult> {
+    this.#needs(this.capabilities.providers, "let clients configure providers", "providers");
+    if (this.#required.includes(providerId))
+      throw new TypeError(`disableProvider: the agent requires ${providerId}; use setProvider to change it`);
+    const params = { providerId, ...withMeta(options._meta) };
+    return metaOf(await this.#call("providers/disable", params, options));
+  }
+
+  /** For a relay: a request of the protocol, with its decoded answer. */
+  call(method: string, params: object, options: SentHook): Promise<object> {
+    return this.#wire.request(method, params, options);
+  }
+
+  /** For a relay: the agent has closed the session for another reason. */
+  forget(sessionId: string): void {
+    this.#dispatch.end(sessionId);
   }
 
   request(
@@ -181,12 +274,17 @@ export class LiveClientConnection implements ClientConnection {
   #call<Result = object>(
     method: string,
     params: unknown,
-    options: {
+    {
+      signal,
+      receive,
+      sent,
+    }: {
       readonly signal?: AbortSignal | undefined;
       readonly receive?: (result: object) => Result;
     } & SentHook,
   ): Promise<Result> {
-    return abortable(options.signal, method, () => this.#wire.request(method, params, options));
+    const options = { sent, signal, ...optional({ receive }) };
+    return abortable(signal, method, () => this.#wire.request(method, params, options));
   }
 
   /** Sends a request whose answer names a session, and installs it before any later message is handled. */
@@ -245,12 +343,18 @@ export class LiveClientConnection implements ClientConnection {
         setup,
         roots,
         this.#requests,
-        this.#edition.session(this.#unstable),
+        this.#edition.session(this.#unstable, this.#namesOf(setup.sessionId)),
         this.#settings,
       );
     session.events.listen(onUpdate, onEntry);
     if (known === undefined) this.#dispatch.install(session);
     return session;
+  }
+
+  #namesOf(sessionId: string): MessageNames {
+    const names = this.#names.get(sessionId) ?? new MessageNames();
+    this.#names.set(sessionId, names);
+    return names;
   }
 
   #activation(method: string, options: SessionOptions): Activation {

@@ -1,6 +1,6 @@
 // Keeps updates of unknown sessions while an answer that may name their session is awaited.
 
-import type { Log } from "../../jsonrpc/connection-options.ts";
+import type { DroppedUpdates } from "./dropped-updates.ts";
 
 const maxUpdates = 1_024;
 const maxChars = 8 * 1024 * 1024;
@@ -15,13 +15,10 @@ export class OrphanUpdates {
   #kept: Orphan[] = [];
   #chars = 0;
   #awaited = 0;
-  readonly #log: Log;
-  #overflowed = false;
-  /** Updates for sessions that were never named. */
-  dropped = 0;
+  readonly #dropped: DroppedUpdates;
 
-  constructor(log: Log) {
-    this.#log = log;
+  constructor(dropped: DroppedUpdates) {
+    this.#dropped = dropped;
   }
 
   /** While the work runs, an answer may name a new session. */
@@ -35,17 +32,13 @@ export class OrphanUpdates {
   }
 
   add(sessionId: string, update: object, chars: number): void {
-    if (this.#awaited === 0) {
-      this.dropped++;
-      return;
-    }
+    if (this.#awaited === 0) return this.#drop(sessionId, update);
     this.#kept.push({ sessionId, update, chars });
     this.#chars += chars;
     while (this.#kept.length > maxUpdates || this.#chars > maxChars) {
-      this.#chars -= this.#kept.shift()?.chars ?? 0;
-      this.dropped++;
-      if (!this.#overflowed) this.#log("warn", "updates of unknown sessions were dropped", {});
-      this.#overflowed = true;
+      const oldest = this.#kept.shift();
+      this.#chars -= oldest?.chars ?? 0;
+      if (oldest !== undefined) this.#drop(oldest.sessionId, oldest.update);
     }
   }
 
@@ -58,8 +51,13 @@ export class OrphanUpdates {
   }
 
   #forget(): void {
-    this.dropped += this.#kept.length;
+    for (const { sessionId, update } of this.#kept) this.#drop(sessionId, update);
     this.#kept = [];
     this.#chars = 0;
+  }
+
+  #drop(sessionId: string, update: object): void {
+    const { sessionUpdate } = update as { sessionUpdate?: unknown };
+    this.#dropped.note("orphan", { sessionId, sessionUpdate });
   }
 }

@@ -46,7 +46,9 @@ function formsOnly(
   return connectWith(transport, definition, (connection) => connection.request("initialize", offer), {
     elicitationModes,
     otherRequest: () => assert.fail("no other request comes"),
+    authStatusUpdated: () => undefined,
     otherNotification: () => assert.fail("no other notification comes"),
+    updateDropped: () => assert.fail("nothing is dropped"),
   });
 }
 

@@ -3,10 +3,19 @@
 import { isObject } from "../../base/objects.ts";
 import type { AgentCapabilities } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
+import {
+  type SteeringOutcome,
+  steeringKey,
+  steeringMethod,
+  steeringOutcome,
+} from "../../edition/vendor-extensions.ts";
+import { metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
+import type { CallOptions } from "./client-connection.ts";
 import type { ClientWire } from "./client-wire.ts";
+import type { CallResult } from "./session/client-session.ts";
 
 export class SessionRequests {
   readonly #wire: ClientWire;
@@ -52,38 +61,74 @@ export class SessionRequests {
     await this.#wire.request("session/prompt", params, { signal, receive: answered });
   }
 
-  cancel(sessionId: string): void {
-    void this.#wire.notify("session/cancel", { sessionId });
+  get canSteer(): boolean {
+    return this.#features.steer;
   }
 
-  async cancelToolCall(sessionId: string, toolCallId: string): Promise<void> {
-    await this.#wire.request("tool_call/cancel", { sessionId, toolCallId });
+  /** Gives a message to the work that runs. `answered` is called as for `prompt`, with what became of it. */
+  async steer(
+    sessionId: string,
+    { content, meta }: { readonly content: readonly ContentBlock[]; readonly meta: Meta | undefined },
+    signal: AbortSignal,
+    answered: (outcome: SteeringOutcome) => void,
+  ): Promise<void> {
+    // nothing may run by the time that the agent reads it: the message is then still ours to send
+    const _meta = { ...meta, [steeringKey]: { idleBehavior: "promptRequired" } };
+    const receive = (result: unknown) => answered(steeringOutcome(result));
+    await this.#wire.extension(
+      steeringMethod,
+      { sessionId, prompt: [...content], _meta },
+      { signal, receive },
+    );
   }
 
-  async cancelTerminal(sessionId: string, terminalId: string): Promise<void> {
-    await this.#wire.request("terminal/cancel", { sessionId, terminalId });
+  async setTitle(sessionId: string, title: string, { signal, _meta }: CallOptions = {}): Promise<string> {
+    if (!this.#features.setTitle)
+      throw new TypeError(
+        'this agent does not let clients set titles; it is unstable: both sides need unstable: ["session_title"]',
+      );
+    const params = { sessionId, title, ...withMeta(_meta) };
+    const answer = await this.#wire.request("session/set_title", params, { signal });
+    return (answer as { title: string }).title; // validated by the method's row
+  }
+
+  cancel(sessionId: string, meta: Meta | undefined): void {
+    void this.#wire.notify("session/cancel", { sessionId, ...withMeta(meta) });
+  }
+
+  async cancelToolCall(sessionId: string, toolCallId: string, meta: Meta | undefined): Promise<CallResult> {
+    return metaOf(await this.#wire.request("tool_call/cancel", { sessionId, toolCallId, ...withMeta(meta) }));
+  }
+
+  async cancelTerminal(sessionId: string, terminalId: string, meta: Meta | undefined): Promise<CallResult> {
+    return metaOf(await this.#wire.request("terminal/cancel", { sessionId, terminalId, ...withMeta(meta) }));
   }
 
   /** `answered` is called as for `prompt`, with the list of options where the answer has one. */
   async setOption(
     sessionId: string,
     option: SessionConfigOption,
-    value: string | boolean,
+    { value, meta }: { readonly value: string | boolean; readonly meta: Meta | undefined },
     answered: (options: readonly SessionConfigOption[] | undefined) => void,
-  ): Promise<void> {
-    const { method, params } = this.#edition.setOption(sessionId, option, value);
-    const receive = (result: object) => answered(this.#edition.optionsAfter(method, result));
-    await this.#wire.request(method, params, { receive });
+  ): Promise<CallResult> {
+    const { method, params } = this.#edition.setOption(sessionId, option, value, meta);
+    const receive = (result: object): CallResult => {
+      answered(this.#edition.optionsAfter(method, result));
+      return metaOf(result);
+    };
+    return this.#wire.request(method, params, { receive });
   }
 
-  /** False when the agent cannot close sessions. */
-  async close(sessionId: string): Promise<boolean> {
-    if (!this.#features.close) return false;
-    await this.#wire.request("session/close", { sessionId }).catch((error: unknown) => {
+  /** Undefined when the agent cannot close sessions. */
+  async close(sessionId: string, meta?: Meta): Promise<CallResult | undefined> {
+    if (!this.#features.close) return undefined;
+    try {
+      return metaOf(await this.#wire.request("session/close", { sessionId, ...withMeta(meta) }));
+    } catch (error) {
       // a session that the agent does not know is closed (C59)
       const isUnknown = error instanceof RequestError && /^(?:session_)?not_found$/.test(error.kind);
       if (!isUnknown) throw error;
-    });
-    return true;
+      return {};
+    }
   }
 }

@@ -1,8 +1,9 @@
 // Serves the files and terminals of one session to a v1 agent.
 
+import { exceedsJsonBytes, lastJsonBytes } from "../../base/json-size.ts";
 import type { ServiceOp } from "../../edition/client-edition.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
-import type { ClientFiles, TerminalHandle, Terminals } from "../../model/services.ts";
+import type { ClientFiles, TerminalHandle, TerminalSnapshot, Terminals } from "../../model/services.ts";
 import type { AskedSession, Permit } from "./policy/permissions.ts";
 import type { ClientSession } from "./session/client-session.ts";
 
@@ -65,7 +66,9 @@ export class SessionServices {
         const { op: _, path, ...options } = op;
         const files = offered(this.#files, "files");
         if (files.readText === undefined) throw missing(noMethod.read);
-        return { content: await files.readText(path, { ...options, signal }) };
+        const content = await files.readText(path, { ...options, signal });
+        if (typeof content === "string" && exceedsJsonBytes(content, maxTextBytes)) throw tooMuchText(path);
+        return { content };
       }
       case "write": {
         const { op: _, path, content, ...options } = op;
@@ -86,7 +89,7 @@ export class SessionServices {
         return { terminalId: terminal.terminalId };
       }
       case "output":
-        return { ...(await this.#find(op.terminalId).output()) };
+        return fitting(await this.#find(op.terminalId).output());
       case "wait":
         return { ...(await this.#find(op.terminalId).waitForExit({ signal })) };
       case "kill":
@@ -118,6 +121,21 @@ export class SessionServices {
       data,
     });
   }
+}
+
+/** Bytes of a file or of a terminal's output in one answer, as JSON: well below the limit of a message. */
+const maxTextBytes = 24 * 1024 * 1024;
+
+function tooMuchText(path: string): RequestError {
+  const message = `${argumentText(path)}: its text takes more than ${maxTextBytes} bytes as JSON; read fewer lines of it with line and limit`;
+  return new RequestError("limit_exceeded", message, { data: { reason: "limit_exceeded", file: path } });
+}
+
+/** Drops the oldest output of what is too large for an answer. */
+function fitting(snapshot: TerminalSnapshot): object {
+  const { output } = snapshot;
+  if (typeof output !== "string" || !exceedsJsonBytes(output, maxTextBytes)) return { ...snapshot };
+  return { ...snapshot, output: lastJsonBytes(output, maxTextBytes), truncated: true };
 }
 
 const noMethod = { read: "files to read", write: "files to write" };

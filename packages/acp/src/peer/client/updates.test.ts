@@ -143,7 +143,7 @@ test("G6 what comes before its session is named is bounded too, and the log says
   assert.match(said(updates), / 1499 $/);
   assert.ok(updates.length <= 1_024);
   assert.ok(agent.counters.orphanUpdates >= 476);
-  assert.equal(log.filter((line) => line.includes("unknown sessions")).length, 1);
+  assert.equal(log.filter((line) => line.includes("unknown session")).length, 1);
 });
 
 test("N119 updates for a session that nobody knows are dropped, and the connection lives", async () => {
@@ -392,4 +392,81 @@ test("legacy models are an option, and choosing one sends session/set_model", as
     session.configOptions.map((option) => (option as { currentValue: string }).currentValue),
     ["code", "big"],
   );
+});
+
+test("a field that the protocol does not have is read where the agent wrote it", async () => {
+  for (const version of [1, 2] as const) {
+    const { agent, peer } = await withScriptedAgent(version, {});
+    const updates = listen(await agent.newSession(place));
+    const entry = { content: "x", priority: "low", status: "pending", owner: "me" };
+    peer.update("s1", { ...chunk("hello", "m"), timestamp: 7 });
+    peer.update(
+      "s1",
+      version === 1
+        ? { sessionUpdate: "plan", entries: [entry], timestamp: 8 }
+        : {
+            sessionUpdate: "plan_update",
+            plan: { type: "items", planId: "p", entries: [entry] },
+            timestamp: 8,
+          },
+    );
+    await quiet();
+    assert.deepEqual(
+      updates.map((update) => (update as { timestamp?: number }).timestamp),
+      [7, 8],
+    );
+    assert.match(JSON.stringify(updates[1]), /"owner":"me"/);
+  }
+});
+
+test("messages without an id get one on version 2, and the log says it once", async () => {
+  const { agent, peer, log } = await withScriptedAgent(2, {});
+  const updates = listen(await agent.newSession(place));
+  for (const words of ["a", "b"]) peer.update("s1", chunk(words));
+  peer.update("s1", { sessionUpdate: "tool_call_update", toolCallId: "t", title: "T" });
+  peer.update("s1", chunk("c"));
+  await quiet();
+  assert.equal(said(updates), "abc");
+  const [first, second, third] = updates.flatMap((update) =>
+    "messageId" in update ? [update.messageId] : [],
+  );
+  assert.ok(first);
+  assert.equal(second, first);
+  assert.notEqual(third, first);
+  assert.equal(agent.counters.repairedUpdates, 3);
+  assert.equal(log.filter((line) => line.includes("repaired an update")).length, 1);
+  await agent.close();
+  assert.ok(log.some((line) => line.includes("repaired an update that is not valid: 3 times")));
+});
+
+test("updates that cannot be read are dropped and counted, and the log has the first and the count", async () => {
+  for (const version of [1, 2] as const) {
+    const { agent, peer, log } = await withScriptedAgent(version, {});
+    await agent.newSession(place);
+    for (let i = 0; i < 5; i++) peer.update("s1", { sessionUpdate: "tool_call_update", title: "no id" });
+    await quiet();
+    assert.equal(agent.counters.invalidUpdates, 5);
+    assert.equal(log.filter((line) => line.includes("dropped an update")).length, 1);
+    await agent.close();
+    assert.ok(log.some((line) => line.includes("dropped an update that is not valid: 5 times")));
+  }
+});
+
+test("updates right behind the answer of a turn reach the listeners of the session (v1)", async () => {
+  const { agent, peer } = await withScriptedAgent(1, {
+    "session/prompt": (_, request) => {
+      request.afterReply(() => {
+        peer.update("s1", chunk("two"));
+        peer.update("s1", { sessionUpdate: "tool_call", toolCallId: "t", title: "T" });
+      });
+      peer.update("s1", chunk("one "));
+      return { stopReason: "end_turn" };
+    },
+  });
+  const session = await agent.newSession(place);
+  const updates = listen(session);
+  await session.prompt("x").result;
+  await quiet();
+  assert.equal(said(updates), "one two");
+  assert.equal(updates.at(-1)?.sessionUpdate, "tool_call_update");
 });

@@ -110,6 +110,98 @@ test(
   },
 );
 
+for (const status of [403, 404]) {
+  for (const stream of ["", "s1"]) {
+    const where = stream === "" ? "the connection" : "the session";
+    test(
+      `a server that says ${status} to a session's stream until it is loaded gets the load first, and no update is lost: answered on the stream of ${where} (H10)`,
+      patience,
+      async (t) => {
+        const got: unknown[] = [];
+        let isLoaded = false;
+        const { server, connection } = await connected(
+          t,
+          {
+            answer({ method, headers }, response) {
+              const isEarly = method === "GET" && headers["acp-session-id"] === "s1" && !isLoaded;
+              if (isEarly) response.writeHead(status).end();
+              return isEarly;
+            },
+            message(message, far) {
+              if (message.method === "session/load") {
+                isLoaded = true;
+                for (const n of [1, 2, 3])
+                  far.event(
+                    `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","n":${n}}}`,
+                    "s1",
+                  );
+                far.reply(message, {}, stream);
+              } else if (message.method !== undefined) far.reply(message, {}, message.params?.sessionId);
+            },
+          },
+          {
+            notification(_method, params) {
+              got.push((params as { n: number }).n);
+              return undefined;
+            },
+          },
+        );
+        await connection.request("initialize", {});
+        await connection.request("session/load", { sessionId: "s1" });
+        assert.deepEqual(got, [1, 2, 3]);
+        await connection.request("session/prompt", { sessionId: "s1" });
+        const posts = server.seen.filter(({ body }) => body.includes("session/load"));
+        assert.equal(posts.length, 1);
+      },
+    );
+  }
+
+  test(
+    `a load that a server refuses with ${status}, stream and message, is refused once, and the connection goes on (H10)`,
+    patience,
+    async (t) => {
+      const { connection } = await connected(t, {
+        answer({ headers }, response) {
+          const isOurs = headers["acp-session-id"] === "s1";
+          if (isOurs) response.writeHead(status).end();
+          return isOurs;
+        },
+        message: (message, far) => far.reply(message, "here"),
+      });
+      await connection.request("initialize", {});
+      const refused = connection.request("session/load", { sessionId: "s1" });
+      await assert.rejects(refused, { name: "RequestError", code: status === 404 ? -32002 : -32060 });
+      assert.equal(await connection.request("other", {}), "here");
+    },
+  );
+}
+
+test(
+  "a server that repeats ids as strings is understood, and its new sessions are read (H13, N057)",
+  patience,
+  async (t) => {
+    const seen = Promise.withResolvers<string>();
+    const { connection } = await connected(
+      t,
+      {
+        message(message, far) {
+          far.reply({ id: String(message.id) }, { sessionId: "s1" });
+          far.event('{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1"}}', "s1");
+        },
+      },
+      {
+        notification(method) {
+          seen.resolve(method);
+          return undefined;
+        },
+      },
+    );
+    await connection.request("initialize", {});
+    assert.deepEqual(await connection.request("session/new", {}), { sessionId: "s1" });
+    assert.equal(await seen.promise, "session/update");
+  },
+);
+
 test("the answer to an agent's question names the session of the question (H8)", patience, async (t) => {
   const { server, connection } = await connected(
     t,
@@ -160,7 +252,7 @@ test(
         message(message, far) {
           // the answer goes ahead on the stream of the connection; the history comes when the other stream is read
           if (message.method === "session/load") far.reply(message, {});
-          else if (message.method === "_parley/settled") {
+          else if (message.method === "_parley.dev/settled") {
             for (const n of [1, 2, 3]) {
               far.event(
                 `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","n":${n}}}`,

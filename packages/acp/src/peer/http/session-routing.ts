@@ -28,7 +28,7 @@ const maxQuestions = 65_536;
 /** An agent that does not answer at all is not waited for longer than this. */
 const settleMs = 10_000;
 /** An agent answers that it knows no such method, which is all that is wanted. */
-const settleMethod = "_parley/settled";
+const settleMethod = "_parley.dev/settled";
 
 export class SessionRouting implements HttpRouting {
   /** The agent's requests that are about a session, by id: our answer has to name it. */
@@ -57,6 +57,17 @@ export class SessionRouting implements HttpRouting {
     return session;
   }
 
+  takesUp(message: object): boolean {
+    const { method }: Envelope = message;
+    return attaches.has(method);
+  }
+
+  isTakingUp(session: string): boolean {
+    for (const asked of this.#asked.values())
+      if (asked.session === session && attaches.has(asked.method)) return true;
+    return false;
+  }
+
   received(value: unknown, text: string, from: string | undefined, connection: HttpConnection): void {
     const message: Envelope = typeof value === "object" && value !== null ? value : {};
     if (message.id === undefined || message.id === null) return connection.deliver(value, text);
@@ -68,8 +79,7 @@ export class SessionRouting implements HttpRouting {
     }
     const settled = this.#settling.get(key);
     if (settled !== undefined) return settled();
-    const asked = this.#asked.get(key);
-    this.#asked.delete(key);
+    const asked = this.#takeAsked(message.id);
     if (asked === undefined) return connection.deliver(value, text);
     const deliver = () => connection.deliver(value, text);
     if (message.error === undefined) this.#succeeded(asked, message.result, from, connection, deliver);
@@ -91,8 +101,7 @@ export class SessionRouting implements HttpRouting {
     if (isRequest(message)) {
       const key = keyOf(id);
       const settled = this.#settling.get(key);
-      const asked = this.#asked.get(key);
-      this.#asked.delete(key);
+      const asked = this.#takeAsked(id);
       if (settled !== undefined) settled();
       else deliverOwn(connection, answerTo(id, failure));
       if (asked !== undefined) this.#failed(asked, connection, () => undefined);
@@ -105,6 +114,14 @@ export class SessionRouting implements HttpRouting {
     if (session !== undefined) this.#questions.set(keyOf(id), session);
     connection.send(answerTo(id, failure));
     return true;
+  }
+
+  #takeAsked(id: unknown): Asked | undefined {
+    // a server may repeat the id as a string
+    const key = [keyOf(id), String(id)].find((each) => this.#asked.has(each)) ?? "";
+    const asked = this.#asked.get(key);
+    this.#asked.delete(key);
+    return asked;
   }
 
   #succeeded(

@@ -1,9 +1,10 @@
 // Builds the `initialize` that a relay sends to an agent whose version is not known yet.
 
-import { optional } from "../../base/objects.ts";
+import { isObject, optional } from "../../base/objects.ts";
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
+import { partsMetaFromV1, partsMetaOf } from "../../edition/capability-meta.ts";
 import { initializeParams, type ProtocolVersion } from "../../edition/negotiate.ts";
-import type { Implementation } from "../../model/content.ts";
+import type { Implementation, Meta } from "../../model/content.ts";
 
 /** The params of an `initialize`, as they came. */
 export type InitializeParams = Readonly<Record<string, unknown>>;
@@ -18,7 +19,7 @@ export function offers(
   { passesEither }: { readonly passesEither: boolean },
 ): object[] {
   const features = passedOn(params, version);
-  const other = initializeParams({ info: infoOf(params), features, meta: undefined }, [
+  const other = initializeParams({ info: infoOf(params), features, meta: objectMeta(params)._meta }, [
     version === 1 ? 2 : 1,
   ]);
   // an agent of the client's version must get the client's own params; the other half is ours: files and
@@ -37,6 +38,7 @@ export function infoOf({ info, clientInfo }: InitializeParams): {
   name: string;
   version: string;
   title?: string;
+  _meta?: Meta;
 } {
   const given = (info ?? clientInfo) as Partial<Implementation> | undefined;
   const { name = "unknown", version = "unknown", title } = given ?? {};
@@ -44,13 +46,25 @@ export function infoOf({ info, clientInfo }: InitializeParams): {
     name: String(name),
     version: String(version),
     ...optional({ title: title == null ? undefined : String(title) }),
+    ...objectMeta(given),
   };
+}
+
+/** `_meta` of what has not been validated. */
+function objectMeta(value: unknown): { _meta?: Meta } {
+  const meta: unknown = isObject(value) ? value["_meta"] : undefined;
+  return isObject(meta) ? { _meta: meta } : {};
 }
 
 /** The features of a client that an agent of the other version can use through the relay. Values that make no sense count as absent. */
 export function passedOn(params: InitializeParams, version: ProtocolVersion): ClientCapabilities {
   const can = (version === 1 ? params.clientCapabilities : params.capabilities) as
-    | { auth?: { terminal?: unknown }; elicitation?: { form?: unknown; url?: unknown } }
+    | {
+        auth?: { terminal?: unknown };
+        elicitation?: { form?: unknown; url?: unknown };
+        plan?: unknown;
+        subagents?: unknown;
+      }
     | null
     | undefined;
   const has = (value: unknown): boolean => value === true || (typeof value === "object" && value !== null);
@@ -64,6 +78,12 @@ export function passedOn(params: InitializeParams, version: ProtocolVersion): Cl
     booleanOptions: true,
     notices: true,
     compaction: true,
+    // version 2 has no word for these: its clients show them, or ignore what they do not know
+    plans: version === 2 || has(can?.plan),
+    subagents: version === 2 || has(can?.subagents),
+    terminalOutput: true,
+    ...objectMeta(can),
+    ...(isObject(can) ? (version === 1 ? partsMetaFromV1(can) : partsMetaOf(can)) : {}),
   };
 }
 

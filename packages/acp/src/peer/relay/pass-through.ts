@@ -2,8 +2,8 @@
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
-import { errorCodes } from "../../jsonrpc/error-kinds.ts";
-import type { EndReason, Sink } from "../../jsonrpc/transport.ts";
+import type { EndReason, Fault, Sink } from "../../jsonrpc/transport.ts";
+import { refusalOf } from "../../jsonrpc/unread-frame.ts";
 import type { Splice } from "./splice.ts";
 
 /** How long an agent may be silent after the client's end of input before it is closed. */
@@ -36,9 +36,10 @@ class Passage {
     client.read({
       message: (value, text) => this.#fromClient(agent.send(value as object, text)), // an object or an array
       idle: () => undefined,
-      reject: () => {
-        const error = { code: errorCodes.parse_error, message: "this is not JSON" };
-        client.send({ jsonrpc: "2.0", id: null, error });
+      reject: (fault) => {
+        const { to, message } = refusalOf(fault);
+        if (to === "sender") client.send(message);
+        else agent.send(message);
       },
       drain: () => agent.resume(),
       end: (reason) => this.#clientEnds(reason),
@@ -46,7 +47,7 @@ class Passage {
     agent.read({
       message: (value, text) => this.#fromAgent(client.send(value as object, text)),
       idle: () => undefined,
-      reject: ({ head }) => this.#log("warn", "skipped what the agent printed", { head: head.slice(0, 200) }),
+      reject: (fault) => this.#unreadOfAgent(fault),
       drain: () => client.resume(),
       end: (reason) => this.#end(this.#clientEnded ?? reason),
     } satisfies Sink);
@@ -60,6 +61,18 @@ class Passage {
     if (ofClient === undefined || ofAgent === undefined) return;
     ofClient.receive((lines) => this.#fromClient(ofAgent.send(lines)));
     ofAgent.receive((lines) => this.#fromAgent(ofClient.send(lines)));
+  }
+
+  /** An agent may print anything; but whoever waits for an answer gets one. */
+  #unreadOfAgent(fault: Fault): void {
+    const { to, message } = refusalOf(fault);
+    this.#log("warn", "skipped what the agent printed", {
+      kind: fault.kind,
+      bytes: fault.bytes,
+      head: fault.head.slice(0, 200),
+    });
+    if (to === "receiver") this.#client.send(message);
+    else if ("id" in message && message.id !== null) this.#agent.send(message);
   }
 
   #fromClient(hasRoom: boolean): void {

@@ -1,5 +1,6 @@
 // Answers a client with the sessions of an agent of another version.
 
+import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
 import type {
   Activation,
@@ -10,19 +11,21 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
+import { steeringMethod } from "../../edition/vendor-extensions.ts";
+import { metaOf } from "../../edition/wire-fields.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestId } from "../../jsonrpc/message-id.ts";
 import type { SentHook } from "../../jsonrpc/pending-requests.ts";
-import type { SessionConfigOption } from "../../model/content.ts";
+import type { ArchiveFilter, SessionStatus } from "../../model/agent-status.ts";
+import type { Meta, SessionConfigOption } from "../../model/content.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
 import type { SessionOptions } from "../client/client-connection.ts";
 import type { LiveClientConnection } from "../client/live-client-connection.ts";
 import type { ClientSession } from "../client/session/client-session.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
-
-const none: AgentOpResult = { kind: "none" };
+import { type UnchangedOp, unchangedCall } from "./unchanged-calls.ts";
 
 export class RelayHost implements AgentHost {
   readonly #relay: RelayContext;
@@ -41,7 +44,7 @@ export class RelayHost implements AgentHost {
   }
 
   introduce(client: Introduction<ClientCapabilities>): AgentIntroduction {
-    const { info, capabilities: features, authMethods } = this.#agent;
+    const { info, capabilities: features, authMethods, _meta } = this.#agent;
     return {
       info,
       // the relay supplies what version 2 promises and an agent of version 1 may lack
@@ -49,8 +52,12 @@ export class RelayHost implements AgentHost {
       authMethods: authMethods.filter(
         (method) => method.type !== "terminal" || client.capabilities.terminalAuth,
       ),
-      _meta: features._meta,
+      ...optional({ _meta }),
     };
+  }
+
+  introductionLost(what: string): void {
+    this.#relay.options.log?.("warn", "lost in translation", { lost: [what] });
   }
 
   readonly optionsOf = (sessionId: string): readonly SessionConfigOption[] =>
@@ -72,11 +79,16 @@ export class RelayHost implements AgentHost {
     return this.#known(op.sessionId).prompt(op, request.signal);
   }
 
-  cancel(sessionId: string): void {
-    this.#sessions.get(sessionId)?.cancel();
+  cancel(sessionId: string, meta: Meta | undefined): void {
+    this.#sessions.get(sessionId)?.cancel(meta);
   }
 
   async extensionRequested(method: string, params: unknown, request: IncomingRequest): Promise<unknown> {
+    // to an agent of version 2 a message for running work is another prompt
+    if (method === steeringMethod && this.#agent.edition !== "v1") {
+      const op = this.#relay.wire.promptOp(params);
+      return this.#known(op.sessionId).steer(op, request.signal);
+    }
     try {
       const { signal } = request;
       return await this.#origins.run(request.id, (sent) =>
@@ -97,6 +109,7 @@ export class RelayHost implements AgentHost {
   }
 
   close(): Promise<void> {
+    for (const [sessionId, { losses }] of this.#sessions) losses.summarise(sessionId);
     return this.#toolbox.close();
   }
 
@@ -104,47 +117,80 @@ export class RelayHost implements AgentHost {
     const agent = this.#agent;
     const run = <Result>(work: (sent: (id: number) => void) => Promise<Result>) =>
       this.#origins.run(request.id, work);
+    const meta = metaOf(op);
     switch (op.op) {
       case "login":
         // the client has run a terminal login itself: there is nothing to ask the agent
-        if (agent.authMethods.find(({ methodId }) => methodId === op.methodId)?.type !== "terminal")
-          await run((sent) => agent.login(op.methodId, { sent }));
-        return none;
+        if (agent.authMethods.find(({ methodId }) => methodId === op.methodId)?.type === "terminal")
+          return { kind: "none" };
+        return { kind: "none", ...(await run((sent) => agent.login(op.methodId, { sent, ...meta }))) };
       case "logout":
         if (!agent.capabilities.logout) throw new RequestError("internal_error", "this agent has no logout");
-        await run((sent) => agent.logout({ sent }));
-        return none;
+        return { kind: "none", ...(await run((sent) => agent.logout({ sent, ...meta }))) };
       case "new":
         return this.#open(request, op.activation, (place) => agent.newSession(place));
       case "fork":
-        return this.#open(request, op.activation, (place) => agent.forkSession(op.sessionId, place));
+        return this.#open(request, op.activation, (place) => agent.forkSession(op.sessionId, place), {
+          isNew: false,
+        });
       case "activate":
         return this.#activate(op, request);
       case "list": {
         const { cwd, cursor } = op;
         if (!agent.capabilities.list) return { kind: "page", page: this.#listed(cwd) };
-        const page = await run((sent) => agent.listSessions({ sent, ...optional({ cwd, cursor }) }));
+        // the agent refuses what it does not know
+        const archived = op.archived as ArchiveFilter | undefined;
+        const page = await run((sent) =>
+          agent.listSessions({ sent, ...optional({ cwd, cursor, archived }), ...meta }),
+        );
         return { kind: "page", page };
       }
-      case "close":
-        await this.#close(op.sessionId);
-        return none;
-      case "delete":
-        await run((sent) => agent.deleteSession(op.sessionId, { sent }));
+      case "archive": {
+        const archived = await this.#unchanged(op, request);
+        this.#agent.forget(op.sessionId);
         await this.#forget(op.sessionId);
-        return none;
+        return archived;
+      }
+      case "status":
+      case "unarchive":
+      case "set_title":
+      case "auth_status":
+      case "list_providers":
+      case "set_provider":
+      case "disable_provider":
+        return this.#unchanged(op, request);
+      case "close":
+        return { kind: "none", ...(await this.#close(op.sessionId, meta)) };
+      case "delete": {
+        const result = await run((sent) => agent.deleteSession(op.sessionId, { sent, ...meta }));
+        await this.#forget(op.sessionId);
+        return { kind: "none", ...result };
+      }
       case "set_option": {
         const { live } = this.#known(op.sessionId);
-        await live.setConfigOption(op.configId, op.value);
-        return { kind: "options", options: live.configOptions, client: this.#relay.wire.client.capabilities };
+        const result = await live.setConfigOption(op.configId, op.value, meta);
+        const { capabilities: client } = this.#relay.wire.client;
+        return { kind: "options", options: live.configOptions, client, ...result };
       }
       case "cancel_tool":
-        await this.#known(op.sessionId).live.cancelToolCall(op.toolCallId);
-        return none;
+        return {
+          kind: "none",
+          ...(await this.#known(op.sessionId).live.cancelToolCall(op.toolCallId, meta)),
+        };
       case "cancel_terminal":
-        await this.#known(op.sessionId).live.cancelTerminal(op.terminalId);
-        return none;
+        return {
+          kind: "none",
+          ...(await this.#known(op.sessionId).live.cancelTerminal(op.terminalId, meta)),
+        };
     }
+  }
+
+  async #unchanged(op: UnchangedOp, request: IncomingRequest): Promise<AgentOpResult> {
+    const { method, params, needs } = unchangedCall(op);
+    if (this.#agent.capabilities[needs] !== true) throw RequestError.methodNotFound(method);
+    const value = await this.#origins.run(request.id, (sent) => this.#agent.call(method, params, { sent }));
+    // as: validated by the method's row
+    return op.op === "status" ? { kind: "status", status: value as SessionStatus } : { kind: "value", value };
   }
 
   /** Updates of a new session wait until the client has its answer. */
@@ -152,14 +198,47 @@ export class RelayHost implements AgentHost {
     request: IncomingRequest,
     activation: Activation,
     open: (place: SessionOptions & SentHook) => Promise<ClientSession>,
+    { isNew } = { isNew: true },
   ): Promise<AgentOpResult> {
     const session = new RelayedSession(this.#relay, rootsOf(activation));
+    if (isNew) session.history.begin();
     const opened = await this.#openAtAgent(request, session, activation, () => session.id, open);
     request.afterReply(() => session.release());
     return opened;
   }
 
+  /** Answers for a session that is open here: its agent may refuse to open it twice. */
   async #activate(
+    op: Extract<SessionOp, { op: "activate" }>,
+    request: IncomingRequest,
+  ): Promise<AgentOpResult> {
+    const open = this.#sessions.get(op.sessionId);
+    if (open !== undefined && isSame(open.activation, op.activation)) {
+      const again = this.#again(open, op.replay);
+      if (again !== undefined) return again;
+    }
+    try {
+      return await this.#activateAtAgent(op, request);
+    } catch (error) {
+      const again =
+        error instanceof RequestError && open !== undefined && this.#sessions.get(op.sessionId) === open
+          ? this.#again(open, op.replay)
+          : undefined;
+      if (again === undefined) throw error;
+      const what = "other directories and servers for a session that is open";
+      if (!isSame(open?.activation, op.activation)) open?.losses.note(op.sessionId, [what]);
+      return again;
+    }
+  }
+
+  /** What an agent would answer for a session that is open; undefined where the history is not known here. */
+  #again(session: RelayedSession, replay: boolean): AgentOpResult | undefined {
+    if (replay && !session.replay()) return undefined;
+    session.forward({ sessionUpdate: "state_update", state: session.live.state as "idle" }); // or another word
+    return { kind: "session", setup: session.setup, client: this.#relay.wire.client.capabilities };
+  }
+
+  async #activateAtAgent(
     { sessionId, activation, replay }: Extract<SessionOp, { op: "activate" }>,
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
@@ -184,7 +263,7 @@ export class RelayHost implements AgentHost {
           replay || drop ? agent.loadSession(sessionId, place) : agent.resumeSession(sessionId, place),
       );
     } catch (error) {
-      session.endReplay();
+      session.replayFailed();
       throw error;
     } finally {
       this.#activating.delete(sessionId);
@@ -218,21 +297,24 @@ export class RelayHost implements AgentHost {
     const before = this.#sessions.get(live.sessionId);
     if (before !== session) before?.retire();
     this.#sessions.set(live.sessionId, session);
+    session.activation = activation;
     return { kind: "session", setup: session.opened(live), client: this.#relay.wire.client.capabilities };
   }
 
-  async #close(sessionId: string): Promise<void> {
+  async #close(sessionId: string, meta: { _meta?: Meta }): Promise<{ readonly _meta?: Meta }> {
     const session = this.#sessions.get(sessionId);
     // closing a session that is unknown or not active succeeds (A36)
-    if (session === undefined) return;
+    if (session === undefined) return {};
     // `close` of an agent that cannot close sends the cancel
     if (this.#agent.capabilities.close) session.cancel();
     else session.withdraw();
-    await session.live.close();
+    const result = await session.live.close(meta);
     await this.#forget(sessionId);
+    return result;
   }
 
   async #forget(sessionId: string): Promise<void> {
+    this.#sessions.get(sessionId)?.losses.summarise(sessionId);
     this.#sessions.delete(sessionId);
     await this.#toolbox.drop(sessionId);
   }
@@ -252,12 +334,20 @@ export class RelayHost implements AgentHost {
       updatedAt: new Date(updatedAt).toISOString(),
       ...optional({ title }),
     }));
-    return { sessions: sessions.filter((session) => cwd === undefined || session.cwd === cwd) };
+    const isWanted = (session: { cwd: string }) =>
+      cwd === undefined || normalPath(session.cwd) === normalPath(cwd);
+    return { sessions: sessions.filter(isWanted) };
   }
 }
 
 function rootsOf({ cwd, additionalDirectories }: Activation): readonly string[] {
   return [cwd, ...additionalDirectories];
+}
+
+/** Whether both are the same environment. Custom data is not part of it. */
+function isSame(one: Activation | undefined, other: Activation): boolean {
+  const environment = (given: Activation | undefined) => JSON.stringify({ ...given, _meta: undefined });
+  return environment(one) === environment(other);
 }
 
 function unsupported(what: string): RequestError {

@@ -9,25 +9,25 @@ import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 /** The options of `relay`. */
 export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> {
   /** The edition that the client is offered. Default: the one that it asks for, if the relay knows it. */
-  readonly as?: Edition;
+  readonly as?: Edition | undefined;
   /**
    * The treatment of things that the other version cannot express. "lossy" (default) sends the nearest thing, and
    * notes the loss in the log and under `parley.dev/lost` in `_meta`: of the update, and of the message that ends the
    * turn (the answer to the prompt on version 1, the idle state on version 2). "strict" drops such updates, refuses
    * such requests with RequestError "invalid_params", and logs both.
    */
-  readonly losses?: "lossy" | "strict";
+  readonly losses?: "lossy" | "strict" | undefined;
   /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
-  readonly handshakeTimeoutMs?: number;
+  readonly handshakeTimeoutMs?: number | undefined;
   /** The unstable features to pass on. Default "*": all of them. */
-  readonly unstable?: UnstableFeatures;
+  readonly unstable?: UnstableFeatures | undefined;
   /**
    * Reads a file, to complete a patch to the two texts that version 1 shows. The agent chooses the path: read only
    * files below the roots of its session.
    */
-  readText?(path: string, roots: readonly string[]): string | undefined;
+  readonly readText?: ((path: string, roots: readonly string[]) => string | undefined) | undefined;
   /** Lets an agent of version 2 use the files and terminals of a client of version 1, through an MCP server. */
-  clientTools?(services: ClientToolServices): Promise<ClientTools>;
+  readonly clientTools?: ((services: ClientToolServices) => Promise<ClientTools>) | undefined;
 }
 
 /** The client's files and terminals for one session. Call them when a tool is used: the session has its id then. */

@@ -16,8 +16,10 @@ import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import { defaultConnectionLimits, type Log } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import { batchEntryTexts } from "../../jsonrpc/json-text.ts";
 import { exactId, idProblem, idToJson, isExact, type RequestId } from "../../jsonrpc/message-id.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";
+import { refusalOf } from "../../jsonrpc/unread-frame.ts";
 import { checkUnstable } from "../base/definition-rules.ts";
 import { offerInTurn } from "../client/client.ts";
 import { type InitializeParams, offers, takesEither } from "./introduction.ts";
@@ -132,29 +134,38 @@ class RunningRelay implements Relay {
     return {
       message: (value, text) => this.#first(value, text),
       idle: () => undefined,
-      reject: () => this.#refuse(null, new RequestError("parse_error", "this is not JSON")),
+      reject: (fault) => {
+        const { to, message } = refusalOf(fault);
+        if (to === "sender") this.#client.send(message);
+      },
       drain: () => undefined,
       end: (reason) => void this.#end(reason.message ?? "the client has disconnected"),
     };
   }
 
   #first(value: unknown, text: string): void {
-    if (!isObject(value)) return this.#refuse(null, mustComeFirst());
-    const { id: parsed, method, params } = value;
-    if (method === undefined || parsed === undefined) return;
-    const id = typeof parsed === "number" && !isExact(parsed) ? exactId(text, parsed) : parsed;
-    const problem = idProblem(id, "any", defaultConnectionLimits.maxIdLength);
-    if (problem !== undefined) {
-      return this.#refuse(null, new RequestError("invalid_request", problem, { data: { path: "/id" } }));
+    if (Array.isArray(value)) return this.#refuseBatch(value, batchEntryTexts(text));
+    const id = requestId(value, text);
+    if (id === undefined) return;
+    if (!isObject(value) || id instanceof RequestError || value.method !== "initialize") {
+      this.#client.send(refusalBefore(id));
+      return;
     }
-    const asked = { id, params } as Initialize; // what is wrong in the params is found by chooseVersion
-    if (method !== "initialize") return this.#refuse(asked.id, mustComeFirst());
+    const asked = { id, params: value.params } as Initialize; // what is wrong in the params is found by chooseVersion
     this.#client.hold();
     this.#hasBegun = true;
     this.#begin(asked, value, text).catch((error: unknown) => {
       this.#log("error", "the relay failed", { error });
       void this.#end("the relay failed");
     });
+  }
+
+  /** Before the handshake a batch has no answers, because its entries would need `initialize` to be answered. */
+  #refuseBatch(entries: readonly unknown[], texts: readonly string[]): void {
+    if (entries.length === 0) return this.#refuse(null, mustComeFirst());
+    const ids = entries.map((entry, i) => requestId(entry, texts[i] ?? ""));
+    const answers = ids.filter((id) => id !== undefined).map(refusalBefore);
+    if (answers.length > 0) this.#client.send(answers);
   }
 
   async #begin(asked: Initialize, value: unknown, text: string): Promise<void> {
@@ -254,15 +265,34 @@ class RunningRelay implements Relay {
     await this.#end(reason.message ?? `ended: ${reason.kind}`);
   }
 
-  #refuse(id: Initialize["id"], error: unknown): void {
-    const { code, message, data } =
-      error instanceof RequestError ? error : new RequestError("internal_error", "internal error");
-    this.#client.send({
-      jsonrpc: "2.0",
-      id: idToJson(id),
-      error: data === undefined ? { code, message } : { code, message, data },
-    });
+  #refuse(id: RequestId, error: unknown): void {
+    this.#client.send(errorAnswer(id, error));
   }
+}
+
+function errorAnswer(id: RequestId, error: unknown): object {
+  const { code, message, data } =
+    error instanceof RequestError ? error : new RequestError("internal_error", "internal error");
+  const wire = data === undefined ? { code, message } : { code, message, data };
+  return { jsonrpc: "2.0", id: idToJson(id), error: wire };
+}
+
+/** Refuses a request before the handshake, or what has no id that can be answered. */
+function refusalBefore(id: RequestId | RequestError): object {
+  return id instanceof RequestError ? errorAnswer(null, id) : errorAnswer(id, mustComeFirst());
+}
+
+/** The id of a request; undefined for what needs no answer, an error for what is no message. */
+function requestId(value: unknown, text: string): RequestId | RequestError | undefined {
+  if (!isObject(value)) return mustComeFirst();
+  const { id: parsed, method } = value;
+  if (method === undefined || parsed === undefined) return undefined;
+  if (typeof method !== "string")
+    return new RequestError("invalid_request", "method must be a string", { data: { path: "/method" } });
+  const id = typeof parsed === "number" && !isExact(parsed) ? exactId(text, parsed) : parsed;
+  const problem = idProblem(id, "any", defaultConnectionLimits.maxIdLength);
+  if (problem === undefined) return id as RequestId; // idProblem accepts request ids only
+  return new RequestError("invalid_request", problem, { data: { path: "/id" } });
 }
 
 function mustComeFirst(): RequestError {

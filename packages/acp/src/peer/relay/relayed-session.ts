@@ -1,8 +1,10 @@
 // One session of a relay: forwards the agent's updates in the client's version, and the client's prompts to the agent.
 
 import { optional } from "../../base/objects.ts";
-import type { AgentSessionEdition, PromptOp, SessionSetup } from "../../edition/agent-edition.ts";
+import type { Activation, AgentSessionEdition, PromptOp, SessionSetup } from "../../edition/agent-edition.ts";
+import { keepsWhenIdle, type SteeringOutcome } from "../../edition/vendor-extensions.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import type { Meta } from "../../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
@@ -11,6 +13,7 @@ import type { ClientSession, Prompt } from "../client/session/client-session.ts"
 import { type ReadText, withDiffTexts } from "./diff-texts.ts";
 import { Losses, withLost } from "./losses.ts";
 import type { RelayOptions } from "./relay-options.ts";
+import { RelayedHistory } from "./relayed-history.ts";
 
 /** The interface through which a session uses the relay. */
 export interface RelayContext {
@@ -33,6 +36,10 @@ interface QueuedPrompt {
 export class RelayedSession {
   readonly #relay: RelayContext;
   readonly losses: Losses;
+  history = new RelayedHistory();
+  #historyBefore: RelayedHistory | undefined;
+  /** The environment that the agent has for it. */
+  activation: Activation | undefined;
   #live: ConnectedSession | undefined;
   #sessionId = "";
   #encoder: AgentSessionEdition | undefined;
@@ -46,6 +53,8 @@ export class RelayedSession {
   readonly #unnamed = new Set<Prompt>();
   readonly #queue = new PromptQueue<QueuedPrompt>((queued) => this.#runTurn(queued));
   #asks = 0;
+  /** How often the agent's work has ended. */
+  #ends = 0;
   title: string | undefined;
   /** When something last happened, as a timestamp: most updates are chunks, and a date is only asked for in a list. */
   updatedAt = Date.now();
@@ -71,6 +80,13 @@ export class RelayedSession {
   beginReplay(sessionId: string, { drop }: { readonly drop: boolean }): void {
     this.#dropping = drop;
     if (drop) return;
+    this.#historyBefore = this.history;
+    this.history = new RelayedHistory();
+    this.history.begin();
+    this.#beginAnew(sessionId);
+  }
+
+  #beginAnew(sessionId: string): void {
     this.#replaying = true;
     this.#encoder = this.#newEncoder({ sessionId, configOptions: [], availableCommands: [] });
     this.#sessionId = sessionId;
@@ -80,6 +96,23 @@ export class RelayedSession {
   endReplay(): void {
     this.#replaying = false;
     this.#dropping = false;
+    this.#historyBefore = undefined;
+  }
+
+  /** The agent has refused to replay it: what was known of it is all that is known. */
+  replayFailed(): void {
+    if (this.#historyBefore !== undefined) this.history = this.#historyBefore;
+    this.endReplay();
+  }
+
+  /** Says again what the session has said, if all of it is known here. False where it is not. */
+  replay(): boolean {
+    const { updates } = this.history;
+    if (updates === undefined) return false;
+    this.#beginAnew(this.#sessionId);
+    for (const update of updates) this.#forward(update);
+    this.endReplay();
+    return true;
   }
 
   /** Forwards nothing any more: another session has its id. */
@@ -93,14 +126,15 @@ export class RelayedSession {
     this.#live = live;
     this.#sessionId = live.sessionId;
     this.endReplay();
-    const setup: SessionSetup = {
-      sessionId: live.sessionId,
-      configOptions: live.configOptions,
-      availableCommands: live.availableCommands,
-      ...optional({ _meta: live._meta }),
-    };
+    const { setup } = this;
     this.#encoder ??= this.#newEncoder(setup);
     return setup;
+  }
+
+  /** The session as an answer describes it. */
+  get setup(): SessionSetup {
+    const { sessionId, configOptions, availableCommands, _meta } = this.live;
+    return { sessionId, configOptions, availableCommands, ...optional({ _meta }) };
   }
 
   /** The client has its answer. */
@@ -116,6 +150,7 @@ export class RelayedSession {
       this.title = update.title ?? undefined;
     }
     this.updatedAt = Date.now();
+    if (update.sessionUpdate === "state_update" && update.state === "idle") this.#ends++;
     if (this.#dropping || this.#isRetired) return;
     if (this.#held !== undefined) this.#held.push(update);
     else this.forward(update);
@@ -131,6 +166,15 @@ export class RelayedSession {
         if (this.#queue.withdraw(queued)) resolve(prompts.ended({ stopReason: "cancelled" }));
       });
     });
+  }
+
+  /** Gives a message to the work that runs. The client has sent it, so it gets no echo. */
+  async steer(op: PromptOp, signal: AbortSignal): Promise<{ outcome: SteeringOutcome; reason?: string }> {
+    const isRunning = this.live.state !== "idle";
+    if (!isRunning && keepsWhenIdle(op._meta)) return { outcome: "promptRequired", reason: "noRunningTurn" };
+    const before = this.#ends;
+    await accepted(this.#send(op, signal));
+    return { outcome: isRunning && this.#ends === before ? "injected" : "startedNewTurn" };
   }
 
   async #runTurn({ op, signal, resolve, reject }: QueuedPrompt): Promise<undefined> {
@@ -150,9 +194,9 @@ export class RelayedSession {
     this.losses.note(this.#sessionId, [`the stop reason ${String(stopReason)}: it is ${String(said)}`]);
   }
 
-  cancel(): void {
+  cancel(meta?: Meta): void {
     this.withdraw();
-    this.live.cancel();
+    this.live.cancel(optional({ _meta: meta }));
   }
 
   /** Ends the prompts that wait for their turn. */
@@ -177,7 +221,10 @@ export class RelayedSession {
   #send(op: PromptOp, signal: AbortSignal): Prompt {
     let prompt: Prompt;
     try {
-      prompt = this.live.prompt(op.prompt, optional({ _meta: op._meta }));
+      const options = optional({ _meta: op._meta });
+      // a client that may send several prompts at once lets the agent decide what becomes of them
+      const steers = this.#relay.wire.edition.prompts.answersAtInsertion && this.live.canSteer;
+      prompt = steers ? this.live.steer(op.prompt, options) : this.live.prompt(op.prompt, options);
     } catch (error) {
       throw refusal(error, "/prompt");
     }
@@ -192,6 +239,11 @@ export class RelayedSession {
   }
 
   forward(update: SessionUpdate): void {
+    this.history.add(update);
+    this.#forward(update);
+  }
+
+  #forward(update: SessionUpdate): void {
     if (this.#isEcho(update)) return;
     const lost: string[] = [];
     const note = (what: string): void => void lost.push(what);
@@ -226,8 +278,9 @@ export class RelayedSession {
       if (room !== undefined) this.#relay.waitForClient(room);
     } catch (error) {
       // the agent's version allows the update, and the client's does not: only this update is lost
-      wire.log("error", "left out an update that is not valid", { sessionId: this.#sessionId, error });
       const { sessionUpdate, state, stopReason } = message as { [field: string]: unknown };
+      const why = error instanceof Error ? error.message : String(error);
+      this.losses.note(this.#sessionId, [`the update ${String(sessionUpdate)}, which is not valid: ${why}`]);
       // a client that does not learn that the work is over waits for ever
       const bare = { sessionUpdate, state, ...optional({ stopReason }) };
       if (sessionUpdate !== "state_update" || Object.keys(message).length <= Object.keys(bare).length) return;

@@ -45,6 +45,18 @@ for (const version of [1, 2] as const) {
     await relayed.close();
   });
 
+  test(`an agent of version ${version} may repeat ids as strings (N057)`, deadline, async () => {
+    const { client, relayed } = between((message, peer) => {
+      const result = message.method === "initialize" ? welcome(version) : { sessionId: "s" };
+      peer.answer({ id: String(message.id) }, result);
+    });
+    const { result } = await client.ask(1, "initialize", introduction(3 - version));
+    assert.equal((result as { protocolVersion: number }).protocolVersion, 3 - version);
+    const opened = await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+    assert.equal((opened.result as { sessionId: string }).sessionId, "s");
+    await relayed.close();
+  });
+
   test(
     `a form for a request without a session reaches the client under the id of its request (agent of version ${version})`,
     deadline,
@@ -183,9 +195,23 @@ test("an agent that answers at once, while it is being asked, is heard", deadlin
 
 test("before the handshake every message that needs an answer gets one", deadline, async () => {
   const { client, relayed } = between((message, peer) => peer.answer(message, welcome(1)));
-  client.send([{ jsonrpc: "2.0", id: 1, method: "initialize", params: introduction(1) }]);
-  const refused = await client.until(({ id }) => id === null);
-  assert.equal((refused.error as { code: number }).code, -32600);
+  client.send([
+    { jsonrpc: "2.0", id: 1, method: "initialize", params: introduction(1) },
+    { jsonrpc: "2.0", id: "b", method: "session/list", params: {} },
+    { jsonrpc: "2.0", method: "_acme/note" },
+    { jsonrpc: "2.0", id: 3, method: 5 },
+    5,
+  ]);
+  const refused = (await client.until(Array.isArray)) as unknown as Message[];
+  assert.deepEqual(
+    refused.map(({ id, error }) => [id, (error as { code: number }).code]),
+    [
+      [1, -32600],
+      ["b", -32600],
+      [null, -32600],
+      [null, -32600],
+    ],
+  );
   client.send({ jsonrpc: "2.0", id: {}, method: "initialize" });
   const id = "9007199254740993";
   client.send({}, `{"jsonrpc":"2.0","id":${id},"method":"initialize","params":{"protocolVersion":1}}`);
@@ -194,6 +220,56 @@ test("before the handshake every message that needs an answer gets one", deadlin
   assert.ok(client.texts[2]?.includes(id), client.texts[2]);
   await relayed.close();
 });
+
+const nested = `${"[".repeat(600)}${"]".repeat(600)}`;
+const unreadable = {
+  "a long method and deep params": `{"jsonrpc":"2.0","id":7,"method":"${"m".repeat(70_000)}","params":${nested}}`,
+  "its id behind a long method": `{"jsonrpc":"2.0","method":"${"m".repeat(70_000)}","id":7,"params":${nested}}`,
+};
+for (const [what, text] of Object.entries(unreadable)) {
+  test(
+    `a relay answers a request that cannot be read under its id, before and after the handshake: ${what}`,
+    deadline,
+    async () => {
+      const { client, relayed } = between((message, peer) => peer.answer(message, welcome(1)));
+      client.send({}, text);
+      const before = await client.until(({ id }) => id === 7);
+      assert.deepEqual(before.error, {
+        code: -32602,
+        message: "message nested too deeply",
+        data: { reason: "too_deep" },
+      });
+      await client.ask(1, "initialize", introduction(1));
+      client.got.length = 0;
+      client.send({}, text);
+      await client.until(({ id }) => id === 7);
+      await relayed.close();
+    },
+  );
+}
+
+test(
+  "a client whose request the agent answers with something unreadable gets an error from the relay",
+  deadline,
+  async () => {
+    const { client, agent, relayed } = between((message, peer) => {
+      if (message.method === "initialize") peer.answer(message, welcome(1));
+      else if (message.method === "session/list")
+        peer.send({}, `{"jsonrpc":"2.0","id":${message.id},"result":${nested}}`);
+    });
+    await client.ask(1, "initialize", introduction(1));
+    const { error } = await client.ask(2, "session/list", {});
+    assert.deepEqual(error, {
+      code: -32603,
+      message: "the peer's answer cannot be read: it is nested too deeply",
+      data: { reason: "too_deep" },
+    });
+    agent.send({}, `{"jsonrpc":"2.0","id":9,"method":"_acme/ask","params":${nested}}`);
+    const asked = await agent.until(({ id, error: answered }) => id === 9 && answered !== undefined);
+    assert.equal((asked.error as { code: number }).code, -32602);
+    await relayed.close();
+  },
+);
 
 test("a client that leaves before the agent has answered is not waited for", deadline, async () => {
   const { client, agent, relayed, leave } = between(silence);

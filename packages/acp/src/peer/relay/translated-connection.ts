@@ -127,8 +127,9 @@ export class TranslatedConnection implements RelayContext {
     const { unstable = "*", limits, log } = this.options;
     const features = passedOn(asked, client);
     const elicits = features.elicitationForm || features.elicitationUrl;
+    const { _meta: _, ...info } = infoOf(asked);
     return {
-      ...infoOf(asked),
+      ...info,
       editions: [editionOf(agent)],
       unstable,
       ...optional({ log, connection: limits && { limits } }),
@@ -137,8 +138,8 @@ export class TranslatedConnection implements RelayContext {
         ? {}
         : {
             elicit: (ask, context) => this.#elicit(ask, context),
-            elicitationCompleted: (elicitationId) =>
-              this.#withWire((wire) => wire.notify("elicitation/complete", { elicitationId })),
+            elicitationCompleted: (elicitationId, notice) =>
+              this.#withWire((wire) => wire.notify("elicitation/complete", { elicitationId, ...notice })),
           }),
       auth: {
         // the client runs the login itself
@@ -154,6 +155,10 @@ export class TranslatedConnection implements RelayContext {
         ...(elicitationForm ? (["form"] as const) : []),
         ...(elicitationUrl ? (["url"] as const) : []),
       ],
+      authStatusUpdated: (status) => this.#withWire((wire) => wire.notify("auth/status_update", status)),
+      updateDropped: (sessionId, what) => {
+        this.#host?.find(sessionId)?.losses.note(sessionId, [what]);
+      },
       otherRequest: (method, params, { signal }) =>
         new Promise((resolve, reject) => {
           this.#withWire((wire) => wire.requestExtension(method, params, { signal }).then(resolve, reject));

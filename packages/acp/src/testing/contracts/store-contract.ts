@@ -305,6 +305,55 @@ function lists(promise: RegisterStoreTest, assert: ContractAssert): void {
     assert.deepEqual(await idsOf(store, "/one"), ["c", "b", "a"]);
   });
 
+  promise("a working directory is the same however it is written", async (store) => {
+    await store.create(recordOf("a", { cwd: "/one/" }));
+    await store.create(recordOf("b", { cwd: "/one/./x" }));
+    await store.create(recordOf("c", { cwd: "/two" }));
+    await store.patch("c", { cwd: "/one/y/.." });
+    for (const cwd of ["/one", "/one/", "/two/../one"])
+      assert.deepEqual(await idsOf(store, cwd, 1), ["c", "a"], cwd);
+    assert.deepEqual(await idsOf(store, "/one/x"), ["b"]);
+    assert.equal((await store.get("a"))?.cwd, "/one/", "it is returned as it was given");
+    const { nextCursor = "" } = await store.list({ cwd: "/one", limit: 1 });
+    assert.equal((await store.list({ cwd: "/one/", cursor: nextCursor })).sessions.length, 1);
+  });
+
+  promise("archived sessions are left out of lists, unless the list is of them or of all", async (store) => {
+    const ids = async (archived?: "exclude" | "include" | "only") => {
+      const listed: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const query = { limit: 1, ...(archived && { archived }), ...(cursor !== undefined && { cursor }) };
+        const page = await store.list(query);
+        listed.push(...page.sessions.map(({ sessionId }) => sessionId));
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      return listed;
+    };
+    for (const id of ["a", "b", "c"]) await store.create(recordOf(id));
+    await store.create(recordOf("d", { archived: true }));
+    await store.patch("b", { archived: true });
+    assert.deepEqual(
+      [await ids(), await ids("exclude")],
+      [
+        ["c", "a"],
+        ["c", "a"],
+      ],
+    );
+    assert.deepEqual(
+      [await ids("include"), await ids("only")],
+      [
+        ["d", "c", "b", "a"],
+        ["d", "b"],
+      ],
+    );
+    assert.deepEqual(await store.get("b"), recordOf("b", { archived: true }));
+    const { nextCursor = "" } = await store.list({ limit: 1, archived: "only" });
+    await assert.rejects(store.list({ cursor: nextCursor, archived: "include" }), { kind: "invalid_params" });
+    await store.patch("b", { archived: false });
+    assert.deepEqual([await ids(), await ids("only")], [["c", "b", "a"], ["d"]]);
+  });
+
   promise("a cursor that is not ours is refused", async (store) => {
     for (const id of ["a", "b", "c"]) await store.create(recordOf(id));
     const { nextCursor = "" } = await store.list({ limit: 1 });

@@ -2,6 +2,18 @@
 
 import type { FrameLimits } from "../../transport/byte-channel.ts";
 import type { ContractRunner } from "./runner.ts";
+import {
+  checkParts,
+  counted,
+  delivers,
+  drainsAgain,
+  ends,
+  overflows,
+  queues,
+  reports,
+  resumes,
+  splits,
+} from "./transport-advice.ts";
 import type {
   ContractException,
   ContractOptions,
@@ -55,7 +67,8 @@ async function fill(pair: TransportPair, near: WatchedTransport, until: "full" |
  * import { transportContract } from "@parley/acp/testing";
  * import { memoryPair } from "@parley/acp/transport";
  *
- * const exceptions = { bytes: "it has none", "half-close": "it has none", malformed: "it has no text" };
+ * const reason = "messages are passed whole";
+ * const exceptions = { bytes: reason, malformed: reason, "half-close": reason, cut: reason };
  * transportContract(
  *   { test, assert },
  *   "my transport",
@@ -85,6 +98,7 @@ export function transportContract(
     test(`${name}: ${what}`, { timeout, skip: reason ?? false }, async () => {
       const pair = await makePair(limits);
       try {
+        checkParts(pair, needs);
         await body(pair);
       } finally {
         await Promise.all([pair.near.close(), pair.far.close()]);
@@ -98,27 +112,27 @@ export function transportContract(
     [],
     {},
     async (pair) => {
-      const near = watch(pair.near);
-      const far = watch(pair.far);
+      const near = watch(pair.near, "near");
+      const far = watch(pair.far, "far");
       const numbers = [...Array(2_000).keys()];
       for (const n of numbers) {
         pair.near.send({ n });
         pair.far.send({ n }, `{ "n": ${n} }`);
       }
-      await near.until(() => near.values.length === numbers.length);
-      await far.until(() => far.values.length === numbers.length);
+      await near.until(() => near.values.length === numbers.length, counted(numbers.length), delivers);
+      await far.until(() => far.values.length === numbers.length, counted(numbers.length), delivers);
       const expected = numbers.map((n) => ({ n }));
       assert.deepEqual([near.values, far.values], [expected, expected]);
     },
   );
 
   promise("nothing is lost that was sent before the other side started", [], {}, async (pair) => {
-    watch(pair.far);
+    watch(pair.far, "far");
     for (let n = 0; n < 3; n++) pair.far.send({ n });
     // a round on the event loop, in which a transport that reads too early would read
     await new Promise((resolve) => setTimeout(resolve));
-    const near = watch(pair.near);
-    await near.until(() => near.values.length === 3);
+    const near = watch(pair.near, "near");
+    await near.until(() => near.values.length === 3, counted(3), queues);
     assert.deepEqual(near.values, [{ n: 0 }, { n: 1 }, { n: 2 }]);
   });
 
@@ -127,11 +141,11 @@ export function transportContract(
     [],
     {},
     async (pair) => {
-      const near = watch(pair.near);
-      watch(pair.far);
+      const near = watch(pair.near, "near");
+      watch(pair.far, "far");
       const messages = [{ s: "ünï ✓ 🙂 \u2028\u2029" }, { s: "a\nb\r\nc\u0000" }, { s: "\ud800 alone" }];
       for (const message of messages) pair.far.send(message);
-      await near.until(() => near.values.length === messages.length);
+      await near.until(() => near.values.length === messages.length, counted(messages.length), delivers);
       assert.deepEqual(near.values, messages);
     },
   );
@@ -141,21 +155,21 @@ export function transportContract(
     [],
     {},
     async (pair) => {
-      const near = watch(pair.near);
-      watch(pair.far);
+      const near = watch(pair.near, "near");
+      watch(pair.far, "far");
       const message = { a: [1, { b: "x\ny" }] };
       pair.far.send(message, JSON.stringify(message, undefined, 2));
       pair.far.send({ next: true });
-      await near.until(() => near.values.length === 2);
+      await near.until(() => near.values.length === 2, counted(2), delivers);
       assert.deepEqual([near.values, near.faults], [[message, { next: true }], []]);
     },
   );
 
   promise("many messages in one chunk all arrive, in order", ["bytes"], {}, async (pair) => {
-    const near = watch(pair.near);
+    const near = watch(pair.near, "near");
     const frames = [...Array(500).keys()].map((n) => encode(JSON.stringify({ n })));
     pair.bytesToNear?.(joined(frames));
-    await near.until(() => near.values.length === 500);
+    await near.until(() => near.values.length === 500, counted(500), splits);
     assert.deepEqual(
       near.values.map((value) => (value as { n: number }).n),
       [...Array(500).keys()],
@@ -163,7 +177,7 @@ export function transportContract(
   });
 
   promise("a message may be split at every byte (T5)", ["bytes"], {}, async (pair) => {
-    const near = watch(pair.near);
+    const near = watch(pair.near, "near");
     const message = { s: "ü✓🙂", n: [1, 2] };
     const bytes = encode(JSON.stringify(message));
     for (let at = 0; at <= bytes.length; at++) {
@@ -171,7 +185,7 @@ export function transportContract(
       pair.bytesToNear?.(bytes.subarray(at));
     }
     for (const byte of bytes) pair.bytesToNear?.(Uint8Array.of(byte));
-    await near.until(() => near.values.length === bytes.length + 2);
+    await near.until(() => near.values.length === bytes.length + 2, counted(bytes.length + 2), splits);
     assert.deepEqual(near.values, Array(bytes.length + 2).fill(message));
   });
 
@@ -181,15 +195,15 @@ export function transportContract(
     ["back-pressure"],
     small,
     async (pair) => {
-      const near = watch(pair.near);
+      const near = watch(pair.near, "near");
       const drains = near.drains();
       const sent = await fill(pair, near, "full");
       assert.ok(sent < enough, "send never said false");
-      const far = watch(pair.far);
-      await near.until(() => near.drains() > drains);
-      await far.until(() => far.values.length === sent);
+      const far = watch(pair.far, "far");
+      await near.until(() => near.drains() > drains, "a drain", drainsAgain);
+      await far.until(() => far.values.length === sent, counted(sent), delivers);
       pair.near.send({ last: true });
-      await far.until(() => far.values.length === sent + 1);
+      await far.until(() => far.values.length === sent + 1, counted(sent + 1), delivers);
       assert.deepEqual(far.values.at(-1), { last: true });
       assert.deepEqual(near.ends, []);
     },
@@ -201,9 +215,9 @@ export function transportContract(
     ["back-pressure"],
     bounded,
     async (pair) => {
-      const near = watch(pair.near);
+      const near = watch(pair.near, "near");
       await fill(pair, near, "end");
-      await near.until(() => near.ends.length > 0);
+      await near.until(() => near.ends.length > 0, "an end", overflows);
       assert.equal(near.ends[0]?.kind, "overflow");
       assert.ok(/does not read: \d+ bytes/.test(near.ends[0]?.message ?? ""), near.ends[0]?.message);
       assert.equal(pair.near.send(messageOf(1_000)), true, "dropped");
@@ -216,12 +230,12 @@ export function transportContract(
     [],
     limited,
     async (pair) => {
-      const near = watch(pair.near);
-      watch(pair.far);
+      const near = watch(pair.near, "near");
+      watch(pair.far, "far");
       pair.far.send(messageOf(1_000));
       pair.far.send(messageOf(1_001));
       pair.far.send({ next: true });
-      await near.until(() => near.values.length === 2);
+      await near.until(() => near.values.length === 2, counted(2), delivers);
       assert.deepEqual(near.values, [messageOf(1_000), { next: true }]);
       assert.deepEqual(
         near.faults.map(({ kind, bytes }) => [kind, bytes]),
@@ -231,12 +245,12 @@ export function transportContract(
   );
 
   promise("the limit counts bytes, not characters (T5, L1)", [], limited, async (pair) => {
-    const near = watch(pair.near);
-    watch(pair.far);
+    const near = watch(pair.near, "near");
+    watch(pair.far, "far");
     pair.far.send({ s: "ü".repeat(496) });
     pair.far.send({ s: "ü".repeat(497) });
     pair.far.send({ next: true });
-    await near.until(() => near.values.length === 2);
+    await near.until(() => near.values.length === 2, counted(2), delivers);
     assert.deepEqual(
       near.faults.map(({ kind, bytes }) => [kind, bytes]),
       [["too_large", 1_002]],
@@ -248,13 +262,13 @@ export function transportContract(
     [],
     {},
     async (pair) => {
-      const near = watch(pair.near);
-      watch(pair.far);
+      const near = watch(pair.near, "near");
+      watch(pair.far, "far");
       const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
       pair.far.send([], nested(512));
       pair.far.send([], nested(513));
       pair.far.send({ s: '\\"[{'.repeat(2_000) });
-      await near.until(() => near.values.length === 2);
+      await near.until(() => near.values.length === 2, counted(2), delivers);
       assert.deepEqual(
         near.faults.map(({ kind, bytes }) => [kind, bytes]),
         [["too_deep", 1_026]],
@@ -267,10 +281,10 @@ export function transportContract(
     ["malformed"],
     {},
     async (pair) => {
-      const near = watch(pair.near);
+      const near = watch(pair.near, "near");
       pair.frameToNear?.('{"oops":');
       pair.frameToNear?.('{"good":1}');
-      await near.until(() => near.values.length === 1);
+      await near.until(() => near.values.length === 1, counted(1), reports);
       const [fault] = near.faults;
       assert.deepEqual(
         [near.faults.length, fault?.kind, fault?.bytes, fault?.head],
@@ -285,26 +299,26 @@ export function transportContract(
     ["half-close"],
     {},
     async (pair) => {
-      const near = watch(pair.near);
-      const far = watch(pair.far);
+      const near = watch(pair.near, "near");
+      const far = watch(pair.far, "far");
       pair.far.send({ last: "question" });
-      await near.until(() => near.values.length === 1);
+      await near.until(() => near.values.length === 1, counted(1), delivers);
       pair.halfClose?.();
-      await near.until(() => near.ends.length === 1);
+      await near.until(() => near.ends.length === 1, "an end", ends);
       assert.equal(near.ends[0]?.kind, "eof");
       pair.near.send({ answer: 1 });
-      await far.until(() => far.values.length === 1);
+      await far.until(() => far.values.length === 1, counted(1), delivers);
       assert.deepEqual(far.values, [{ answer: 1 }]);
     },
   );
 
   promise("what was sent before a close arrives before the end", [], {}, async (pair) => {
-    const near = watch(pair.near);
-    watch(pair.far);
+    const near = watch(pair.near, "near");
+    watch(pair.far, "far");
     const numbers = [...Array(200).keys()];
     for (const n of numbers) pair.far.send({ n });
     await pair.far.close();
-    await near.until(() => near.ends.length === 1);
+    await near.until(() => near.ends.length === 1, "an end", ends);
     assert.deepEqual(
       near.values,
       numbers.map((n) => ({ n })),
@@ -316,12 +330,12 @@ export function transportContract(
     ["cut"],
     {},
     async (pair) => {
-      const near = watch(pair.near);
-      watch(pair.far);
+      const near = watch(pair.near, "near");
+      watch(pair.far, "far");
       pair.far.send({ n: 1 });
-      await near.until(() => near.values.length === 1);
+      await near.until(() => near.values.length === 1, counted(1), delivers);
       pair.cut?.();
-      await near.until(() => near.ends.length === 1);
+      await near.until(() => near.ends.length === 1, "an end", ends);
       assert.ok(near.ends[0]?.kind !== undefined);
       for (let i = 0; i < 100; i++) pair.near.send({ n: i });
       await pair.near.close();
@@ -330,41 +344,42 @@ export function transportContract(
   );
 
   promise("paused input stops, and resumes without loss (G8)", ["pause"], {}, async (pair) => {
-    const near = watch(pair.near);
-    const far = watch(pair.far);
+    const near = watch(pair.near, "near");
+    const far = watch(pair.far, "far");
     pair.near.pause();
     // more than a medium keeps in flight: what was read already may still arrive
     const message = messageOf(16 * 1024);
     for (let i = 0; i < 300; i++) pair.far.send(message);
     pair.near.send({ echo: true });
-    await far.until(() => far.values.length === 1);
+    await far.until(() => far.values.length === 1, counted(1), delivers);
     assert.ok(
       near.values.length < 300,
       `${near.values.length} of 300 messages were read in spite of the pause`,
     );
     pair.near.resume();
-    await near.until(() => near.values.length === 300);
+    await near.until(() => near.values.length === 300, counted(300), resumes);
   });
 
   promise(
-    "closing is idempotent, resolves for every caller, and the sink hears nothing more",
+    "closing is idempotent, resolves for every caller, and the sink hears of the end at most once and of nothing else",
     [],
     {},
     async (pair) => {
-      const near = watch(pair.near);
-      watch(pair.far);
+      const near = watch(pair.near, "near");
+      watch(pair.far, "far");
       await Promise.all([pair.near.close(), pair.near.close(new Error("twice"))]);
       await pair.near.close();
       pair.far.send({ late: true });
       await new Promise((resolve) => setTimeout(resolve));
-      assert.deepEqual([near.values, near.ends], [[], []]);
+      assert.deepEqual(near.values, []);
+      assert.ok(near.ends.length <= 1, `the sink heard of ${near.ends.length} ends`);
       assert.equal(pair.near.send({ dropped: true }), true);
     },
   );
 
   promise("a transport may be closed before it was started", ["unopened"], {}, async (pair) => {
-    const far = watch(pair.far);
+    const far = watch(pair.far, "far");
     await pair.near.close();
-    await far.until(() => far.ends.length === 1);
+    await far.until(() => far.ends.length === 1, "an end", ends);
   });
 }

@@ -1,24 +1,32 @@
 // Starts a transport and records everything that it delivers.
 
+import { withTimeout } from "../../base/deadline.ts";
 import type { EndReason, Fault, Transport } from "../../jsonrpc/transport.ts";
+
+/** How long nothing may happen. Less than the time limit of a test, so that the error is seen. */
+const patienceMs = 30_000;
 
 export interface WatchedTransport {
   readonly values: unknown[];
   readonly faults: Fault[];
   readonly ends: EndReason[];
   readonly drains: () => number;
-  /** Resolves when the condition holds; looked at after each event. */
-  until(isTrue: () => boolean): Promise<void>;
+  /**
+   * Resolves when the condition holds; looked at after each event. Rejects when nothing happens for 30 seconds, and says
+   * what was awaited (`wanted`) and what the medium must do (`advice`).
+   */
+  until(isTrue: () => boolean, wanted?: string, advice?: string): Promise<void>;
 }
 
-export function watch(transport: Transport): WatchedTransport {
+/** `side` is the name of the transport in errors. */
+export function watch(transport: Transport, side = "the transport"): WatchedTransport {
   const values: unknown[] = [];
   const faults: Fault[] = [];
   const ends: EndReason[] = [];
   let drains = 0;
-  let step = Promise.withResolvers<void>();
+  let step = Promise.withResolvers<true>();
   const moved = () => {
-    step.resolve();
+    step.resolve(true);
     step = Promise.withResolvers();
   };
   let hasReturned = false;
@@ -56,8 +64,14 @@ export function watch(transport: Transport): WatchedTransport {
     faults,
     ends,
     drains: () => drains,
-    async until(isTrue) {
-      while (!isTrue()) await step.promise;
+    async until(isTrue, wanted = "an event", advice = "") {
+      while (!isTrue()) {
+        if ((await withTimeout(patienceMs, step.promise)) !== undefined) continue;
+        const got = `${values.length} messages, ${faults.length} faults, ${drains} drains and ${ends.length} ends`;
+        throw new Error(
+          `${side}: waited ${patienceMs / 1000} s for ${wanted}; its sink got ${got} so far. ${advice}`.trim(),
+        );
+      }
     },
   };
 }

@@ -1,13 +1,13 @@
 // Implements the client side of Streamable HTTP: POST to send, event streams to receive.
 
-import { deadline, milliseconds } from "../../base/deadline.ts";
+import { deadline, milliseconds, sleep } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { limitsFrom } from "../../jsonrpc/connection-options.ts";
-import type { EndReason, Sink, Transport } from "../../jsonrpc/transport.ts";
+import { closedHere, type EndReason, type Sink, type Transport } from "../../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "../byte-channel.ts";
 import { frameParser, inOneLine } from "../frame-parser.ts";
 import { HttpEndpoint } from "./http-endpoint.ts";
-import { asFailure, HttpFailure, type Pacing } from "./http-failure.ts";
+import { asFailure, backoff, HttpFailure, type Pacing } from "./http-failure.ts";
 import type { HttpClientOptions } from "./http-options.ts";
 import { openConnection, type PostOptions, post } from "./http-post.ts";
 import { HttpStreams } from "./http-stream.ts";
@@ -16,6 +16,10 @@ import { HttpStreams } from "./http-stream.ts";
 export interface HttpRouting {
   /** The session of a message to the server: its stream is opened first, and the POST names it. */
   sending(message: object): string | undefined;
+  /** Whether this message takes up a session that the server may not have before. */
+  takesUp(message: object): boolean;
+  /** Whether an answer to such a message of this session is still to come. */
+  isTakingUp(session: string): boolean;
   /** Handles a message from the stream of a session or, without one, of the connection; pass it on by `connection.deliver`. */
   received(value: unknown, text: string, session: string | undefined, connection: HttpConnection): void;
   /** Reports that the server refused this message. Returns false when it cannot report it: then the connection ends. */
@@ -129,7 +133,9 @@ export class HttpClientTransport implements Transport {
   }
 
   async #shut(reason: Error | undefined): Promise<void> {
+    const sink = this.#sink;
     this.#sink = undefined;
+    sink?.end(closedHere);
     const late = Promise.withResolvers<void>();
     const timer = deadline(this.#closeTimeoutMs, late.resolve);
     // before the connection is open, queued messages are dropped
@@ -194,8 +200,14 @@ export class HttpClientTransport implements Transport {
 
   async #sendOne({ message, text, session }: Queued): Promise<void> {
     const opening = session === undefined ? undefined : await this.#openingFailure(session);
-    const failure = opening ?? (await this.#postingFailure(text, session));
-    if (failure === undefined || this.#over.signal.aborted) return;
+    // some servers have the stream of a session only when it is loaded
+    const isEarly = opening !== undefined && hasNoStream(opening) && this.#routing.takesUp(message);
+    const failure = (isEarly ? undefined : opening) ?? (await this.#postingFailure(text, session));
+    if (this.#over.signal.aborted) return;
+    if (failure === undefined) {
+      if (isEarly && session !== undefined) void this.#openLater(session);
+      return;
+    }
     const { status } = failure;
     // 404 for a stream may concern the session alone (H10); an unknown connection ends its own stream
     const isFinal = finalStatuses.has(status) && !(status === 404 && opening !== undefined);
@@ -211,6 +223,17 @@ export class HttpClientTransport implements Transport {
       return new HttpFailure(message, { status: 400 });
     }
     return this.#streams.stream(session).opened.then(() => undefined, asFailure);
+  }
+
+  /** The answer opens it too; but a server may send the answer on the stream itself. */
+  async #openLater(session: string): Promise<void> {
+    const { pacing, signal } = this.#post;
+    for (let attempt = 1; attempt <= pacing.maxRetries && !signal.aborted; attempt++) {
+      if (!this.#routing.isTakingUp(session)) return;
+      const failure = await this.#openingFailure(session);
+      if (failure === undefined || !hasNoStream(failure)) return;
+      await sleep(backoff(pacing, attempt), signal);
+    }
   }
 
   async #postingFailure(text: string, session: string | undefined): Promise<HttpFailure | undefined> {
@@ -283,6 +306,10 @@ export class HttpClientTransport implements Transport {
     receiver.idle();
     return isMessage;
   }
+}
+
+function hasNoStream({ status }: HttpFailure): boolean {
+  return status === 403 || status === 404;
 }
 
 /** Whether the text can be sent unchanged as a header value. */

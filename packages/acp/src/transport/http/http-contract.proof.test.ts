@@ -37,6 +37,8 @@ transportContract(
     const server = await new Loopback().listen();
     const routing: HttpRouting = {
       sending: () => undefined,
+      takesUp: () => false,
+      isTakingUp: () => false,
       received: (value, text, _session, link) => link.deliver(value, text),
       refused: () => false,
     };

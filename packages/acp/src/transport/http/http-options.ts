@@ -12,31 +12,31 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 /** The options of `httpTransport`. */
 export interface HttpTransportOptions {
   /** Sent with every request, such as `authorization`. Errors and logs never show them. Default: none. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Sends the requests. Default: the global `fetch`. */
-  readonly fetch?: Fetch;
+  readonly fetch?: Fetch | undefined;
   /** Whether to keep the cookies of the server and send them back. Default true. */
-  readonly cookies?: boolean;
+  readonly cookies?: boolean | undefined;
   /** Lets `http:` go to other machines too, where anybody on the way can read the headers. Default false. */
-  readonly allowPlainText?: boolean;
+  readonly allowPlainText?: boolean | undefined;
   /** The largest message, and how much output may wait. */
-  readonly limits?: Partial<FrameLimits>;
+  readonly limits?: Partial<FrameLimits> | undefined;
   /**
    * How long the server may take to accept a message, in milliseconds. The first one has no limit, because the server
    * may have to start an agent. Default 60,000.
    */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /**
    * How long a message waits for the stream of its session before it is sent anyway, in milliseconds.
    * Default 5,000.
    */
-  readonly openTimeoutMs?: number;
+  readonly openTimeoutMs?: number | undefined;
   /** How long `close` waits for queued messages and for the DELETE, in milliseconds. Default 1,000. */
-  readonly closeTimeoutMs?: number;
+  readonly closeTimeoutMs?: number | undefined;
   /** Retries in a row while the server is busy. Default 5. */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** The pause before the first retry in milliseconds; it doubles each time. Default 100. */
-  readonly backoffMs?: number;
+  readonly backoffMs?: number | undefined;
 }
 
 /** What the transport itself needs of them. */

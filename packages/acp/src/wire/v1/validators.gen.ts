@@ -37,7 +37,7 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId path content _meta");
   }
@@ -91,7 +91,7 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId path line limit _meta");
   }
@@ -134,7 +134,7 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId toolCall options _meta");
   }
@@ -247,7 +247,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "toolCallId kind status title name content locations rawInput rawOutput _meta", outer);
   }
@@ -378,7 +378,7 @@ export function Annotations(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "audience lastModified priority _meta");
   }
@@ -431,7 +431,7 @@ function TextContent_(v: any, mode: number, n: number, outer: string): Failure |
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "annotations text _meta", outer);
   }
@@ -483,7 +483,7 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "annotations data mimeType uri _meta", outer);
   }
@@ -526,7 +526,7 @@ function AudioContent_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "annotations data mimeType _meta", outer);
   }
@@ -605,7 +605,7 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "annotations description mimeType name size title uri _meta", outer);
   }
@@ -662,7 +662,7 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "mimeType text uri _meta", outer);
   }
@@ -702,7 +702,7 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "blob mimeType uri _meta", outer);
   }
@@ -744,7 +744,7 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "annotations resource _meta", outer);
   }
@@ -774,7 +774,7 @@ function Content_(v: any, mode: number, n: number, outer: string): Failure | und
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "content _meta", outer);
   }
@@ -815,7 +815,7 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "path oldText newText _meta", outer);
   }
@@ -844,7 +844,7 @@ function Terminal_(v: any, mode: number, n: number, outer: string): Failure | un
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "terminalId _meta", outer);
   }
@@ -879,7 +879,7 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "path line _meta");
   }
@@ -911,7 +911,7 @@ export function PermissionOption(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "optionId name kind _meta");
   }
@@ -1016,7 +1016,7 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId command args env cwd outputByteLimit _meta");
   }
@@ -1046,7 +1046,7 @@ export function EnvVariable(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name value _meta");
   }
@@ -1074,7 +1074,7 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId terminalId _meta");
   }
@@ -1198,7 +1198,7 @@ function ElicitationSessionScope_(v: any, mode: number, n: number, outer: string
       } else if (mode & 2) delete v.toolCallId;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId toolCallId", outer);
   }
@@ -1219,7 +1219,7 @@ function ElicitationRequestScope_(v: any, mode: number, n: number, outer: string
       if (f !== undefined) return within("/requestId", f);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "requestId", outer);
   }
@@ -1291,7 +1291,7 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "type title properties required description _meta");
   }
@@ -1377,7 +1377,7 @@ export function EnumOption(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "const title description _meta");
   }
@@ -1493,7 +1493,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
   }
@@ -1560,7 +1560,7 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
   }
@@ -1627,7 +1627,7 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
   }
@@ -1676,7 +1676,7 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description default _meta", outer);
   }
@@ -1721,7 +1721,7 @@ function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string)
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "enum _meta", outer);
   }
@@ -1756,7 +1756,7 @@ function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string)
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "anyOf _meta", outer);
   }
@@ -1840,7 +1840,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description minItems maxItems items default _meta", outer);
   }
@@ -1936,7 +1936,7 @@ export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "serverId requestId method params _meta");
   }
@@ -2005,7 +2005,7 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "protocolVersion agentCapabilities authMethods agentInfo _meta");
   }
@@ -2088,7 +2088,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth providers?providers _meta");
   }
@@ -2128,7 +2128,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "image audio embeddedContext _meta");
   }
@@ -2168,7 +2168,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "http sse acp?mcp_over_acp _meta");
   }
@@ -2307,7 +2307,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "list delete additionalDirectories systemPrompt?system_prompt fork?fork archive?archive status?session_status title?session_title resume close _meta");
   }
@@ -2329,7 +2329,7 @@ function SessionListCapabilities_(v: any, mode: number, n: number, outer: string
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "_meta", outer);
   }
@@ -2364,7 +2364,7 @@ export function SessionSystemPromptCapabilities(v: any, mode: number): Failure |
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "mode _meta");
   }
@@ -2395,7 +2395,7 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "override _meta");
   }
@@ -2452,7 +2452,7 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "status?auth_status logout _meta");
   }
@@ -2548,7 +2548,7 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "id name description args env _meta", outer);
   }
@@ -2588,7 +2588,7 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "id name description _meta", outer);
   }
@@ -2625,7 +2625,7 @@ export function Implementation(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name title version _meta");
   }
@@ -2659,7 +2659,7 @@ export function ListProvidersResponse(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "providers _meta");
   }
@@ -2714,7 +2714,7 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "providerId supported required current _meta");
   }
@@ -2751,7 +2751,7 @@ export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "apiType baseUrl _meta");
   }
@@ -2801,7 +2801,7 @@ export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state accounts _meta");
   }
@@ -2867,7 +2867,7 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "label active name email organization _meta");
   }
@@ -2924,7 +2924,7 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId modes configOptions _meta");
   }
@@ -2965,7 +2965,7 @@ export function SessionModeState(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "currentModeId availableModes _meta");
   }
@@ -3004,7 +3004,7 @@ export function SessionMode(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "id name description _meta");
   }
@@ -3122,7 +3122,7 @@ export function SessionConfigSelectOption(v: any, mode: number): Failure | undef
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "value name description _meta");
   }
@@ -3167,7 +3167,7 @@ export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefi
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "group name options _meta");
   }
@@ -3194,7 +3194,7 @@ function SessionConfigSelect_(v: any, mode: number, n: number, outer: string): F
       if (f !== undefined) return within("/options", f);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "currentValue options", outer);
   }
@@ -3212,7 +3212,7 @@ function SessionConfigBoolean_(v: any, mode: number, n: number, outer: string): 
     const x = v.currentValue;
     if (typeof x !== "boolean") return wrongType("/currentValue", "boolean", x);
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "currentValue", outer);
   }
@@ -3264,7 +3264,7 @@ export function LoadSessionResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "modes configOptions _meta");
   }
@@ -3310,7 +3310,7 @@ export function ListSessionsResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessions nextCursor _meta");
   }
@@ -3383,7 +3383,7 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories title updatedAt archived?archive _meta");
   }
@@ -3416,7 +3416,7 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "status _meta");
   }
@@ -3446,7 +3446,7 @@ export function SetSessionTitleResponse(v: any, mode: number): Failure | undefin
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title _meta");
   }
@@ -3492,7 +3492,7 @@ function SetSessionConfigOptionResponse_(v: any, mode: number, n: number, outer:
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "configOptions _meta", outer);
   }
@@ -3528,7 +3528,7 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "stopReason usage?usage _meta");
   }
@@ -3604,7 +3604,7 @@ export function Usage(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta");
   }
@@ -3627,7 +3627,7 @@ export function Error(v: any, mode: number): Failure | undefined {
     const x = v.data;
     if (x !== undefined) n++;
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "code message data");
   }
@@ -3663,7 +3663,7 @@ export function SessionNotification(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId update _meta");
   }
@@ -3755,7 +3755,7 @@ function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "content messageId _meta", outer);
   }
@@ -3855,7 +3855,7 @@ function ToolCall_(v: any, mode: number, n: number, outer: string): Failure | un
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "toolCallId title name kind status content locations rawInput rawOutput _meta", outer);
   }
@@ -3887,7 +3887,7 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "content priority status _meta");
   }
@@ -3957,7 +3957,7 @@ function Plan_(v: any, mode: number, n: number, outer: string): Failure | undefi
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "entries _meta", outer);
   }
@@ -4019,7 +4019,7 @@ function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | u
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "planId entries _meta", outer);
   }
@@ -4050,7 +4050,7 @@ function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | un
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "planId uri _meta", outer);
   }
@@ -4081,7 +4081,7 @@ function PlanMarkdown_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "planId content _meta", outer);
   }
@@ -4111,7 +4111,7 @@ function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "plan _meta", outer);
   }
@@ -4138,7 +4138,7 @@ function PlanRemoved_(v: any, mode: number, n: number, outer: string): Failure |
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "planId _meta", outer);
   }
@@ -4178,7 +4178,7 @@ export function AvailableCommand(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name description input _meta");
   }
@@ -4202,7 +4202,7 @@ export function AvailableCommandInput(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "hint _meta");
   }
@@ -4244,7 +4244,7 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "availableCommands _meta", outer);
   }
@@ -4271,7 +4271,7 @@ function CurrentModeUpdate_(v: any, mode: number, n: number, outer: string): Fai
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "currentModeId _meta", outer);
   }
@@ -4313,7 +4313,7 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title updatedAt _meta", outer);
   }
@@ -4341,7 +4341,7 @@ export function Cost(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "amount currency _meta");
   }
@@ -4384,7 +4384,7 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "used size cost _meta", outer);
   }
@@ -4432,7 +4432,7 @@ function Notice_(v: any, mode: number, n: number, outer: string): Failure | unde
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "severity title description _meta", outer);
   }
@@ -4502,7 +4502,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "compactionId status summary error _meta", outer);
   }
@@ -4536,7 +4536,7 @@ function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string)
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "compactionId content _meta", outer);
   }
@@ -4567,7 +4567,7 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cancel _meta");
   }
@@ -4577,7 +4577,7 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
 export const SessionCancelCapabilities = SessionListCapabilities;
 
 function StateUpdate_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state usage _meta stopReason");
   }
@@ -4585,7 +4585,7 @@ function StateUpdate_idle_end_turn(v: any, mode: number, n: number): Failure | u
 }
 
 function StateUpdate_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state usage _meta stopReason");
   }
@@ -4679,7 +4679,7 @@ function ErrorStopReason_(v: any, mode: number, n: number, outer: string): Failu
       } else if (mode & 2) delete v.error;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "error", outer);
   }
@@ -4687,7 +4687,7 @@ function ErrorStopReason_(v: any, mode: number, n: number, outer: string): Failu
 }
 
 function IdleStateUpdate_end_turn(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "usage _meta stopReason");
   }
@@ -4695,7 +4695,7 @@ function IdleStateUpdate_end_turn(v: any, mode: number, n: number): Failure | un
 }
 
 function IdleStateUpdate_untagged(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "usage _meta stopReason");
   }
@@ -4844,7 +4844,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
   }
@@ -4928,7 +4928,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
   }
@@ -4962,7 +4962,7 @@ function SessionMessageChunk_(v: any, mode: number, n: number, outer: string): F
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
   }
@@ -4986,7 +4986,7 @@ export function CompleteElicitationNotification(v: any, mode: number): Failure |
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "elicitationId _meta");
   }
@@ -5034,7 +5034,7 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "protocolVersion clientCapabilities clientInfo _meta");
   }
@@ -5128,7 +5128,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "fs terminal session subagents?subagents plan?plans auth elicitation _meta");
   }
@@ -5161,7 +5161,7 @@ export function FileSystemCapabilities(v: any, mode: number): Failure | undefine
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "readTextFile writeTextFile _meta");
   }
@@ -5216,7 +5216,7 @@ export function ClientSessionCapabilities(v: any, mode: number): Failure | undef
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "compaction configOptions notices _meta");
   }
@@ -5226,7 +5226,7 @@ export function ClientSessionCapabilities(v: any, mode: number): Failure | undef
 export function CompactionCapabilities(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "");
   }
@@ -5257,7 +5257,7 @@ export function SessionConfigOptionsCapabilities(v: any, mode: number): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "boolean _meta");
   }
@@ -5291,7 +5291,7 @@ export function AuthCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "terminal _meta");
   }
@@ -5334,7 +5334,7 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "form url _meta");
   }
@@ -5362,7 +5362,7 @@ export function AuthenticateRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "methodId _meta");
   }
@@ -5408,7 +5408,7 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "providerId apiType baseUrl headers _meta");
   }
@@ -5432,7 +5432,7 @@ export function DisableProviderRequest(v: any, mode: number): Failure | undefine
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "providerId _meta");
   }
@@ -5510,7 +5510,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cwd additionalDirectories mcpServers systemPrompt?system_prompt _meta");
   }
@@ -5556,7 +5556,7 @@ export function HttpHeader(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name value _meta");
   }
@@ -5604,7 +5604,7 @@ function McpServerHttp_(v: any, mode: number, n: number, outer: string): Failure
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name url headers _meta", outer);
   }
@@ -5637,7 +5637,7 @@ function McpServerAcp_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name serverId _meta", outer);
   }
@@ -5701,7 +5701,7 @@ function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failur
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name command args env _meta", outer);
   }
@@ -5738,7 +5738,7 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "mode content _meta");
   }
@@ -5822,7 +5822,7 @@ export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "mcpServers cwd additionalDirectories sessionId systemPrompt?system_prompt _meta");
   }
@@ -5871,7 +5871,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cwd cursor archived?archive _meta");
   }
@@ -5901,7 +5901,7 @@ export function DeleteSessionRequest(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId _meta");
   }
@@ -5982,7 +5982,7 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta");
   }
@@ -6016,7 +6016,7 @@ export function SetSessionTitleRequest(v: any, mode: number): Failure | undefine
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId title _meta");
   }
@@ -6097,7 +6097,7 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories mcpServers systemPrompt?system_prompt _meta");
   }
@@ -6127,7 +6127,7 @@ export function SetSessionModeRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId modeId _meta");
   }
@@ -6140,7 +6140,7 @@ function SetSessionConfigOptionRequest_boolean(v: any, mode: number, n: number):
     const x = v.value;
     if (typeof x !== "boolean") return wrongType("/value", "boolean", x);
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "type sessionId configId _meta value");
   }
@@ -6153,7 +6153,7 @@ function SetSessionConfigOptionRequest_fallback(v: any, mode: number, n: number)
     const x = v.value;
     if (typeof x !== "string") return wrongType("/value", "string", x);
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId configId _meta value");
   }
@@ -6220,7 +6220,7 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId prompt _meta");
   }
@@ -6246,7 +6246,7 @@ export function ReadTextFileResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "content _meta");
   }
@@ -6273,7 +6273,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "outcome _meta");
   }
@@ -6281,7 +6281,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
 }
 
 function RequestPermissionOutcome_cancelled(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "outcome");
   }
@@ -6322,7 +6322,7 @@ function SelectedPermissionOutcome_(v: any, mode: number, n: number, outer: stri
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "optionId _meta", outer);
   }
@@ -6364,7 +6364,7 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "output truncated exitStatus _meta");
   }
@@ -6401,7 +6401,7 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "exitCode signal _meta");
   }
@@ -6415,7 +6415,7 @@ export const WaitForTerminalExitResponse = TerminalExitStatus;
 export const KillTerminalResponse = SessionListCapabilities;
 
 function CreateElicitationResponse_decline(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "action _meta");
   }
@@ -6482,7 +6482,7 @@ function ElicitationAcceptAction_(v: any, mode: number, n: number, outer: string
       } else if (mode & 2) delete v.content;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "content", outer);
   }
@@ -6504,7 +6504,7 @@ function MessageMcpResponse_result(v: any, mode: number, n: number): Failure | u
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "result _meta");
   }
@@ -6529,7 +6529,7 @@ function MessageMcpResponse_error(v: any, mode: number, n: number): Failure | un
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "error _meta");
   }
@@ -6569,7 +6569,7 @@ export function McpError(v: any, mode: number): Failure | undefined {
     const x = v.data;
     if (x !== undefined) n++;
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "code message data");
   }
@@ -6600,7 +6600,7 @@ export function CancelRequestNotification(v: any, mode: number): Failure | undef
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "requestId _meta");
   }
@@ -6631,7 +6631,7 @@ export function ProxySuccessorRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "method params _meta");
   }

@@ -63,7 +63,7 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId title description subject options _meta");
   }
@@ -209,7 +209,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta", outer);
   }
@@ -315,7 +315,7 @@ export function Annotations(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "audience lastModified priority _meta");
   }
@@ -360,7 +360,7 @@ function TextContent_(v: any, mode: number, n: number, outer: string): Failure |
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "text annotations _meta", outer);
   }
@@ -415,7 +415,7 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "data mimeType uri annotations _meta", outer);
   }
@@ -458,7 +458,7 @@ function AudioContent_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "data mimeType annotations _meta", outer);
   }
@@ -520,7 +520,7 @@ export function Icon(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "src mimeType sizes theme _meta");
   }
@@ -627,7 +627,7 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name uri title description icons mimeType size annotations _meta", outer);
   }
@@ -685,7 +685,7 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "text uri mimeType _meta", outer);
   }
@@ -726,7 +726,7 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "blob uri mimeType _meta", outer);
   }
@@ -768,7 +768,7 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "resource annotations _meta", outer);
   }
@@ -798,7 +798,7 @@ function Content_(v: any, mode: number, n: number, outer: string): Failure | und
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "content _meta", outer);
   }
@@ -870,7 +870,7 @@ function DiffPathChange_(v: any, mode: number, n: number, outer: string): Failur
     if (typeof x !== "string") return wrongType("/path", "string", x);
     if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "path", outer);
   }
@@ -894,7 +894,7 @@ function DiffPathPairChange_(v: any, mode: number, n: number, outer: string): Fa
     if (typeof x !== "string") return wrongType("/path", "string", x);
     if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "oldPath path", outer);
   }
@@ -923,7 +923,7 @@ export function DiffPatch(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "format text _meta");
   }
@@ -980,7 +980,7 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "changes patch _meta", outer);
   }
@@ -1009,7 +1009,7 @@ function Terminal_(v: any, mode: number, n: number, outer: string): Failure | un
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "terminalId _meta", outer);
   }
@@ -1043,7 +1043,7 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "path line _meta");
   }
@@ -1074,7 +1074,7 @@ export function ToolCallCapabilities(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cancel _meta");
   }
@@ -1096,7 +1096,7 @@ function ToolCallCancelCapabilities_(v: any, mode: number, n: number, outer: str
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "_meta", outer);
   }
@@ -1126,7 +1126,7 @@ function ToolCallPermissionSubject_(v: any, mode: number, n: number, outer: stri
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "toolCall _meta", outer);
   }
@@ -1176,7 +1176,7 @@ function CommandPermissionSubject_(v: any, mode: number, n: number, outer: strin
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "command cwd toolCallId terminalId _meta", outer);
   }
@@ -1209,7 +1209,7 @@ export function PermissionOption(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "optionId name kind _meta");
   }
@@ -1344,7 +1344,7 @@ function ElicitationSessionScope_(v: any, mode: number, n: number, outer: string
       } else if (mode & 2) delete v.toolCallId;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId toolCallId", outer);
   }
@@ -1365,7 +1365,7 @@ function ElicitationRequestScope_(v: any, mode: number, n: number, outer: string
       if (f !== undefined) return within("/requestId", f);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "requestId", outer);
   }
@@ -1432,7 +1432,7 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "type title properties required description _meta");
   }
@@ -1508,7 +1508,7 @@ export function EnumOption(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "const title description _meta");
   }
@@ -1627,7 +1627,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
   }
@@ -1694,7 +1694,7 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
   }
@@ -1761,7 +1761,7 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
   }
@@ -1810,7 +1810,7 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description default _meta", outer);
   }
@@ -1856,7 +1856,7 @@ function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string)
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "enum _meta", outer);
   }
@@ -1892,7 +1892,7 @@ function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string)
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "anyOf _meta", outer);
   }
@@ -1976,7 +1976,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title description minItems maxItems items default _meta", outer);
   }
@@ -2078,7 +2078,7 @@ export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "serverId requestId method params _meta");
   }
@@ -2142,7 +2142,7 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "protocolVersion info capabilities authMethods _meta");
   }
@@ -2184,7 +2184,7 @@ export function Implementation(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name title version _meta");
   }
@@ -2239,7 +2239,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "session auth providers?providers _meta");
   }
@@ -2366,7 +2366,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "prompt mcp delete additionalDirectories systemPrompt?system_prompt fork?fork archive?archive status?session_status title?session_title _meta");
   }
@@ -2421,7 +2421,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "image audio embeddedContext _meta");
   }
@@ -2482,7 +2482,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "stdio http acp?mcp_over_acp _meta");
   }
@@ -2523,7 +2523,7 @@ export function SessionSystemPromptCapabilities(v: any, mode: number): Failure |
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "mode _meta");
   }
@@ -2554,7 +2554,7 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "override _meta");
   }
@@ -2595,7 +2595,7 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "status?auth_status _meta");
   }
@@ -2657,7 +2657,7 @@ export function EnvVariable(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name value _meta");
   }
@@ -2735,7 +2735,7 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "methodId name description args env _meta", outer);
   }
@@ -2775,7 +2775,7 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "methodId name description _meta", outer);
   }
@@ -2809,7 +2809,7 @@ export function ListProvidersResponse(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "providers _meta");
   }
@@ -2864,7 +2864,7 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "providerId supported required current _meta");
   }
@@ -2902,7 +2902,7 @@ export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "apiType baseUrl _meta");
   }
@@ -2952,7 +2952,7 @@ export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state accounts _meta");
   }
@@ -3018,7 +3018,7 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "label active name email organization _meta");
   }
@@ -3080,7 +3080,7 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId configOptions availableCommands _meta");
   }
@@ -3199,7 +3199,7 @@ export function SessionConfigSelectOption(v: any, mode: number): Failure | undef
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "value name description _meta");
   }
@@ -3245,7 +3245,7 @@ export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefi
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "groupId name options _meta");
   }
@@ -3272,7 +3272,7 @@ function SessionConfigSelect_(v: any, mode: number, n: number, outer: string): F
       if (f !== undefined) return within("/options", f);
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "currentValue options", outer);
   }
@@ -3290,7 +3290,7 @@ function SessionConfigBoolean_(v: any, mode: number, n: number, outer: string): 
     const x = v.currentValue;
     if (typeof x !== "boolean") return wrongType("/currentValue", "boolean", x);
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "currentValue", outer);
   }
@@ -3353,7 +3353,7 @@ function TextCommandInput_(v: any, mode: number, n: number, outer: string): Fail
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "hint _meta", outer);
   }
@@ -3396,7 +3396,7 @@ function Command_(v: any, mode: number, n: number, outer: string): Failure | und
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name description input _meta", outer);
   }
@@ -3442,7 +3442,7 @@ export function ListSessionsResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessions nextCursor _meta");
   }
@@ -3517,7 +3517,7 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories title updatedAt archived?archive _meta");
   }
@@ -3564,7 +3564,7 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "status state _meta");
   }
@@ -3578,7 +3578,7 @@ export function SessionStatus(v: any, mode: number): Failure | undefined {
 }
 
 function StateUpdate_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state usage?usage background _meta stopReason");
   }
@@ -3586,7 +3586,7 @@ function StateUpdate_idle_end_turn(v: any, mode: number, n: number): Failure | u
 }
 
 function StateUpdate_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state usage?usage background _meta stopReason");
   }
@@ -3717,7 +3717,7 @@ function BackgroundToolCall_(v: any, mode: number, n: number, outer: string): Fa
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "toolCallId _meta", outer);
   }
@@ -3744,7 +3744,7 @@ function BackgroundSubagent_(v: any, mode: number, n: number, outer: string): Fa
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId _meta", outer);
   }
@@ -3783,7 +3783,7 @@ function RunningStateUpdate_(v: any, mode: number, n: number, outer: string): Fa
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "background _meta", outer);
   }
@@ -3809,7 +3809,7 @@ export function Error(v: any, mode: number): Failure | undefined {
       if (x === null) if (mode & 2) delete v.data;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "code message data");
   }
@@ -3851,7 +3851,7 @@ export function UnsupportedProtocolVersionErrorData(v: any, mode: number): Failu
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "requested supported _meta");
   }
@@ -3878,7 +3878,7 @@ function ErrorStopReason_(v: any, mode: number, n: number, outer: string): Failu
       } else if (mode & 2) delete v.error;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "error", outer);
   }
@@ -3937,7 +3937,7 @@ export function Usage(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta");
   }
@@ -3945,7 +3945,7 @@ export function Usage(v: any, mode: number): Failure | undefined {
 }
 
 function IdleStateUpdate_end_turn(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "usage?usage background _meta stopReason");
   }
@@ -3953,7 +3953,7 @@ function IdleStateUpdate_end_turn(v: any, mode: number, n: number): Failure | un
 }
 
 function IdleStateUpdate_untagged(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "usage?usage background _meta stopReason");
   }
@@ -4049,7 +4049,7 @@ export function SetSessionTitleResponse(v: any, mode: number): Failure | undefin
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title _meta");
   }
@@ -4106,7 +4106,7 @@ export function ResumeSessionResponse(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "configOptions availableCommands _meta");
   }
@@ -4151,7 +4151,7 @@ function SetSessionConfigOptionResponse_(v: any, mode: number, n: number, outer:
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "configOptions _meta", outer);
   }
@@ -4175,7 +4175,7 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "messageId _meta");
   }
@@ -4208,7 +4208,7 @@ export function UpdateSessionNotification(v: any, mode: number): Failure | undef
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId update _meta");
   }
@@ -4216,7 +4216,7 @@ export function UpdateSessionNotification(v: any, mode: number): Failure | undef
 }
 
 function SessionUpdate_state_update_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state sessionUpdate usage?usage background _meta stopReason");
   }
@@ -4224,7 +4224,7 @@ function SessionUpdate_state_update_idle_end_turn(v: any, mode: number, n: numbe
 }
 
 function SessionUpdate_state_update_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "state sessionUpdate usage?usage background _meta stopReason");
   }
@@ -4399,7 +4399,7 @@ function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
   }
@@ -4447,7 +4447,7 @@ function UserMessage_(v: any, mode: number, n: number, outer: string): Failure |
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
   }
@@ -4485,7 +4485,7 @@ function ToolCallContentChunk_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "toolCallId content _meta", outer);
   }
@@ -4509,7 +4509,7 @@ export function TerminalOutput(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "data _meta");
   }
@@ -4546,7 +4546,7 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "exitCode signal _meta");
   }
@@ -4574,7 +4574,7 @@ export function TerminalSize(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cols rows _meta");
   }
@@ -4605,7 +4605,7 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cancel _meta");
   }
@@ -4701,7 +4701,7 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "terminalId command cwd output exitStatus size capabilities _meta", outer);
   }
@@ -4732,7 +4732,7 @@ function TerminalOutputChunk_(v: any, mode: number, n: number, outer: string): F
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "terminalId data _meta", outer);
   }
@@ -4794,7 +4794,7 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "content priority status _meta");
   }
@@ -4849,7 +4849,7 @@ function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | u
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "planId entries _meta", outer);
   }
@@ -4881,7 +4881,7 @@ function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | un
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "planId uri _meta", outer);
   }
@@ -4912,7 +4912,7 @@ function PlanMarkdown_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "planId content _meta", outer);
   }
@@ -4942,7 +4942,7 @@ function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "plan _meta", outer);
   }
@@ -4969,7 +4969,7 @@ function PlanRemoved_(v: any, mode: number, n: number, outer: string): Failure |
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "planId _meta", outer);
   }
@@ -5008,7 +5008,7 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "availableCommands _meta", outer);
   }
@@ -5051,7 +5051,7 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "title updatedAt _meta", outer);
   }
@@ -5079,7 +5079,7 @@ export function Cost(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "amount currency _meta");
   }
@@ -5122,7 +5122,7 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "used size cost _meta", outer);
   }
@@ -5170,7 +5170,7 @@ function Notice_(v: any, mode: number, n: number, outer: string): Failure | unde
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "severity title description _meta", outer);
   }
@@ -5240,7 +5240,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "compactionId status summary error _meta", outer);
   }
@@ -5274,7 +5274,7 @@ function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string)
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "compactionId content _meta", outer);
   }
@@ -5305,7 +5305,7 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cancel _meta");
   }
@@ -5401,7 +5401,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
   }
@@ -5485,7 +5485,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
   }
@@ -5511,7 +5511,7 @@ export function CompleteElicitationNotification(v: any, mode: number): Failure |
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "elicitationId _meta");
   }
@@ -5554,7 +5554,7 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "protocolVersion info capabilities _meta");
   }
@@ -5597,7 +5597,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "auth elicitation _meta");
   }
@@ -5628,7 +5628,7 @@ export function ClientAuthCapabilities(v: any, mode: number): Failure | undefine
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "terminal _meta");
   }
@@ -5673,7 +5673,7 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "form url _meta");
   }
@@ -5701,7 +5701,7 @@ export function LoginAuthRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "methodId _meta");
   }
@@ -5748,7 +5748,7 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "providerId apiType baseUrl headers _meta");
   }
@@ -5772,7 +5772,7 @@ export function DisableProviderRequest(v: any, mode: number): Failure | undefine
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "providerId _meta");
   }
@@ -5853,7 +5853,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cwd additionalDirectories mcpServers systemPrompt?system_prompt _meta");
   }
@@ -5898,7 +5898,7 @@ export function HttpHeader(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name value _meta");
   }
@@ -5950,7 +5950,7 @@ function McpServerHttp_(v: any, mode: number, n: number, outer: string): Failure
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name url headers _meta", outer);
   }
@@ -5981,7 +5981,7 @@ function McpServerAcp_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name serverId _meta", outer);
   }
@@ -6051,7 +6051,7 @@ function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failur
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "name command args env _meta", outer);
   }
@@ -6088,7 +6088,7 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "mode content _meta");
   }
@@ -6143,7 +6143,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "cwd cursor archived?archive _meta");
   }
@@ -6232,7 +6232,7 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta");
   }
@@ -6266,7 +6266,7 @@ export function SetSessionTitleRequest(v: any, mode: number): Failure | undefine
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId title _meta");
   }
@@ -6359,7 +6359,7 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories mcpServers replayFrom systemPrompt?system_prompt _meta");
   }
@@ -6403,7 +6403,7 @@ export function CancelToolCallRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId toolCallId _meta");
   }
@@ -6431,7 +6431,7 @@ export function CancelTerminalRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId terminalId _meta");
   }
@@ -6444,7 +6444,7 @@ function SetSessionConfigOptionRequest_id(v: any, mode: number, n: number): Fail
     const x = v.value;
     if (typeof x !== "string") return wrongType("/value", "string", x);
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "type sessionId configId _meta value");
   }
@@ -6457,7 +6457,7 @@ function SetSessionConfigOptionRequest_boolean(v: any, mode: number, n: number):
     const x = v.value;
     if (typeof x !== "boolean") return wrongType("/value", "boolean", x);
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "type sessionId configId _meta value");
   }
@@ -6534,7 +6534,7 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId prompt _meta");
   }
@@ -6561,7 +6561,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "outcome _meta");
   }
@@ -6604,7 +6604,7 @@ function SelectedPermissionOutcome_(v: any, mode: number, n: number, outer: stri
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "optionId _meta", outer);
   }
@@ -6612,7 +6612,7 @@ function SelectedPermissionOutcome_(v: any, mode: number, n: number, outer: stri
 }
 
 function CreateElicitationResponse_decline(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "action _meta");
   }
@@ -6660,7 +6660,7 @@ function ElicitationAcceptAction_(v: any, mode: number, n: number, outer: string
       } else if (mode & 2) delete v.content;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "content", outer);
   }
@@ -6682,7 +6682,7 @@ function MessageMcpResponse_result(v: any, mode: number, n: number): Failure | u
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "result _meta");
   }
@@ -6707,7 +6707,7 @@ function MessageMcpResponse_error(v: any, mode: number, n: number): Failure | un
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "error _meta");
   }
@@ -6747,7 +6747,7 @@ export function McpError(v: any, mode: number): Failure | undefined {
     const x = v.data;
     if (x !== undefined) n++;
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "code message data");
   }
@@ -6778,7 +6778,7 @@ export function CancelRequestNotification(v: any, mode: number): Failure | undef
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "requestId _meta");
   }
@@ -6809,7 +6809,7 @@ export function ProxySuccessorRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) delete v._meta;
     }
   }
-  if (mode & 1) {
+  if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "method params _meta");
   }

@@ -102,7 +102,9 @@ export class SessionFiles implements AgentFiles {
     content: string,
     { expected, ...given }: { readonly expected: string; readonly signal?: AbortSignal },
   ): Promise<string> {
-    const now = await this.#versionNow(path, given);
+    // a client would report the read of a missing file as an error
+    const isNew = expected === "absent" && (await this.#isMissing(path));
+    const now = isNew ? "absent" : await this.#versionNow(path, given);
     if (now !== expected) {
       const what =
         now === "absent" ? "has been removed" : expected === "absent" ? "exists already" : "has changed";
@@ -141,6 +143,10 @@ export class SessionFiles implements AgentFiles {
   async isAbsent(path: string, error: unknown): Promise<boolean> {
     if (isNotFound(error)) return true;
     if (!(error instanceof RequestError) || error.kind === "outside_workspace") return false;
+    return this.#isMissing(path);
+  }
+
+  #isMissing(path: string): Promise<boolean> {
     return this.#local.stat(path).then(() => false, isNotFound);
   }
 

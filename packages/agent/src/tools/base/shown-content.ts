@@ -1,7 +1,7 @@
 // Builds the tool call content that users see.
 
 import { extname } from "node:path";
-import { gitPatch, textDiff } from "@parley/acp/internal";
+import { exceedsJsonBytes, gitPatch, textDiff } from "@parley/acp/internal";
 import type { ToolCallContent } from "@parley/acp/model";
 
 export function shownText(text: string): ToolCallContent {
@@ -16,11 +16,24 @@ export function shownVerbatim(text: string, path?: string): ToolCallContent {
   return shownText(`${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`);
 }
 
+/** A message holds a text, its predecessor and their patch. Nobody reads a larger change. */
+const maxDiffBytes = 4 * 1024 * 1024;
+
+function tooLarge(path: string, oldText: string, newText: string): ToolCallContent | undefined {
+  if (![oldText, newText].some((text) => exceedsJsonBytes(text, maxDiffBytes))) return undefined;
+  const sizes = `${oldText.length} characters before, ${newText.length} after`;
+  return shownText(`The change of ${path} is too large to be shown: ${sizes}.`);
+}
+
 export function shownDiff(path: string, newText: string, oldText: string | undefined): ToolCallContent {
+  const note = tooLarge(path, oldText ?? "", newText);
+  if (note !== undefined) return note;
   return { type: "diff", ...textDiff({ path: path, oldText: oldText, newText: newText }) };
 }
 
 export function shownRemoval(path: string, oldText: string): ToolCallContent {
+  const note = tooLarge(path, oldText, "");
+  if (note !== undefined) return note;
   return {
     type: "diff",
     path,

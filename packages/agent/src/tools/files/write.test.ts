@@ -106,3 +106,44 @@ test("the client writes where it offers to, and keeps its byte order mark", asyn
   await call(writeTool, { path: "a", content: "new\r\n" });
   assert.equal(buffer, "\ufeffnew\r\n");
 });
+
+test("a client is not asked to read a file that is created, which it would report as an error", async (t) => {
+  const asked: string[] = [];
+  const { call, get, put } = await probe(t, {
+    version: 1,
+    client: {
+      files: {
+        canRead: true,
+        canWrite: true,
+        async readText(path) {
+          asked.push("read");
+          return get(path.split("/").at(-1) ?? "");
+        },
+        async writeText(path, content) {
+          asked.push("write");
+          put(path.split("/").at(-1) ?? "", content);
+        },
+      },
+    },
+  });
+  const { told } = await call(writeTool, { path: "new.ts", content: "x\n" });
+  assert.equal(told, "created new.ts: 1 lines, 2 bytes");
+  // the client may have changed what was written, so that it is read afterwards
+  assert.deepEqual(asked, ["write", "read"]);
+  await call(writeTool, { path: "new.ts", content: "y\n" });
+  assert.equal(get("new.ts"), "y\n");
+});
+
+test("a change that is too large for a message is made, and only its size is shown", async (t) => {
+  const { call, get, put } = await probe(t);
+  put("a", `${"\x01".repeat(1_023)}\n`.repeat(9 * 1_024));
+  await call(readTool, { path: "a" });
+  const { prepared } = await call(writeTool, { path: "a", content: "new\n" });
+  assert.equal(get("a"), "new\n");
+  const [shown] = prepared.presentation.content ?? [];
+  assert.ok(shown?.type === "content" && shown.content.type === "text");
+  assert.match(
+    String(shown.content.text),
+    /^The change of .* is too large to be shown: 9437184 characters before, 4 after/,
+  );
+});

@@ -43,12 +43,24 @@ export const writeTool = defineTool({
   },
 });
 
+async function isMissing({ files }: ToolContext, path: string): Promise<boolean> {
+  try {
+    await files.stat(path);
+    return false;
+  } catch (error) {
+    return files.isAbsent(path, error);
+  }
+}
+
 /** The current file, if any. It must have been read, so that no unseen content is replaced. */
 async function oldFile(
   context: ToolContext,
   path: string,
 ): Promise<{ readonly text: string; readonly version: string } | undefined> {
   const { files, seen, signal } = context;
+  const known = seen.versionOf(path);
+  // a client would report the read of a missing file as an error
+  if (known === undefined && (await isMissing(context, path))) return undefined;
   let old: { readonly text: string; readonly version: string };
   try {
     old = await files.read(path, { signal });
@@ -56,7 +68,6 @@ async function oldFile(
     if (await files.isAbsent(path, error)) return undefined;
     throw error;
   }
-  const known = seen.versionOf(path);
   const shown = shownPath(context, path);
   // an empty file has nothing to lose
   if (known === undefined && old.text !== "") {

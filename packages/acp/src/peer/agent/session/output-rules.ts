@@ -33,11 +33,16 @@ export function checkOptions(options: readonly SessionConfigOption[]): void {
   }
 }
 
-/** Names are unique, and have no white space. */
+/** Names are unique, and have no white space and no slash at the beginning. */
 export function checkCommands(commands: readonly AvailableCommand[]): void {
   for (const { name } of commands) {
     if (typeof name !== "string" || name === "" || /\s/u.test(name))
       throw new TypeError(`a command's name must be a word without white space, got ${JSON.stringify(name)}`);
+    // clients add the slash themselves
+    if (name.startsWith("/")) {
+      const instead = JSON.stringify(name.slice(1));
+      throw new TypeError(`a command's name has no slash: write ${instead}, got ${JSON.stringify(name)}`);
+    }
   }
   checkUnique("the commands", "name", commands);
 }

@@ -2,11 +2,10 @@
 // back the updates after it, so that a replay shows what was seen live.
 
 import type { AgentSessionEdition } from "../../../edition/agent-edition.ts";
-import type { Entry } from "../../../model/entry.ts";
-import { readEntry } from "../../../model/entry-format.ts";
-import type { StoredEntry } from "../../../model/store.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
+import type { StoredHistory } from "./guarded-store.ts";
 import type { PlainText } from "./plain-text.ts";
+import { replayedHistory } from "./replayed-history.ts";
 import type { SessionSender } from "./session-sender.ts";
 
 interface Item {
@@ -53,7 +52,7 @@ export class SessionOutput {
   show(update: SessionUpdate, text?: string): Promise<void> | undefined {
     if (this.#isClosed) return undefined;
     if (this.#queue.length === 0) return this.#send(update, text);
-    this.#queue.push(itemOf(update, text, true));
+    this.#queue.push(this.#item(update, text, true));
     return this.#untilDrained();
   }
 
@@ -61,8 +60,7 @@ export class SessionOutput {
   showText(update: PlainText & SessionUpdate, json: string): Promise<void> | undefined {
     const isSame = this.#queue.length === 0 && this.#edition.encode(update) === update;
     if (!isSame || this.#isClosed) return this.show(update);
-    const params = { sessionId: this.#sessionId, update };
-    return this.sender.sendEncoded(params, `${this.#chunkHead(update)}${json}}}}}`);
+    return this.sender.sendEncoded(this.#sessionId, update, `${this.#chunkHead(update)}${json}}}}}`);
   }
 
   /** Throws when the update could not be sent, now or in a replay. */
@@ -73,7 +71,7 @@ export class SessionOutput {
 
   /** Queues a valid update that is sent once it is released. */
   hold(update: SessionUpdate, text?: string): Release {
-    const item = itemOf(update, text, false);
+    const item = this.#item(update, text, false);
     this.#queue.push(item);
     return (show) => {
       if (!show) item.text = undefined;
@@ -96,11 +94,7 @@ export class SessionOutput {
    * Sends the history, whole and in order. `ready` resolves when it is all stored. Updates that come meanwhile wait
    * until the returned function is called: a client takes what comes before the answer for history.
    */
-  async replay(
-    ready: Promise<void>,
-    history: () => AsyncIterable<readonly StoredEntry[]>,
-    endSeq: number,
-  ): Promise<() => void> {
+  async replay(ready: Promise<void>, history: StoredHistory, endSeq: number): Promise<() => void> {
     const mark: Item = { text: undefined, tag: "", isReady: true };
     this.#queue.push(mark);
     this.#isReplaying = true;
@@ -111,12 +105,11 @@ export class SessionOutput {
         if (!isHistory(item.tag)) void this.#sendItem(item);
       this.#edition = this.#newEdition();
       for (const terminalId of this.#clientTerminals) this.#edition.addClientTerminal(terminalId);
-      for await (const page of history()) {
-        for (const stored of page) {
-          const slow = stored.seq >= endSeq ? undefined : this.#replayEntry(stored);
+      for await (const page of replayedHistory(history, endSeq)) {
+        for (const { update, text } of page) {
+          const slow = this.#sendAny(update, text);
           if (slow !== undefined) await slow;
         }
-        if ((page.at(-1)?.seq ?? 0) >= endSeq) break;
       }
       return () => this.endReplay();
     } catch (error) {
@@ -143,6 +136,12 @@ export class SessionOutput {
     this.#drained?.resolve();
   }
 
+  /** Throws when it is too large: by the time it is sent nobody could be told. */
+  #item(update: SessionUpdate, text: string = JSON.stringify(update), isReady: boolean): Item {
+    this.sender.checkSize(`${this.#head}${text}}}`);
+    return { text, tag: update.sessionUpdate, isReady };
+  }
+
   #newEdition(): AgentSessionEdition {
     const { edition, client } = this.sender;
     const setup = { sessionId: this.#sessionId, configOptions: [], availableCommands: [] };
@@ -160,7 +159,7 @@ export class SessionOutput {
   }
 
   #sendMessage(update: object, text: string = JSON.stringify(update)): Promise<void> | undefined {
-    return this.sender.sendEncoded({ sessionId: this.#sessionId, update }, `${this.#head}${text}}}`);
+    return this.sender.sendEncoded(this.#sessionId, update, `${this.#head}${text}}}`);
   }
 
   #chunkHead({ sessionUpdate, messageId }: PlainText): string {
@@ -171,15 +170,6 @@ export class SessionOutput {
       this.#chunk = { sessionUpdate, messageId, head };
     }
     return this.#chunk.head;
-  }
-
-  #replayEntry(stored: StoredEntry): Promise<void> | undefined {
-    try {
-      const update = replayed(readEntry(stored));
-      return update && this.#send(update, stored.kind === "update" ? stored.text : undefined);
-    } catch (error) {
-      return this.#notSent(error);
-    }
   }
 
   #pump(): Promise<void> | undefined {
@@ -200,17 +190,17 @@ export class SessionOutput {
   }
 
   #sendItem({ text }: Item): Promise<void> | undefined {
-    if (text === undefined) return undefined;
-    try {
-      return this.#send(JSON.parse(text), text);
-    } catch (error) {
-      return this.#notSent(error);
-    }
+    return text === undefined ? undefined : this.#sendAny(JSON.parse(text), text);
   }
 
   /** One update that cannot be sent, also one of the history, must not hold back the others. */
-  #notSent(error: unknown): undefined {
-    this.sender.log("error", "an update could not be sent", { sessionId: this.#sessionId, error });
+  #sendAny(update: SessionUpdate, text: string | undefined): Promise<void> | undefined {
+    try {
+      return this.#send(update, text);
+    } catch (error) {
+      this.sender.log("error", "an update could not be sent", { sessionId: this.#sessionId, error });
+      return undefined;
+    }
   }
 
   #untilDrained(): Promise<void> {
@@ -226,23 +216,7 @@ export class SessionOutput {
   }
 }
 
-function itemOf(update: SessionUpdate, text: string = JSON.stringify(update), isReady: boolean): Item {
-  return { text, tag: update.sessionUpdate, isReady };
-}
-
 /** States follow from turns, and notices are not kept. */
 function isHistory(tag: string): boolean {
   return tag !== "state_update" && tag !== "notice";
-}
-
-/** The update that shows one entry: a message or what was sent. Options and commands are part of the answer. */
-function replayed(entry: Entry): SessionUpdate | undefined {
-  if (entry.kind === "prompt") {
-    const { messageId, prompt } = entry;
-    return { sessionUpdate: "user_message", messageId, content: [...prompt] };
-  }
-  if (entry.kind !== "update") return undefined;
-  const { sessionUpdate } = entry.update;
-  const isState = sessionUpdate === "config_option_update" || sessionUpdate === "available_commands_update";
-  return isState ? undefined : entry.update;
 }

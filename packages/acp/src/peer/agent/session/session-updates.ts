@@ -2,10 +2,10 @@
 
 import type { PermissionRequest } from "../../../model/ask.ts";
 import type { BackgroundWork, StateUpdate } from "../../../model/content.ts";
-import type { StoredEntry } from "../../../model/store.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import { AnnouncedWork } from "./announced-work.ts";
+import type { StoredHistory } from "./guarded-store.ts";
 import { describeWrong } from "./output-rules.ts";
 import { isPlainText } from "./plain-text.ts";
 import type { SessionLog } from "./session-log.ts";
@@ -16,6 +16,13 @@ export type SessionState = Extract<StateUpdate, { state: "idle" | "running" | "r
 
 /** The promise of everything that needs no waiting: one for all, since most updates are sent at once. */
 export const sentAtOnce: Promise<void> = Promise.resolve();
+
+/** Kinds of v1 that the model has under another name, and what to write instead. */
+const otherKinds: Readonly<Record<string, string>> = {
+  tool_call: 'a call begins with "tool_call_update" and a new toolCallId; turn.tool() sends it for you',
+  plan: "it is called plan_update; turn.plan() sends it for you",
+  current_mode_update: "a mode is a config option of category mode; use session.setConfigOptions()",
+};
 
 export class SessionUpdates {
   readonly sessionId: string;
@@ -95,7 +102,11 @@ export class SessionUpdates {
   checkSchema(update: SessionUpdate): void {
     const failure = this.sender.rules?.update(update);
     if (failure === undefined) return;
-    const tag = JSON.stringify((update as { sessionUpdate?: unknown } | null)?.sessionUpdate);
+    const kind = (update as { sessionUpdate?: unknown } | null)?.sessionUpdate;
+    const instead =
+      typeof kind === "string" && Object.hasOwn(otherKinds, kind) ? otherKinds[kind] : undefined;
+    if (instead !== undefined) throw new TypeError(`update ${JSON.stringify(kind)}: ${instead}`);
+    const tag = JSON.stringify(kind);
     throw new TypeError(describeWrong(`update ${tag ?? "without a kind"}`, failure));
   }
 
@@ -137,17 +148,21 @@ export class SessionUpdates {
   }
 
   /** The current state. Only the end of a turn says why it ended. */
-  #stateNow(): SessionUpdate {
+  get snapshot(): SessionState {
     const { state } = this.#state;
     const now: SessionState = state === "idle" ? { state } : { state };
-    return { sessionUpdate: "state_update", ...now, ...this.#background() };
+    return { ...now, ...this.#background() };
+  }
+
+  #stateNow(): SessionUpdate {
+    return { sessionUpdate: "state_update", ...this.snapshot };
   }
 
   /**
    * Sends what a client that comes back must see before its answer: the history, if it wants it, and the state.
    * Updates that come meanwhile wait until the returned function is called.
    */
-  async comeBack(history: (() => AsyncIterable<readonly StoredEntry[]>) | undefined): Promise<() => void> {
+  async comeBack(history: StoredHistory | undefined): Promise<() => void> {
     const now = this.#stateNow();
     let over = (): void => undefined;
     if (history !== undefined) {

@@ -1,7 +1,7 @@
 // Asks the user for permission and input. A question without an answer is never a yes (A63, A89).
 
 import { isObject } from "../../../base/objects.ts";
-import { elicitationAnswerFromWire, permissionAnswerFromWire } from "../../../edition/wire-fields.ts";
+import { elicitationAnswerFromWire, metaOf, permissionAnswerFromWire } from "../../../edition/wire-fields.ts";
 import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import { argumentText, ConnectionError, RequestError } from "../../../jsonrpc/errors.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../../../model/ask.ts";
@@ -79,7 +79,7 @@ export class Questions {
     const chosen = options.find(({ optionId }) => optionId === answer.optionId);
     if (chosen === undefined) return undefined;
     // its result is not awaited, so its rejection is only logged
-    reportRejection(onAnswer?.(chosen), (error) =>
+    reportRejection(onAnswer?.(chosen, metaOf(answer)), (error) =>
       this.#updates.sender.log("error", "onAnswer rejected", { error }),
     );
     return chosen.kind === "allow_once" || chosen.kind === "allow_always" ? chosen : undefined;

@@ -2,6 +2,7 @@
 
 import { optional } from "../../../base/objects.ts";
 import type { PromptOp, PromptPolicy } from "../../../edition/agent-edition.ts";
+import { keepsWhenIdle, type SteeringOutcome } from "../../../edition/vendor-extensions.ts";
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../../../model/content.ts";
 import type { PromptResult } from "../../../model/update.ts";
@@ -13,14 +14,36 @@ export interface ReceivedPrompt {
   /** `_meta` of the request. */
   readonly _meta?: Meta;
   readonly messageId: string;
-  /** The message is part of the conversation. */
-  inserted(): void;
+  /** The message is part of the conversation: of a turn that it began, or of one that was running. */
+  inserted(beginsTurn: boolean): void;
   /** The work on it has ended. */
   ended(outcome: PromptResult): void;
   /** It could not become part of the conversation. */
   refused(error: RequestError): void;
   /** It was cancelled before it became part of the conversation. */
   withdrawn(): void;
+  /** The turn that it was for has ended without it. Without this function it becomes a turn of its own. */
+  left?(): void;
+}
+
+/** A message for the turn that runs, which is answered when the turn has taken it. */
+export function steeringPrompt(
+  { prompt, _meta }: PromptOp,
+  resolve: (result: { outcome: SteeringOutcome; reason?: string }) => void,
+  reject: (error: unknown) => void,
+): ReceivedPrompt {
+  return {
+    prompt,
+    ...optional({ _meta }),
+    messageId: newId(),
+    inserted: (beginsTurn) => resolve({ outcome: beginsTurn ? "startedNewTurn" : "injected" }),
+    ended: () => undefined,
+    refused: reject,
+    withdrawn: () => reject(new RequestError("cancelled", "cancelled before it was accepted")),
+    ...(keepsWhenIdle(_meta)
+      ? { left: () => resolve({ outcome: "promptRequired", reason: "noRunningTurn" }) }
+      : {}),
+  };
 }
 
 /** Answers the request when the version says so: when the message is inserted, or when the work has ended. */

@@ -3,7 +3,7 @@
 import { optional } from "../../../base/objects.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { isErrorKind } from "../../../jsonrpc/error-kinds.ts";
-import { RequestError } from "../../../jsonrpc/errors.ts";
+import { handlerFailure, RequestError } from "../../../jsonrpc/errors.ts";
 import { promptError, wireError } from "../../../model/prompt-error.ts";
 import type { PromptError, PromptResult, SessionUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
@@ -12,7 +12,7 @@ import { checkStopReason } from "../session/output-rules.ts";
 import type { Release } from "../session/session-output.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
 import type { ReceivedPrompt } from "./received-prompt.ts";
-import { RunningTurn } from "./running-turn.ts";
+import { RunningTurn, type TurnOptions } from "./running-turn.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn.ts";
 
 type Handler = (turn: Turn) => Promise<PromptEnd> | PromptEnd;
@@ -31,10 +31,10 @@ export function newTurn(
   session: AgentSession,
   updates: SessionUpdates,
   queued: QueuedTurn,
-  clientTimeoutMs: number | undefined,
+  options: TurnOptions,
 ): RunningTurn {
   const turn: RunningTurn = new RunningTurn(session, updates, queued, {
-    clientTimeoutMs,
+    ...options,
     taken(prompt) {
       turn.joined.push(prompt);
       void insert(updates, prompt).then((isInserted) => {
@@ -89,6 +89,8 @@ export async function abandonTurn(turn: RunningTurn, queued: QueuedTurn): Promis
   if (turn.isOver) return;
   turn.isOver = true;
   turn.hasEnded = true;
+  turn.isAbandoned = true;
+  for (const prompt of turn.inbox.close()) prompt.withdrawn();
   await turn.finish({ hasReturned: false });
   await end(turn, queued, { stopReason: "cancelled" });
 }
@@ -118,7 +120,7 @@ async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTur
     prompt.refused(unavailable());
     return false;
   }
-  prompt.inserted();
+  prompt.inserted(beginsTurn);
   void release?.(true);
   return true;
 }
@@ -200,11 +202,7 @@ function failureOf(error: unknown, turn: RunningTurn, log: Log): PromptResult {
   if (error instanceof RequestError) return { stopReason: "error", error: errorOf(error) };
   const correlationId = newId();
   log("error", "a prompt handler failed", { correlationId, error });
-  const data = { reason: "internal_error", correlationId };
-  return {
-    stopReason: "error",
-    error: errorOf(new RequestError("internal_error", "internal error", { data })),
-  };
+  return { stopReason: "error", error: errorOf(handlerFailure(error, correlationId, turn.exposesErrors)) };
 }
 
 function errorOf({ kind, code, message, data }: RequestError): PromptError {

@@ -50,7 +50,7 @@ export class RunningToolCall implements ToolCall {
   #signal: AbortSignal | undefined;
   #asks = 0;
   #started = false;
-  /** A diff is shown before the work began: it may be what the user is asked about. */
+  /** Content is shown before the work began: it may be what the user is asked about. */
   #proposes = false;
   #denial: RequestError | undefined;
   hasEnded = false;
@@ -104,8 +104,11 @@ export class RunningToolCall implements ToolCall {
     this.#host.checkOpen("tool.add");
     if (typeof content !== "string" && !isObject(content))
       throw new TypeError(`tool.add: expected text or content of a tool call, got ${argumentText(content)}`);
-    this.#begin();
-    return this.#append(typeof content === "string" ? textItem(content) : content);
+    const item = typeof content === "string" ? textItem(content) : content;
+    // one text may be what the user is asked about; more are output of work that runs
+    if (item.type === "diff" || (item.type === "content" && !this.#proposes)) this.#propose();
+    else this.#begin();
+    return this.#append(item);
   }
 
   diff(change: {
@@ -115,7 +118,7 @@ export class RunningToolCall implements ToolCall {
   }): Promise<void> {
     this.#host.checkOpen("tool.diff");
     const item: ToolCallContent = { type: "diff", ...textDiff(checkedChange(change)) };
-    this.#proposes ||= !this.#started;
+    this.#propose();
     return this.#append(item);
   }
 
@@ -203,6 +206,10 @@ export class RunningToolCall implements ToolCall {
     if (!this.#started && !this.hasEnded) void this.#send({ status: "in_progress" });
   }
 
+  #propose(): void {
+    this.#proposes ||= !this.#started;
+  }
+
   #append(item: ToolCallContent): Promise<void> {
     return this.#send({ content: [...this.#content, item] });
   }
@@ -269,7 +276,7 @@ export class RunningToolCall implements ToolCall {
   ): Promise<void> {
     if (this.hasEnded) return;
     if (status === "completed") this.#begin();
-    for (const terminal of this.#terminals ?? []) terminal.exit({});
+    for (const terminal of this.#terminals ?? []) terminal.leave({ isCancelled: this.#isCancelled });
     const { toolCallId } = this;
     // a patch that is refused throws here, and the status can still end
     const stored = this.#host.updates.updateStored({

@@ -31,6 +31,12 @@ const turnMethods = [
   "update",
 ] as const;
 
+export interface TurnOptions {
+  readonly clientTimeoutMs: number | undefined;
+  /** Whether the client gets the message of an Error that the handler throws. */
+  readonly exposesErrors: boolean;
+}
+
 export class RunningTurn implements Turn, ToolHost {
   readonly session: AgentSession;
   readonly updates: SessionUpdates;
@@ -40,6 +46,7 @@ export class RunningTurn implements Turn, ToolHost {
   readonly client: ServedTurnClient;
   readonly inbox: PromptInbox;
   readonly questions: Questions;
+  readonly exposesErrors: boolean;
   readonly announced = new Set<string>();
   readonly denials = new Set<unknown>();
   /** Prompts that were taken from the inbox. */
@@ -49,6 +56,10 @@ export class RunningTurn implements Turn, ToolHost {
   /** Its end has been reported. */
   isOver = false;
   hasReportedEnd = false;
+  /** It was ended without its handler, which still runs. */
+  isAbandoned = false;
+  /** When it was cancelled, by `performance.now()`. */
+  cancelledAt: number | undefined;
   readonly #controller = new AbortController();
   readonly #tools = new Set<RunningToolCall>();
   readonly #terminals = new Set<ShownTerminal>();
@@ -58,7 +69,7 @@ export class RunningTurn implements Turn, ToolHost {
     session: AgentSession,
     updates: SessionUpdates,
     { prompt, messageId, _meta }: ReceivedPrompt,
-    options: { readonly clientTimeoutMs: number | undefined; taken(prompt: ReceivedPrompt): void },
+    options: TurnOptions & { taken(prompt: ReceivedPrompt): void },
   ) {
     bindMethods(this, turnMethods);
     this.session = session;
@@ -66,6 +77,7 @@ export class RunningTurn implements Turn, ToolHost {
     this.prompt = prompt;
     this.messageId = messageId;
     this._meta = _meta;
+    this.exposesErrors = options.exposesErrors;
     this.inbox = new PromptInbox(options.taken);
     this.client = new ServedTurnClient(updates, this.signal, options.clientTimeoutMs);
     this.questions = new Questions(updates, this.signal);
@@ -112,10 +124,11 @@ export class RunningTurn implements Turn, ToolHost {
     return running;
   }
 
-  announce(start: Pick<ToolCallStart, "title" | "kind" | "name">): string {
+  announce({ title, kind, name }: Pick<ToolCallStart, "title" | "kind" | "name">): string {
     this.checkOpen("turn.announce");
     const toolCallId = this.updates.newId();
-    void this.send({ sessionUpdate: "tool_call_update", toolCallId, ...start, status: "pending" });
+    const shown = { title, ...optional({ kind, name }) };
+    void this.send({ sessionUpdate: "tool_call_update", toolCallId, ...shown, status: "pending" });
     this.announced.add(toolCallId);
     return toolCallId;
   }
@@ -181,6 +194,7 @@ export class RunningTurn implements Turn, ToolHost {
 
   cancel(): void {
     if (!this.signal.aborted) {
+      this.cancelledAt = performance.now();
       this.#controller.abort(new DOMException("the turn was cancelled", "AbortError"));
     }
   }
@@ -197,7 +211,7 @@ export class RunningTurn implements Turn, ToolHost {
     for (const toolCallId of this.announced)
       await this.updates.updateStored({ sessionUpdate: "tool_call_update", toolCallId, status });
     for (const tool of tools) await tool.leave(isLeft ? leftTool : undefined);
-    for (const terminal of this.#terminals) terminal.exit({});
+    for (const terminal of this.#terminals) terminal.leave({ isCancelled });
     this.client.close();
   }
 

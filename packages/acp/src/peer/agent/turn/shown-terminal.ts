@@ -1,15 +1,23 @@
 // Implements a terminal that the agent owns and the client only shows.
 
+import { toBase64 } from "../../../base/base64.ts";
 import { optional } from "../../../base/objects.ts";
+import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import type { ExitStatus } from "../../../model/content.ts";
 import { type SessionUpdates, sentAtOnce } from "../session/session-updates.ts";
 import type { DisplayTerminal, DisplayTerminalOptions } from "./tool-call.ts";
+
+const leftTerminal =
+  "output was written to a terminal whose turn or tool call had ended, and is not shown: await the process first, or " +
+  "use session.terminal()";
 
 export class ShownTerminal implements DisplayTerminal {
   readonly terminalId: string;
   readonly #updates: SessionUpdates;
   readonly #isCancellable: boolean;
   #exited = false;
+  /** Its turn or tool call ended before it did. */
+  #isLeft = false;
 
   constructor(
     updates: SessionUpdates,
@@ -24,19 +32,34 @@ export class ShownTerminal implements DisplayTerminal {
       cwd,
       ...optional({ command, capabilities: onCancel && { cancel: {} } }),
     });
-    if (onCancel !== undefined) updates.work.onCancel("terminal", this.terminalId, onCancel);
+    if (onCancel === undefined) return;
+    const { terminalId } = this;
+    updates.work.onCancel("terminal", terminalId, () =>
+      reportRejection(onCancel(), (error) =>
+        updates.sender.log("error", "onCancel of a terminal rejected", { terminalId, error }),
+      ),
+    );
   }
 
   write(output: string | Uint8Array): Promise<void> {
-    // a process writes its last output late
-    if (this.#exited) return sentAtOnce;
+    if (this.#exited) {
+      // a process writes its last output late, but not after what it belongs to
+      if (this.#isLeft) this.#updates.warnOnce(leftTerminal);
+      return sentAtOnce;
+    }
     const bytes = typeof output === "string" ? new TextEncoder().encode(output) : output;
     const update = {
       sessionUpdate: "terminal_output_chunk",
       terminalId: this.terminalId,
-      data: base64(bytes),
+      data: toBase64(bytes),
     } as const;
     return this.#updates.update(update) ?? sentAtOnce;
+  }
+
+  /** Ends it with its turn or tool call. */
+  leave({ isCancelled }: { readonly isCancelled: boolean }): void {
+    this.#isLeft = !this.#exited && !isCancelled;
+    this.exit({});
   }
 
   exit(exitStatus: ExitStatus): void {
@@ -49,11 +72,4 @@ export class ShownTerminal implements DisplayTerminal {
       ...(this.#isCancellable ? { capabilities: null } : {}),
     });
   }
-}
-
-function base64(bytes: Uint8Array): string {
-  let text = "";
-  // apply takes so many arguments at once
-  for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
-  return btoa(text);
 }

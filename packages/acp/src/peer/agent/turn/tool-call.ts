@@ -1,6 +1,13 @@
 // A tool call and a display terminal as an agent's app sees them.
 
-import type { ExitStatus, PermissionOption, ToolCallLocation, ToolKind } from "../../../model/content.ts";
+import type { NoPromise } from "../../../base/no-promise.ts";
+import type {
+  ExitStatus,
+  Meta,
+  PermissionOption,
+  ToolCallLocation,
+  ToolKind,
+} from "../../../model/content.ts";
 import type { ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 
 /**
@@ -13,11 +20,14 @@ export type RunTool<Result> = (tool: ToolCall) => Promise<Result> | Result;
 /** Options of a permission request. */
 export interface PermissionOptions {
   /** The answers to offer. Default: allow once, allow always, reject once. */
-  readonly options?: readonly PermissionOption[];
+  readonly options?: readonly PermissionOption[] | undefined;
   /** Text below the title. */
   readonly description?: string | undefined;
-  /** Called with the option that the user chose, even if it rejects. Remember "always" and "never" here. */
-  onAnswer?(option: PermissionOption): void;
+  /**
+   * Called with the option that the user chose, even if it rejects. Remember "always" and "never" here. `answer` has the custom
+   * data of the client's answer.
+   */
+  readonly onAnswer?: ((option: PermissionOption, answer: { readonly _meta?: Meta }) => void) | undefined;
 }
 
 /** A tool call, as shown when it begins. */
@@ -25,25 +35,25 @@ export interface ToolCallStart {
   /** A title for the user, such as "Read notes.txt". */
   readonly title: string;
   /** The kind of tool, for an icon: "read", "edit", "execute", … Default: none. */
-  readonly kind?: ToolKind;
+  readonly kind?: ToolKind | undefined;
   /** The name of the tool in the program, such as "read_file". */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The files that it works on, so that the client can open them. */
-  readonly locations?: readonly ToolCallLocation[];
+  readonly locations?: readonly ToolCallLocation[] | undefined;
   /** The arguments of the tool, as the model gave them; plain JSON. */
   readonly rawInput?: unknown;
   /** Content to show at the start. `tool.add` adds more. */
-  readonly content?: readonly ToolCallContent[];
+  readonly content?: readonly ToolCallContent[] | undefined;
   /** The id of the call. Default: a new id. To run an announced call, pass the id that `turn.announce` returned. */
-  readonly toolCallId?: string;
+  readonly toolCallId?: string | undefined;
   /** Whether the user may cancel this call alone, which aborts its `signal`. Only v2 clients can do this. Default false. */
-  readonly cancellable?: boolean;
+  readonly cancellable?: boolean | undefined;
   /**
    * Asks the user before the call runs: `true`, or your own options. If the user does not allow it, the call is shown as
    * cancelled, and `turn.tool` rejects with a RequestError of kind "permission_denied". If the prompt handler does not
    * catch it, the turn ends with "end_turn". Default false: the user is not asked.
    */
-  readonly permission?: boolean | PermissionOptions;
+  readonly permission?: boolean | PermissionOptions | undefined;
 }
 
 /** A running tool call. `turn.tool` passes it to your function. */
@@ -54,7 +64,8 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /**
    * Shows that the work has begun. You rarely need it: it is called when your function starts or, if the function asks for
-   * permission, after the user allows it.
+   * permission, after the user allows it. A function that begins with a diff or a text is shown as pending until it adds
+   * more output or ends, because the user may be asked about it first.
    */
   start(): void;
   /**
@@ -91,14 +102,14 @@ export interface ToolCall {
 /** A terminal, as shown when it begins. */
 export interface DisplayTerminalOptions {
   /** The command line to show. */
-  readonly command?: string;
+  readonly command?: string | undefined;
   /** The directory to show: an absolute path. Default: the session's working directory. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /**
-   * Called when the user cancels the terminal. End your process, and call `exit` when it has ended. Only v2 clients can do
-   * this. Default: it cannot be cancelled.
+   * Called when the user cancels the terminal. End your process, and call `exit` when it has ended. Nothing awaits it; a
+   * rejection is logged. Only v2 clients can do this. Default: it cannot be cancelled.
    */
-  readonly onCancel?: () => void;
+  readonly onCancel?: (() => Promise<void> | NoPromise) | undefined;
 }
 
 /** A terminal that the client only displays; the agent runs the process. A v1 client shows its text. */

@@ -2,6 +2,7 @@
 
 import { optional } from "../../../base/objects.ts";
 import type { ClientCapabilities } from "../../../edition/agent-edition.ts";
+import { metaOf } from "../../../edition/wire-fields.ts";
 import type { ExitStatus, Implementation } from "../../../model/content.ts";
 import type {
   CreateTerminalOptions,
@@ -108,13 +109,13 @@ export function clientFiles(
   return {
     canRead: can.read,
     canWrite: can.write,
-    async readText(path: string, { line, limit, signal }: ReadTextOptions = {}) {
-      const params = { sessionId, path, ...optional({ line, limit }) };
+    async readText(path: string, { line, limit, signal, _meta }: ReadTextOptions = {}) {
+      const params = { sessionId, path, ...optional({ line, limit, _meta }) };
       const result = await ask("fs/read_text_file", params, signal);
       return (result as { content: string }).content; // validated by the method's row
     },
-    async writeText(path: string, content: string, { signal }: WriteTextOptions = {}) {
-      await ask("fs/write_text_file", { sessionId, path, content }, signal);
+    async writeText(path: string, content: string, { signal, _meta }: WriteTextOptions = {}) {
+      await ask("fs/write_text_file", { sessionId, path, content, ...optional({ _meta }) }, signal);
     },
   };
 }
@@ -126,7 +127,7 @@ export function clientTerminals(
   released: (terminal: TerminalHandle) => void,
 ): Terminals {
   return {
-    async create({ command, args, env, cwd, outputByteLimit, signal }: CreateTerminalOptions) {
+    async create({ command, args, env, cwd, outputByteLimit, signal, _meta }: CreateTerminalOptions) {
       const params = {
         sessionId,
         command,
@@ -135,6 +136,7 @@ export function clientTerminals(
           env: env && Object.entries(env).map(([name, value]) => ({ name, value })),
           cwd,
           outputByteLimit,
+          _meta,
         }),
       };
       const result = await ask("terminal/create", params, signal);
@@ -157,12 +159,14 @@ function terminalHandle(
   const terminal: TerminalHandle = {
     terminalId,
     async output(): Promise<TerminalSnapshot> {
-      const { output, truncated, exitStatus } = (await ask("terminal/output", params)) as {
+      const snapshot = (await ask("terminal/output", params)) as {
         output: string;
         truncated: boolean;
         exitStatus?: ExitStatus | null;
       };
-      return { output, truncated, ...optional({ exitStatus: exitStatus ?? undefined }) };
+      const { output, truncated, exitStatus } = snapshot;
+      const more = { ...optional({ exitStatus: exitStatus ?? undefined }), ...metaOf(snapshot) };
+      return { output, truncated, ...more };
     },
     async waitForExit({ signal } = {}): Promise<ExitStatus> {
       return (await ask("terminal/wait_for_exit", params, signal)) as ExitStatus;

@@ -69,6 +69,8 @@ export interface AgentSession<Data = unknown> {
    * @experimental
    */
   readonly systemPrompt: SystemPrompt | undefined;
+  /** Custom data of the request that opened the session, or opened it again. */
+  readonly _meta: Meta | undefined;
   /** The features of the client. In a turn, `turn.client` has its files and terminals. */
   readonly clientCapabilities: ClientCapabilities;
   /** The options that the session offers, such as its mode and model, with their values. */
@@ -91,10 +93,13 @@ export interface AgentSession<Data = unknown> {
    * @throws {TypeError} When a command is not valid.
    */
   setAvailableCommands(commands: readonly OutgoingCommand[]): void;
-  /** Sets the title of the session, which clients show in lists and windows. The title is stored. */
+  /**
+   * Sets the title of the session, which clients show in lists and windows. The title is stored. It has no effect once the
+   * user has set a title (unstable feature "session_title").
+   */
   setTitle(title: string): void;
   /** Tells the client that the user has finished at the URL of an elicitation of mode "url". */
-  completeElicitation(elicitationId: string): void;
+  completeElicitation(elicitationId: string, options?: { readonly _meta?: Meta }): void;
   /**
    * Sends any update, inside or outside a turn, and keeps it in the history. The promise waits while the client is slow.
    *

@@ -30,11 +30,15 @@ import type { ClientSession, RequestContext } from "../session/client-session.ts
  * };
  */
 export interface ClientPolicy {
+  // As in AgentDefinition.prompt, the type parameter keeps the result of `async decide() { return "ask"; }` a literal.
   /**
    * Decides one request. "ask" calls `requestPermission`; without that handler, the request is denied. For a permission
    * request, "allow" chooses the option of kind "allow_once"; if the agent offers none, the request is denied.
    */
-  decide(request: PolicyRequest, context: RequestContext): PolicyDecision | Promise<PolicyDecision>;
+  decide<const Literal extends never>(
+    request: PolicyRequest,
+    context: RequestContext,
+  ): PolicyDecision | Promise<PolicyDecision> | Literal;
   /**
    * Called when the user has answered a request for which `decide` returned "ask", before the answer takes effect.
    * Remember "always" here. `option` is undefined if the user chose none.

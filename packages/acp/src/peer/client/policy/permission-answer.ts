@@ -1,6 +1,7 @@
 // Reads what a permission handler returned, and picks options for a policy.
 
 import { isObject } from "../../../base/objects.ts";
+import { bothMeta, metaOf } from "../../../edition/wire-fields.ts";
 import { argumentText } from "../../../jsonrpc/errors.ts";
 import type { PermissionOutcome, PermissionRequest } from "../../../model/ask.ts";
 import type { PermissionOption } from "../../../model/content.ts";
@@ -49,9 +50,12 @@ function outcomeOf(given: unknown): PermissionOutcome | undefined {
   if (typeof given === "string") return { outcome: "selected", optionId: given };
   if (!isObject(given)) return undefined;
   // the official SDK wraps it
-  if (isObject(given["outcome"])) return outcomeOf(given["outcome"]);
+  if (isObject(given["outcome"])) {
+    const inner = outcomeOf(given["outcome"]);
+    return inner && { ...inner, ...bothMeta(given, inner) };
+  }
   const { outcome, optionId } = given;
-  if (outcome === "cancelled") return cancelled;
+  if (outcome === "cancelled") return { outcome, ...metaOf(given) };
   if (outcome !== "selected" || typeof optionId !== "string") return undefined;
   return given as PermissionOutcome; // checked above
 }

@@ -22,11 +22,10 @@ import {
 
 /** The part of a client's definition that decides. */
 export interface PermissionHandlers {
-  requestPermission?(
-    request: PermissionRequest,
-    context: RequestContext,
-  ): PermissionAnswer | Promise<PermissionAnswer>;
-  readonly policy?: ClientPolicy;
+  readonly requestPermission?:
+    | ((request: PermissionRequest, context: RequestContext) => PermissionAnswer | Promise<PermissionAnswer>)
+    | undefined;
+  readonly policy?: ClientPolicy | undefined;
 }
 
 /** A session that an agent asks about. */

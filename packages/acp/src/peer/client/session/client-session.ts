@@ -1,5 +1,6 @@
 // The interfaces of a session and a prompt at the client, and of the context of a question.
 
+import type { NoPromise } from "../../../base/no-promise.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../../model/content.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
@@ -13,12 +14,24 @@ import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
 export type SessionListener<Value> = (value: Value) => NoPromise;
 
 /**
- * The result of a listener is ignored, so it may be anything but a promise, such as the number that `push` returns.
+ * The custom data of a request.
  *
  * @inline
  */
-// biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement; `void` alone takes promises
-type NoPromise = undefined | void | null | boolean | number | string | (object & { readonly then?: never });
+export interface MetaOptions {
+  /** Custom data of the request. */
+  readonly _meta?: Meta | undefined;
+}
+
+/**
+ * The answer to a request that has no other result.
+ *
+ * @inline
+ */
+export interface CallResult {
+  /** Custom data of the answer. */
+  readonly _meta?: Meta;
+}
 
 /** One session of a client. It sends prompts, and receives updates inside and outside turns. */
 export interface ClientSession {
@@ -72,46 +85,83 @@ export interface ClientSession {
    */
   prompt(content: string | readonly ContentBlock[], options?: PromptOptions): Prompt;
   /**
+   * Sends a message to the work that is running, without waiting for its end. If nothing runs it is a prompt. A message
+   * that joins the work gets its result, with `joined`. The agent decides: a v2 agent may also make it the next turn, and
+   * a v1 agent may begin other work with it, whose end it does not report (stop reason "_detached"). Needs
+   * `capabilities.steer`.
+   *
+   * @throws {TypeError} When the agent takes no messages while it works, and for what `prompt` refuses.
+   * @throws {ConnectionError} When the session is closed.
+   * @example
+   * import type { ClientSession } from "@parley/acp";
+   *
+   * export async function fix(session: ClientSession): Promise<void> {
+   *   const prompt = session.prompt("Fix all failing tests");
+   *   await session.steer("Leave the slow ones out").accepted;
+   *   console.log((await prompt).stopReason);
+   * }
+   */
+  steer(content: string | readonly ContentBlock[], options?: PromptOptions): Prompt;
+  /**
    * Cancels everything that the agent does in this session. Open prompts and questions end as cancelled, and open tool
    * calls are shown as cancelled at once. Later updates are still delivered.
    */
-  cancel(): void;
+  cancel(options?: MetaOptions): void;
   /**
    * Cancels one tool call; its end arrives as an update. Only v2 agents support this, and only for calls with
    * `capabilities.cancel`.
    *
    * @throws {TypeError} When the call cannot be cancelled alone (as a rejection).
    */
-  cancelToolCall(toolCallId: string): Promise<void>;
+  cancelToolCall(toolCallId: string, options?: MetaOptions): Promise<CallResult>;
   /**
    * Cancels one terminal that the agent shows; its end arrives as an update. Only v2 agents support this, and only for
    * terminals with `capabilities.cancel`.
    *
    * @throws {TypeError} When the terminal cannot be cancelled (as a rejection).
    */
-  cancelTerminal(terminalId: string): Promise<void>;
+  cancelTerminal(terminalId: string, options?: MetaOptions): Promise<CallResult>;
   /**
    * Sets an option of the session. Resolves when the agent has accepted the value.
    *
    * @throws {TypeError} When the session has no such option (as a rejection).
    */
-  setConfigOption(configId: string, value: string | boolean): Promise<void>;
+  setConfigOption(configId: string, value: string | boolean, options?: MetaOptions): Promise<CallResult>;
   /**
    * Sets the mode: a shorter form of `setConfigOption` for the option of category "mode".
    *
    * @throws {TypeError} When the session has no modes (as a rejection).
    */
-  setMode(modeId: string): Promise<void>;
+  setMode(modeId: string, options?: MetaOptions): Promise<CallResult>;
+  /**
+   * Sets the title. Resolves with the title that the agent has stored; it arrives as a `session_info_update` too. Needs
+   * `capabilities.setTitle` and the unstable feature "session_title".
+   *
+   * @throws {TypeError} When the agent does not offer it (as a rejection).
+   * @experimental
+   */
+  setTitle(title: string): Promise<string>;
   /** Cancels the work of the session and closes it at the agent, which keeps the stored data. Afterwards nothing can be sent. */
-  close(): Promise<void>;
+  close(options?: MetaOptions): Promise<CallResult>;
 }
 
+/** The methods of a session, which also work without it, as after `const { prompt } = session`. */
+export const clientSessionMethods = [
+  "onUpdate",
+  "onEntry",
+  "prompt",
+  "cancel",
+  "cancelToolCall",
+  "cancelTerminal",
+  "setConfigOption",
+  "setMode",
+  "close",
+] as const satisfies readonly (keyof ClientSession)[];
+
 /** Options of a prompt. */
-export interface PromptOptions {
+export interface PromptOptions extends MetaOptions {
   /** Aborting it cancels the prompt. Its result is then "cancelled"; nothing rejects. */
-  readonly signal?: AbortSignal;
-  /** Custom data of the request. */
-  readonly _meta?: Meta;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

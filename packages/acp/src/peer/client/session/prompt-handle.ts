@@ -4,6 +4,7 @@ import { optional } from "../../../base/objects.ts";
 import { ConnectionError, type RequestError } from "../../../jsonrpc/errors.ts";
 import { addMessageText, joinMessages, type MessageTexts } from "../../../model/content-text.ts";
 import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
+import { checkSignal } from "./abort-signal.ts";
 import type { Prompt } from "./client-session.ts";
 import { type UnreadLimits, UnreadUpdates } from "./unread-updates.ts";
 
@@ -35,6 +36,7 @@ export class PromptHandle implements Prompt {
 
   /** Cancels the prompt when the signal aborts, or now if it has. */
   cancelOn(signal: AbortSignal): void {
+    checkSignal("prompt", signal);
     if (signal.aborted) return this.cancel();
     const cancel = () => this.cancel();
     signal.addEventListener("abort", cancel, { once: true });

@@ -19,12 +19,19 @@ export class SessionEvents {
   #seq = 0;
   #hasReportedLoss = false;
   #hasReportedPromise = false;
+  #isOver = false;
 
   constructor(log: Log) {
     this.#log = log;
   }
 
+  /** Nothing more will come. */
+  end(): void {
+    this.#isOver = true;
+  }
+
   onUpdate(listener: SessionListener<SessionUpdate>): () => void {
+    this.#checkOver();
     addListener("onUpdate", this.#updateListeners, listener);
     if (!this.#updatesClaimed) {
       for (const entry of this.#claim()) if (entry.kind === "update") this.#call(listener, entry.update);
@@ -34,6 +41,7 @@ export class SessionEvents {
   }
 
   onEntry(listener: SessionListener<Entry>): () => void {
+    this.#checkOver();
     addListener("onEntry", this.#entryListeners, listener);
     if (!this.#entriesClaimed) for (const entry of this.#claim()) this.#call(listener, entry);
     this.#entriesClaimed = true;
@@ -82,6 +90,10 @@ export class SessionEvents {
     return this.#backlog?.entries ?? [];
   }
 
+  #checkOver(): void {
+    if (this.#isOver) this.#log("warn", overListener, {});
+  }
+
   #call<Value>(listener: SessionListener<Value>, value: Value): void {
     try {
       const returned: unknown = listener(value);
@@ -106,6 +118,7 @@ export class SessionEvents {
 const lateListener =
   "a listener was registered late and has missed updates; pass it to newSession, loadSession or resumeSession as " +
   "onUpdate or onEntry";
+const overListener = "a listener was registered after the session had ended; it gets nothing new";
 const asyncListener =
   "a listener returned a promise, but nothing awaits it, so the listener may get the next update before it has finished; " +
   "make it synchronous, or iterate a prompt";

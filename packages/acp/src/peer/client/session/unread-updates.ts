@@ -16,7 +16,7 @@ const defaultUnreadLimits: UnreadLimits = {
 };
 
 /** The defaults, changed by a client's definition. */
-export function unreadLimits(given: Partial<UnreadLimits>): UnreadLimits {
+export function unreadLimits(given: Parameters<typeof limitsFrom<UnreadLimits>>[1]): UnreadLimits {
   return limitsFrom(defaultUnreadLimits, given);
 }
 

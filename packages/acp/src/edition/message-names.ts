@@ -1,0 +1,40 @@
+// Names the messages of a session that have no id.
+
+/**
+ * One for each session of a connection, also when the session is closed and opened again. A message that came with a history
+ * is called by its kind and number, so that every load gives it the same id. One that came live also has a random mark: no
+ * other process may use the same id for another message. If it comes again with a history, it keeps its id.
+ */
+export class MessageNames {
+  readonly #mark = crypto.randomUUID().slice(0, 8);
+  /** How many messages of each kind have been named. */
+  #counts = new Map<string, number>();
+  /** How many of each kind came with the first history; undefined while that comes. */
+  #inHistory: Map<string, number> | undefined = new Map();
+  #before: Map<string, number> | undefined;
+  #isFirst = true;
+
+  next(kind: string): string {
+    const number = (this.#counts.get(kind) ?? 0) + 1;
+    this.#counts.set(kind, number);
+    const isOld = this.#inHistory === undefined || number <= (this.#inHistory.get(kind) ?? 0);
+    if (!isOld) this.#isFirst = false;
+    // an agent that names only some of its messages must not hit upon the same
+    return isOld ? `unnamed-${kind}-${number}` : `unnamed-${this.#mark}-${kind}-${number}`;
+  }
+
+  /** A history may come, from its beginning. */
+  beginReplay(): void {
+    this.#before = this.#counts;
+    this.#counts = new Map();
+    if (this.#isFirst) this.#inHistory = undefined;
+  }
+
+  /** It is over. Without one the numbers go on. */
+  endReplay({ hasCome }: { readonly hasCome: boolean }): void {
+    if (this.#before === undefined) return;
+    if (!hasCome) this.#counts = this.#before;
+    this.#before = undefined;
+    this.#inHistory ??= new Map(this.#counts);
+  }
+}

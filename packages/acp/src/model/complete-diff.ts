@@ -1,0 +1,63 @@
+// Gives the diffs of all editions one shape: changes and a patch, and the texts of the file where they are known.
+
+import { optional } from "../base/objects.ts";
+import { textsFromPatch } from "./apply-patch.ts";
+import type { DiffChange } from "./content.ts";
+import { gitPatch } from "./git-patch.ts";
+import type { Diff, SessionUpdate, ToolCallContent } from "./update.ts";
+
+/** Diffs with more characters are left as they are: making the other form could cost more than reading them did. */
+const maxChars = 512 * 1024;
+
+type Part = Partial<Diff>;
+
+/**
+ * What a diff does not say and what follows from it. Texts give the changes and the patch. A patch gives the texts of a
+ * file that it adds or deletes; of a file that it modifies it has only a part.
+ */
+export function missingParts(diff: Part): Part {
+  const { path, newText, oldText, patch, changes = [] } = diff;
+  // an edition may say null for a text that is not there
+  if (path !== undefined && newText !== undefined)
+    return fromTexts(path, oldText ?? undefined, newText, diff);
+  const [change] = changes;
+  if (patch?.format !== "git_patch" || changes.length !== 1 || change === undefined) return {};
+  return oldText === undefined && patch.text.length <= maxChars ? fromPatch(patch.text, change) : {};
+}
+
+function fromTexts(path: string, oldText: string | undefined, newText: string, given: Part): Part {
+  const operation = oldText === undefined ? "add" : "modify";
+  const isKnown = given.changes !== undefined && given.changes.length > 0;
+  const changes: Part = isKnown ? {} : { changes: [{ operation, path, fileType: "text" }] };
+  const isLarge = newText.length + (oldText?.length ?? 0) > maxChars;
+  if (given.patch !== undefined || isLarge) return changes;
+  const text = gitPatch(path, oldText, newText);
+  // a file that did not change, or a new one without a text
+  return text === "" ? changes : { ...changes, patch: { format: "git_patch", text } };
+}
+
+function fromPatch(patch: string, { operation, path }: DiffChange): Part {
+  if (typeof path !== "string" || (operation !== "add" && operation !== "delete")) return {};
+  const texts = textsFromPatch(patch, path, undefined);
+  if (texts === undefined || texts.isPartial) return {};
+  const { oldText, newText } = texts;
+  return { path, ...optional({ oldText, newText }) };
+}
+
+/** The diff with all that follows from it; itself when there is nothing to add. */
+export function completeDiff<Content extends Part>(diff: Content): Content {
+  const missing = missingParts(diff);
+  return Object.keys(missing).length === 0 ? diff : { ...diff, ...missing };
+}
+
+/** Completes diffs that were just decoded and that nobody else has seen, in place. */
+export function completeDecoded(content: readonly ToolCallContent[] | null | undefined): void {
+  for (const item of content ?? []) if (item.type === "diff") Object.assign(item, missingParts(item));
+}
+
+/** The same for the content of an update. */
+export function completeDecodedUpdate(update: SessionUpdate): void {
+  const { sessionUpdate } = update;
+  if (sessionUpdate === "tool_call_update") completeDecoded(update.content);
+  else if (sessionUpdate === "tool_call_content_chunk") completeDecoded([update.content]);
+}

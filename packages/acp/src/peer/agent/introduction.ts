@@ -1,0 +1,59 @@
+// Declares in `initialize` what an agent is and offers.
+
+import { optional } from "../../base/objects.ts";
+import type {
+  AgentCapabilities,
+  AgentIntroduction,
+  ClientCapabilities,
+} from "../../edition/agent-edition.ts";
+import type { AuthMethod } from "../../model/content.ts";
+import { lists } from "../../validation/unstable-features.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
+
+export function introduction(definition: AgentDefinition, client: ClientCapabilities): AgentIntroduction {
+  const { name, version, title, _meta, handshakeMeta: { initialize, info, parts } = {} } = definition;
+  return {
+    info: { name, version, ...optional({ title, _meta: info }) },
+    capabilities: { ...features(definition), ...optional({ _meta, partsMeta: parts }) },
+    authMethods: authMethodsFor(definition, client),
+    ...optional({ _meta: initialize }),
+  };
+}
+
+/** Terminal logins are offered only to clients that can run them. */
+export function authMethodsFor(
+  definition: AgentDefinition,
+  client: ClientCapabilities,
+): readonly AuthMethod[] {
+  const { methods = [] } = definition.auth ?? {};
+  return methods.filter((method) => method.type !== "terminal" || client.terminalAuth);
+}
+
+function features(definition: AgentDefinition): AgentCapabilities {
+  const { promptCapabilities: accepts = {}, mcpCapabilities: mcp = {}, unstable = [] } = definition;
+  return {
+    image: accepts.image === true,
+    audio: accepts.audio === true,
+    embeddedContext: accepts.embeddedContext === true,
+    mcpStdio: true,
+    mcpHttp: mcp.http === true,
+    mcpSse: mcp.sse === true,
+    sessions: true,
+    load: true,
+    resume: true,
+    list: true,
+    close: true,
+    delete: true,
+    fork: lists(unstable, "fork"),
+    archive: lists(unstable, "archive"),
+    sessionStatus: lists(unstable, "session_status"),
+    setTitle: lists(unstable, "session_title"),
+    steer: definition.concurrentPrompts === "inbox",
+    additionalDirectories: true,
+    systemPrompt: lists(unstable, "system_prompt"),
+    systemPromptOverride: lists(unstable, "system_prompt"),
+    logout: definition.auth?.logout !== undefined,
+    authStatus: lists(unstable, "auth_status"),
+    providers: definition.providers !== undefined,
+  };
+}

@@ -1,0 +1,18 @@
+// What a session needs of the client that opens it.
+
+import type { Log } from "../../../jsonrpc/connection-options.ts";
+import type { ClientSession } from "./client-session.ts";
+import type { UnreadLimits } from "./unread-updates.ts";
+
+export interface OpenSessionSettings {
+  readonly log: Log;
+  readonly unread: UnreadLimits;
+  /** Whether updates are frozen before listeners see them. */
+  readonly isStrict: boolean;
+  /** Whether all that is known of open tool calls is kept. */
+  readonly keepsToolCalls: boolean;
+  /** Called when the user has cancelled the work of the session. */
+  cancelled(session: ClientSession): void;
+  /** Called when the session has been closed. */
+  closed(sessionId: string): void;
+}

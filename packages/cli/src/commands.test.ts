@@ -1,0 +1,31 @@
+// Tests the tables of the commands.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseArgs } from "node:util";
+import { commands } from "./commands.ts";
+
+/** The words of a shell line from `parley` on, without redirections. */
+function wordsOf(line: string): string[] {
+  const [typed = ""] = line.slice(line.indexOf("parley ")).split(/ < |\)$/);
+  return (typed.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ""));
+}
+
+for (const command of commands.filter(({ internal }) => internal !== true)) {
+  test(`the help of parley ${command.name} has examples, and they can be typed`, () => {
+    const { name, examples = [], options = {}, isDefault } = command;
+    assert.ok(examples.length > 0);
+    for (const line of examples) {
+      const [, ...words] = wordsOf(line);
+      const own = words.slice(0, name.split(" ").length).join(" ");
+      const isShort = isDefault === true && words.join(" ") === name.split(" ")[0];
+      assert.ok(isShort || own === name, line);
+      // throws for an option that does not exist
+      parseArgs({
+        args: words,
+        options: { ...options, ...(command.json && { json: { type: "boolean" } }) },
+        allowPositionals: true,
+      });
+    }
+  });
+}
