@@ -12,7 +12,7 @@ export interface Transport {
   /** Called once by the connection; nothing is read before. The sink is not called before `start` has returned. */
   start(sink: Sink): void;
   /**
-   * Queues one message, in order. `text` is the message already serialised, in one line.
+   * Queues one message, in order. `text` is the message already serialised (pass-through, taps).
    * `false` means that the peer is slow: the message is queued all the same, wait for `sink.drain`.
    */
   send(message: object, text?: string): boolean;

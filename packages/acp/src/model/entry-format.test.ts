@@ -64,7 +64,7 @@ test("the text of a stored update is the update, and of a stored prompt its othe
 test("a stored entry of a newer format, and one whose text is no object, are refused", () => {
   assert.throws(() => readEntry(newer), refusal);
   for (const text of ["", "[", "7", "[]", "null"])
-    assert.throws(() => readEntry({ ...promptAt(1), text }), { name: "SyntaxError" }, text);
+    assert.throws(() => readEntry({ ...promptAt(1), text }), { name: "TypeError" }, text);
 });
 
 test("a file of the first version of the store is upgraded, and its entries are read", async () => {
@@ -75,6 +75,7 @@ test("a file of the first version of the store is upgraded, and its entries are 
   // as the first version wrote them: the whole entry is the body
   const db = new DatabaseSync(path);
   for (const column of ["format", "time", "kind", "tag"]) db.exec(`ALTER TABLE entry DROP COLUMN ${column}`);
+  db.exec("ALTER TABLE session DROP COLUMN archived");
   const insert = db.prepare(
     "INSERT INTO entry (session, seq, is_spoken, crc, blobs, body) VALUES (1, ?, 0, ?, NULL, ?)",
   );

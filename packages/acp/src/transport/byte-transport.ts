@@ -197,7 +197,8 @@ class ByteTransport implements Transport, ByteReceiver {
       const text = given ?? JSON.stringify(message);
       return `Content-Length: ${this.#platform.byteLength(text)}\r\n\r\n${text}`;
     }
-    return `${given ?? JSON.stringify(message)}\n`;
+    // text from another framing may contain line breaks (T2)
+    return `${given === undefined || given.includes("\n") ? JSON.stringify(message) : given}\n`;
   }
 
   #beginDecoding(hasHeaders: boolean, input: Uint8Array): void {

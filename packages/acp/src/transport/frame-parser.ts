@@ -231,10 +231,3 @@ function afterBlanks(text: string, from: number): number {
   }
   return i;
 }
-
-const lineBreaks = /[\r\n]/g;
-
-/** The same JSON in one line: a break can only stand between tokens (T2). */
-export function inOneLine(text: string): string {
-  return text.includes("\n") ? text.replaceAll(lineBreaks, " ") : text;
-}

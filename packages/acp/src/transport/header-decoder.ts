@@ -2,7 +2,7 @@
 
 import type { FrameLimits, TextPlatform } from "./byte-channel.ts";
 import { FrameBytes } from "./frame-bytes.ts";
-import { type FrameParser, fault, frameParser, inOneLine } from "./frame-parser.ts";
+import { type FrameParser, fault, frameParser } from "./frame-parser.ts";
 import type { DecoderSink, FrameDecoder } from "./line-decoder.ts";
 
 const maxHeaderBytes = 8 * 1024;
@@ -97,7 +97,7 @@ export class HeaderDecoder implements FrameDecoder {
     const text = this.#parser.decode(bytes);
     if (text === undefined) return;
     if (text.trim() === "") this.#sink.reject(fault("parse", text, bytes.length));
-    else this.#parser.frame(inOneLine(text));
+    else this.#parser.frame(text);
   }
 
   #fail(message: string): Uint8Array {

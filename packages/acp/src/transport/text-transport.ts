@@ -4,7 +4,7 @@ import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
 import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
-import { type FrameParser, frameParser, inOneLine } from "./frame-parser.ts";
+import { type FrameParser, frameParser } from "./frame-parser.ts";
 
 /** Carries whole texts to and from one peer, in order. */
 export interface TextChannel {
@@ -201,7 +201,7 @@ class TextTransport implements Transport {
 
   #read(text: string): void {
     // whatever a peer sends must not throw in the channel
-    if (typeof text === "string") this.#parser?.frame(inOneLine(text));
+    if (typeof text === "string") this.#parser?.frame(text);
     else this.#sink?.reject({ kind: "parse", bytes: 0, head: "" });
     this.#sink?.idle();
   }

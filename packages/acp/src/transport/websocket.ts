@@ -4,7 +4,7 @@ import { type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
-import { type FrameParser, frameParser, inOneLine } from "./frame-parser.ts";
+import { type FrameParser, frameParser } from "./frame-parser.ts";
 
 /**
  * Registers or removes a listener.
@@ -217,7 +217,7 @@ class WebSocketTransport implements Transport {
 
   #read(text: string): void {
     if (this.#sink === undefined) return;
-    this.#parser?.frame(inOneLine(text));
+    this.#parser?.frame(text);
     this.#sink?.idle();
   }
 

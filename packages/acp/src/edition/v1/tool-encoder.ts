@@ -315,13 +315,25 @@ function toolStatus(status: string, lost: Lost | undefined): wire.ToolCallStatus
 
 const v1Content = new Set<unknown>(["text", "image", "audio", "resource_link", "resource"]);
 
-/** Undefined for a kind that version 1 does not know. A field that it does not know moves into `_meta`. */
+/** Undefined for a kind that version 1 does not know. What else it does not know moves into `_meta`. */
 export function contentToV1(block: { readonly type: unknown }): wire.ContentBlock | undefined {
   if (!v1Content.has(block.type)) return undefined;
-  if (block.type !== "resource_link" || !("icons" in block)) return block as wire.ContentBlock; // of a known kind
-  const { icons, ...link } = block as { icons: unknown } & Extract<
+  const known = "annotations" in block ? withKnownAudience(block) : block;
+  if (known.type !== "resource_link" || !("icons" in known)) return known as wire.ContentBlock; // of a known kind
+  const { icons, ...link } = known as { icons: unknown } & Extract<
     wire.ContentBlock,
     { type: "resource_link" }
   >;
   return { ...link, _meta: { ...metaOf(link)._meta, [extraKey]: { icons } } };
+}
+
+const roles: ReadonlySet<unknown> = new Set(["assistant", "user"]);
+
+function withKnownAudience<Block extends { readonly type: unknown }>(block: Block): Block {
+  const { annotations } = block as { annotations?: { audience?: readonly unknown[] | null } | null };
+  const { audience } = annotations ?? {};
+  if (annotations == null || audience == null || audience.every((role) => roles.has(role))) return block;
+  const meta = { ...metaOf(annotations)._meta, [extraKey]: { audience } };
+  const known = { ...annotations, audience: audience.filter((role) => roles.has(role)), _meta: meta };
+  return { ...block, annotations: known };
 }

@@ -2,7 +2,7 @@
 
 import type { FrameLimits, TextPlatform } from "../byte-channel.ts";
 import { FrameBytes } from "../frame-bytes.ts";
-import { type FrameParser, frameParser, inOneLine } from "../frame-parser.ts";
+import { type FrameParser, frameParser } from "../frame-parser.ts";
 import type { DecoderSink, FrameDecoder } from "../line-decoder.ts";
 
 const newline = 0x0a;
@@ -188,7 +188,7 @@ export class EventDecoder implements FrameDecoder {
     if (!isMessage) return;
     if (fault !== undefined) return this.#sink.reject(fault);
     const text = this.#parser.decode(bytes);
-    if (text !== undefined) this.#parser.frame(inOneLine(text));
+    if (text !== undefined) this.#parser.frame(text);
   }
 }
 

@@ -5,7 +5,7 @@ import { optional } from "../../base/objects.ts";
 import { limitsFrom } from "../../jsonrpc/connection-options.ts";
 import { closedHere, type EndReason, type Sink, type Transport } from "../../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "../byte-channel.ts";
-import { frameParser, inOneLine } from "../frame-parser.ts";
+import { frameParser } from "../frame-parser.ts";
 import { HttpEndpoint } from "./http-endpoint.ts";
 import { asFailure, backoff, HttpFailure, type Pacing } from "./http-failure.ts";
 import type { HttpClientOptions } from "./http-options.ts";
@@ -302,7 +302,7 @@ export class HttpClientTransport implements Transport {
         receiver.message(value, source);
       },
     };
-    frameParser(noticing, this.#limits, webPlatform).frame(inOneLine(text));
+    frameParser(noticing, this.#limits, webPlatform).frame(text);
     receiver.idle();
     return isMessage;
   }
