@@ -290,7 +290,10 @@ export class PromptRun {
     const { spec } = running;
     // the next run may want the session, which our own agent holds until it has left
     await running.finish(spec.transport === "stdio" && isOwnAgent(spec) ? ownAgentMs : undefined);
-    if (this.#outcome.stopReason === "end_turn" && !this.#entries.late.hasOutput)
+    const { invalidUpdates: invalid } = running.counters;
+    const are = invalid === 1 ? "1 update of the agent was" : `${invalid} updates of the agent were`;
+    if (invalid > 0) this.#printer.notice(`${are} not valid and left out; parley tap records what it sends`);
+    else if (this.#outcome.stopReason === "end_turn" && !this.#entries.late.hasOutput)
       this.#printer.notice("the agent ended its turn without output");
   }
 

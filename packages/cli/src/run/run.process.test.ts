@@ -70,6 +70,19 @@ suite("the prompt", { concurrency: 2 }, () => {
     assert.match(stderr, /seen\.png goes to the agent as a link/);
   });
 
+  test(
+    "a model that does not exist is a mistake of the user, with what can be chosen",
+    patience,
+    async () => {
+      const { status, stderr } = await probe.parley(["run", "--model", "foo/bar", "list"]);
+      assert.equal(status, 2);
+      assert.match(
+        stderr,
+        /^parley: The model "foo\/bar" has an unknown provider\. .*\nparley: choose a model with --model, .*\n$/,
+      );
+    },
+  );
+
   test("it may be in a file", patience, async () => {
     writeFileSync(join(probe.cwd, "prompt.md"), "from a file");
     assert.equal((await prompted(["--file", "prompt.md"])).stdout, "from a file\n");

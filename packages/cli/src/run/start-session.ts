@@ -12,6 +12,7 @@ import {
   manageAgent,
   problemOf,
 } from "@parley/client/internal";
+import { isOwnAgent } from "../settings/named-agent.ts";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
 import { exitCodes, RunError } from "./run-ending.ts";
 import type { RunTarget } from "./run-target.ts";
@@ -33,8 +34,17 @@ export async function startAgent(
   try {
     return await manageAgent(target.entry, options);
   } catch (error) {
-    throw runErrorFrom(error, { isStderrShown, isRemote: isRemote(target) });
+    throw ownRefusal(error, target) ?? runErrorFrom(error, { isStderrShown, isRemote: isRemote(target) });
   }
+}
+
+/** What our own agent says when it does not start with the model or the settings that it was given. */
+function ownRefusal(error: unknown, { entry }: RunTarget): RunError | undefined {
+  if (!(error instanceof LaunchError) || entry.transport !== "stdio" || !isOwnAgent(entry)) return undefined;
+  const [, said] = error.exitCode === 2 ? (/^parley: (.+)$/m.exec(error.stderr ?? "") ?? []) : [];
+  const hint =
+    "choose a model with --model, or with parley config set agent.model; docs/models.md lists them";
+  return said === undefined ? undefined : new RunError(exitCodes.usage, "setup", said, hint);
 }
 
 /** Rejects with a RunError. `flags` are the settings that the user typed: "mode", "model", "option x". */

@@ -120,7 +120,8 @@ export class ManagedSession implements ClientSession {
     this.#checkOpen("steer");
     const { inner } = this;
     if (this.#queue.current?.isSent === true && inner !== undefined) return inner.steer(content, options);
-    if (this.#process.latest.capabilities.steer) return this.prompt(content, options);
+    if (this.#queue.current === undefined || this.#process.latest.capabilities.steer)
+      return this.prompt(content, options);
     throw new TypeError(
       "steer: this agent takes no messages while it works; session.prompt() waits for the end",
     );

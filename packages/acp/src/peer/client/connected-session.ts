@@ -103,7 +103,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   steer(content: string | readonly ContentBlock[], options: PromptOptions = {}): Prompt {
-    if (!this.canSteer)
+    if (!this.canSteer && this.#queue.current !== undefined)
       throw new TypeError(
         "steer: this agent takes no messages while it works; session.prompt() waits for the end",
       );
