@@ -38,7 +38,12 @@ export const testFiles = [
 const processTest = ".process.test.ts";
 const proofTest = ".proof.test.ts";
 const packagesTest = join("test", "packages.process.test.ts");
-const nodeTest = ["--conditions=parley-source", "--test", "--test-reporter=./scripts/failures-reporter.ts"];
+const nodeTest = [
+  "--conditions=parley-source",
+  "--import=./test/check-encoded.ts",
+  "--test",
+  "--test-reporter=./scripts/failures-reporter.ts",
+];
 
 /** Path filters and runner options from the command line; they narrow the test steps. */
 const narrowed = { filters: [] as string[], options: [] as string[] };

@@ -42,13 +42,16 @@ export function updateFromWire({ update, _meta }: { update: object; _meta?: unkn
 }
 
 /** The params of the notification that carries the update. */
-export function notificationToWire(sessionId: string, update: object): object {
+export function notificationToWire(
+  sessionId: string,
+  update: object,
+): { readonly sessionId: string; readonly update: object } {
   const { _meta: meta } = update as { _meta?: Meta | null };
   if (meta == null || !Object.hasOwn(meta, notificationKey)) return { sessionId, update };
   const { [notificationKey]: own, ...rest } = meta;
   const { _meta: _, ...bare } = update as { _meta?: unknown };
   const of = Object.keys(rest).length === 0 ? bare : { ...bare, _meta: rest };
-  return { sessionId, update: of, _meta: own };
+  return { sessionId, update: of, ...withMeta(own as Meta) };
 }
 
 /** Reports custom data of something that the other version does not have. */

@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { conversation, inEveryVersion, place, said } from "../../test/support/peer-probe.ts";
+import { crc32 } from "node:zlib";
+import { conversation, inEveryVersion, place } from "../../test/support/peer-probe.ts";
 import { freshPath } from "../../test/support/store-probe.ts";
 import type { Entry, SessionUpdate } from "../index.ts";
 import { sqliteStore } from "../node.ts";
-import { type EntryBody, memoryStore, type SessionStore, upgradeEntry } from "../store.ts";
+import {
+  type EntryBody,
+  memoryStore,
+  readEntry,
+  type StoredEntry,
+  storedEntry,
+  upgradeEntry,
+} from "../store.ts";
 import { collect, promptAt, recordOf } from "../testing/contracts/store-samples.ts";
 import { viewFrom } from "../view.ts";
 
@@ -30,60 +39,66 @@ const old = current.map(({ format: _, ...entry }) => {
   const { result: _result, ...rest } = entry;
   return { ...rest, kind: "outcome", outcome: { stopReason: "error", error } };
 }) as never as Entry[];
-const newer = [{ ...promptAt(1), format: 2 } as never as Entry];
+const newer: StoredEntry = { ...promptAt(1), format: 2 };
 const refusal = {
   kind: "unavailable",
   message: /^entry 1 of the session has format 2, .*update the program$/,
 };
 
-const stores: Readonly<Record<string, () => SessionStore>> = {
-  memoryStore,
-  sqliteStore: () => sqliteStore({ path: freshPath() }),
-};
+test("an entry is the same after it was stored and read", () => {
+  for (const entry of current) assert.deepEqual(readEntry(storedEntry(entry)), entry);
+});
 
-for (const [name, make] of Object.entries(stores)) {
-  test(`${name} gives back entries of an older format in the current one`, async () => {
-    const store = make();
-    await store.create(recordOf("a"));
-    await store.append("a", old);
-    assert.deepEqual(await collect(store, "a"), current);
-    await store.close();
+test("the text of a stored update is the update, and of a stored prompt its other fields", () => {
+  const [prompt, update] = current.map(storedEntry);
+  assert.deepEqual(prompt, {
+    format: 1,
+    seq: 1,
+    time: 0,
+    kind: "prompt",
+    text: '{"messageId":"m1","prompt":[{"type":"text","text":"hi"}]}',
   });
+  assert.deepEqual([update?.tag, JSON.parse(update?.text ?? "")], ["agent_message_chunk", chunk]);
+});
 
-  test(`${name} refuses to read an entry of a newer format, and says what to do`, async () => {
-    const store = make();
-    await store.create(recordOf("a"));
-    await store.append("a", newer);
-    await assert.rejects(collect(store, "a"), refusal);
-    await store.close();
-  });
-}
+test("a stored entry of a newer format, and one whose text is no object, are refused", () => {
+  assert.throws(() => readEntry(newer), refusal);
+  for (const text of ["", "[", "7", "[]", "null"])
+    assert.throws(() => readEntry({ ...promptAt(1), text }), { name: "TypeError" }, text);
+});
 
-inEveryVersion("an agent loads a session of an older format from any store", async (pair) => {
-  const kept = memoryStore();
-  await kept.create(recordOf("a"));
-  // a store of somebody else, which knows nothing of formats
-  const store: SessionStore = {
-    ...kept,
-    async *entries(_, fromSeq = 1) {
-      yield* old.slice(fromSeq - 1);
-    },
-  };
-  const { agent } = await conversation(pair, { prompt: () => undefined, session: { store } });
-  const updates: SessionUpdate[] = [];
-  await agent.loadSession("a", { ...place, onUpdate: (update) => void updates.push(update) });
-  assert.equal(said(updates), "hello");
+test("a file of the first version of the store is upgraded, and its entries are read", async () => {
+  const path = freshPath();
+  const store = sqliteStore({ path });
+  await store.create(recordOf("a"));
+  await store.close();
+  // as the first version wrote them: the whole entry is the body
+  const db = new DatabaseSync(path);
+  for (const column of ["format", "time", "kind", "tag"]) db.exec(`ALTER TABLE entry DROP COLUMN ${column}`);
+  db.exec("ALTER TABLE session DROP COLUMN archived");
+  const insert = db.prepare(
+    "INSERT INTO entry (session, seq, is_spoken, crc, blobs, body) VALUES (1, ?, 0, ?, NULL, ?)",
+  );
+  for (const entry of old) {
+    const body = JSON.stringify(entry);
+    insert.run(entry.seq, crc32(body), body);
+  }
+  db.exec(`UPDATE session SET last_seq = ${old.length}; PRAGMA user_version = 1000`);
+  db.close();
+  const upgraded = sqliteStore({ path });
+  assert.deepEqual((await collect(upgraded, "a")).map(readEntry), current);
+  await upgraded.claim("a");
+  await upgraded.append("a", [promptAt(4)]);
+  assert.deepEqual(await collect(upgraded, "a", 4), [promptAt(4)]);
+  assert.deepEqual(await upgraded.verify(), []);
+  await upgraded.close();
 });
 
 inEveryVersion("a client is told that a session has a newer format", async (pair) => {
-  const kept = memoryStore();
-  await kept.create(recordOf("a"));
-  const store: SessionStore = {
-    ...kept,
-    async *entries() {
-      yield* newer;
-    },
-  };
+  const store = memoryStore();
+  await store.create(recordOf("a"));
+  await store.append("a", [newer]);
+  await store.release("a");
   const { agent } = await conversation(pair, { prompt: () => undefined, session: { store } });
   await assert.rejects(agent.loadSession("a", place), refusal);
 });
@@ -91,7 +106,7 @@ inEveryVersion("a client is told that a session has a newer format", async (pair
 test("a view takes entries of an older format, and refuses those of a newer one", () => {
   const view = viewFrom(old);
   assert.deepEqual(view.lastResult, { stopReason: "error", error: { ...error, kind: "rate_limited" } });
-  assert.throws(() => viewFrom(newer), refusal);
+  assert.throws(() => viewFrom([{ ...current[0], format: 2 } as never as Entry]), refusal);
 });
 
 test("an upgrade keeps fields that it does not know, and leaves a current entry as it is", () => {
@@ -103,7 +118,7 @@ test("an upgrade keeps fields that it does not know, and leaves a current entry 
     kind: "_own",
     ...later,
   });
-  const entry = promptAt(1);
+  const [entry] = current;
   assert.equal(upgradeEntry(entry), entry);
   for (const wrong of [undefined, null, "text", []]) {
     assert.throws(() => upgradeEntry(wrong), {

@@ -1,9 +1,10 @@
-// The format of stored entries, and the upgrade of older ones.
+// The form in which stores keep entries, and the upgrade of older formats.
 
 import { isObject } from "../base/objects.ts";
 import { argumentText, RequestError } from "../jsonrpc/errors.ts";
 import type { Entry, EntryBody } from "./entry.ts";
 import { promptError, type WireError } from "./prompt-error.ts";
+import type { StoredEntry } from "./store.ts";
 
 type Stored = Readonly<Record<string, unknown>>;
 
@@ -11,10 +12,60 @@ type Stored = Readonly<Record<string, unknown>>;
 export const entryFormat = 1;
 
 /**
- * Gives a stored entry the current format. Entries of the current format are returned as they are. A store calls it with
- * what it reads.
+ * Writes an entry in the form that stores keep.
  *
- * @param stored The entry as it was stored, parsed.
+ * @param entry The entry.
+ * @returns The entry, with its content as JSON text.
+ * @throws {TypeError} When JSON cannot express the content.
+ * @example
+ * import { type Entry, type SessionStore, storedEntry } from "@parley/acp/store";
+ *
+ * export async function copyTo(store: SessionStore, sessionId: string, entries: readonly Entry[]): Promise<void> {
+ *   await store.append(sessionId, entries.map(storedEntry));
+ * }
+ */
+export function storedEntry(entry: Entry): StoredEntry {
+  const { format, seq, time, kind, ...rest } = entry;
+  if (entry.kind !== "update") return { format, seq, time, kind, text: JSON.stringify(rest) };
+  const { update } = entry;
+  return { format, seq, time, kind, tag: update.sessionUpdate, text: JSON.stringify(update) };
+}
+
+/**
+ * Reads an entry that a store has kept.
+ *
+ * @param stored The entry in its stored form.
+ * @returns The entry.
+ * @throws {TypeError} When its text is no JSON object, or has not what its kind must have.
+ * @throws {RequestError} Of kind "unavailable", when a newer version of the library wrote the entry.
+ * @example
+ * import { type Entry, readEntry, type SessionStore } from "@parley/acp/store";
+ *
+ * export async function history(store: SessionStore, sessionId: string): Promise<Entry[]> {
+ *   const entries: Entry[] = [];
+ *   for await (const stored of store.entries(sessionId)) entries.push(readEntry(stored));
+ *   return entries;
+ * }
+ */
+export function readEntry(stored: StoredEntry): Entry {
+  const { format, seq, time, kind, text }: Partial<StoredEntry> = stored; // a store may give anything
+  if (typeof format === "number" && format !== entryFormat) throw newerFormat(seq, format);
+  let value: unknown;
+  try {
+    value = JSON.parse(String(text));
+  } catch (error) {
+    throw new TypeError(`the text of entry ${argumentText(seq)} is no JSON`, { cause: error });
+  }
+  if (!isObject(value)) throw new TypeError(`the text of entry ${argumentText(seq)} is no JSON object`);
+  if (kind === "update") return checkedEntry({ format, seq, time, kind, update: value });
+  return checkedEntry({ format, seq, time, kind, ...value });
+}
+
+/**
+ * Gives a parsed entry, such as a line of an exported history, the current format. Entries of the current format are
+ * returned as they are.
+ *
+ * @param parsed The parsed entry.
  * @returns The entry in the current format.
  * @throws {TypeError} When it is no entry: no object, without a number, or without what its kind must have.
  * @throws {RequestError} Of kind "unavailable", when a newer version of the library wrote the entry.
@@ -28,16 +79,19 @@ export const entryFormat = 1;
  *     .map((line) => upgradeEntry(JSON.parse(line)));
  * }
  */
-export function upgradeEntry(stored: unknown): Entry {
-  if (!isObject(stored)) throw new TypeError(`expected a stored entry, got ${argumentText(stored)}`);
-  const { format = 0, seq } = stored;
-  // as, twice: what has the fields of an entry was written by this library
-  if (format === entryFormat) return checkedEntry(stored) as unknown as Entry;
-  if (format === 0) return checkedEntry(fromFormat0(stored)) as unknown as Entry;
+export function upgradeEntry(parsed: unknown): Entry {
+  if (!isObject(parsed)) throw new TypeError(`expected a stored entry, got ${argumentText(parsed)}`);
+  const { format = 0, seq } = parsed;
+  if (format === entryFormat) return checkedEntry(parsed);
+  if (format === 0) return checkedEntry(fromFormat0(parsed));
+  throw newerFormat(seq, format);
+}
+
+function newerFormat(seq: unknown, format: unknown): RequestError {
   const message =
     `entry ${argumentText(seq)} of the session has format ${argumentText(format)}, and this program reads formats up ` +
     `to ${entryFormat}: update the program`;
-  throw new RequestError("unavailable", message, { data: { reason: "newer_format", format } });
+  return new RequestError("unavailable", message, { data: { reason: "newer_format", format } });
 }
 
 /** Format 0 has no field `format`, and calls a result "outcome". The errors of its results have no kind. */
@@ -67,24 +121,18 @@ function isAnswerable({ permission, elicitation }: Stored): boolean {
 }
 
 /** Whether this version knows the kind of the entry. */
-export function isKnownKind({ kind }: Entry): boolean {
+export function isKnownKind(kind: string): boolean {
   return Object.hasOwn(bodies, kind);
 }
 
-function checkedEntry(entry: Stored): Stored {
+function checkedEntry(entry: Stored): Entry {
   const { seq, kind } = entry;
   const isNumbered = typeof seq === "number" && typeof kind === "string";
   const isWhole = isNumbered && (!Object.hasOwn(bodies, kind) || bodies[kind as EntryBody["kind"]](entry));
-  if (isWhole) return entry;
+  // as: what has the fields of an entry was written by this library
+  if (isWhole) return entry as unknown as Entry;
   const got = `seq: ${argumentText(seq)}, kind: ${argumentText(kind)} and the keys ${Object.keys(entry).join(", ")}`;
   throw new TypeError(
     `expected a stored entry with seq, kind and what its kind must have, got ${got.slice(0, 300)}`,
   );
-}
-
-/** The same for many: the list itself when nothing in it is old. */
-export function upgradeEntries(stored: readonly Entry[]): readonly Entry[] {
-  let isOld = false;
-  for (const entry of stored) if (upgradeEntry(entry) !== entry) isOld = true;
-  return isOld ? stored.map(upgradeEntry) : stored;
 }

@@ -101,6 +101,8 @@ function edits(before: readonly string[], after: readonly string[]): { left: num
 
 /** Myers' greedy search: the furthest point on each diagonal, one more edit at a time. */
 function shortest(before: readonly string[], after: readonly string[]): Edit[] {
+  // no line is the same: nothing to search for
+  if (before.length * after.length <= 1) return replaced(before, after);
   const [old, now] = numbered(before, after);
   const limit = Math.min(old.length + now.length, maxEdits);
   const middle = limit + 1;
@@ -121,6 +123,10 @@ function shortest(before: readonly string[], after: readonly string[]): Edit[] {
       if (x >= old.length && x - k >= now.length) return walkBack(before, after, trace);
     }
   }
+  return replaced(before, after);
+}
+
+function replaced(before: readonly string[], after: readonly string[]): Edit[] {
   const removed: Edit[] = before.map((line) => ({ sign: "-", line }));
   return [...removed, ...after.map((line): Edit => ({ sign: "+", line }))];
 }

@@ -1,10 +1,7 @@
 // A session store in memory, for tests and for applications that keep no history.
 
 import { normalPath } from "../base/normal-path.ts";
-import type { Entry } from "./entry.ts";
-import { upgradeEntry } from "./entry-format.ts";
-import { jsonCopy } from "./json-copy.ts";
-import type { SessionQuery, SessionRecord, SessionRecordPage, SessionStore } from "./store.ts";
+import type { SessionQuery, SessionRecord, SessionRecordPage, SessionStore, StoredEntry } from "./store.ts";
 import {
   checkSequence,
   cursorAfter,
@@ -21,8 +18,7 @@ import {
 
 interface HeldSession {
   record: SessionRecord;
-  /** Nobody else has them, and nobody changes them. */
-  readonly entries: Entry[];
+  readonly entries: StoredEntry[];
   isClaimed: boolean;
 }
 
@@ -64,7 +60,7 @@ export function memoryStore(): SessionStore & AsyncDisposable {
     return session;
   }
 
-  function add(record: SessionRecord, entries: Entry[]): void {
+  function add(record: SessionRecord, entries: StoredEntry[]): void {
     checkOpen();
     if (sessions.has(record.sessionId)) throw sessionExists(record.sessionId);
     sessions.set(record.sessionId, { record: copyOf(record), entries, isClaimed: true });
@@ -87,20 +83,18 @@ export function memoryStore(): SessionStore & AsyncDisposable {
       checkOpen();
       return pageOf([...sessions.values()], query);
     },
-    async append(sessionId, entries, { owned = false } = {}) {
+    async append(sessionId, entries) {
       const session = held(sessionId);
       if (!session.isClaimed) throw notClaimed(sessionId);
       checkSequence(sessionId, session.entries.length, entries);
-      const kept = owned ? entries : entries.map((entry) => jsonCopy(entry));
-      for (const entry of kept) session.entries.push(entry);
+      for (const entry of entries) session.entries.push({ ...entry });
     },
     async *entries(sessionId, fromSeq = 1) {
       const { entries } = held(sessionId);
       const end = entries.length;
       for (let at = Math.max(fromSeq, 1) - 1; at < end; at++) {
         if (held(sessionId).entries !== entries) throw unknownSession(sessionId);
-        // by way of the text: a reader gets what any other store would give back, and may change it
-        yield upgradeEntry(JSON.parse(JSON.stringify(entries[at])));
+        yield { ...(entries[at] as StoredEntry) }; // as: below the end
       }
     },
     async fork(sessionId, record) {

@@ -1,7 +1,22 @@
 // The interface of session stores.
 
 import type { ArchiveFilter } from "./agent-status.ts";
-import type { Entry } from "./entry.ts";
+
+/** An entry in the form that stores keep: the content is JSON text, which `readEntry` parses. */
+export interface StoredEntry {
+  /** The version of the format. */
+  readonly format: number;
+  /** Counts from 1 without gaps. */
+  readonly seq: number;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** The kind of the entry, such as "update" or "prompt". */
+  readonly kind: string;
+  /** The kind of the update (`sessionUpdate`), for entries of kind "update". */
+  readonly tag?: string;
+  /** The JSON of the update, or of the fields that the other kinds have besides these. */
+  readonly text: string;
+}
 
 export type { ArchiveFilter } from "./agent-status.ts";
 
@@ -70,16 +85,10 @@ export interface SessionRecordPage {
   readonly nextCursor?: string;
 }
 
-/** Options of `append`. */
-export interface AppendOptions {
-  /** The caller will not change or share the entries, so the store may keep them without copying. Default false. */
-  readonly owned?: boolean | undefined;
-}
-
 /**
- * Keeps sessions and their entries. To a store, an entry is opaque JSON, except for `seq`: the store returns it with every
- * field, known or unknown. When `append` resolves, its entries survive a crash of the process. Test your own store with
- * `storeContract` of `@parley/acp/testing`.
+ * Keeps sessions and their entries. A store looks only at the `seq` of an entry, and returns the entry as it was given.
+ * When `append` resolves, its entries survive a crash of the process. Test your own store with `storeContract` of
+ * `@parley/acp/testing`.
  */
 export interface SessionStore {
   /** Creates a session and claims it. Rejects if the id already exists. */
@@ -94,15 +103,15 @@ export interface SessionStore {
    * Appends entries. The `seq` of the first follows that of the last stored entry. All or nothing: if it rejects, none of
    * them may be stored, because the caller will try the same entries again.
    */
-  append(sessionId: string, entries: readonly Entry[], options?: AppendOptions): Promise<void>;
+  append(sessionId: string, entries: readonly StoredEntry[]): Promise<void>;
   /** The entries from `fromSeq` (default 1) to the end, in order. */
-  entries(sessionId: string, fromSeq?: number): AsyncIterable<Entry>;
+  entries(sessionId: string, fromSeq?: number): AsyncIterable<StoredEntry>;
   /** Creates a session with the entries and the config of another one, and claims it. */
   fork(sessionId: string, record: SessionRecord): Promise<void>;
   /** Deletes a session and its entries. An unknown id is not an error. */
   delete(sessionId: string): Promise<void>;
   /** The same as `entries`, in pages of many entries. This is faster for a long history. */
-  pages?(sessionId: string, fromSeq?: number): AsyncIterable<readonly Entry[]>;
+  pages?(sessionId: string, fromSeq?: number): AsyncIterable<readonly StoredEntry[]>;
   /**
    * Gives this process the exclusive right to append. If another process has it, rejects with RequestError "conflict",
    * which names the holder.

@@ -1,7 +1,7 @@
 // Runs an agent scenario, on top of agent().
 
 import { optional } from "../base/objects.ts";
-import { entryFormat } from "../model/entry-format.ts";
+import { entryFormat, storedEntry } from "../model/entry-format.ts";
 import { memoryStore } from "../model/memory-store.ts";
 import type { SessionStore } from "../model/store.ts";
 import type { PromptResult } from "../model/update.ts";
@@ -241,7 +241,7 @@ function storeWith({ sessions = [] }: AgentScenario): SessionStore {
     });
     void store.append(
       sessionId,
-      entries.map((body, index) => ({ format: entryFormat, seq: index + 1, time, ...body })),
+      entries.map((body, index) => storedEntry({ format: entryFormat, seq: index + 1, time, ...body })),
     );
     void store.release(sessionId);
   }

@@ -100,11 +100,12 @@ export function applyEntry(view: SessionView, entry: Entry): void {
  * @example
  * import type { Entry } from "@parley/acp";
  * import { sqliteStore } from "@parley/acp/node";
+ * import { readEntry } from "@parley/acp/store";
  * import { viewFrom } from "@parley/acp/view";
  *
  * const store = sqliteStore("/var/lib/my-agent/sessions.db");
  * const entries: Entry[] = [];
- * for await (const entry of store.entries("session-1")) entries.push(entry);
+ * for await (const entry of store.entries("session-1")) entries.push(readEntry(entry));
  * console.log(viewFrom(entries).title);
  */
 export function viewFrom(entries: Iterable<Entry>, options?: ViewOptions): SessionView {

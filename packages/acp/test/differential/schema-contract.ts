@@ -21,7 +21,7 @@ type Version = "v1" | "v2";
 const envelope = /^(Agent|Client|Proxy|Ext)(Request|Response|Notification)$/;
 const sdk = join(import.meta.dirname, "../../../../node_modules/@agentclientprotocol/sdk/schema");
 
-function schemaOf(version: Version, stability: "stable" | "unstable"): Schema {
+export function schemaOf(version: Version, stability: "stable" | "unstable"): Schema {
   const file = stability === "stable" ? "schema.json" : "schema.unstable.json";
   return JSON.parse(readFileSync(join(sdk, version, file), "utf8"));
 }

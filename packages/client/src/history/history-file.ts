@@ -5,6 +5,7 @@ import { type Entry, RequestError } from "@parley/acp";
 import { argumentText, optional } from "@parley/acp/internal";
 import type { SqliteStore } from "@parley/acp/node";
 import { streamRedactor } from "@parley/acp/redact";
+import { readEntry } from "@parley/acp/store";
 import type { History, HistoryHit, HistoryQuery } from "./history.ts";
 import {
   type HistoryAgent,
@@ -129,7 +130,7 @@ class HistoryFile implements RecordingHistory {
   }
 
   async *entries(id: string): AsyncGenerator<Entry> {
-    yield* (await this.#store()).entries(id);
+    for await (const stored of (await this.#store()).entries(id)) yield readEntry(stored);
   }
 
   async delete(id: string): Promise<void> {

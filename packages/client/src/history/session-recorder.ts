@@ -3,7 +3,7 @@
 import { type ContentBlock, type Entry, type SessionUpdate, textOf } from "@parley/acp";
 import { charsOf, joinedText, optional } from "@parley/acp/internal";
 import { type StreamRedactor, streamRedactor } from "@parley/acp/redact";
-import type { EntryBody, SessionStore } from "@parley/acp/store";
+import { type EntryBody, type SessionStore, storedEntry } from "@parley/acp/store";
 
 export interface RecorderOptions {
   readonly store: SessionStore;
@@ -155,7 +155,9 @@ export class SessionRecorder {
     const waiting = this.#waiting;
     if (waiting.length === 0 || this.#hasFailed) return;
     this.#waiting = [];
-    const entries = waiting.map(({ time, body }): Entry => ({ format: 1, seq: ++this.#seq, time, ...body }));
+    const entries = waiting.map(({ time, body }) =>
+      storedEntry({ format: 1, seq: ++this.#seq, time, ...body }),
+    );
     const { store } = this.#options;
     const patch = optional({ title: this.#title });
     // in order: the store takes one call after the other

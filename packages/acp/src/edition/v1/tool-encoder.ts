@@ -72,6 +72,7 @@ export class ToolEncoder {
     if (first) this.#announced.add(toolCallId);
     if (content !== undefined) this.#contents.set(toolCallId, content ?? []);
     if (isFinal(update.status)) this.#end(toolCallId);
+    if (!first && isSameOnV1(update)) return update as ToolOnWire; // as: it has only what version 1 has
     const sent: Sendable = first
       ? {
           sessionUpdate: "tool_call",
@@ -266,6 +267,29 @@ const kinds = new Set([
   "switch_mode",
 ]);
 
+/** Whether the JSON of a change is the same in version 1. */
+function isSameOnV1(update: ToolCallUpdate): boolean {
+  const { title, name, kind, status, content, locations, rawInput, rawOutput, capabilities, _meta } = update;
+  const hasNull =
+    title === null ||
+    name === null ||
+    kind === null ||
+    status === null ||
+    content === null ||
+    locations === null ||
+    rawInput === null ||
+    rawOutput === null ||
+    _meta === null;
+  if (hasNull || capabilities !== undefined) return false;
+  if (kind !== undefined && kind !== "other" && !kinds.has(kind)) return false;
+  if (status !== undefined && status !== "in_progress" && toolStatus(status, undefined) !== status)
+    return false;
+  return (
+    content === undefined ||
+    content.every((item) => item.type === "content" && contentToV1(item.content) === item.content)
+  );
+}
+
 function isFinal(status: string | null | undefined): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
@@ -291,13 +315,25 @@ function toolStatus(status: string, lost: Lost | undefined): wire.ToolCallStatus
 
 const v1Content = new Set<unknown>(["text", "image", "audio", "resource_link", "resource"]);
 
-/** Undefined for a kind that version 1 does not know. A field that it does not know moves into `_meta`. */
+/** Undefined for a kind that version 1 does not know. What else it does not know moves into `_meta`. */
 export function contentToV1(block: { readonly type: unknown }): wire.ContentBlock | undefined {
   if (!v1Content.has(block.type)) return undefined;
-  if (block.type !== "resource_link" || !("icons" in block)) return block as wire.ContentBlock; // of a known kind
-  const { icons, ...link } = block as { icons: unknown } & Extract<
+  const known = "annotations" in block ? withKnownAudience(block) : block;
+  if (known.type !== "resource_link" || !("icons" in known)) return known as wire.ContentBlock; // of a known kind
+  const { icons, ...link } = known as { icons: unknown } & Extract<
     wire.ContentBlock,
     { type: "resource_link" }
   >;
   return { ...link, _meta: { ...metaOf(link)._meta, [extraKey]: { icons } } };
+}
+
+const roles: ReadonlySet<unknown> = new Set(["assistant", "user"]);
+
+function withKnownAudience<Block extends { readonly type: unknown }>(block: Block): Block {
+  const { annotations } = block as { annotations?: { audience?: readonly unknown[] | null } | null };
+  const { audience } = annotations ?? {};
+  if (annotations == null || audience == null || audience.every((role) => roles.has(role))) return block;
+  const meta = { ...metaOf(annotations)._meta, [extraKey]: { audience } };
+  const known = { ...annotations, audience: audience.filter((role) => roles.has(role)), _meta: meta };
+  return { ...block, annotations: known };
 }

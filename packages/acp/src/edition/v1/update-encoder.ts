@@ -102,7 +102,7 @@ export class V1UpdateEncoder {
         return update;
       case "usage_update": {
         const { cost, ...rest } = update;
-        return cost == null ? rest : { ...rest, cost };
+        return cost === null ? rest : (update as wire.SessionUpdate); // a cost of null is none
       }
       case "notice":
         if (this.#features.notices) return update;

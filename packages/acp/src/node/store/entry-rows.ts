@@ -3,31 +3,39 @@
 import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { crc32 } from "node:zlib";
-import type { Entry } from "../../model/entry.ts";
-import { upgradeEntry } from "../../model/entry-format.ts";
+import type { StoredEntry } from "../../model/store.ts";
 import { unknownSession } from "../../model/store-rules.ts";
 import type { Database, Row } from "./database.ts";
-import { type EntryText, entryFromText, type LongText } from "./entry-text.ts";
+import { entryFromWhole, isSpoken, type LongText, shortText, wholeText } from "./entry-text.ts";
 import { damagedSession, findSession, type SessionRow, sessionByKey } from "./session-rows.ts";
 import { StoreError } from "./store-error.ts";
 
 /** At most 64 KiB each, so 8 MiB; long texts are read one by one. */
 const pageRows = 128;
 
+/** The columns that decodeRow needs. */
+export const entryColumns = "seq, crc, blobs, body, format, time, kind, tag";
+
 /** An entry ready to be stored, computed before the file is locked. */
 export interface NewEntry {
-  readonly seq: number;
-  readonly isSpoken: boolean;
+  readonly entry: StoredEntry;
   readonly crc: number;
   readonly body: string;
   readonly blobs: string | null;
   readonly longTexts: readonly { readonly hash: string; readonly text: string }[];
 }
 
-export function newEntry({ seq, body, longTexts, isSpoken }: EntryText): NewEntry {
+export function newEntry(entry: StoredEntry): NewEntry {
+  const { body, longTexts } = shortText(entry.text);
+  const crc = checksum(entry, body);
+  if (longTexts.length === 0) return { entry, crc, body, blobs: null, longTexts: [] };
   const hashed = longTexts.map(({ path, text }) => ({ path, text, hash: hashOf(text) }));
-  const blobs = hashed.length === 0 ? null : JSON.stringify(hashed.map(({ path, hash }) => [path, hash]));
-  return { seq, isSpoken, crc: crc32(body), body, blobs, longTexts: hashed };
+  const blobs = JSON.stringify(hashed.map(({ path, hash }) => [path, hash]));
+  return { entry, crc, body, blobs, longTexts: hashed };
+}
+
+function checksum({ format, seq, time, kind, tag = "" }: Omit<StoredEntry, "text">, body: string): number {
+  return crc32(body, crc32(`${format} ${seq} ${time} ${kind} ${tag}`));
 }
 
 /** The path of a long text in its entry, and its hash. */
@@ -38,19 +46,23 @@ function hashOf(text: string): string {
 }
 
 export function addEntries(db: Database, key: number, entries: readonly NewEntry[]): void {
-  for (const { seq, isSpoken, crc, blobs, body, longTexts } of entries) {
+  for (const { entry, crc, blobs, body, longTexts } of entries) {
     for (const { hash, text } of longTexts) {
       const { changes } = db.run("UPDATE blob SET uses = uses + 1 WHERE hash = ?", hash);
       if (changes === 0) db.run("INSERT INTO blob (hash, uses, text) VALUES (?, 1, ?)", hash, text);
     }
     db.run(
-      "INSERT INTO entry (session, seq, is_spoken, crc, blobs, body) VALUES (?, ?, ?, ?, ?, ?)",
+      `INSERT INTO entry (session, is_spoken, ${entryColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       key,
-      seq,
-      isSpoken ? 1 : 0,
+      isSpoken(entry) ? 1 : 0,
+      entry.seq,
       crc,
       blobs,
       body,
+      entry.format,
+      entry.time,
+      entry.kind,
+      entry.tag ?? null,
     );
   }
   db.run("UPDATE session SET last_seq = last_seq + ? WHERE key = ?", entries.length, key);
@@ -97,13 +109,13 @@ export async function* readPages(
   db: Database,
   session: SessionRow,
   fromSeq: number,
-): AsyncGenerator<readonly Entry[]> {
+): AsyncGenerator<readonly StoredEntry[]> {
   for (const { key, from, to } of segmentsOf(db, session)) {
     let next = Math.max(from, fromSeq);
     while (next <= to) {
       const rows = pageOf(db, session, { key, from: next, to });
       if (rows.length === 0) throw endOf(db, session, next);
-      const read: Entry[] = [];
+      const read: StoredEntry[] = [];
       try {
         for (const row of rows) {
           read.push(entryOf(db, session, row, next));
@@ -122,14 +134,13 @@ export async function* readPages(
 
 function pageOf(db: Database, session: SessionRow, { key, from, to }: Segment): Row[] {
   try {
-    const lists = db.lists(
-      "SELECT seq, crc, blobs, body FROM entry WHERE session = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?",
+    return db.all(
+      `SELECT ${entryColumns} FROM entry WHERE session = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
       key,
       from,
       to,
       pageRows,
     );
-    return lists.map(([seq = null, crc = null, blobs = null, body = null]) => ({ seq, crc, blobs, body }));
   } catch (error) {
     if (!(error instanceof StoreError && error.kind === "damaged")) throw error;
     throw damagedSession(db.path, session.id ?? "", `entry ${from} or later`, error.cause);
@@ -143,12 +154,12 @@ function endOf(db: Database, session: SessionRow, seq: number): Error {
   return damagedSession(db.path, id, `entry ${seq}`, "it is missing");
 }
 
-function entryOf(db: Database, session: SessionRow, row: Row, expected: number): Entry {
+function entryOf(db: Database, session: SessionRow, row: Row, expected: number): StoredEntry {
   try {
     if (row["seq"] !== expected) throw new SyntaxError("it is missing");
     const entry = decodeRow(db, row);
     if (entry.seq !== expected) throw new SyntaxError(`it calls itself ${entry.seq}`);
-    return upgradeEntry(entry);
+    return entry;
   } catch (error) {
     const isDamage =
       error instanceof SyntaxError || (error instanceof StoreError && error.kind === "damaged");
@@ -156,19 +167,33 @@ function entryOf(db: Database, session: SessionRow, row: Row, expected: number):
   }
 }
 
-const noLongTexts: readonly LongText[] = [];
-
 /** Throws when the row or one of its long texts is damaged. */
-export function decodeRow(db: Database, row: Row): Entry {
-  const body = String(row["body"]);
-  if (crc32(body) !== row["crc"]) throw new SyntaxError("its checksum is wrong");
-  if (row["blobs"] === null) return entryFromText(body, noLongTexts);
+export function decodeRow(db: Database, row: Row): StoredEntry {
+  const { seq, crc, body, format, time, kind, tag } = row;
+  const short = String(body);
+  if (kind === null) {
+    if (crc32(short) !== crc) throw new SyntaxError("its checksum is wrong");
+    return entryFromWhole(textOf(db, row, short));
+  }
+  const entry = {
+    format: Number(format),
+    seq: Number(seq),
+    time: Number(time),
+    kind: String(kind),
+    ...(tag === null ? {} : { tag: String(tag) }),
+  };
+  if (checksum(entry, short) !== crc) throw new SyntaxError("its checksum is wrong");
+  return { ...entry, text: textOf(db, row, short) };
+}
+
+function textOf(db: Database, row: Row, body: string): string {
+  if (row["blobs"] === null) return body;
   const longTexts = referencesOf(row).map(([path, hash]): LongText => {
     const text = db.get("SELECT text FROM blob WHERE hash = ?", hash)?.["text"];
     if (typeof text !== "string" || hashOf(text) !== hash) throw new SyntaxError("a long text of it is lost");
     return { path, text };
   });
-  return entryFromText(body, longTexts);
+  return wholeText({ body, longTexts });
 }
 
 function referencesOf(row: Row): TextReference[] {

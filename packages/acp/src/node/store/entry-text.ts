@@ -1,52 +1,58 @@
-// Converts entries to text, with long strings (images, files) separated, so that equal ones are stored once.
+// Separates long strings (images, files) from the text of entries, so that equal ones are stored once.
 
 import type { ContentBlock } from "../../model/content.ts";
-import type { Entry } from "../../model/entry.ts";
-import { entryFormat } from "../../model/entry-format.ts";
+import { entryFormat, readEntry, storedEntry, upgradeEntry } from "../../model/entry-format.ts";
+import type { StoredEntry } from "../../model/store.ts";
 
 /** Strings and texts above this many characters are stored separately. */
 const longText = 65_536;
 
 type Path = readonly (string | number)[];
 
-/** A separate text and its path in the entry; the empty path is the entry itself. */
+/** A separate text and its path in the entry's text; the empty path is the text itself. */
 export interface LongText {
   readonly path: Path;
   readonly text: string;
 }
 
-export interface EntryText {
-  readonly seq: number;
+/** A text without its long strings. */
+export interface ShortText {
   readonly body: string;
   readonly longTexts: readonly LongText[];
-  /** Whether it has searchable text. */
-  readonly isSpoken: boolean;
 }
 
-/** Copies the entry. */
-export function textOfEntry(entry: Entry): EntryText {
-  const body = JSON.stringify(entry);
-  const { seq } = entry;
-  const isSpoken = spokenText(entry) !== undefined;
-  if (body.length <= longText) return { seq, body, longTexts: [], isSpoken };
+const none: readonly LongText[] = [];
+
+export function shortText(text: string): ShortText {
+  if (text.length <= longText) return { body: text, longTexts: none };
   const longTexts: LongText[] = [];
-  const rest = JSON.stringify(cutLongTexts(JSON.parse(body), [], longTexts));
-  if (rest.length <= longText) return { seq, body: rest, longTexts, isSpoken };
-  return { seq, body: "", longTexts: [{ path: [], text: rest }, ...longTexts], isSpoken };
+  const rest = JSON.stringify(cutLongTexts(JSON.parse(text), [], longTexts));
+  if (rest.length <= longText) return { body: rest, longTexts };
+  return { body: "", longTexts: [{ path: [], text: rest }, ...longTexts] };
 }
 
-/** Throws when the text is not an entry. */
-export function entryFromText(body: string, longTexts: readonly LongText[]): Entry {
+/** Throws a SyntaxError when the text has no place for a long string. */
+export function wholeText({ body, longTexts }: ShortText): string {
   // most entries have none
-  const whole =
-    longTexts.length === 0 ? body : (longTexts.find(({ path }) => path.length === 0)?.text ?? body);
-  const entry: unknown = JSON.parse(whole);
-  for (const { path, text } of longTexts) if (path.length > 0) put(entry, path, text);
+  if (longTexts.length === 0) return body;
+  const value: unknown = JSON.parse(longTexts.find(({ path }) => path.length === 0)?.text ?? body);
+  for (const { path, text } of longTexts) if (path.length > 0) put(value, path, text);
+  return JSON.stringify(value);
+}
+
+/** Reads an entry whose text is the whole entry, as the first version of the store wrote them. */
+export function entryFromWhole(text: string): StoredEntry {
+  const entry: unknown = JSON.parse(text);
   if (typeof entry !== "object" || entry === null || !("seq" in entry)) {
     throw new SyntaxError("it is not an entry");
   }
-  // as: our own text, checked by its checksum and its form
-  return entry as Entry;
+  const { format } = entry as { readonly format?: unknown };
+  if (typeof format === "number" && format > entryFormat) {
+    // only a later version can read it
+    const { seq, time, kind } = entry as unknown as StoredEntry; // as: what every version has
+    return { format, seq, time, kind, text };
+  }
+  return storedEntry(upgradeEntry(entry));
 }
 
 /** Replaces long strings of a parsed value by "" and collects them. */
@@ -85,10 +91,17 @@ export interface SpokenText {
   readonly isChunk: boolean;
 }
 
-/** The text of the user or the agent in an entry; thoughts, tools and plans are not searched. */
-export function spokenText(entry: Entry): SpokenText | undefined {
+/** Whether an entry may have text of the user or the agent; thoughts, tools and plans are not searched. */
+export function isSpoken({ format, kind, tag }: StoredEntry): boolean {
   // written by a later version: only that one knows where its text is
-  if (entry.format > entryFormat) return undefined;
+  if (format > entryFormat) return false;
+  return kind === "prompt" || tag === "agent_message_chunk" || tag === "agent_message";
+}
+
+/** The text of the user or the agent in an entry. */
+export function spokenText(stored: StoredEntry): SpokenText | undefined {
+  if (!isSpoken(stored)) return undefined;
+  const entry = readEntry(stored);
   if (entry.kind === "prompt") return spoken(entry.prompt, entry.messageId, false);
   if (entry.kind !== "update") return undefined;
   const { update } = entry;

@@ -2,8 +2,13 @@
 
 import { resolve } from "node:path";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type { Entry } from "../../model/entry.ts";
-import type { SessionPatch, SessionQuery, SessionRecord, SessionRecordPage } from "../../model/store.ts";
+import type {
+  SessionPatch,
+  SessionQuery,
+  SessionRecord,
+  SessionRecordPage,
+  StoredEntry,
+} from "../../model/store.ts";
 import {
   checkSequence,
   cursorAfter,
@@ -14,7 +19,6 @@ import {
 } from "../../model/store-rules.ts";
 import { Database } from "./database.ts";
 import { addEntries, newEntry, readPages, removeEntries } from "./entry-rows.ts";
-import type { EntryText } from "./entry-text.ts";
 import {
   addSession,
   checkHeldHere,
@@ -88,17 +92,17 @@ export class OpenStore {
     return { sessions, nextCursor: cursorAfter({ updatedAt: last.updatedAt, sessionId: last.id }, query) };
   }
 
-  append(sessionId: string, texts: readonly EntryText[]): Promise<void> {
-    const entries = texts.map(newEntry);
+  append(sessionId: string, given: readonly StoredEntry[]): Promise<void> {
+    const entries = given.map(newEntry);
     return this.#db.change(() => {
       const row = knownSession(this.#db, sessionId);
       checkHeldHere(row);
-      checkSequence(sessionId, row.lastSeq, entries);
+      checkSequence(sessionId, row.lastSeq, given);
       addEntries(this.#db, row.key, entries);
     });
   }
 
-  pages(sessionId: string, fromSeq: number): AsyncGenerator<readonly Entry[]> {
+  pages(sessionId: string, fromSeq: number): AsyncGenerator<readonly StoredEntry[]> {
     this.#db.flush();
     return readPages(this.#db, knownSession(this.#db, sessionId), fromSeq);
   }

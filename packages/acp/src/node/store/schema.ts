@@ -79,6 +79,16 @@ export const migrations: readonly Migration[] = [
     // a copy of a field of the record, for lists
     sql: "ALTER TABLE session ADD COLUMN archived INTEGER NOT NULL DEFAULT 0",
   },
+  {
+    // The body of an entry is its text. In rows without a kind, which are older, it is the whole entry.
+    version: 2_000,
+    sql: `
+      ALTER TABLE entry ADD COLUMN format INTEGER;
+      ALTER TABLE entry ADD COLUMN time REAL;
+      ALTER TABLE entry ADD COLUMN kind TEXT;
+      ALTER TABLE entry ADD COLUMN tag TEXT;
+    `,
+  },
 ];
 
 export function majorOf(version: number): number {

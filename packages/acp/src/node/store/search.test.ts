@@ -1,19 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshPath } from "../../../test/support/store-probe.ts";
-import type { Entry } from "../../model/entry.ts";
+import { storedEntry } from "../../model/entry-format.ts";
+import type { StoredEntry } from "../../model/store.ts";
 import { promptAt, recordOf } from "../../testing/contracts/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 import type { SqliteStore } from "./store-options.ts";
 
-function chunkAt(seq: number, text: string, messageId = "answer"): Entry {
-  return {
+function chunkAt(seq: number, text: string, messageId = "answer"): StoredEntry {
+  return storedEntry({
     format: 1,
     seq,
     time: 1_000 + seq,
     kind: "update",
     update: { sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } },
-  };
+  });
 }
 
 async function withStore(body: (store: SqliteStore) => Promise<void>): Promise<void> {
@@ -57,7 +58,7 @@ test("a message that came in chunks is found by words that chunks broke, also wh
     await store.create(recordOf("a"));
     await store.append("a", [promptAt(1, "hello"), chunkAt(2, "The refac"), chunkAt(3, "toring of the mod")]);
     assert.deepEqual(await found(store, "refactoring"), ["a:2"]);
-    const thought: Entry = {
+    const thought = storedEntry({
       format: 1,
       seq: 4,
       time: 1,
@@ -67,7 +68,7 @@ test("a message that came in chunks is found by words that chunks broke, also wh
         messageId: "t",
         content: { type: "text", text: "secretly" },
       },
-    };
+    });
     await store.append("a", [thought, chunkAt(5, "ule is done"), chunkAt(6, "Another message", "second")]);
     assert.deepEqual(await found(store, "refactoring module done"), ["a:2"]);
     assert.deepEqual(await found(store, "another"), ["a:6"]);

@@ -3,7 +3,8 @@ import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
-import type { Entry } from "../../model/entry.ts";
+import { storedEntry } from "../../model/entry-format.ts";
+import type { StoredEntry } from "../../model/store.ts";
 import { storeContract } from "../../testing/contracts/store-contract.ts";
 import { collect, promptAt, promptsFrom, recordOf } from "../../testing/contracts/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
@@ -117,9 +118,9 @@ test("the event loop turns while 20,000 entries are read", patience, async () =>
 
 const image = (letter: string): string => letter.repeat(100_000);
 
-function imageAt(seq: number, ...letters: string[]): Entry {
+function imageAt(seq: number, ...letters: string[]): StoredEntry {
   const prompt = letters.map((letter) => ({ type: "image" as const, mimeType: "i/p", data: image(letter) }));
-  return { format: 1, seq, time: 1, kind: "prompt", messageId: `m${seq}`, prompt };
+  return storedEntry({ format: 1, seq, time: 1, kind: "prompt", messageId: `m${seq}`, prompt });
 }
 
 test("equal long texts are kept once, and go with their last user", patience, async () => {
@@ -180,7 +181,7 @@ test("a deleted session leaves no trace in the files", patience, async () => {
 test("loading the store's module does not load SQLite", patience, () => {
   const loaded = readFileSync(new URL("./sqlite-store.ts", import.meta.url), "utf8");
   const imports = [...loaded.matchAll(/^import (?!type).*from "(.*)";$/gm)].map((match) => match[1]);
-  assert.deepEqual(imports, ["node:path", "../../jsonrpc/errors.ts", "./entry-text.ts"]);
+  assert.deepEqual(imports, ["node:path", "../../jsonrpc/errors.ts"]);
 });
 
 test("a store is a path or options, and is closed when it is disposed of", patience, async () => {

@@ -2,8 +2,7 @@
 
 import { isAbsolute } from "node:path";
 import { argumentText } from "../../jsonrpc/errors.ts";
-import type { Entry } from "../../model/entry.ts";
-import { textOfEntry } from "./entry-text.ts";
+import type { StoredEntry } from "../../model/store.ts";
 import type { OpenStore } from "./open-store.ts";
 import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
 
@@ -81,13 +80,13 @@ export function sqliteStore(given: string | SqliteStoreOptions): SqliteStore {
       return (await open()).list(copy);
     },
     async append(sessionId, entries) {
-      const texts = entries.map(textOfEntry);
-      await (await open()).append(sessionId, texts);
+      const copy = entries.map((entry) => ({ ...entry }));
+      await (await open()).append(sessionId, copy);
     },
-    async *entries(sessionId, fromSeq = 1): AsyncGenerator<Entry> {
+    async *entries(sessionId, fromSeq = 1): AsyncGenerator<StoredEntry> {
       for await (const page of (await open()).pages(sessionId, fromSeq)) yield* page;
     },
-    async *pages(sessionId, fromSeq = 1): AsyncGenerator<readonly Entry[]> {
+    async *pages(sessionId, fromSeq = 1): AsyncGenerator<readonly StoredEntry[]> {
       yield* (await open()).pages(sessionId, fromSeq);
     },
     async fork(sessionId, record) {

@@ -105,41 +105,41 @@ test(
 test("a store of a newer minor format is used, of a newer major one refused", patience, async () => {
   const path = await storeWithOneSession();
   withSqlite(path, (db) =>
-    db.exec("PRAGMA user_version = 1007; ALTER TABLE session ADD COLUMN colour TEXT DEFAULT 'red'"),
+    db.exec("PRAGMA user_version = 2007; ALTER TABLE session ADD COLUMN colour TEXT DEFAULT 'red'"),
   );
   const store = sqliteStore({ path });
   await store.create(recordOf("b"));
   assert.equal((await store.list()).sessions.length, 2);
   await store.close();
   withSqlite(path, (db) => {
-    assert.equal(db.prepare("PRAGMA user_version").get()?.["user_version"], 1_007);
-    db.exec("PRAGMA user_version = 2000");
+    assert.equal(db.prepare("PRAGMA user_version").get()?.["user_version"], 2_007);
+    db.exec("PRAGMA user_version = 3000");
   });
-  await assertRefused(path, "newer", /format 2\.0, this program knows 1\.x: update it/);
+  await assertRefused(path, "newer", /format 3\.0, this program knows 2\.x: update it/);
 });
 
 test("a store that becomes a newer major format under us takes no more writes", patience, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });
   await store.create(recordOf("a"));
-  withSqlite(path, (db) => db.exec("PRAGMA user_version = 2000"));
+  withSqlite(path, (db) => db.exec("PRAGMA user_version = 3000"));
   await assert.rejects(store.append("a", [promptAt(1)]), { kind: "newer" });
-  withSqlite(path, (db) => db.exec("PRAGMA user_version = 1000"));
+  withSqlite(path, (db) => db.exec("PRAGMA user_version = 2000"));
   await store.append("a", [promptAt(1)]);
   await store.close();
 });
 
 test("a migration keeps a backup that only this user can read", patience, async () => {
   const path = await storeWithOneSession();
-  const next = { version: 1_002, sql: "ALTER TABLE session ADD COLUMN colour TEXT" };
+  const next = { version: 2_001, sql: "ALTER TABLE session ADD COLUMN colour TEXT" };
   const db = new DatabaseSync(path);
   await migrate(db, path, [...migrations, next]);
   db.close();
-  const copy = `${path}.v1.1.bak`;
+  const copy = `${path}.v2.0.bak`;
   assert.equal(statSync(copy).mode & 0o777, 0o600);
   const version = (file: string): unknown =>
     withSqlite(file, (opened) => opened.prepare("PRAGMA user_version").get()?.["user_version"]);
-  assert.deepEqual([version(path), version(copy)], [1_002, 1_001]);
+  assert.deepEqual([version(path), version(copy)], [2_001, 2_000]);
   for (const file of [path, copy]) {
     const store = sqliteStore({ path: file });
     assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
@@ -170,12 +170,12 @@ test("a migration that fails changes nothing", patience, async () => {
   const path = await storeWithOneSession();
   const sql = "ALTER TABLE session ADD COLUMN colour TEXT; DELETE FROM entry; CREATE TABLE entry (x)";
   const db = new DatabaseSync(path);
-  await assert.rejects(migrate(db, path, [...migrations, { version: 1_002, sql }]), /already exists/);
+  await assert.rejects(migrate(db, path, [...migrations, { version: 2_001, sql }]), /already exists/);
   db.close();
   const store = sqliteStore({ path });
   assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
   await store.close();
-  assert.equal(existsSync(`${path}.v1.1.bak.partial`), false);
+  assert.equal(existsSync(`${path}.v2.0.bak.partial`), false);
 });
 
 test(

@@ -2,7 +2,7 @@
 
 import { normalPath } from "../../base/normal-path.ts";
 import type { Database, Row } from "./database.ts";
-import { decodeRow } from "./entry-rows.ts";
+import { decodeRow, entryColumns } from "./entry-rows.ts";
 import { type SpokenText, spokenText } from "./entry-text.ts";
 import type { SearchHit, SearchOptions } from "./store-options.ts";
 
@@ -21,7 +21,7 @@ export function indexStep(db: Database): boolean {
   if (session === undefined) return false;
   const { key = null, last_seq = null, indexed_seq = null, open_seq = null } = session;
   const rows = db.all(
-    `SELECT seq, crc, blobs, body FROM entry WHERE session = ? AND seq > ? AND is_spoken = 1 ORDER BY seq LIMIT ${stepEntries}`,
+    `SELECT ${entryColumns} FROM entry WHERE session = ? AND seq > ? AND is_spoken = 1 ORDER BY seq LIMIT ${stepEntries}`,
     key,
     indexed_seq,
   );
@@ -48,7 +48,7 @@ type Message = SpokenText & { readonly seq: number };
 
 /** Removes the last message, which may have grown, from the index and returns it. */
 function takeMessage(db: Database, key: Row[string], seq: Row[string]): Message | undefined {
-  const first = db.get("SELECT seq, crc, blobs, body FROM entry WHERE session = ? AND seq = ?", key, seq);
+  const first = db.get(`SELECT ${entryColumns} FROM entry WHERE session = ? AND seq = ?`, key, seq);
   const message = first && spokenIn(db, first);
   const id = db.get("SELECT id FROM message WHERE session = ? AND seq = ?", key, seq)?.["id"];
   if (message === undefined || id === undefined) return undefined;

@@ -204,7 +204,7 @@ export class AgentSessions {
     const session = live ?? (await this.#begin(record, activation, replay ? "load" : "resume"));
     live?.reactivate(activation);
     // history and state come before the answer, what happens now behind it (A25, A30)
-    const over = await session.updates.comeBack(replay ? () => this.#store.pages(sessionId) : undefined);
+    const over = await session.updates.comeBack(replay ? this.#store.history(sessionId) : undefined);
     // the user may have set it while the session was closed
     if (replay && record.hasUserTitle && record.title !== undefined)
       session.updates.output.showNow({ sessionUpdate: "session_info_update", title: record.title });
@@ -238,9 +238,8 @@ export class AgentSessions {
     origin: OpenInfo["origin"],
   ): Promise<ServedSession> {
     const { sessionId, settledSeq } = record;
-    const entries = (fromSeq: number) => this.#store.entries(sessionId, fromSeq);
     try {
-      const end = origin === "new" ? noHistory : await historyEnd(entries, settledSeq);
+      const end = origin === "new" ? noHistory : await historyEnd(this.#store.history(sessionId), settledSeq);
       const session = this.#install(record, activation, end);
       const handled = new HandledOp(activation);
       // nothing is kept with it before `open` has returned

@@ -23,7 +23,7 @@ import {
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
-import { checkParamsSize } from "../../jsonrpc/sent-size.ts";
+import { checkParamsSize, checkSentSize } from "../../jsonrpc/sent-size.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Meta } from "../../model/content.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
@@ -32,6 +32,7 @@ import { Failure } from "../../wire/decode.ts";
 import { BoundWire, extensionName, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
+import { encodedCheck } from "./encoded-check.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 
 /** Does what the client asks: with sessions of its own, or as a relay to another agent. */
@@ -128,7 +129,7 @@ export class AgentWire implements SessionSender {
   // ---- what the host sends
 
   sendUpdate(sessionId: string, update: object): Promise<void> | undefined {
-    return this.sendChecked(this.#validUpdate(sessionId, update));
+    return this.#connection.notify("session/update", this.#validUpdate(sessionId, update));
   }
 
   checkUpdate(sessionId: string, update: object): object {
@@ -142,8 +143,26 @@ export class AgentWire implements SessionSender {
     return this.#now.wire.notification("session/update", params) as object; // as it was given
   }
 
-  sendChecked(params: object): Promise<void> | undefined {
-    return this.#connection.notify("session/update", params);
+  checkSize(text: string): void {
+    checkSentSize({ method: "session/update" }, text, this.#maxSentBytes);
+  }
+
+  sendEncoded(sessionId: string, update: object, text: string): Promise<void> | undefined {
+    const params = notificationToWire(sessionId, update);
+    // the custom data of the notification is kept with the update
+    const isSame = params.update === update;
+    if (encodedCheck.isOn || this.rules === undefined) this.#checkEncoded(params, isSame ? text : undefined);
+    return this.#connection.notify("session/update", params, isSame ? text : undefined);
+  }
+
+  /** For tests: the params are valid, and the text says the same. */
+  #checkEncoded(params: object, text: string | undefined): void {
+    this.#now.wire.notification("session/update", params);
+    if (text === undefined) return;
+    const message = { jsonrpc: "2.0", method: "session/update", params };
+    const sorted = (value: unknown) => JSON.stringify(sortedKeys(value));
+    if (sorted(JSON.parse(text)) !== sorted(JSON.parse(JSON.stringify(message))))
+      throw new Error(`the text of an update is wrong: ${text.slice(0, 1_000)}`);
   }
 
   request(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
@@ -284,6 +303,13 @@ export class AgentWire implements SessionSender {
     const { sessionId } = decoded as { sessionId: string };
     this.#host.cancel(sessionId, metaOf(decoded as object)._meta);
   }
+}
+
+function sortedKeys(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sortedKeys(inner)]));
 }
 
 /** Of what the client can show, that which this side may send. */

@@ -37,13 +37,15 @@ async function recordingSender(version: ProtocolVersion) {
     log: () => undefined,
     rules: undefined,
     checkUpdate: (sessionId, update) => ({ sessionId, update }),
-    sendChecked(params) {
-      const { update } = params as SentParams;
-      const { text } = (update.content ?? {}) as { text?: string };
-      sent.push([update.sessionUpdate, text].filter(Boolean).join(" "));
+    checkSize: () => undefined,
+    sendEncoded(_sessionId, _update, text) {
+      const { update } = JSON.parse(text).params as SentParams;
+      const said = (update.content ?? {}) as { text?: string };
+      sent.push([update.sessionUpdate, said.text].filter(Boolean).join(" "));
       return undefined;
     },
-    sendUpdate: (sessionId, update) => sender.sendChecked(sender.checkUpdate(sessionId, update)),
+    sendUpdate: (sessionId, update) =>
+      sender.sendEncoded(sessionId, update, JSON.stringify({ params: { update } })),
     request: () => Promise.reject(new Error("no answer")),
     notify: () => undefined,
     requestExtension: () => Promise.reject(new Error("no answer")),
@@ -96,9 +98,8 @@ test("a session that is attached to another connection sends there, and keeps on
   assert.deepEqual(first.sent, ["agent_message_chunk one"]);
   assert.deepEqual(second.sent, ["agent_message_chunk two"]);
   const texts = [];
-  for await (const entry of store.entries("s"))
-    if (entry.kind === "update" && entry.update.sessionUpdate === "agent_message_chunk")
-      texts.push(entry.update.content);
+  for await (const { tag, text } of store.entries("s"))
+    if (tag === "agent_message_chunk") texts.push(JSON.parse(text).content);
   assert.deepEqual(texts, [{ type: "text", text: "onetwo" }]);
 });
 

@@ -1,8 +1,9 @@
 // Sample records and entries for tests of session stores.
 
 import { optional } from "../../base/objects.ts";
-import type { Entry } from "../../model/entry.ts";
-import type { SessionRecord, SessionStore } from "../../model/store.ts";
+import type { ContentBlock } from "../../model/content.ts";
+import { storedEntry } from "../../model/entry-format.ts";
+import type { SessionRecord, SessionStore, StoredEntry } from "../../model/store.ts";
 
 export function recordOf(sessionId: string, more: Partial<SessionRecord> = {}): SessionRecord {
   return {
@@ -16,23 +17,24 @@ export function recordOf(sessionId: string, more: Partial<SessionRecord> = {}): 
   };
 }
 
-export function promptAt(seq: number, text = `prompt ${seq}`): Entry {
-  return {
-    format: 1,
-    seq,
-    time: 1_000 + seq,
-    kind: "prompt",
-    messageId: `m${seq}`,
-    prompt: [{ type: "text", text }],
-  };
+export function promptAt(seq: number, text = `prompt ${seq}`): StoredEntry {
+  return promptWith(seq, [{ type: "text", text }]);
 }
 
-export function promptsFrom(first: number, count: number): Entry[] {
+export function promptWith(seq: number, prompt: readonly ContentBlock[]): StoredEntry {
+  return storedEntry({ format: 1, seq, time: 1_000 + seq, kind: "prompt", messageId: `m${seq}`, prompt });
+}
+
+export function promptsFrom(first: number, count: number): StoredEntry[] {
   return Array.from({ length: count }, (_, index) => promptAt(first + index));
 }
 
-export async function collect(store: SessionStore, sessionId: string, fromSeq?: number): Promise<Entry[]> {
-  const all: Entry[] = [];
+export async function collect(
+  store: SessionStore,
+  sessionId: string,
+  fromSeq?: number,
+): Promise<StoredEntry[]> {
+  const all: StoredEntry[] = [];
   for await (const entry of store.entries(sessionId, fromSeq)) all.push(entry);
   return all;
 }

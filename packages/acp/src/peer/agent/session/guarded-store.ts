@@ -3,12 +3,22 @@
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { Entry } from "../../../model/entry.ts";
-import { isKnownKind, upgradeEntries } from "../../../model/entry-format.ts";
-import type { SessionStore } from "../../../model/store.ts";
+import { isKnownKind, readEntry } from "../../../model/entry-format.ts";
+import type { SessionStore, StoredEntry } from "../../../model/store.ts";
+
+/** Reads the entries of a session. */
+export interface StoredHistory {
+  entries(fromSeq: number): AsyncIterable<StoredEntry>;
+  pages(): AsyncIterable<readonly StoredEntry[]>;
+  /** Throws the error for the client when it is damaged. */
+  read(stored: StoredEntry): Entry;
+}
 
 export interface GuardedStore extends Required<SessionStore> {
   /** Whether a connection of this agent has the session open. */
   isOpen(sessionId: string): boolean;
+  /** The stored entries of a session. */
+  history(sessionId: string): StoredHistory;
 }
 
 export function guardedStore(store: SessionStore, log: Log): GuardedStore {
@@ -30,26 +40,48 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
 
   const reported = new Set<string>();
 
-  /** The entries in the current format. Those of a kind that this version does not have are reported, and not shown. */
-  function readable(sessionId: string, page: readonly Entry[]): readonly Entry[] {
-    let entries: readonly Entry[];
+  /** An entry of a kind that this version does not have is reported, and not shown. */
+  function read(sessionId: string, stored: StoredEntry): Entry {
+    let entry: Entry;
     try {
-      entries = upgradeEntries(page);
+      entry = readEntry(stored);
     } catch (error) {
       // what is no entry at all stays so
-      throw error instanceof TypeError ? Object.assign(error, { kind: "damaged", sessionId }) : error;
+      throw clientError(
+        error instanceof TypeError ? Object.assign(error, { kind: "damaged", sessionId }) : error,
+      );
     }
-    for (const entry of entries) {
-      const { kind, seq } = entry;
-      if (isKnownKind(entry) || reported.has(`${sessionId} ${kind}`)) continue;
-      reported.add(`${sessionId} ${kind}`);
-      const message = "a stored session has entries of an unknown kind, which are not shown";
-      log("warn", message, { sessionId, kind, seq });
+    const { kind, seq } = entry;
+    if (isKnownKind(kind) || reported.has(`${sessionId} ${kind}`)) return entry;
+    reported.add(`${sessionId} ${kind}`);
+    const message = "a stored session has entries of an unknown kind, which are not shown";
+    log("warn", message, { sessionId, kind, seq });
+    return entry;
+  }
+
+  async function* entries(sessionId: string, fromSeq?: number): AsyncGenerator<StoredEntry> {
+    try {
+      yield* store.entries(sessionId, fromSeq);
+    } catch (error) {
+      throw clientError(error);
     }
-    return entries;
+  }
+
+  async function* pages(sessionId: string, fromSeq?: number): AsyncGenerator<readonly StoredEntry[]> {
+    try {
+      if (store.pages !== undefined) yield* store.pages(sessionId, fromSeq);
+      else for await (const entry of store.entries(sessionId, fromSeq)) yield [entry];
+    } catch (error) {
+      throw clientError(error);
+    }
   }
 
   return {
+    history: (sessionId) => ({
+      entries: (fromSeq) => entries(sessionId, fromSeq),
+      pages: () => pages(sessionId),
+      read: (stored) => read(sessionId, stored),
+    }),
     isOpen: (sessionId) => open.has(sessionId),
     async create(record) {
       await guarded(() => store.create(record));
@@ -58,23 +90,9 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     get: (sessionId) => guarded(() => store.get(sessionId)),
     patch: (sessionId, patch) => guarded(() => store.patch(sessionId, patch)),
     list: (query) => guarded(() => store.list(query)),
-    append: (sessionId, entries, options) => guarded(() => store.append(sessionId, entries, options)),
-    async *entries(sessionId, fromSeq): AsyncGenerator<Entry> {
-      try {
-        for await (const entry of store.entries(sessionId, fromSeq)) yield* readable(sessionId, [entry]);
-      } catch (error) {
-        throw clientError(error);
-      }
-    },
-    async *pages(sessionId, fromSeq): AsyncGenerator<readonly Entry[]> {
-      try {
-        if (store.pages === undefined) {
-          for await (const entry of store.entries(sessionId, fromSeq)) yield readable(sessionId, [entry]);
-        } else for await (const page of store.pages(sessionId, fromSeq)) yield readable(sessionId, page);
-      } catch (error) {
-        throw clientError(error);
-      }
-    },
+    append: (sessionId, entries) => guarded(() => store.append(sessionId, entries)),
+    entries,
+    pages,
     async fork(sessionId, record) {
       await guarded(() => store.fork(sessionId, record));
       open.add(record.sessionId);

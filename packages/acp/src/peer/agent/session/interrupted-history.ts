@@ -1,8 +1,9 @@
 // Completes a history whose process crashed: open tool calls have failed, and open turns were interrupted (F1, F11).
 
-import type { Entry, EntryBody } from "../../../model/entry.ts";
+import type { EntryBody } from "../../../model/entry.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { beginsToolCall, finalStatuses } from "./announced-work.ts";
+import type { StoredHistory } from "./guarded-store.ts";
 
 /** The number of the next entry, and the entries that are missing before it. */
 export interface HistoryEnd {
@@ -11,18 +12,15 @@ export interface HistoryEnd {
 }
 
 /** Reads the entries since the last time that nothing was open, which are few. */
-export async function historyEnd(
-  entries: (fromSeq: number) => AsyncIterable<Entry>,
-  settledSeq = 0,
-): Promise<HistoryEnd> {
+export async function historyEnd(history: StoredHistory, settledSeq = 0): Promise<HistoryEnd> {
   const open = new OpenThings(settledSeq > 0);
   let last = 0;
   // from the settled entry on: if it is not there, the number is wrong
-  for await (const entry of entries(Math.max(settledSeq, 1))) {
+  for await (const entry of history.entries(Math.max(settledSeq, 1))) {
     last = entry.seq;
-    if (last > settledSeq) open.follow(entry);
+    if (last > settledSeq) open.follow(history.read(entry));
   }
-  if (last === 0 && settledSeq > 0) return historyEnd(entries);
+  if (last === 0 && settledSeq > 0) return historyEnd(history);
   return { nextSeq: last + 1, missing: open.ends() };
 }
 

@@ -4,27 +4,40 @@ import type { ContentBlock } from "../../../model/content.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { WholeFirst } from "../../../model/whole-first.ts";
+import type { StoredHistory } from "./guarded-store.ts";
 
 type Message = Extract<SessionUpdate, { sessionUpdate: "user_message" | "agent_message" | "agent_thought" }>;
 
+/** An update to show again, and its JSON where the store has it. */
+export interface Replayed {
+  readonly update: SessionUpdate;
+  readonly text: string | undefined;
+}
+
 /** The updates for the entries before `endSeq`, page by page. */
 export async function* replayedHistory(
-  pages: AsyncIterable<readonly Entry[]>,
+  history: Pick<StoredHistory, "pages" | "read">,
   endSeq: number,
-): AsyncGenerator<readonly SessionUpdate[], void> {
+): AsyncGenerator<readonly Replayed[], void> {
   const joined = new JoinedMessages();
   const wholes = new WholeFirst();
-  for await (const page of pages) {
-    const updates: SessionUpdate[] = [];
-    for (const entry of page) {
-      const update = entry.seq >= endSeq ? undefined : updateOf(entry);
+  /** Of the updates that are shown as they are stored. */
+  const texts = new Map<SessionUpdate, string>();
+  const replayed = (update: SessionUpdate): Replayed => ({ update, text: texts.get(update) });
+  for await (const page of history.pages()) {
+    const updates: Replayed[] = [];
+    for (const stored of page) {
+      if (stored.seq >= endSeq) break;
+      const update = updateOf(history.read(stored));
       if (update === undefined) continue;
-      for (const each of wholes.take(update)) updates.push(...joined.take(each));
+      if (stored.kind === "update") texts.set(update, stored.text);
+      for (const each of wholes.take(update)) updates.push(...joined.take(each).map(replayed));
     }
     yield updates;
+    texts.clear();
     if ((page.at(-1)?.seq ?? 0) >= endSeq) break;
   }
-  yield joined.end();
+  yield joined.end().map(replayed);
 }
 
 /** The same for updates of which all are at hand. */

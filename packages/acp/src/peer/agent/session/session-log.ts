@@ -2,16 +2,12 @@
 
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { Entry, EntryBody } from "../../../model/entry.ts";
-import { entryFormat } from "../../../model/entry-format.ts";
-import { jsonCopy } from "../../../model/json-copy.ts";
-import type { SessionPatch, SessionStore } from "../../../model/store.ts";
-import type { SessionUpdate } from "../../../model/update.ts";
+import { entryFormat, readEntry } from "../../../model/entry-format.ts";
+import type { SessionPatch, SessionStore, StoredEntry } from "../../../model/store.ts";
 
 const flushMs = 250;
 /** As many are written at once: the garbage collector copies what is kept for long. */
 const flushEntries = 128;
-
-const owned = { owned: true };
 
 /** How many characters of entries may wait for a store that is slow or fails. */
 export const defaultMaxUnstored = 16 * 1024 * 1024;
@@ -26,12 +22,19 @@ export interface SessionLogOptions {
 }
 
 /** An entry gets its number when it is written, so that one that is taken back leaves no gap. */
-type Waiting = { readonly format: typeof entryFormat; seq: number; readonly time: number } & EntryBody;
+interface Waiting extends StoredEntry {
+  seq: number;
+}
 
+/** The kinds of update whose text grows. */
+export type ChunkTag = "agent_message_chunk" | "agent_thought_chunk";
+
+/** A message that may grow. */
 interface OpenText {
-  readonly sessionUpdate: "agent_message_chunk" | "agent_thought_chunk";
+  readonly tag: ChunkTag;
   readonly messageId: string;
-  text: string;
+  /** The JSON of the update up to its text, and pieces of text without their quotes. */
+  readonly json: string[];
 }
 
 /** Entries in order. Their characters are only counted while the store is behind. */
@@ -76,32 +79,27 @@ export class SessionLog {
     throw new RequestError("unavailable", message, { data: { reason: "unavailable" } });
   }
 
-  update(update: SessionUpdate): void {
+  /** Adds an update as JSON text. */
+  update(tag: string, text: string): void {
     if (this.#state === "closed") return;
-    if (update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk") {
-      const { content, messageId, sessionUpdate } = update;
-      if (
-        content.type === "text" &&
-        content.annotations == null &&
-        content._meta == null &&
-        update._meta == null
-      ) {
-        const open = this.#open;
-        if (open !== undefined && open.messageId === messageId && open.sessionUpdate === sessionUpdate) {
-          open.text += content.text;
-          return;
-        }
-        this.#closeText();
-        this.#open = { sessionUpdate, messageId, text: content.text };
-        this.#timer ??= setTimeout(() => this.#tick(), flushMs);
-        return;
-      }
-    }
     // states follow from prompts and outcomes, and notices are not history (A32)
-    if (update.sessionUpdate === "state_update" || update.sessionUpdate === "notice") return;
-    if (this.#open !== undefined) this.#closeText();
-    // a literal: a spread of the body costs as much as the copy
-    this.#add({ format: entryFormat, seq: 0, time: Date.now(), kind: "update", update: jsonCopy(update) });
+    if (tag === "state_update" || tag === "notice") return;
+    this.#closeText();
+    this.#add({ format: entryFormat, seq: 0, time: Date.now(), kind: "update", tag, text });
+  }
+
+  /** Adds plain text to a message, as a JSON string. */
+  text(tag: ChunkTag, messageId: string, json: string): void {
+    if (this.#state === "closed") return;
+    const open = this.#open;
+    if (open !== undefined && open.messageId === messageId && open.tag === tag) {
+      open.json.push(json.slice(1, -1));
+      return;
+    }
+    this.#closeText();
+    const head = `{"sessionUpdate":"${tag}","messageId":${JSON.stringify(messageId)},"content":{"type":"text","text":`;
+    this.#open = { tag, messageId, json: [head, json.slice(0, -1)] };
+    this.#timer ??= setTimeout(() => this.#tick(), flushMs);
   }
 
   /** Writes what waits, and takes no more: another process may have the session. */
@@ -111,16 +109,18 @@ export class SessionLog {
     return stored;
   }
 
-  /** Keeps a copy: the caller may change the objects before they are written. */
+  /** Throws when JSON cannot express it. */
   append(body: EntryBody): void {
+    if (body.kind === "update") return this.update(body.update.sessionUpdate, JSON.stringify(body.update));
     if (this.#state === "closed") return;
+    const { kind, ...rest } = body;
+    const text = JSON.stringify(rest);
     this.#follow(body);
     this.#closeText();
-    this.#add({ format: entryFormat, seq: 0, time: Date.now(), ...jsonCopy(body) });
+    this.#add({ format: entryFormat, seq: 0, time: Date.now(), kind, text });
   }
 
-  #follow(body: EntryBody): void {
-    if (body.kind === "update") return;
+  #follow(body: Exclude<EntryBody, { kind: "update" }>): void {
     this.#unanswered ??= new Set();
     const id = "messageId" in body ? body.messageId : body.askId;
     if (body.kind === "prompt" || body.kind === "ask") this.#unanswered.add(id);
@@ -138,10 +138,9 @@ export class SessionLog {
   /** Takes back the prompt of a message that could not be stored, and was therefore refused. */
   takeBack(messageId: string): void {
     this.#unanswered?.delete(messageId);
-    this.#pending.entries = this.#pending.entries.filter(
-      (waiting) => waiting.kind !== "prompt" || waiting.messageId !== messageId,
-    );
-    if (this.#pending.chars > 0) this.#pending.chars = sizeOf(this.#pending.entries);
+    const { chars } = this.#pending;
+    const entries = this.#pending.entries.filter((waiting) => !isPrompt(waiting, messageId));
+    this.#pending = chars > 0 ? batchOf(entries) : { entries, chars };
   }
 
   /** Changes the session's record, and notes when it was last used. */
@@ -172,9 +171,9 @@ export class SessionLog {
 
   async *#entriesBefore(end: number): AsyncGenerator<Entry> {
     await this.flush();
-    for await (const entry of this.#store.entries(this.#sessionId)) {
-      if (entry.seq >= end) return;
-      yield entry;
+    for await (const stored of this.#store.entries(this.#sessionId)) {
+      if (stored.seq >= end) return;
+      yield readEntry(stored);
     }
   }
 
@@ -205,13 +204,12 @@ export class SessionLog {
     try {
       let seq = this.#nextSeq;
       for (const each of batch.entries) each.seq = seq++;
-      await this.#store.append(this.#sessionId, batch.entries as readonly Entry[], owned);
+      await this.#store.append(this.#sessionId, batch.entries);
       this.#nextSeq = seq;
       this.#isBehind = false;
     } catch (error) {
       // none of it was stored: all of it is tried again
-      const entries = [...batch.entries, ...this.#pending.entries];
-      this.#pending = { entries, chars: sizeOf(entries) };
+      this.#pending = batchOf([...batch.entries, ...this.#pending.entries]);
       throw error;
     } finally {
       this.#inFlight = { entries: [], chars: 0 };
@@ -227,17 +225,23 @@ export class SessionLog {
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
-    const { sessionUpdate, messageId, text } = open;
-    const update: SessionUpdate = { sessionUpdate, messageId, content: { type: "text", text } };
-    this.#push({ format: entryFormat, seq: 0, time: Date.now(), kind: "update", update });
+    const { tag, json } = open;
+    json.push('"}}');
+    const text = json.join("");
+    this.#push({ format: entryFormat, seq: 0, time: Date.now(), kind: "update", tag, text });
   }
 
   #push(waiting: Waiting): void {
     this.#pending.entries.push(waiting);
-    if (this.#isBehind) this.#pending.chars += JSON.stringify(waiting).length;
+    if (this.#isBehind) this.#pending.chars += waiting.text.length;
   }
 }
 
-function sizeOf(entries: readonly Waiting[]): number {
-  return entries.reduce((sum, entry) => sum + JSON.stringify(entry).length, 0);
+function batchOf(entries: Waiting[]): Batch {
+  return { entries, chars: entries.reduce((sum, { text }) => sum + text.length, 0) };
+}
+
+function isPrompt({ kind, text }: Waiting, messageId: string): boolean {
+  // as: written by append
+  return kind === "prompt" && (JSON.parse(text) as { messageId: string }).messageId === messageId;
 }

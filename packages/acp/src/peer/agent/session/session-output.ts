@@ -2,16 +2,16 @@
 // back the updates after it, so that a replay shows what was seen live.
 
 import type { AgentSessionEdition } from "../../../edition/agent-edition.ts";
-import type { Entry } from "../../../model/entry.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
+import type { StoredHistory } from "./guarded-store.ts";
+import type { PlainText } from "./plain-text.ts";
 import { replayedHistory } from "./replayed-history.ts";
 import type { SessionSender } from "./session-sender.ts";
 
 interface Item {
-  /** Undefined for one that was dropped, and for the mark of a replay. */
-  update: SessionUpdate | undefined;
-  /** Encoded and checked; undefined when it is to be encoded for the client that will be there. */
-  messages: readonly object[] | undefined;
+  /** The update as JSON: the object may be changed while it waits. Undefined for one that was dropped, and for a mark. */
+  text: string | undefined;
+  readonly tag: string;
   isReady: boolean;
 }
 
@@ -23,6 +23,10 @@ export class SessionOutput {
   readonly #clientTerminals = new Set<string>();
   sender: SessionSender;
   #edition: AgentSessionEdition;
+  /** A message up to the update in it. */
+  readonly #head: string;
+  /** The message up to the text of a chunk, and what it is for. */
+  #chunk = { sessionUpdate: "", messageId: "", head: "" };
   #queue: Item[] = [];
   #isReplaying = false;
   #isSending = false;
@@ -33,6 +37,8 @@ export class SessionOutput {
     this.#sessionId = sessionId;
     this.sender = sender;
     this.#edition = this.#newEdition();
+    const id = JSON.stringify(sessionId);
+    this.#head = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${id},"update":`;
   }
 
   /** Sends by another connection from now on, also what waits. Its client knows no terminal of the one before. */
@@ -40,15 +46,21 @@ export class SessionOutput {
     this.sender = sender;
     this.#clientTerminals.clear();
     this.#edition = this.#newEdition();
-    for (const item of this.#queue) if (item.update !== undefined) item.messages = undefined;
   }
 
-  /** Sends an update behind whatever waits. Throws when it is not valid. */
-  show(update: SessionUpdate): Promise<void> | undefined {
+  /** Sends a valid update behind whatever waits. `text` is its JSON, where the caller has it already. */
+  show(update: SessionUpdate, text?: string): Promise<void> | undefined {
     if (this.#isClosed) return undefined;
-    if (this.#queue.length === 0) return this.#send(update);
-    this.#queue.push(this.#item(update, true));
+    if (this.#queue.length === 0) return this.#send(update, text);
+    this.#queue.push(this.#item(update, text, true));
     return this.#untilDrained();
+  }
+
+  /** As `show`, for a chunk of plain text. `json` is its text as a JSON string. */
+  showText(update: PlainText & SessionUpdate, json: string): Promise<void> | undefined {
+    const isSame = this.#queue.length === 0 && this.#edition.encode(update) === update;
+    if (!isSame || this.#isClosed) return this.show(update);
+    return this.sender.sendEncoded(this.#sessionId, update, `${this.#chunkHead(update)}${json}}}}}`);
   }
 
   /** Throws when the update could not be sent, now or in a replay. */
@@ -57,15 +69,12 @@ export class SessionOutput {
       this.sender.checkUpdate(this.#sessionId, message);
   }
 
-  /** Queues an update that is sent once it is released. Throws when it is not valid. */
-  hold(update: SessionUpdate): Release {
-    const item = this.#item(update, false);
+  /** Queues a valid update that is sent once it is released. */
+  hold(update: SessionUpdate, text?: string): Release {
+    const item = this.#item(update, text, false);
     this.#queue.push(item);
     return (show) => {
-      if (!show) {
-        item.update = undefined;
-        item.messages = [];
-      }
+      if (!show) item.text = undefined;
       item.isReady = true;
       return this.#pump();
     };
@@ -85,24 +94,20 @@ export class SessionOutput {
    * Sends the history, whole and in order. `ready` resolves when it is all stored. Updates that come meanwhile wait
    * until the returned function is called: a client takes what comes before the answer for history.
    */
-  async replay(
-    ready: Promise<void>,
-    history: () => AsyncIterable<readonly Entry[]>,
-    endSeq: number,
-  ): Promise<() => void> {
-    const mark: Item = { update: undefined, messages: [], isReady: true };
+  async replay(ready: Promise<void>, history: StoredHistory, endSeq: number): Promise<() => void> {
+    const mark: Item = { text: undefined, tag: "", isReady: true };
     this.#queue.push(mark);
     this.#isReplaying = true;
     try {
       await ready;
       // what waited is part of the history by now
       for (const item of this.#queue.splice(0, this.#queue.indexOf(mark)))
-        if (!isHistory(item.update)) void this.#sendItem(item);
+        if (!isHistory(item.tag)) void this.#sendItem(item);
       this.#edition = this.#newEdition();
       for (const terminalId of this.#clientTerminals) this.#edition.addClientTerminal(terminalId);
-      for await (const page of replayedHistory(history(), endSeq)) {
-        for (const update of page) {
-          const slow = this.#sendItem({ update, messages: undefined, isReady: true });
+      for await (const page of replayedHistory(history, endSeq)) {
+        for (const { update, text } of page) {
+          const slow = this.#sendAny(update, text);
           if (slow !== undefined) await slow;
         }
       }
@@ -131,12 +136,10 @@ export class SessionOutput {
     this.#drained?.resolve();
   }
 
-  #item(update: SessionUpdate, isReady: boolean): Item {
-    const edition = this.#isReplaying ? this.#newEdition() : this.#edition;
-    const encoded = [edition.encode(update) ?? []].flat();
-    const messages = encoded.map((message) => this.sender.checkUpdate(this.#sessionId, message));
-    // during a replay the client begins anew: encoded again when that is over
-    return { update, messages: this.#isReplaying ? undefined : messages, isReady };
+  /** Throws when it is too large: by the time it is sent nobody could be told. */
+  #item(update: SessionUpdate, text: string = JSON.stringify(update), isReady: boolean): Item {
+    this.sender.checkSize(`${this.#head}${text}}}`);
+    return { text, tag: update.sessionUpdate, isReady };
   }
 
   #newEdition(): AgentSessionEdition {
@@ -145,13 +148,28 @@ export class SessionOutput {
     return edition.session(setup, client.capabilities);
   }
 
-  #send(update: SessionUpdate): Promise<void> | undefined {
+  #send(update: SessionUpdate, text?: string): Promise<void> | undefined {
     const encoded = this.#edition.encode(update);
     if (encoded === undefined) return undefined;
-    if (!Array.isArray(encoded)) return this.sender.sendUpdate(this.#sessionId, encoded);
+    if (encoded === update) return this.#sendMessage(update, text);
+    if (!Array.isArray(encoded)) return this.#sendMessage(encoded);
     let last: Promise<void> | undefined;
-    for (const one of encoded) last = this.sender.sendUpdate(this.#sessionId, one as object) ?? last;
+    for (const one of encoded) last = this.#sendMessage(one as object) ?? last;
     return last;
+  }
+
+  #sendMessage(update: object, text: string = JSON.stringify(update)): Promise<void> | undefined {
+    return this.sender.sendEncoded(this.#sessionId, update, `${this.#head}${text}}}`);
+  }
+
+  #chunkHead({ sessionUpdate, messageId }: PlainText): string {
+    const chunk = this.#chunk;
+    if (chunk.messageId !== messageId || chunk.sessionUpdate !== sessionUpdate) {
+      const of = `"sessionUpdate":"${sessionUpdate}","messageId":${JSON.stringify(messageId)}`;
+      const head = `${this.#head}{${of},"content":{"type":"text","text":`;
+      this.#chunk = { sessionUpdate, messageId, head };
+    }
+    return this.#chunk.head;
   }
 
   #pump(): Promise<void> | undefined {
@@ -171,13 +189,14 @@ export class SessionOutput {
     return slow;
   }
 
+  #sendItem({ text }: Item): Promise<void> | undefined {
+    return text === undefined ? undefined : this.#sendAny(JSON.parse(text), text);
+  }
+
   /** One update that cannot be sent, also one of the history, must not hold back the others. */
-  #sendItem({ messages, update }: Item): Promise<void> | undefined {
+  #sendAny(update: SessionUpdate, text: string | undefined): Promise<void> | undefined {
     try {
-      if (messages === undefined) return update && this.#send(update);
-      let slow: Promise<void> | undefined;
-      for (const params of messages) slow = this.sender.sendChecked(params) ?? slow;
-      return slow;
+      return this.#send(update, text);
     } catch (error) {
       this.sender.log("error", "an update could not be sent", { sessionId: this.#sessionId, error });
       return undefined;
@@ -198,6 +217,6 @@ export class SessionOutput {
 }
 
 /** States follow from turns, and notices are not kept. */
-function isHistory(update: SessionUpdate | undefined): boolean {
-  return update?.sessionUpdate !== "state_update" && update?.sessionUpdate !== "notice";
+function isHistory(tag: string): boolean {
+  return tag !== "state_update" && tag !== "notice";
 }

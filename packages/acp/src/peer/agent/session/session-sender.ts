@@ -16,8 +16,13 @@ export interface SessionSender {
   readonly log: Log;
   /** The params of `session/update`. Throws when the update is not valid. */
   checkUpdate(sessionId: string, update: object): object;
-  /** Sends params that were checked. Returns a promise only when the client is slow. */
-  sendChecked(params: object): Promise<void> | undefined;
+  /** Throws when a message with this text is too large. */
+  checkSize(text: string): void;
+  /**
+   * Sends an update that was made from a valid one. `text` is the whole message. Returns a promise only when the
+   * client is slow.
+   */
+  sendEncoded(sessionId: string, update: object, text: string): Promise<void> | undefined;
   /** Checks and sends an update. */
   sendUpdate(sessionId: string, update: object): Promise<void> | undefined;
   /** Sends a request of the protocol, validated both ways. */

@@ -2,11 +2,12 @@
 
 import type { PermissionRequest } from "../../../model/ask.ts";
 import type { BackgroundWork, StateUpdate } from "../../../model/content.ts";
-import type { Entry } from "../../../model/entry.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import { AnnouncedWork } from "./announced-work.ts";
+import type { StoredHistory } from "./guarded-store.ts";
 import { describeWrong } from "./output-rules.ts";
+import { isPlainText } from "./plain-text.ts";
 import type { SessionLog } from "./session-log.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { SessionSender } from "./session-sender.ts";
@@ -59,15 +60,19 @@ export class SessionUpdates {
   /** As `update`, for the end of something: it is taken however much waits for the store. */
   updateEnd(update: SessionUpdate): Promise<void> | undefined {
     if (this.isClosed) return undefined;
-    const isText =
-      update.sessionUpdate === "agent_message_chunk" || update.sessionUpdate === "agent_thought_chunk";
-    // plain text is checked when it is sent, the same in both versions
-    if (!isText || update.content?.type !== "text" || typeof update.messageId !== "string")
-      this.checkSchema(update);
-    if (!isText) this.work.check(update);
-    const sent = this.output.show(update);
-    this.log.update(update);
-    if (!isText) this.work.apply(update);
+    this.checkSchema(update);
+    if (isPlainText(update)) {
+      const json = JSON.stringify(update.content.text);
+      const sent = this.output.showText(update, json);
+      this.log.text(update.sessionUpdate, update.messageId, json);
+      return sent;
+    }
+    this.work.check(update);
+    // made once: it is the copy of what was said, the entry, and mostly the message
+    const text = JSON.stringify(update);
+    const sent = this.output.show(update, text);
+    this.log.update(update.sessionUpdate, text);
+    this.work.apply(update);
     return sent;
   }
 
@@ -78,14 +83,9 @@ export class SessionUpdates {
   updateStored(update: SessionUpdate): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     this.check(update);
-    const release = this.output.hold(update);
-    try {
-      this.log.update(update);
-    } catch (error) {
-      // it cannot be written as JSON, and must not hold back the others
-      void release(false);
-      throw error;
-    }
+    const text = JSON.stringify(update);
+    const release = this.output.hold(update, text);
+    this.log.update(update.sessionUpdate, text);
     this.work.apply(update);
     // a store that fails must not keep a tool's end from the client
     const stored = this.log.flush().catch((error: unknown) => this.storeFailed(error));
@@ -127,10 +127,12 @@ export class SessionUpdates {
     this.sender.log("error", "the session's store failed", { sessionId: this.sessionId, error });
   }
 
-  /** Reports the state of the session. A client that comes back gets it again. */
+  /** Reports the state of the session. A client that comes back gets it again. Throws when it is not valid. */
   setState(state: SessionState): void {
+    const update: SessionUpdate = { sessionUpdate: "state_update", ...state, ...this.#background() };
+    this.checkSchema(update);
     this.#state = state;
-    void this.output.show({ sessionUpdate: "state_update", ...state, ...this.#background() });
+    void this.output.show(update);
   }
 
   setBackground(work: readonly BackgroundWork[]): void {
@@ -160,7 +162,7 @@ export class SessionUpdates {
    * Sends what a client that comes back must see before its answer: the history, if it wants it, and the state.
    * Updates that come meanwhile wait until the returned function is called.
    */
-  async comeBack(history: (() => AsyncIterable<readonly Entry[]>) | undefined): Promise<() => void> {
+  async comeBack(history: StoredHistory | undefined): Promise<() => void> {
     const now = this.#stateNow();
     let over = (): void => undefined;
     if (history !== undefined) {

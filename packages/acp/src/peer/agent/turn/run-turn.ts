@@ -128,10 +128,9 @@ async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTur
 /** Queues the echo of the message. A version that answers at the end of the turn has none. */
 function holdEcho(updates: SessionUpdates, { messageId, prompt }: ReceivedPrompt): Release | undefined {
   const echo: SessionUpdate = { sessionUpdate: "user_message", messageId, content: [...prompt] };
-  if (updates.sender.edition.prompts.answersAtInsertion) return updates.output.hold(echo);
   // a message that is stored must be fit for a replay
   updates.output.check(echo);
-  return undefined;
+  return updates.sender.edition.prompts.answersAtInsertion ? updates.output.hold(echo) : undefined;
 }
 
 async function end(turn: RunningTurn, queued: QueuedTurn, given: PromptResult): Promise<void> {

@@ -6,9 +6,8 @@ import { KnownToolCalls } from "./known-tool-calls.ts";
 export class ToolCallTracker {
   /** Every call so far: a patch without a status opens a call only if it is the first about it. */
   readonly #known = new Set<string>();
-  readonly #open = new Set<string>();
-  /** The titles of open calls. */
-  readonly #titles = new Map<string, string>();
+  /** The open calls, with their titles. */
+  readonly #open = new Map<string, string | undefined>();
   readonly #background = new Set<string>();
   readonly #cancellableCalls = new Set<string>();
   readonly #cancellableTerminals = new Set<string>();
@@ -31,17 +30,17 @@ export class ToolCallTracker {
 
   /** The calls that a cancel ends, without those in the background. */
   openCalls(): string[] {
-    return [...this.#open].filter((id) => !this.#background.has(id));
+    return [...this.#open.keys()].filter((id) => !this.#background.has(id));
   }
 
   /** Shows open calls as failed: the agent has gone, and nobody knows how far they came. */
   failOpen(out: { update(update: SessionUpdate): void }): void {
-    for (const toolCallId of [...this.#open])
+    for (const toolCallId of [...this.#open.keys()])
       out.update({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
   }
 
   titleOf(toolCallId: string): string | undefined {
-    return this.#titles.get(toolCallId);
+    return this.#open.get(toolCallId);
   }
 
   /** All that is known of a call, changed by what a question says of it. */
@@ -52,7 +51,6 @@ export class ToolCallTracker {
   /** Forgets open calls: what is still open was left behind, or is history. */
   clear(): void {
     this.#open.clear();
-    this.#titles.clear();
     this.#details?.clear();
   }
 
@@ -69,12 +67,13 @@ export class ToolCallTracker {
   #noteCall(update: UpdateOf<"tool_call_update">, chars: number): void {
     const { toolCallId, status } = update;
     noteCancel(this.#cancellableCalls, toolCallId, update);
-    const isNew = !this.#known.has(toolCallId);
-    if (isNew) this.#known.add(toolCallId);
+    const known = this.#known.size;
+    this.#known.add(toolCallId);
+    const isNew = this.#known.size > known;
     // an unknown status means still running
     if (status === "completed" || status === "failed" || status === "cancelled") {
-      this.#open.delete(toolCallId);
-      this.#titles.delete(toolCallId);
+      // one that is new was never open
+      if (!isNew) this.#open.delete(toolCallId);
       this.#details?.forget(toolCallId);
       return;
     }
@@ -82,8 +81,8 @@ export class ToolCallTracker {
       const { sessionUpdate: _, ...patch } = update;
       this.#details.patch(patch, chars);
     }
-    if (update.title != null) this.#titles.set(toolCallId, update.title);
-    if (isNew || status !== undefined) this.#open.add(toolCallId);
+    if (isNew || status !== undefined) this.#open.set(toolCallId, update.title ?? this.#open.get(toolCallId));
+    else if (update.title != null && this.#open.has(toolCallId)) this.#open.set(toolCallId, update.title);
   }
 
   #noteState(update: UpdateOf<"state_update">): void {
