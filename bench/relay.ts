@@ -26,7 +26,7 @@ function relayed(
     about,
     target: { vsFloor },
     async run(options) {
-      const size = options.quick ? { count: 1000, warmUp: 100 } : { count: 100_000, warmUp: 50_000 };
+      const size = options.quick ? { count: 1000, warmUp: 100 } : { count: 200_000, warmUp: 100_000 };
       const task: Task = { kind: "stream", stream: "chunks", ...size };
       const samples = await interleave(entrants, options, (entrant) => {
         const { program, env } = ways[entrant];
@@ -73,6 +73,6 @@ export const relayBenchmarks: readonly Benchmark[] = [
       sdk,
       ours: { program: apps, env: { PARLEY_BENCH_BRIDGE: "v1", PARLEY_BENCH_AGENT: "2" } },
     },
-    0.4,
+    0.45,
   ),
 ];

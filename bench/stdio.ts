@@ -1,6 +1,14 @@
 // Benchmarks of a client process that starts its agent and talks to it over stdio.
 
-import { atMost, type Benchmark, compare, type Entrant, entrants, type Result } from "./benchmark.ts";
+import {
+  atLeast,
+  atMost,
+  type Benchmark,
+  compare,
+  type Entrant,
+  entrants,
+  type Result,
+} from "./benchmark.ts";
 import type { Sample, Task } from "./client-work.ts";
 import { oneCore } from "./one-core.ts";
 import { interleave, type ProgramOptions, type RunOptions, runProgram } from "./rounds.ts";
@@ -88,7 +96,12 @@ function stream(name: "chunks" | "mix", count: number, target: Benchmark["target
 }
 
 /** The same stream through the whole library: `turn.say` at one end, `session.onUpdate` at the other. */
-function app(name: "chunks" | "mix", count: number, target: Benchmark["target"]): Benchmark {
+function app(
+  name: "chunks" | "mix",
+  count: number,
+  target: Benchmark["target"],
+  ofStream: number,
+): Benchmark {
   return {
     name: `app.${name}`,
     about: `stream.${name} through agent() and client(): turns, sessions, a store, from turn.say to onUpdate`,
@@ -96,12 +109,17 @@ function app(name: "chunks" | "mix", count: number, target: Benchmark["target"])
     async run(options) {
       const size = options.quick ? { count: 1000, warmUp: 100 } : { count, warmUp: count / 2 };
       const task: Task = { kind: "stream", stream: name, ...size };
-      const all = await interleave([...entrants, "iterable", "v2"] as const, options, (entrant) => {
+      const ways = [...entrants, "stream", "sqlite", "iterable", "v2"] as const;
+      const all = await interleave(ways, options, (entrant) => {
         if (entrant === "ours") return runApp(task);
+        if (entrant === "sqlite") return runApp(task, { PARLEY_BENCH_STORE: "sqlite" });
         if (entrant === "iterable") return runApp(task, { PARLEY_BENCH_APP: "iterate" });
         if (entrant === "v2") return runApp(task, { PARLEY_BENCH_VERSION: "2" });
-        return run(entrant, task);
+        return run(entrant === "stream" ? "ours" : entrant, task);
       });
+      const wall = (samples: readonly Sample[]) => median(samples, (sample) => sample.wallMs);
+      const agentCpu = (samples: readonly Sample[]) => median(samples, (sample) => sample.agentCpuMs);
+      const clientCpu = (samples: readonly Sample[]) => median(samples, (sample) => sample.clientCpuMs);
       const rate = (samples: readonly Sample[]) => (task.count / median(samples, (s) => s.wallMs)).toFixed(1);
       return {
         ...compare(
@@ -111,7 +129,22 @@ function app(name: "chunks" | "mix", count: number, target: Benchmark["target"])
         ),
         notes: [
           ...costs(all, task.count, "message"),
-          `by the prompt's async iterable ${rate(all.iterable)} k msg/s; on version 2 ${rate(all.v2)} k msg/s`,
+          `by the prompt's async iterable ${rate(all.iterable)} k msg/s; on version 2 ${rate(all.v2)} k msg/s; ` +
+            `with an SQLite store ${rate(all.sqlite)} k msg/s; stream.${name} ${rate(all.stream)} k msg/s`,
+        ],
+        checks: [
+          atLeast(`of stream.${name} in the same run`, wall(all.stream) / wall(all.ours), ofStream),
+          atMost(
+            "CPU of the client, of the typed wire's client",
+            clientCpu(all.ours) / clientCpu(all.stream),
+            1.2,
+          ),
+          ...(name === "chunks"
+            ? []
+            : [
+                atMost("CPU of the agent, of the SDK's agent", agentCpu(all.ours) / agentCpu(all.sdk), 0.5),
+                atLeast("with an SQLite store, of memory", wall(all.ours) / wall(all.sqlite), 0.7),
+              ]),
         ],
       };
     },
@@ -203,10 +236,11 @@ function promptResult(bySize: ReadonlyMap<number, Samples>): Result {
 }
 
 export const stdioBenchmarks: readonly Benchmark[] = [
-  stream("chunks", 100_000, { vsFloor: 0.95, vsSdk: 4.5 }),
-  stream("mix", 50_000, { vsFloor: 0.8, vsSdk: 7.5 }),
-  app("chunks", 100_000, { vsFloor: 0.95, vsSdk: 4.5 }),
-  app("mix", 50_000, { vsFloor: 0.8, vsSdk: 7.5 }),
+  // with 50,000 updates the compiler is measured too
+  stream("chunks", 200_000, { vsFloor: 0.95, vsSdk: 4.5 }),
+  stream("mix", 200_000, { vsFloor: 0.8, vsSdk: 7.5 }),
+  app("chunks", 200_000, {}, 0.85),
+  app("mix", 200_000, { vsFloor: 0.65, vsSdk: 5 }, 0.8),
   requests("rpc.sequential", "session/set_mode, one after the other", 10_000, 1, 1.5),
   requests("rpc.inflight64", "session/set_mode, 64 in flight", 40_000, 64, 3.5),
   prompt64,

@@ -1,18 +1,28 @@
 // An agent on agent(): turns, a session store, whatever version the client speaks, or with PARLEY_BENCH_AGENT=2
-// version 2 only.
+// version 2 only. PARLEY_BENCH_STORE=sqlite keeps the sessions in a file.
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { agent, type OutgoingUpdate, type Turn } from "@parley/acp";
-import { serveStdio } from "@parley/acp/node";
+import { serveStdio, sqliteStore } from "@parley/acp/node";
 import { workOf } from "../agent-work.ts";
 import { usage } from "../usage.ts";
 
 type WireUpdate = ReturnType<ReturnType<typeof workOf>["params"]>["update"];
+
+const folder =
+  process.env.PARLEY_BENCH_STORE === "sqlite"
+    ? mkdtempSync(join(tmpdir(), "parley-bench-store-"))
+    : undefined;
+process.once("exit", () => folder && rmSync(folder, { recursive: true, force: true }));
 
 await serveStdio(
   agent({
     name: "bench-agent",
     version: "1.0.0",
     promptCapabilities: { image: true },
+    ...(folder && { session: { store: sqliteStore(join(folder, "sessions.db")) } }),
     ...(process.env.PARLEY_BENCH_AGENT === "2" ? { editions: ["v2"] as const } : {}),
     extensions: { requests: { "_bench/usage": () => usage() } },
     async prompt(turn) {

@@ -35,8 +35,11 @@ export function newEntry(entry: StoredEntry): NewEntry {
 }
 
 function checksum({ format, seq, time, kind, tag = "" }: Omit<StoredEntry, "text">, body: string): number {
-  return crc32(body, crc32(`${format} ${seq} ${time} ${kind} ${tag}`));
+  return crc32(`${body} ${format} ${seq} ${time} ${kind} ${tag}`);
 }
+
+// one text for all: SQLite's statements are found by it
+const insertEntry = `INSERT INTO entry (session, is_spoken, ${entryColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** The path of a long text in its entry, and its hash. */
 type TextReference = [path: LongText["path"], hash: string];
@@ -52,7 +55,7 @@ export function addEntries(db: Database, key: number, entries: readonly NewEntry
       if (changes === 0) db.run("INSERT INTO blob (hash, uses, text) VALUES (?, 1, ?)", hash, text);
     }
     db.run(
-      `INSERT INTO entry (session, is_spoken, ${entryColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      insertEntry,
       key,
       isSpoken(entry) ? 1 : 0,
       entry.seq,

@@ -79,12 +79,12 @@ export class AnnouncedWork {
     switch (update.sessionUpdate) {
       case "tool_call_update": {
         for (const item of update.content ?? []) this.#show(item);
+        if (finalStatuses.has(update.status)) return void this.#open.tool_call.delete(update.toolCallId);
         // a late update of a call that has ended does not begin it again
         if (!this.isOpen("tool_call", update.toolCallId) && !beginsToolCall(update)) return;
         const part = this.#part("tool_call", update.toolCallId);
         if (update.name != null) part.name = update.name;
         if (update.capabilities !== undefined) part.isCancellable = update.capabilities?.cancel != null;
-        if (finalStatuses.has(update.status)) this.#open.tool_call.delete(update.toolCallId);
         return;
       }
       case "tool_call_content_chunk":

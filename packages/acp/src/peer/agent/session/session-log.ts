@@ -7,7 +7,7 @@ import type { SessionPatch, SessionStore, StoredEntry } from "../../../model/sto
 
 const flushMs = 250;
 /** As many are written at once: the garbage collector copies what is kept for long. */
-const flushEntries = 128;
+const flushEntries = 512;
 
 /** How many characters of entries may wait for a store that is slow or fails. */
 export const defaultMaxUnstored = 16 * 1024 * 1024;
