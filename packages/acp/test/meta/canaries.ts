@@ -80,6 +80,26 @@ export function placesIn(value: unknown): Place[] {
   return found;
 }
 
+/** The same sample with unknown fields in place of custom data: each `_meta` gives its keys to its object. */
+export function withUnknownFields({ value, places }: Sample): Sample {
+  const walk = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(walk);
+    if (!isObject(part)) return part;
+    const { _meta, ...rest } = part;
+    const inner = Object.entries(rest).map(([key, each]) => [key, walk(each)] as const);
+    return Object.fromEntries([...inner, ...Object.entries(_meta ?? {})]);
+  };
+  return { value: walk(value) as Json, places }; // messages are objects
+}
+
+/** The parts of a value that a relay has made of unknown fields. */
+export function extrasIn(value: unknown): unknown[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === "parley.dev/extra" ? [inner] : extrasIn(inner),
+  );
+}
+
 class Generator {
   readonly #definitions: Readonly<Record<string, Schema>>;
   /** Definitions that are being written, against recursion. */

@@ -12,9 +12,9 @@ export interface Exception {
   readonly isUnstable?: boolean;
 }
 
-const capability = (path: string, reason: string): Exception => ({
+const capability = (path: string, reason: string, message = "initialize result"): Exception => ({
   places: new RegExp(
-    `initialize result\\..*apabilities\\.${path.replaceAll(".", "\\.").replace("session", "session(?:Capabilities)?")}$`,
+    `${message}\\..*apabilities\\.${path.replaceAll(".", "\\.").replace("session", "session(?:Capabilities)?")}$`,
   ),
   reason,
   lost: `the metadata of the capability ${path}`,
@@ -113,10 +113,18 @@ export const toVersion2: readonly Exception[] = [
 /** From a client of version 2 to an agent of version 1. */
 export const fromVersion2: readonly Exception[] = [
   { places: /session\/resume\.replayFrom/, reason: "version 1 has a method of its own for that" },
+  capability("auth.terminal", "version 1 has a boolean there", "initialize"),
 ];
 
 /** From a client of version 1 to an agent of version 2. */
-export const fromVersion1: readonly Exception[] = [];
+export const fromVersion1: readonly Exception[] = [
+  "fs",
+  "session",
+  "session.configOptions",
+  "session.configOptions.boolean",
+  "subagents",
+  "plan",
+].map((path) => capability(path, "clients of version 2 do not declare it", "initialize"));
 
 /** Messages whose custom data an app cannot set or cannot read, by the beginning of their name. */
 export const notSpoken: Readonly<Record<string, string>> = {

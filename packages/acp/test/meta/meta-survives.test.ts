@@ -52,7 +52,19 @@ test(
     assert.deepEqual(relayed.errors, []);
     assertArrived(relayed.sent.client, relayed.got.agent, fromVersion1);
     assertArrived(relayed.sent.agent, relayed.got.client, toVersion1);
-    assertReported(relayed, toVersion1);
+    assertReported(relayed, [...fromVersion1, ...toVersion1]);
+  },
+);
+
+test(
+  "fields that the protocol does not have survive a relay from version 1 to version 2 and back, in the _meta of their object",
+  deadline,
+  async () => {
+    const relayed = await relayedPlaces(1, 2, "unknown fields");
+    assert.deepEqual(relayed.errors, []);
+    assertArrived(relayed.sent.client, relayed.got.agent, fromVersion1);
+    assertArrived(relayed.sent.agent, relayed.got.client, toVersion1);
+    assertReported(relayed, [...fromVersion1, ...toVersion1]);
   },
 );
 
@@ -64,7 +76,19 @@ test(
     assert.deepEqual(relayed.errors, []);
     assertArrived(relayed.sent.client, relayed.got.agent, fromVersion2);
     assertArrived(relayed.sent.agent, relayed.got.client, toVersion2);
-    assertReported(relayed, toVersion2);
+    assertReported(relayed, [...fromVersion2, ...toVersion2]);
+  },
+);
+
+test(
+  "fields that the protocol does not have survive a relay from version 2 to version 1 and back, in the _meta of their object",
+  deadline,
+  async () => {
+    const relayed = await relayedPlaces(2, 1, "unknown fields");
+    assert.deepEqual(relayed.errors, []);
+    assertArrived(relayed.sent.client, relayed.got.agent, fromVersion2);
+    assertArrived(relayed.sent.agent, relayed.got.client, toVersion2);
+    assertReported(relayed, [...fromVersion2, ...toVersion2]);
   },
 );
 

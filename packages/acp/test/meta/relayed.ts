@@ -1,11 +1,11 @@
 // Sends every message of the schemas, with custom data in all its places, through a relay between peers written by hand.
 
-import type { ProtocolVersion } from "../../src/edition/negotiate.ts";
+import { halfOf, type ProtocolVersion } from "../../src/edition/negotiate.ts";
 import type { MethodRow } from "../../src/wire/method-row.ts";
 import { methods as v1Methods } from "../../src/wire/v1/methods.gen.ts";
 import { methods as v2Methods } from "../../src/wire/v2/methods.gen.ts";
 import { between, type Message, type RawPeer } from "../support/raw-peer-probe.ts";
-import { type Place, placesIn, type Sample, samplesOf } from "./canaries.ts";
+import { extrasIn, type Place, placesIn, type Sample, samplesOf, withUnknownFields } from "./canaries.ts";
 
 const rowsOf = { 1: v1Methods, 2: v2Methods } as const;
 
@@ -31,24 +31,32 @@ function withFields({ value, places }: Sample, fields: Message): Sample {
   return { value: { ...value, ...fields }, places };
 }
 
+/** In which form the custom data of the samples is sent: where it belongs, or as fields that the protocol does not have. */
+export type Custom = "_meta" | "unknown fields";
+
 class Speaker {
   readonly version: ProtocolVersion;
   readonly sent = new Set<Place>();
   readonly got = new Set<Place>();
   readonly #side: string;
+  readonly #custom: Custom;
 
-  constructor(version: ProtocolVersion, side: string) {
+  constructor(version: ProtocolVersion, side: string, custom: Custom) {
     this.version = version;
     this.#side = side;
+    this.#custom = custom;
   }
 
-  heard(message: Message): void {
-    for (const place of placesIn(message)) this.got.add(place);
+  /** A peer looks at the half of a handshake that is for its version. */
+  heard({ method, params, ...rest }: Message): void {
+    const read = method === "initialize" ? halfOf(params as object, this.version) : { params, ...rest };
+    for (const place of placesIn(this.#custom === "unknown fields" ? extrasIn(read) : read))
+      this.got.add(place);
   }
 
-  said({ value, places }: Sample): Message {
-    for (const place of places) this.sent.add(place);
-    return value;
+  said(sample: Sample): Message {
+    for (const place of sample.places) this.sent.add(place);
+    return this.#custom === "unknown fields" ? withUnknownFields(sample).value : sample.value;
   }
 
   params(method: string): readonly Sample[] {
@@ -128,9 +136,10 @@ const asked: Readonly<Record<ProtocolVersion, readonly string[]>> = {
 export async function relayedPlaces(
   clientVersion: ProtocolVersion,
   agentVersion: ProtocolVersion,
+  custom: Custom = "_meta",
 ): Promise<RelayedPlaces> {
-  const client = new Speaker(clientVersion, "client");
-  const agent = new Speaker(agentVersion, "agent");
+  const client = new Speaker(clientVersion, "client", custom);
+  const agent = new Speaker(agentVersion, "agent", custom);
   const lost: string[] = [];
   const errors: unknown[] = [];
   const results = new Map<string, number>();
