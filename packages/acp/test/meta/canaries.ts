@@ -29,6 +29,7 @@ const values: Readonly<Record<string, unknown>> = {
   additionalDirectories: ["/x"],
   uri: "https://example.com/x",
   url: "https://example.com/x",
+  baseUrl: "https://example.com/x",
   src: "https://example.com/x.png",
   command: "/bin/true",
   data: "aGk=",

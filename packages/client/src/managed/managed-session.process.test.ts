@@ -467,7 +467,7 @@ for (const edition of ["v1", "v2"] as const)
       assert.equal(texts(updates), "working. told so");
       assert.equal((await agent.authStatus()).state, "unknown");
       await agent.login("key");
-      assert.equal(await session.setTitle("Mine"), "Mine");
+      assert.equal((await session.setTitle("Mine")).title, "Mine");
       assert.deepEqual(states, [], "the login has not changed");
       assert.equal((await agent.sessionStatus("old")).status, "open");
       await agent.archiveSession("old");
@@ -476,7 +476,7 @@ for (const edition of ["v1", "v2"] as const)
       const [listed] = (await agent.listSessions({ archived: "only" })).sessions;
       assert.deepEqual([listed?.title, listed?.archived], ["Mine", true]);
       await agent.unarchiveSession("old");
-      assert.equal(await agent.setSessionTitle("old", "Again"), "Again");
+      assert.equal((await agent.setSessionTitle("old", "Again")).title, "Again");
       await assert.rejects(agent.listProviders(), {
         name: "TypeError",
         message: /unstable: \["providers"\]/,

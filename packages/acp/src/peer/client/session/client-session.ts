@@ -33,6 +33,16 @@ export interface CallResult {
   readonly _meta?: Meta;
 }
 
+/**
+ * A title that was set.
+ *
+ * @inline
+ */
+export interface TitleResult extends CallResult {
+  /** The title that the agent has stored. */
+  readonly title: string;
+}
+
 /** One session of a client. It sends prompts, and receives updates inside and outside turns. */
 export interface ClientSession {
   /** The id of the session. Keep it to load or resume the session later. */
@@ -134,13 +144,13 @@ export interface ClientSession {
    */
   setMode(modeId: string, options?: MetaOptions): Promise<CallResult>;
   /**
-   * Sets the title. Resolves with the title that the agent has stored; it arrives as a `session_info_update` too. Needs
+   * Sets the title. Resolves with the `title` that the agent has stored; it arrives as a `session_info_update` too. Needs
    * `capabilities.setTitle` and the unstable feature "session_title".
    *
    * @throws {TypeError} When the agent does not offer it (as a rejection).
    * @experimental
    */
-  setTitle(title: string): Promise<string>;
+  setTitle(title: string, options?: MetaOptions): Promise<TitleResult>;
   /** Cancels the work of the session and closes it at the agent, which keeps the stored data. Afterwards nothing can be sent. */
   close(options?: MetaOptions): Promise<CallResult>;
 }
