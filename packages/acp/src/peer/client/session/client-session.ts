@@ -176,7 +176,8 @@ export interface PromptOptions extends MetaOptions {
 
 /**
  * A prompt that was sent. `await prompt` waits for its result. `for await (const update of prompt)` yields the updates of
- * the session while the prompt is open; one loop per prompt. To do both, iterate first, then await.
+ * the session while the prompt is open; one loop per prompt. To do both, iterate first, then await. Updates that a v1 agent
+ * sends after its answer reach `session.onUpdate` only, not the loop and not `text()`.
  */
 export interface Prompt extends PromiseLike<PromptResult>, AsyncIterable<SessionUpdate> {
   /** Resolves with the id of the message when the agent has accepted it. Rejects if it never does. */
