@@ -493,5 +493,8 @@ test("a message for an agent that takes none while it works is refused at once",
   const { entry } = scripted(t, { play: { turns: [{ steps: [{ wait: "cancelled" }] }] } });
   const { agent } = await managed(t, entry, { editions: ["v1"] });
   const session = await agent.newSession({ cwd });
+  const prompt = session.prompt("work");
   assert.throws(() => session.steer("x"), { name: "TypeError", message: /takes no messages while it works/ });
+  prompt.cancel();
+  assert.equal((await prompt).stopReason, "cancelled");
 });
