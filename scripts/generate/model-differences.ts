@@ -57,7 +57,7 @@ export const modelDifferences: ModelDifferences = {
         newText: { type: "string" },
         oldText: { type: ["string", "null"] },
       },
-      dependentRequired: { path: ["newText"], newText: ["path"], oldText: ["path", "newText"] },
+      dependentRequired: { newText: ["path"], oldText: ["path"] },
     },
     // v1 has servers that stream events over HTTP; v2 has dropped them
     McpServer: {

@@ -63,9 +63,10 @@ export const modelTexts: Readonly<Record<string, string>> = {
   DiffPatch: "A change as a patch.",
   DiffPatchFormat: 'The format of a patch; "git_patch" is what `git diff` prints.',
   Diff: "A change of files: the two texts of one file, or a patch.",
-  "Diff.path": "The file whose texts these are: an absolute path.",
-  "Diff.newText": "The text after the change.",
-  "Diff.oldText": "The text before the change. Absent for a new file.",
+  "Diff.path": "The file, if only one changes: an absolute path.",
+  "Diff.newText":
+    "The text after the change. Absent for a deleted file, and where only a part of it is known.",
+  "Diff.oldText": "The text before the change. Absent for a new file, and where only a part of it is known.",
   "Diff.changes": "The files that change.",
   "Diff.patch": "The change as a patch.",
   TerminalId: "The id of a terminal, unique in its session.",

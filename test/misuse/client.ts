@@ -135,10 +135,10 @@ export const fake: ClientConnection = {
   archiveSession: async () => ({}),
   unarchiveSession: async () => ({}),
   sessionStatus: async () => ({ status: "saved" }),
-  setSessionTitle: async (_id, title) => title,
+  setSessionTitle: async (_id, title) => ({ title }),
   authStatus: async () => ({ state: "not_required" }),
   onAuthStatus: () => () => undefined,
-  listProviders: async () => [],
+  listProviders: async () => ({ providers: [] }),
   setProvider: async () => ({}),
   disableProvider: async () => ({}),
   login: async () => ({}),
@@ -167,7 +167,7 @@ const fakeSession: ClientSession = {
   cancelTerminal: async () => ({}),
   setConfigOption: async () => ({}),
   setMode: async () => ({}),
-  setTitle: async (title) => title,
+  setTitle: async (title) => ({ title }),
   close: async () => ({}),
 };
 

@@ -3,7 +3,7 @@
 import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
-import type { ClientCapabilities } from "./agent-edition.ts";
+import type { ClientCapabilities, Lost } from "./agent-edition.ts";
 import { withPartsMeta, withPartsMetaInV1 } from "./capability-meta.ts";
 import { terminalOutputKey } from "./vendor-extensions.ts";
 
@@ -56,6 +56,7 @@ export function chooseVersion(params: unknown, supported: readonly ProtocolVersi
 export function initializeParams(
   client: { info: Implementation; features: ClientCapabilities; meta: Meta | undefined },
   versions: readonly ProtocolVersion[],
+  lost?: Lost,
 ): object {
   const { info, features: can, meta } = client;
   const { partsMeta } = can;
@@ -75,12 +76,24 @@ export function initializeParams(
   const v2 = { ...(can.terminalAuth ? { auth: { terminal: {} } } : {}), elicitation, ...extra };
   return {
     protocolVersion: newest,
-    ...(newest >= 2 ? { info, capabilities: withPartsMeta(v2, partsMeta) } : {}),
+    ...(newest >= 2 ? { info, capabilities: withPartsMeta(v2, partsMeta, lost) } : {}),
     ...(versions.includes(1)
-      ? { clientInfo: info, clientCapabilities: withPartsMetaInV1(v1, partsMeta) }
+      ? { clientInfo: info, clientCapabilities: withPartsMetaInV1(v1, partsMeta, lost) }
       : {}),
     ...optional({ _meta: meta }),
   };
+}
+
+/** The fields of a handshake, of requests and answers, that only one version has. */
+const fieldsOf: Readonly<Record<ProtocolVersion, ReadonlySet<string>>> = {
+  1: new Set(["clientInfo", "clientCapabilities", "agentInfo", "agentCapabilities"]),
+  2: new Set(["info", "capabilities"]),
+};
+
+/** The half of a handshake's message that is for this version: the fields of the other one are no custom data. */
+export function halfOf(message: object, version: ProtocolVersion): Readonly<Record<string, unknown>> {
+  const others = fieldsOf[version === 1 ? 2 : 1];
+  return Object.fromEntries(Object.entries(message).filter(([name]) => !others.has(name)));
 }
 
 /** The version that an agent's answer speaks. */

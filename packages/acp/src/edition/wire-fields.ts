@@ -1,10 +1,11 @@
 // Translates what both versions write alike. Unknown answers to questions never mean yes (A89, A90, A102).
 
-import { optional } from "../base/objects.ts";
+import { isObject, optional } from "../base/objects.ts";
 import type { AuthStatus, ProviderSetting, SessionStatus } from "../model/agent-status.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { PromptResult } from "../model/update.ts";
+import { extraKey } from "../validation/failure.ts";
 import type {
   Activation,
   AgentCapabilities,
@@ -29,7 +30,10 @@ export function withMeta(meta: Meta | undefined): { _meta?: Meta } {
 export function bothMeta(outer: object, inner: object): { _meta?: Meta } {
   const { _meta: first } = metaOf(outer);
   const { _meta: second } = metaOf(inner);
-  return withMeta(first === undefined || second === undefined ? (second ?? first) : { ...first, ...second });
+  if (first === undefined || second === undefined) return withMeta(second ?? first);
+  const [extra, more] = [first[extraKey], second[extraKey]];
+  const extras = isObject(extra) && isObject(more) ? { [extraKey]: { ...extra, ...more } } : {};
+  return { _meta: { ...first, ...second, ...extras } };
 }
 
 /** The key of an update's `_meta` with the custom data of the notification that carries the update. */

@@ -61,9 +61,34 @@ inEveryVersion("an app and a view read the same diff in every edition (U4)", asy
       other?.changes.map(({ operation }) => operation),
       ["modify"],
     );
+    assert.equal(other?.path, changed.path);
     // the patch of a change has only the lines around it
     assert.equal(other?.newText, pair.version === 1 ? changed.newText : undefined);
   }
+});
+
+inEveryVersion("an agent can send a diff on as a client received it (U4)", async (pair) => {
+  const patchOf = (oldText: string, newText: string | undefined) =>
+    ({ format: "git_patch", text: gitPatch("/a", oldText, newText) }) as const;
+  const received = [
+    completeDiff({ changes: [{ operation: "modify", path: "/a" }], patch: patchOf("x\n", "y\n") } as const),
+    completeDiff({
+      changes: [{ operation: "delete", path: "/a" }],
+      patch: patchOf("x\n", undefined),
+    } as const),
+  ];
+  const { session, updates } = await openSession(pair, {
+    async prompt(turn) {
+      for (const diff of received) {
+        const content = [{ type: "diff" as const, ...diff }];
+        await turn.update({ sessionUpdate: "tool_call_update", toolCallId: "t", title: "Edit", content });
+      }
+    },
+  });
+  const { stopReason, error } = await session.prompt("x");
+  assert.deepEqual([stopReason, error], ["end_turn", undefined]);
+  const shown = updates.filter((each) => each.sessionUpdate === "tool_call_update");
+  assert.equal(shown.length, received.length);
 });
 
 test("a patch gives the text of a file that it deletes, and texts give their patch", () => {
@@ -80,11 +105,15 @@ test("what cannot be known is left out: several files, another format, the rest 
   const format = "git_patch" as const;
   const change = { operation: "modify", path: "/a" } as const;
   const partial = { changes: [change], patch: { format, text: gitPatch("/a", "x\n", "y\n") } };
-  assert.equal(complete(partial), partial);
+  assert.deepEqual(complete(partial), { ...partial, path: "/a" });
   const two = { ...partial, changes: [change, { operation: "add", path: "/b" }] };
   assert.equal(complete(two), two);
   const odd = { changes: [{ operation: "add", path: "/a" }], patch: { format: "_acme", text: "+x" } };
-  assert.equal(complete(odd), odd);
+  assert.deepEqual(complete(odd), { ...odd, path: "/a" });
+  const moved = { changes: [{ operation: "move", oldPath: "/a", path: "/b" }] };
+  assert.deepEqual(complete(moved), { ...moved, path: "/b" });
+  const unknown = { changes: [{ operation: "_rotate" }] };
+  assert.equal(complete(unknown), unknown);
 });
 
 test("a large diff costs no more than it is worth", () => {

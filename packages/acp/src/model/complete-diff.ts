@@ -1,4 +1,5 @@
-// Gives the diffs of all editions one shape: changes and a patch, and the texts of the file where they are known.
+// Gives the diffs of all editions one shape: changes and a patch, the path of the only change, and the texts of the file
+// where they are known.
 
 import { optional } from "../base/objects.ts";
 import { textsFromPatch } from "./apply-patch.ts";
@@ -12,8 +13,8 @@ const maxChars = 512 * 1024;
 type Part = Partial<Diff>;
 
 /**
- * What a diff does not say and what follows from it. Texts give the changes and the patch. A patch gives the texts of a
- * file that it adds or deletes; of a file that it modifies it has only a part.
+ * What a diff does not say and what follows from it. Texts give the changes and the patch. A single change gives the path.
+ * A patch gives the texts of a file that it adds or deletes; of a file that it modifies it has only a part.
  */
 export function missingParts(diff: Part): Part {
   const { path, newText, oldText, patch, changes = [] } = diff;
@@ -21,8 +22,10 @@ export function missingParts(diff: Part): Part {
   if (path !== undefined && newText !== undefined)
     return fromTexts(path, oldText ?? undefined, newText, diff);
   const [change] = changes;
-  if (patch?.format !== "git_patch" || changes.length !== 1 || change === undefined) return {};
-  return oldText === undefined && patch.text.length <= maxChars ? fromPatch(patch.text, change) : {};
+  if (changes.length !== 1 || typeof change?.path !== "string") return {};
+  const named: Part = path === undefined ? { path: change.path } : {};
+  const hasTexts = patch?.format === "git_patch" && oldText === undefined && patch.text.length <= maxChars;
+  return hasTexts ? { ...named, ...textsOf(patch.text, change.path, change.operation) } : named;
 }
 
 function fromTexts(path: string, oldText: string | undefined, newText: string, given: Part): Part {
@@ -36,12 +39,12 @@ function fromTexts(path: string, oldText: string | undefined, newText: string, g
   return text === "" ? changes : { ...changes, patch: { format: "git_patch", text } };
 }
 
-function fromPatch(patch: string, { operation, path }: DiffChange): Part {
-  if (typeof path !== "string" || (operation !== "add" && operation !== "delete")) return {};
+function textsOf(patch: string, path: string, operation: DiffChange["operation"]): Part {
+  if (operation !== "add" && operation !== "delete") return {};
   const texts = textsFromPatch(patch, path, undefined);
   if (texts === undefined || texts.isPartial) return {};
   const { oldText, newText } = texts;
-  return { path, ...optional({ oldText, newText }) };
+  return optional({ oldText, newText });
 }
 
 /** The diff with all that follows from it; itself when there is nothing to add. */

@@ -251,11 +251,11 @@ export type DiffPatchFormat = "git_patch" | `_${string}` | UnknownTag;
 
 /** A change of files: the two texts of one file, or a patch. */
 export interface Diff {
-  /** The file whose texts these are: an absolute path. */
+  /** The file, if only one changes: an absolute path. */
   readonly path?: string;
-  /** The text after the change. */
+  /** The text after the change. Absent for a deleted file, and where only a part of it is known. */
   readonly newText?: string;
-  /** The text before the change. Absent for a new file. */
+  /** The text before the change. Absent for a new file, and where only a part of it is known. */
   readonly oldText?: string;
   /** The files that change. */
   readonly changes: readonly DiffChange[];

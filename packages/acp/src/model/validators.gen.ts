@@ -762,7 +762,7 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
   }
   {
     const x = v.newText;
-    if (x !== undefined || v.path !== undefined || v.oldText !== undefined) {
+    if (x !== undefined) {
       n++;
       if (typeof x !== "string") return wrongType("/newText", "string", x);
     }

@@ -25,9 +25,7 @@ export function bindMethod(
   { ownValues, nulls, extras }: Pick<WireVersion, "ownValues" | "nulls" | "extras"> = {},
 ): BoundMethod {
   const features = featureMode(unstable);
-  // a handshake has the members of both versions
-  const moves = extras === "moved" && row.method !== "initialize";
-  const base = modes.checks | features | (moves ? modes.extras : 0);
+  const base = modes.checks | features | (extras === "moved" ? modes.extras : 0);
   const receive = base | (nulls === "removed" ? modes.nulls : 0);
   return {
     row,

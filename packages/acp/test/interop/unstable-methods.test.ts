@@ -204,13 +204,13 @@ for (const version of ["v1", "v2"] as const) {
     connection.onAuthStatus(({ state }) => changes.push(state));
     assert.deepEqual(await connection.authStatus(), { state: "authenticated", accounts: [{ label: "Key" }] });
     await theirs.notify("auth/status_update", { state: "unauthenticated" });
-    assert.deepEqual(await connection.listProviders(), [provider]);
+    assert.deepEqual((await connection.listProviders()).providers, [provider]);
     assert.deepEqual(changes, ["unauthenticated"]);
     await connection.setProvider({ providerId: "main", apiType: "openai", baseUrl: "https://x.example" });
     const [listed] = (await connection.listSessions({ archived: "only" })).sessions;
     assert.equal(listed?.archived, true);
     const session = await connection.newSession({ cwd: "/project" });
-    assert.equal(await session.setTitle("Wanted"), "Stored");
+    assert.equal((await session.setTitle("Wanted")).title, "Stored");
     assert.equal((await connection.sessionStatus("s1")).status, "open");
     const updates: SessionUpdate[] = [];
     session.onUpdate((each) => updates.push(each));

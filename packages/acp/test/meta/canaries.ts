@@ -29,6 +29,7 @@ const values: Readonly<Record<string, unknown>> = {
   additionalDirectories: ["/x"],
   uri: "https://example.com/x",
   url: "https://example.com/x",
+  baseUrl: "https://example.com/x",
   src: "https://example.com/x.png",
   command: "/bin/true",
   data: "aGk=",
@@ -78,6 +79,26 @@ export function placesIn(value: unknown): Place[] {
   };
   walk(value);
   return found;
+}
+
+/** The same sample with unknown fields in place of custom data: each `_meta` gives its keys to its object. */
+export function withUnknownFields({ value, places }: Sample): Sample {
+  const walk = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(walk);
+    if (!isObject(part)) return part;
+    const { _meta, ...rest } = part;
+    const inner = Object.entries(rest).map(([key, each]) => [key, walk(each)] as const);
+    return Object.fromEntries([...inner, ...Object.entries(_meta ?? {})]);
+  };
+  return { value: walk(value) as Json, places }; // messages are objects
+}
+
+/** The parts of a value that a relay has made of unknown fields. */
+export function extrasIn(value: unknown): unknown[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === "parley.dev/extra" ? [inner] : extrasIn(inner),
+  );
 }
 
 class Generator {

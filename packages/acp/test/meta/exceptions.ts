@@ -8,29 +8,15 @@ export interface Exception {
   readonly reason: string;
   /** What the relay says that it lost, if it must say it. */
   readonly lost?: string;
-  /** It may survive one day, and need not be on this list then. */
-  readonly isUnstable?: boolean;
 }
 
-const capability = (path: string, reason: string): Exception => ({
+const capability = (path: string, reason: string, message = "initialize result"): Exception => ({
   places: new RegExp(
-    `initialize result\\..*apabilities\\.${path.replaceAll(".", "\\.").replace("session", "session(?:Capabilities)?")}$`,
+    `${message}\\..*apabilities\\.${path.replaceAll(".", "\\.").replace("session", "session(?:Capabilities)?")}$`,
   ),
   reason,
   lost: `the metadata of the capability ${path}`,
 });
-
-/** A feature of the unstable schema that is not translated between the versions, or not yet. */
-const unstable = (exception: Exception): Exception => ({ ...exception, isUnstable: true });
-
-const notRouted = [
-  "session.archive",
-  "session.status",
-  "session.title",
-  "auth.status",
-  "auth",
-  "providers",
-].map((path) => unstable(capability(path, "the feature is not routed")));
 
 /** From an agent of version 2 to a client of version 1. */
 export const toVersion1: readonly Exception[] = [
@@ -38,15 +24,14 @@ export const toVersion1: readonly Exception[] = [
     capability(`session.prompt.${name}`, "version 1 has a boolean there"),
   ),
   ...["stdio", "http"].map((name) => capability(`session.mcp.${name}`, "version 1 has a boolean there")),
-  unstable(capability("session.mcp.acp", "the feature is not routed")),
-  ...notRouted,
+  capability("session.mcp.acp", "MCP over the connection does not pass a relay"),
   {
     places: /authMethods\[\]\[terminal\]\.env\[\]/,
     reason: "the variables of a login are a map of texts in version 1",
     lost: "the metadata of variables of a login method",
   },
   {
-    places: /\[state_update\]\[\w+\]\.background\[\]/,
+    places: /\[(?:state_update\]|subagent_update\]\.state)\[\w+\]\.background\[\]/,
     reason: "version 1 has no background work",
     lost: "work in the background",
   },
@@ -56,6 +41,11 @@ export const toVersion1: readonly Exception[] = [
       "version 1 has no states: the last one becomes the answer to the prompt, the others have no message",
     lost: `the metadata of the state ${state}`,
   })),
+  {
+    places: /session\/status result\.state/,
+    reason: "version 1 has no states",
+    lost: "the state in the status of a session",
+  },
   {
     places: /\[diff\]\.(?:changes\[\]|patch)/,
     reason: "version 1 shows the texts of a file, not changes and a patch",
@@ -87,13 +77,6 @@ export const toVersion1: readonly Exception[] = [
     reason: "a question about a call with a terminal does not repeat the content of the call",
     lost: "the metadata of the content of a call with a terminal",
   },
-  ...["subagent_update", "session_message", "session_message_chunk"].map((kind) =>
-    unstable({
-      places: new RegExp(`\\[${kind}\\]`),
-      reason: "the feature is not translated to version 1",
-      lost: `the update ${kind}`,
-    }),
-  ),
   {
     // of the notifications of those updates that have no message
     places: /^(?:agent )?session\/update#\d+$/,
@@ -107,16 +90,23 @@ export const toVersion2: readonly Exception[] = [
     capability(`session.${name}`, "a client of version 2 has it without a declaration"),
   ),
   capability("auth.logout", "a client of version 2 has it without a declaration"),
-  ...notRouted,
 ];
 
 /** From a client of version 2 to an agent of version 1. */
 export const fromVersion2: readonly Exception[] = [
   { places: /session\/resume\.replayFrom/, reason: "version 1 has a method of its own for that" },
+  capability("auth.terminal", "version 1 has a boolean there", "initialize"),
 ];
 
 /** From a client of version 1 to an agent of version 2. */
-export const fromVersion1: readonly Exception[] = [];
+export const fromVersion1: readonly Exception[] = [
+  "fs",
+  "session",
+  "session.configOptions",
+  "session.configOptions.boolean",
+  "subagents",
+  "plan",
+].map((path) => capability(path, "clients of version 2 do not declare it", "initialize"));
 
 /** Messages whose custom data an app cannot set or cannot read, by the beginning of their name. */
 export const notSpoken: Readonly<Record<string, string>> = {
@@ -133,4 +123,7 @@ export const notSpoken: Readonly<Record<string, string>> = {
   "terminal/kill": "a handle takes no options and gives nothing",
   "terminal/release": "as terminal/kill",
   "session/update": "tested by its updates",
+  "proxy/initialize": "proxies are for the raw peers",
+  "proxy/successor": "as proxy/initialize",
+  "mcp/message": "MCP over the connection is for the raw peers",
 };

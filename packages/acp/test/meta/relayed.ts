@@ -1,11 +1,11 @@
 // Sends every message of the schemas, with custom data in all its places, through a relay between peers written by hand.
 
-import type { ProtocolVersion } from "../../src/edition/negotiate.ts";
+import { halfOf, type ProtocolVersion } from "../../src/edition/negotiate.ts";
 import type { MethodRow } from "../../src/wire/method-row.ts";
 import { methods as v1Methods } from "../../src/wire/v1/methods.gen.ts";
 import { methods as v2Methods } from "../../src/wire/v2/methods.gen.ts";
 import { between, type Message, type RawPeer } from "../support/raw-peer-probe.ts";
-import { type Place, placesIn, type Sample, samplesOf } from "./canaries.ts";
+import { extrasIn, type Place, placesIn, type Sample, samplesOf, withUnknownFields } from "./canaries.ts";
 
 const rowsOf = { 1: v1Methods, 2: v2Methods } as const;
 
@@ -31,24 +31,35 @@ function withFields({ value, places }: Sample, fields: Message): Sample {
   return { value: { ...value, ...fields }, places };
 }
 
+/** In which form the custom data of the samples is sent: where it belongs, or as fields that the protocol does not have. */
+export type Custom = "_meta" | "unknown fields";
+
 class Speaker {
   readonly version: ProtocolVersion;
   readonly sent = new Set<Place>();
   readonly got = new Set<Place>();
   readonly #side: string;
+  readonly #custom: Custom;
 
-  constructor(version: ProtocolVersion, side: string) {
+  constructor(version: ProtocolVersion, side: string, custom: Custom) {
     this.version = version;
     this.#side = side;
+    this.#custom = custom;
   }
 
-  heard(message: Message): void {
-    for (const place of placesIn(message)) this.got.add(place);
+  /** A peer looks at the half of a handshake that is for its version. */
+  heard({ method, params, ...rest }: Message): void {
+    const read = method === "initialize" ? halfOf(params as object, this.version) : { params, ...rest };
+    for (const place of placesIn(this.#custom === "unknown fields" ? extrasIn(read) : read))
+      this.got.add(place);
   }
 
-  said({ value, places }: Sample): Message {
-    for (const place of places) this.sent.add(place);
-    return value;
+  said(sample: Sample): Message {
+    const isUnknown = this.#custom === "unknown fields";
+    // the data of an error is any JSON: it has no unknown fields
+    for (const place of sample.places)
+      if (!isUnknown || !place.includes(".error.data[")) this.sent.add(place);
+    return isUnknown ? withUnknownFields(sample).value : sample.value;
   }
 
   params(method: string): readonly Sample[] {
@@ -74,6 +85,10 @@ function fittingParams(method: string, agentVersion: ProtocolVersion): Message {
     case "session/set_config_option":
       return { sessionId: "s", configId: agentVersion === 1 ? "id" : "configId" };
     case "session/new":
+    case "auth/status":
+    case "providers/list":
+    case "providers/set":
+    case "providers/disable":
       return {};
     default:
       return { sessionId: "s" };
@@ -95,6 +110,17 @@ function fittingModes({ modes }: Message): Message {
   return { modes: { ...rest, availableModes: availableModes.map((mode) => ({ ...mode, id: "value" })) } };
 }
 
+/** The methods of unstable features, which both versions write alike. */
+const unstableMethods = [
+  "auth/status",
+  "providers/list",
+  "providers/set",
+  "providers/disable",
+  "session/set_title",
+  "session/status",
+  "session/unarchive",
+];
+
 /** What the client asks for, in order, in its version. */
 const asked: Readonly<Record<ProtocolVersion, readonly string[]>> = {
   1: [
@@ -106,8 +132,10 @@ const asked: Readonly<Record<ProtocolVersion, readonly string[]>> = {
     "session/set_mode",
     "session/set_config_option",
     "session/prompt",
+    ...unstableMethods,
     "session/list",
     "session/close",
+    "session/archive",
     "session/delete",
     "logout",
   ],
@@ -118,8 +146,10 @@ const asked: Readonly<Record<ProtocolVersion, readonly string[]>> = {
     "session/fork",
     "session/set_config_option",
     "session/prompt",
+    ...unstableMethods,
     "session/list",
     "session/close",
+    "session/archive",
     "session/delete",
     "auth/logout",
   ],
@@ -128,9 +158,10 @@ const asked: Readonly<Record<ProtocolVersion, readonly string[]>> = {
 export async function relayedPlaces(
   clientVersion: ProtocolVersion,
   agentVersion: ProtocolVersion,
+  custom: Custom = "_meta",
 ): Promise<RelayedPlaces> {
-  const client = new Speaker(clientVersion, "client");
-  const agent = new Speaker(agentVersion, "agent");
+  const client = new Speaker(clientVersion, "client", custom);
+  const agent = new Speaker(agentVersion, "agent", custom);
   const lost: string[] = [];
   const errors: unknown[] = [];
   const results = new Map<string, number>();
@@ -214,6 +245,8 @@ export async function relayedPlaces(
     // while the session is open
     await updates(agent, sides.agent, say);
     await questions(agent, sides.agent, errors);
+    for (const sample of agent.params("auth/status_update"))
+      sides.agent.send({ jsonrpc: "2.0", method: "auth/status_update", params: agent.said(sample) });
   }
   const cancel = client.params("session/cancel")[0];
   await ask("session/new", { cwd: "/w", mcpServers: [] });

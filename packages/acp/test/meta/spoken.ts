@@ -49,6 +49,25 @@ export async function spokenMessages(edition: Edition): Promise<SpokenPlaces> {
       methods: [{ type: "agent", methodId: "m", name: "M", ...set("initialize result.authMethods[]") }],
       login: (_methodId, request) => answer(request, `${login} result`),
       logout: (request) => answer(request, `${logout} result`),
+      status(request) {
+        // asked for by the agent itself, too, for its own report
+        const place = request._meta === undefined ? "auth/status_update" : "auth/status result";
+        read(request._meta);
+        return { state: "authenticated", accounts: [{ label: "A", ...set("account") }], ...set(place) };
+      },
+    },
+    providers: {
+      list(request) {
+        answer(request, "providers/list result");
+        const current = {
+          apiType: "openai" as const,
+          baseUrl: "https://example.com",
+          ...set("provider setting"),
+        };
+        return [{ providerId: "p", supported: ["openai"], required: false, current, ...set("provider") }];
+      },
+      set: (_setting, request) => answer(request, "providers/set result"),
+      disable: (_providerId, request) => answer(request, "providers/disable result"),
     },
     session: {
       open(session, info) {
@@ -74,6 +93,10 @@ export async function spokenMessages(edition: Edition): Promise<SpokenPlaces> {
         return sessions.map((session) => ({ ...session, ...listed }));
       },
       delete: (_sessionId, request) => answer(request, "session/delete result"),
+      archive: (_sessionId, request) => answer(request, "session/archive result"),
+      unarchive: (_sessionId, request) => answer(request, "session/unarchive result"),
+      status: (_sessionId, request) => answer(request, "session/status result"),
+      setTitle: (_sessionId, _title, request) => answer(request, "session/set_title result"),
       setConfigOption: (_session, _configId, _value, request) =>
         answer(request, "session/set_config_option result"),
     },
@@ -152,7 +175,13 @@ export async function spokenMessages(edition: Edition): Promise<SpokenPlaces> {
   }).connect(near);
   read([served.clientMeta, served.clientInfo, served.clientCapabilities]);
   read([connected._meta, connected.info, connected.capabilities, connected.authMethods]);
+  connected.onAuthStatus(read);
   read(await connected.login("m", set(login)));
+  read(await connected.authStatus(set("auth/status")));
+  read(await connected.listProviders(set("providers/list")));
+  const setting = { providerId: "p", apiType: "openai", baseUrl: "https://example.com/2" } as const;
+  read(await connected.setProvider(setting, set("providers/set")));
+  read(await connected.disableProvider("p", set("providers/disable")));
   const place = { cwd: "/w" };
   const server = {
     name: "s",
@@ -169,6 +198,8 @@ export async function spokenMessages(edition: Edition): Promise<SpokenPlaces> {
   const { result } = session.prompt("x", set("session/prompt"));
   read(await result);
   read(await session.setMode("b", set("session/set_config_option")));
+  read(await session.setTitle("T", set("session/set_title")));
+  read(await connected.sessionStatus(session.sessionId, set("session/status")));
   read(await connected.listSessions(set("session/list")));
   read(await session.close(set("session/close")));
   const resumed = await connected.resumeSession(session.sessionId, { ...place, ...set("session/resume") });
@@ -180,6 +211,8 @@ export async function spokenMessages(edition: Edition): Promise<SpokenPlaces> {
   });
   read(loaded._meta);
   read((await connected.forkSession(session.sessionId, { ...place, ...set("session/fork") }))._meta);
+  read(await connected.archiveSession(session.sessionId, set("session/archive")));
+  read(await connected.unarchiveSession(session.sessionId, set("session/unarchive")));
   read(await connected.deleteSession(session.sessionId, set("session/delete")));
   read(await connected.logout(set(logout)));
   await connected.close();

@@ -221,7 +221,7 @@ inEveryVersion("A115 A116 A117 sessions can be archived and named by the user", 
   const model = scriptedModel([says("one"), says("two")]);
   const { session, agent } = await talk({ ...setup, tools, models: [model], clientDefinition: { unstable } });
   assert.equal((await agent.authStatus()).state, "not_required");
-  assert.equal(await session.setTitle("Mine"), "Mine");
+  assert.equal((await session.setTitle("Mine")).title, "Mine");
   await session.prompt("a long question").result;
   assert.equal((await agent.sessionStatus(session.sessionId)).status, "open");
   await agent.archiveSession(session.sessionId);

@@ -31,7 +31,7 @@ function namedEntry(name: string, agents: KnownAgents): AgentEntry {
   if (found !== undefined) return found;
   const names = [...new Set(all.map((entry) => entry.name))];
   const near = nearestWord(name, names);
-  const guess = near === undefined ? "" : `; did you mean ${near}?`;
+  const guess = near === undefined ? "." : `; did you mean ${near}?`;
   const hint = /[\s\\/]/.test(name)
     ? `give a command as a list: ${JSON.stringify(name.trim().split(/\s+/))}`
     : 'use one of these names, give `agents`, or give a command as a list, as ["node", "agent.js"]';

@@ -18,6 +18,7 @@ test("an unknown name is told with the nearest known one and the list", async ()
   await assert.rejects(connectAgent("mien", { ...me, agents: { mine: { command: "mine" } } }), {
     message: /did you mean mine\? Known agents: mine, parley,/,
   });
+  await assert.rejects(connectAgent("", me), { message: /^unknown agent ""\. Known agents: parley,/ });
 });
 
 test("a command line is not split into words: the error says how to write it", async () => {

@@ -467,7 +467,7 @@ for (const edition of ["v1", "v2"] as const)
       assert.equal(texts(updates), "working. told so");
       assert.equal((await agent.authStatus()).state, "unknown");
       await agent.login("key");
-      assert.equal(await session.setTitle("Mine"), "Mine");
+      assert.equal((await session.setTitle("Mine")).title, "Mine");
       assert.deepEqual(states, [], "the login has not changed");
       assert.equal((await agent.sessionStatus("old")).status, "open");
       await agent.archiveSession("old");
@@ -476,7 +476,7 @@ for (const edition of ["v1", "v2"] as const)
       const [listed] = (await agent.listSessions({ archived: "only" })).sessions;
       assert.deepEqual([listed?.title, listed?.archived], ["Mine", true]);
       await agent.unarchiveSession("old");
-      assert.equal(await agent.setSessionTitle("old", "Again"), "Again");
+      assert.equal((await agent.setSessionTitle("old", "Again")).title, "Again");
       await assert.rejects(agent.listProviders(), {
         name: "TypeError",
         message: /unstable: \["providers"\]/,
@@ -493,5 +493,8 @@ test("a message for an agent that takes none while it works is refused at once",
   const { entry } = scripted(t, { play: { turns: [{ steps: [{ wait: "cancelled" }] }] } });
   const { agent } = await managed(t, entry, { editions: ["v1"] });
   const session = await agent.newSession({ cwd });
+  const prompt = session.prompt("work");
   assert.throws(() => session.steer("x"), { name: "TypeError", message: /takes no messages while it works/ });
+  prompt.cancel();
+  assert.equal((await prompt).stopReason, "cancelled");
 });

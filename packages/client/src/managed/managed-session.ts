@@ -160,9 +160,9 @@ export class ManagedSession implements ClientSession {
     return result;
   }
 
-  async setTitle(title: string): Promise<string> {
+  async setTitle(title: string, custom?: Custom): Promise<Custom & { readonly title: string }> {
     this.#checkOpen("setTitle");
-    return (await this.#activation.active()).setTitle(title);
+    return (await this.#activation.active()).setTitle(title, custom);
   }
 
   async close(custom?: Custom): Promise<Custom> {

@@ -6,7 +6,7 @@ import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../model
 import { extraKey } from "../../validation/failure.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
-import { lostMeta, metaOf } from "../wire-fields.ts";
+import { bothMeta, lostMeta, metaOf } from "../wire-fields.ts";
 import { TerminalReports, type TerminalUpdate } from "./terminal-reports.ts";
 
 interface DisplayTerminal {
@@ -324,7 +324,7 @@ export function contentToV1(block: { readonly type: unknown }): wire.ContentBloc
     wire.ContentBlock,
     { type: "resource_link" }
   >;
-  return { ...link, _meta: { ...metaOf(link)._meta, [extraKey]: { icons } } };
+  return { ...link, ...bothMeta(link, { _meta: { [extraKey]: { icons } } }) };
 }
 
 const roles: ReadonlySet<unknown> = new Set(["assistant", "user"]);
@@ -333,7 +333,7 @@ function withKnownAudience<Block extends { readonly type: unknown }>(block: Bloc
   const { annotations } = block as { annotations?: { audience?: readonly unknown[] | null } | null };
   const { audience } = annotations ?? {};
   if (annotations == null || audience == null || audience.every((role) => roles.has(role))) return block;
-  const meta = { ...metaOf(annotations)._meta, [extraKey]: { audience } };
-  const known = { ...annotations, audience: audience.filter((role) => roles.has(role)), _meta: meta };
+  const meta = bothMeta(annotations, { _meta: { [extraKey]: { audience } } });
+  const known = { ...annotations, audience: audience.filter((role) => roles.has(role)), ...meta };
   return { ...block, annotations: known };
 }

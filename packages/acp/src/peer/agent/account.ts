@@ -4,6 +4,7 @@ import { optional } from "../../base/objects.ts";
 import type { AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { AuthStatus, Provider } from "../../model/agent-status.ts";
+import type { Meta } from "../../model/content.ts";
 import type { AgentDefinition, ProviderHandlers } from "./agent-definition.ts";
 import { HandledOp } from "./handled-request.ts";
 import { logIn } from "./request-rules.ts";
@@ -44,7 +45,7 @@ export async function runAccountOp(definition: AgentDefinition, op: AccountOp): 
     case "set_provider": {
       const { providerId, apiType, baseUrl, headers, _meta } = op.setting;
       const handlers = offered(providers, "set");
-      const provider = await find(handlers, providerId, handled);
+      const provider = await find(handlers, providerId, op.setting);
       if (provider === undefined)
         throw RequestError.invalidParams(`there is no provider ${quoted(providerId)}`, "/providerId");
       if (!provider.supported.includes(apiType)) {
@@ -60,7 +61,7 @@ export async function runAccountOp(definition: AgentDefinition, op: AccountOp): 
     }
     case "disable_provider": {
       const handlers = offered(providers, "disable");
-      const provider = await find(handlers, op.providerId, handled);
+      const provider = await find(handlers, op.providerId, op);
       // what is not there is disabled (A121)
       if (provider === undefined) return handled.none;
       if (provider.required)
@@ -96,12 +97,14 @@ function offered(providers: ProviderHandlers | undefined, what: string): Provide
   return providers;
 }
 
+/** What `list` sets for its answer is not part of the answer to another request. */
 async function find(
   providers: ProviderHandlers,
   providerId: string,
-  request: HandledOp,
+  request: { readonly _meta?: Meta },
 ): Promise<Provider | undefined> {
-  return (await providers.list(request)).find((each) => each.providerId === providerId);
+  const listed = await providers.list(new HandledOp(request));
+  return listed.find((each) => each.providerId === providerId);
 }
 
 function quoted(text: string): string {

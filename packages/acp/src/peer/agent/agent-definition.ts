@@ -204,6 +204,13 @@ export interface SessionHandlers<Data> {
    */
   readonly unarchive?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /**
+   * Called when the client asks for the status of a session, which need not be open. It must change nothing. Needs the
+   * unstable feature "session_status".
+   *
+   * @experimental
+   */
+  readonly status?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  /**
    * Called before a title that the client has set is stored; the session need not be open. Return another title to
    * store, or throw a RequestError to refuse it. Needs the unstable feature "session_title".
    *

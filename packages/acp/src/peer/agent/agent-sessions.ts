@@ -81,7 +81,7 @@ export class AgentSessions {
         await this.#stored.unarchive(op.sessionId, handled);
         return handled.none;
       case "status":
-        return { kind: "status", status: await this.#status(op.sessionId) };
+        return { kind: "status", status: await this.#status(op.sessionId, handled) };
       case "set_title":
         return handled.value({ title: await this.#setTitle(op, handled) });
       case "close":
@@ -328,15 +328,17 @@ export class AgentSessions {
     this.#replays.delete(sessionId);
     return this.#alone(sessionId, async () => {
       await this.#stored.known(sessionId);
-      await this.#close(sessionId, handled);
+      await this.#close(sessionId);
       await this.#stored.archive(sessionId, handled);
     });
   }
 
-  async #status(sessionId: string): Promise<SessionStatus> {
+  async #status(sessionId: string, handled: HandledOp): Promise<SessionStatus> {
     await this.#stored.known(sessionId);
+    await this.#definition.session?.status?.(sessionId, handled);
     const state = this.#live.get(sessionId)?.updates.snapshot;
-    return { status: this.#store.isOpen(sessionId) ? "open" : "saved", ...optional({ state }) };
+    const more = optional({ state, _meta: handled.resultMeta });
+    return { status: this.#store.isOpen(sessionId) ? "open" : "saved", ...more };
   }
 
   async #setTitle(op: Extract<SessionOp, { op: "set_title" }>, handled: HandledOp): Promise<string> {

@@ -10,7 +10,7 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
-import { chooseVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
+import { chooseVersion, halfOf, type ProtocolVersion } from "../../edition/negotiate.ts";
 import { metaOf, notificationToWire } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
@@ -229,10 +229,9 @@ export class AgentWire implements SessionSender {
     const bound = new BoundWire(forwards ? forwarding(wire) : wire, "agent", unstable, this.log);
     const row = bound.receivedRequest("initialize");
     if (row === undefined) throw RequestError.methodNotFound("initialize");
-    const client = enabled(
-      edition.client(bound.requestParams(row, edition.initializeParams(params)) as object),
-      unstable,
-    );
+    // an object, which chooseVersion has looked into
+    const given = edition.initializeParams(halfOf(params as object, version));
+    const client = enabled(edition.client(bound.requestParams(row, given) as object), unstable);
     this.#connection.idPolicy = wire.idPolicy;
     this.#negotiated = { wire: bound, edition, client };
     const introduction = this.#host.introduce(client);

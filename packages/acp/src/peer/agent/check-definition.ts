@@ -32,6 +32,7 @@ const groupKeys: GroupKeys<
     archive: true,
     unarchive: true,
     setTitle: true,
+    status: true,
     store: true,
     maxUnstored: true,
   },
@@ -96,6 +97,7 @@ function checkUnstableParts({ session, auth, providers, unstable = [] }: AgentDe
     ["session.archive", session?.archive, "archive"],
     ["session.unarchive", session?.unarchive, "archive"],
     ["session.setTitle", session?.setTitle, "session_title"],
+    ["session.status", session?.status, "session_status"],
     ["auth.status", auth?.status, "auth_status"],
     ["providers", providers, "providers"],
   ] as const;

@@ -11,7 +11,7 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { agent, RequestError } from "../../index.ts";
+import { agent, type HandledRequest, RequestError } from "../../index.ts";
 import type { AuthAccount, AuthStatus, Provider, ProviderSetting } from "../../model.ts";
 import { memoryPair } from "../../transport.ts";
 import { agentPeer, clientPeer } from "../../v1.ts";
@@ -162,7 +162,7 @@ inEveryWay("A120 A121 C68 a client lists, sets and disables the providers of an 
   await connection.setProvider(setting);
   assert.deepEqual(settings, [setting]);
   await rejects(connection.disableProvider("main"), -32602, { path: "/providerId" });
-  assert.deepEqual(await connection.listProviders(), providers);
+  assert.deepEqual(await connection.listProviders(), { providers });
   const sent = asked(wire).length;
   await assert.rejects(connection.disableProvider("main"), { name: "TypeError", message: /requires main/ });
   assert.equal(asked(wire).length, sent, "a required provider is not even asked about");
@@ -177,6 +177,28 @@ inEveryWay("A120 A121 C68 a client lists, sets and disables the providers of an 
   await assert.rejects(connection.setProvider({ ...setting, baseUrl: "no address" }), /baseUrl/);
   assert.equal(settings.length, 1);
 });
+
+inEveryWay(
+  "X5 custom data that list sets for its answer is not in the answers that set and disable give",
+  async (way) => {
+    const unstable = ["providers"] as const;
+    const { handlers, providers: known } = configurable();
+    const list: typeof handlers.list = (request?: HandledRequest) => {
+      request?.setResultMeta({ "example.com/of": "list" });
+      return known;
+    };
+    const { connection } = await connected(
+      way,
+      { unstable, prompt, providers: { ...handlers, list } },
+      { unstable },
+    );
+    const setting = { providerId: "spare", apiType: "openai", baseUrl: "https://example.com" } as const;
+    assert.deepEqual(await connection.setProvider(setting), {});
+    assert.deepEqual(await connection.disableProvider("spare"), {});
+    const { _meta: meta, providers } = await connection.listProviders();
+    assert.deepEqual([meta, providers], [{ "example.com/of": "list" }, known]);
+  },
+);
 
 inEveryWay("without the features neither is offered, and nothing is sent", async (way) => {
   const { connection, wire } = await connected(way, { prompt });

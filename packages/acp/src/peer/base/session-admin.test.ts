@@ -12,7 +12,7 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { RequestError, type SessionUpdate, type UnstableFeature } from "../../index.ts";
+import { type HandledRequest, RequestError, type SessionUpdate, type UnstableFeature } from "../../index.ts";
 
 const prompt = () => undefined;
 const unstable: readonly UnstableFeature[] = ["archive", "session_title", "session_status"];
@@ -88,14 +88,14 @@ inEveryWay("A117 a title of the user is stored, shown, and not replaced by a gen
     if (update.sessionUpdate === "session_info_update") titles.push(update.title);
   });
   await session.prompt("x");
-  assert.equal(await session.setTitle("  Mine \n"), "Mine", "as it was stored");
+  assert.equal((await session.setTitle("  Mine \n")).title, "Mine", "as it was stored");
   await session.prompt("y");
   await quiet();
   assert.deepEqual(titles, ["Generated", "Mine"]);
   const titleOf = async () => (await connection.listSessions()).sessions[0]?.title;
   assert.equal(await titleOf(), "Mine");
   await session.close();
-  assert.equal(await connection.setSessionTitle(session.sessionId, "Closed"), "Closed");
+  assert.equal((await connection.setSessionTitle(session.sessionId, "Closed")).title, "Closed");
   assert.equal(await titleOf(), "Closed");
   const replayed: SessionUpdate[] = [];
   const again = await connection.loadSession(session.sessionId, {
@@ -128,13 +128,51 @@ inEveryWay("an agent decides about titles and the archive", async (way) => {
     { unstable },
   );
   const session = await connection.newSession(place);
-  assert.equal(await session.setTitle("loud"), "LOUD");
+  assert.equal((await session.setTitle("loud")).title, "LOUD");
   await rejects(connection.archiveSession(session.sessionId), -32060);
   await rejects(connection.unarchiveSession(session.sessionId), -32060);
   assert.equal((await connection.listSessions()).sessions.length, 1);
   // it was closed, and can be opened again
   await connection.loadSession(session.sessionId, place);
 });
+
+inEveryWay(
+  "X5 the answers about titles, the status and the archive have their own custom data",
+  async (way) => {
+    const says = (of: string) => (_: string, request: HandledRequest) => {
+      request.setResultMeta({ "example.com/of": [of, request._meta?.["example.com/from"]] });
+    };
+    const { connection } = await connected(
+      way,
+      {
+        unstable,
+        prompt,
+        session: {
+          archive: says("archive"),
+          unarchive: says("unarchive"),
+          status: says("status"),
+          setTitle: (id, _title, request) => says("title")(id, request),
+          // it is closed, but that is not what the client asked for
+          close: (_session, request) => request?.setResultMeta({ "example.com/of": "close" }),
+        },
+      },
+      { unstable },
+    );
+    const session = await connection.newSession(place);
+    const { sessionId } = session;
+    const options = { _meta: { "example.com/from": "c" } };
+    const of = (what: string) => ({ _meta: { "example.com/of": [what, "c"] } });
+    assert.deepEqual(await session.setTitle("T", options), { title: "T", ...of("title") });
+    assert.deepEqual(await connection.setSessionTitle(sessionId, "U", options), {
+      title: "U",
+      ...of("title"),
+    });
+    const { state: _, ...status } = await connection.sessionStatus(sessionId, options);
+    assert.deepEqual(status, { status: "open", ...of("status") });
+    assert.deepEqual(await connection.archiveSession(sessionId, options), of("archive"));
+    assert.deepEqual(await connection.unarchiveSession(sessionId, options), of("unarchive"));
+  },
+);
 
 inEveryWay("a fork of an archived session is not archived", async (way) => {
   const features = ["archive", "fork"] as const;
@@ -182,7 +220,7 @@ inEveryWay("A115 a session that is open elsewhere is not archived, but has its t
   const other = await again();
   await rejects(other.archiveSession(session.sessionId), -32066);
   assert.equal((await other.sessionStatus(session.sessionId)).status, "open");
-  assert.equal(await other.setSessionTitle(session.sessionId, "From there"), "From there");
+  assert.equal((await other.setSessionTitle(session.sessionId, "From there")).title, "From there");
   await session.prompt("still here");
 });
 

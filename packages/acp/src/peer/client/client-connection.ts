@@ -22,7 +22,13 @@ import type {
 } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { OutgoingMcpServer, SessionUpdate } from "../../model/update.ts";
-import type { CallResult, ClientSession, MetaOptions, SessionListener } from "./session/client-session.ts";
+import type {
+  CallResult,
+  ClientSession,
+  MetaOptions,
+  SessionListener,
+  TitleResult,
+} from "./session/client-session.ts";
 
 /**
  * The connection of a client to an agent, created by `connect`. If the agent does not offer a method (`capabilities`), the
@@ -89,12 +95,12 @@ export interface ClientConnection {
    */
   sessionStatus(sessionId: string, options?: CallOptions): Promise<SessionStatus>;
   /**
-   * Sets the title of a session, open or not. Resolves with the title that the agent has stored. Needs
+   * Sets the title of a session, open or not. Resolves with the `title` that the agent has stored. Needs
    * `capabilities.setTitle` and the unstable feature "session_title".
    *
    * @experimental
    */
-  setSessionTitle(sessionId: string, title: string, options?: CallOptions): Promise<string>;
+  setSessionTitle(sessionId: string, title: string, options?: CallOptions): Promise<TitleResult>;
   /**
    * Logs in with one of `authMethods`.
    *
@@ -123,7 +129,7 @@ export interface ClientConnection {
    *
    * @experimental
    */
-  listProviders(options?: CallOptions): Promise<readonly Provider[]>;
+  listProviders(options?: CallOptions): Promise<ProviderList>;
   /**
    * Replaces the setting of a model provider. Needs `capabilities.providers` and the unstable feature "providers".
    *
@@ -223,6 +229,16 @@ export interface SessionPage {
   readonly nextCursor?: string;
   /** Custom data of the answer. */
   readonly _meta?: Meta;
+}
+
+/**
+ * The model providers of the agent.
+ *
+ * @inline
+ */
+export interface ProviderList extends CallResult {
+  /** All providers, also disabled ones. */
+  readonly providers: readonly Provider[];
 }
 
 /**

@@ -5,6 +5,7 @@ import type { AgentIntroduction } from "../../edition/agent-edition.ts";
 import {
   allEditions,
   answeredVersion,
+  halfOf,
   initializeParams,
   type ProtocolVersion,
   versionsOf,
@@ -166,7 +167,7 @@ export async function connectWith(
     const spoken = hooks === undefined ? wireVersion : forwarding(wireVersion);
     const bound = new BoundWire(spoken, "client", definition.unstable ?? [], guardedLog(definition.log));
     // an agent may echo another number than the language that it speaks
-    const answer = { ...(result as object), protocolVersion: version };
+    const answer = { ...halfOf(result as object, version), protocolVersion: version };
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
     // every result of the table is an object
     const introduction = enabled(edition.agent(receive(answer) as object), definition.unstable ?? []);

@@ -18,6 +18,7 @@ import {
   type Prompt,
   type PromptOptions,
   type SessionListener,
+  type TitleResult,
 } from "./session/client-session.ts";
 import { frozen } from "./session/frozen.ts";
 import { type OpenPrompt, OpenPrompts } from "./session/open-prompt.ts";
@@ -173,9 +174,9 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     });
   }
 
-  async setTitle(title: string): Promise<string> {
+  async setTitle(title: string, options?: MetaOptions): Promise<TitleResult> {
     this.#checkOpen("setTitle");
-    return this.#requests.setTitle(this.sessionId, title);
+    return this.#requests.setTitle(this.sessionId, title, options);
   }
 
   async setMode(modeId: string, options?: MetaOptions): Promise<CallResult> {

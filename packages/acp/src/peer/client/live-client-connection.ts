@@ -21,7 +21,7 @@ import {
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
-import type { AuthStatus, Provider, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
+import type { AuthStatus, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
 import type { AuthMethod, Implementation, Meta, SystemPrompt } from "../../model/content.ts";
 import { completeServers } from "../../model/outgoing.ts";
 import { lists, type UnstableFeature, type UnstableFeatures } from "../../validation/unstable-features.ts";
@@ -31,6 +31,7 @@ import type {
   CallOptions,
   ClientConnection,
   ClientCounters,
+  ProviderList,
   SessionOptions,
   SessionPage,
   SessionQueryOptions,
@@ -39,7 +40,7 @@ import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
 import type { ClientWire } from "./client-wire.ts";
 import { ConnectedSession } from "./connected-session.ts";
-import type { CallResult, ClientSession, SessionListener } from "./session/client-session.ts";
+import type { CallResult, ClientSession, SessionListener, TitleResult } from "./session/client-session.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { unreadLimits } from "./session/unread-updates.ts";
 import { SessionRequests } from "./session-requests.ts";
@@ -148,23 +149,21 @@ export class LiveClientConnection implements ClientConnection {
 
   async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<CallResult> {
     this.#needs(this.capabilities.delete, "delete sessions");
-    // also when the answer comes after an abort
-    const receive = (result: object) => {
-      this.#dispatch.end(sessionId);
-      return metaOf(result);
-    };
-    const { _meta, ...rest } = options;
-    return this.#call("session/delete", { sessionId, ...withMeta(_meta) }, { ...rest, receive });
+    return this.#endSession("session/delete", sessionId, options);
   }
 
   async archiveSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<CallResult> {
     this.#needs(this.capabilities.archive, "archive sessions", "archive");
-    // the agent has closed it, also when the answer comes after an abort
-    const receive = (result: object) => {
+    return this.#endSession("session/archive", sessionId, options);
+  }
+
+  /** The agent has closed the session, also when the answer comes after an abort. */
+  #endSession(method: string, sessionId: string, options: CallOptions & SentHook): Promise<CallResult> {
+    const receive = (result: object): CallResult => {
       this.#dispatch.end(sessionId);
       return metaOf(result);
     };
-    return this.#call("session/archive", { sessionId, ...withMeta(options._meta) }, { ...options, receive });
+    return this.#call(method, { sessionId, ...withMeta(options._meta) }, { ...options, receive });
   }
 
   async unarchiveSession(sessionId: string, options: CallOptions = {}): Promise<CallResult> {
@@ -179,7 +178,7 @@ export class LiveClientConnection implements ClientConnection {
     return sessionStatusFromWire(await this.#call("session/status", params, options));
   }
 
-  async setSessionTitle(sessionId: string, title: string, options: CallOptions = {}): Promise<string> {
+  async setSessionTitle(sessionId: string, title: string, options: CallOptions = {}): Promise<TitleResult> {
     return abortable(options.signal, "session/set_title", () =>
       this.#requests.setTitle(sessionId, title, options),
     );
@@ -216,12 +215,12 @@ export class LiveClientConnection implements ClientConnection {
     return this.#dispatch.onAuthStatus((status) => listener(authStatusFromWire(status)));
   }
 
-  async listProviders(options: CallOptions = {}): Promise<readonly Provider[]> {
+  async listProviders(options: CallOptions = {}): Promise<ProviderList> {
     this.#needs(this.capabilities.providers, "let clients configure providers", "providers");
     const answer = await this.#call("providers/list", withMeta(options._meta), options);
-    const { providers } = answer as { providers: readonly Provider[] }; // validated by the method's row
+    const { providers } = answer as ProviderList; // validated by the method's row
     this.#required = providers.filter(({ required }) => required).map(({ providerId }) => providerId);
-    return providers;
+    return { providers, ...metaOf(answer) };
   }
 
   async setProvider(setting: ProviderSetting, options: CallOptions = {}): Promise<CallResult> {

@@ -15,7 +15,7 @@ import type { ContentBlock, Meta, SessionConfigOption } from "../../model/conten
 import { unsupportedContent } from "../base/prompt-content.ts";
 import type { CallOptions } from "./client-connection.ts";
 import type { ClientWire } from "./client-wire.ts";
-import type { CallResult } from "./session/client-session.ts";
+import type { CallResult, TitleResult } from "./session/client-session.ts";
 
 export class SessionRequests {
   readonly #wire: ClientWire;
@@ -82,14 +82,19 @@ export class SessionRequests {
     );
   }
 
-  async setTitle(sessionId: string, title: string, { signal, _meta }: CallOptions = {}): Promise<string> {
+  async setTitle(
+    sessionId: string,
+    title: string,
+    { signal, _meta }: CallOptions = {},
+  ): Promise<TitleResult> {
     if (!this.#features.setTitle)
       throw new TypeError(
         'this agent does not let clients set titles; it is unstable: both sides need unstable: ["session_title"]',
       );
     const params = { sessionId, title, ...withMeta(_meta) };
     const answer = await this.#wire.request("session/set_title", params, { signal });
-    return (answer as { title: string }).title; // validated by the method's row
+    const { title: stored } = answer as { title: string }; // validated by the method's row
+    return { title: stored, ...metaOf(answer) };
   }
 
   cancel(sessionId: string, meta: Meta | undefined): void {

@@ -3,25 +3,40 @@
 import { isObject, optional } from "../../base/objects.ts";
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import { partsMetaFromV1, partsMetaOf } from "../../edition/capability-meta.ts";
-import { initializeParams, type ProtocolVersion } from "../../edition/negotiate.ts";
+import { halfOf, initializeParams, type ProtocolVersion } from "../../edition/negotiate.ts";
 import type { Implementation, Meta } from "../../model/content.ts";
+import type { UnstableFeatures } from "../../validation/unstable-features.ts";
+import { bindMethod, decodeParams, Failure } from "../../wire/decode.ts";
+import { forwarding } from "../base/bound-wire.ts";
+import { loadAgentVersion } from "../base/load-version.ts";
 
 /** The params of an `initialize`, as they came. */
 export type InitializeParams = Readonly<Record<string, unknown>>;
 
+export interface Offers {
+  /** What to send, one after the other until the agent takes one. */
+  readonly offers: readonly object[];
+  /** What an agent of the other version does not learn. */
+  readonly lost: readonly string[];
+}
+
 /**
- * What to send, one after the other until the agent takes one. `passesEither`: what the client says of itself in its
- * other version is true of that connection, too, since an agent that takes it is spoken to without translation.
+ * `passesEither`: what the client says of itself in its other version is true of that connection, too, since an agent
+ * that takes it is spoken to without translation.
  */
-export function offers(
+export async function offersFor(
   params: InitializeParams,
   version: ProtocolVersion,
-  { passesEither }: { readonly passesEither: boolean },
-): object[] {
-  const features = passedOn(params, version);
-  const other = initializeParams({ info: infoOf(params), features, meta: objectMeta(params)._meta }, [
-    version === 1 ? 2 : 1,
-  ]);
+  { passesEither, unstable }: { readonly passesEither: boolean; readonly unstable: UnstableFeatures },
+): Promise<Offers> {
+  const known = await withoutExtras(params, version, unstable);
+  const features = passedOn(known, version);
+  const lost: string[] = [];
+  const other = initializeParams(
+    { info: infoOf(known), features, meta: objectMeta(known)._meta },
+    [version === 1 ? 2 : 1],
+    (what) => lost.push(what),
+  );
   // an agent of the client's version must get the client's own params; the other half is ours: files and
   // terminals that it has in that version do not come through a translation
   const both = {
@@ -29,9 +44,26 @@ export function offers(
     protocolVersion: version,
   };
   // an agent that speaks both is asked for the client's version first, so that nothing has to be translated
-  return version === 1
-    ? [both, { ...both, protocolVersion: 2 }, { ...params, protocolVersion: 1 }]
-    : [both, other];
+  const offers =
+    version === 1
+      ? [both, { ...both, protocolVersion: 2 }, { ...params, protocolVersion: 1 }]
+      : [both, other];
+  return { offers, lost };
+}
+
+/** The same params with the fields that their version does not have in `_meta`. Params that make no sense stay as they are. */
+async function withoutExtras(
+  params: InitializeParams,
+  version: ProtocolVersion,
+  unstable: UnstableFeatures,
+): Promise<InitializeParams> {
+  const { wire } = await loadAgentVersion(version);
+  const row = wire.methods.find(({ method }) => method === "initialize");
+  if (row === undefined) return params;
+  // a copy: an agent of the client's version gets what the client sent
+  const own = structuredClone({ ...halfOf(params, version), protocolVersion: version });
+  const decoded = decodeParams(bindMethod(row, unstable, forwarding(wire)), own);
+  return decoded instanceof Failure ? params : { ...params, ...own };
 }
 
 export function infoOf({ info, clientInfo }: InitializeParams): {

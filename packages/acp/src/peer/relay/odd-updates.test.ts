@@ -199,3 +199,66 @@ test("a kind of its own and values that are taken back are named among what was 
     },
   ]);
 });
+
+test("the unknown field of a handshake moves into _meta, and the handshake succeeds", deadline, async () => {
+  const extra = { "parley.dev/extra": { colour: "red" } };
+  const info = { name: "raw", version: "1", colour: "red" };
+  for (const [of, at] of [
+    [1, 2],
+    [2, 1],
+  ] as const) {
+    const login = at === 1 ? { id: "m", name: "M" } : { type: "agent", methodId: "m", name: "M" };
+    const asked: Message[] = [];
+    const { client, relayed } = between((message, peer) => {
+      asked.push(message.params as Message);
+      const { protocolVersion } = message.params as { protocolVersion: number };
+      if (protocolVersion < at)
+        return peer.send({ jsonrpc: "2.0", id: message.id, error: { code: -32602, message: "no" } });
+      peer.answer(message, {
+        protocolVersion: at,
+        ...(at === 1
+          ? { agentInfo: info, agentCapabilities: { colour: "red" } }
+          : { info, capabilities: { session: {}, colour: "red" } }),
+        authMethods: [{ ...login, colour: "red" }],
+        colour: "red",
+      });
+    });
+    const { error, result } = await client.ask(1, "initialize", {
+      protocolVersion: of,
+      ...(of === 1
+        ? { clientInfo: info, clientCapabilities: { colour: "red" } }
+        : { info, capabilities: { colour: "red" } }),
+      colour: "red",
+    });
+    assert.equal(error, undefined);
+    const answered = result as Message & { authMethods: Message[]; _meta: Message };
+    const { agentInfo = answered.info, agentCapabilities = answered.capabilities } = answered;
+    for (const part of [agentInfo, agentCapabilities, answered.authMethods[0], answered])
+      assert.deepEqual((part as { _meta: Message })._meta["parley.dev/extra"], extra["parley.dev/extra"]);
+    const offered = asked.at(-1) ?? {};
+    const [ofInfo, capabilities] =
+      at === 1 ? [offered.clientInfo, offered.clientCapabilities] : [offered.info, offered.capabilities];
+    for (const part of [ofInfo, capabilities, offered])
+      assert.deepEqual((part as { _meta: Message })._meta["parley.dev/extra"], extra["parley.dev/extra"]);
+    await relayed.close();
+  }
+});
+
+test(
+  "an unknown field of annotations stays beside a reader that version 1 does not know",
+  deadline,
+  async () => {
+    const annotations = { audience: ["user", "_robot"], colour: "red" };
+    const { updates } = await turnOfVersion2([
+      {
+        sessionUpdate: "agent_message_chunk",
+        messageId: "1",
+        content: { type: "text", text: "x", annotations },
+      },
+    ]);
+    assert.deepEqual((updates[0] as { content: Message } | undefined)?.content.annotations, {
+      audience: ["user"],
+      _meta: { "parley.dev/extra": { colour: "red", audience: ["user", "_robot"] } },
+    });
+  },
+);

@@ -35,6 +35,7 @@ export class RelayHost implements AgentHost {
   /** Sessions that are being loaded or resumed: two requests at once get one replay. */
   readonly #activating = new Map<string, RelayedSession>();
   readonly #toolbox: ClientToolbox;
+  readonly #reported = new Set<string>();
 
   constructor(relay: RelayContext, agent: LiveClientConnection, origins: RequestOrigins) {
     this.#relay = relay;
@@ -56,7 +57,10 @@ export class RelayHost implements AgentHost {
     };
   }
 
+  /** Reports what belongs to no turn of a session, once. */
   introductionLost(what: string): void {
+    if (this.#reported.has(what)) return;
+    this.#reported.add(what);
     this.#relay.options.log?.("warn", "lost in translation", { lost: [what] });
   }
 
@@ -151,7 +155,13 @@ export class RelayHost implements AgentHost {
         await this.#forget(op.sessionId);
         return archived;
       }
-      case "status":
+      case "status": {
+        const status = await this.#unchanged(op, request);
+        const { version } = this.#relay.wire;
+        if (version === 1 && status.kind === "status" && status.status.state != null)
+          this.introductionLost("the state in the status of a session");
+        return status;
+      }
       case "unarchive":
       case "set_title":
       case "auth_status":

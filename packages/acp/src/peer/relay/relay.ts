@@ -22,7 +22,7 @@ import type { Sink, Transport } from "../../jsonrpc/transport.ts";
 import { refusalOf } from "../../jsonrpc/unread-frame.ts";
 import { checkUnstable } from "../base/definition-rules.ts";
 import { offerInTurn } from "../client/client.ts";
-import { type InitializeParams, offers, takesEither } from "./introduction.ts";
+import { type InitializeParams, type Offers, offersFor, takesEither } from "./introduction.ts";
 import { passThrough } from "./pass-through.ts";
 import type { RelayOptions } from "./relay-options.ts";
 import { agentGone } from "./relayed-session.ts";
@@ -180,9 +180,12 @@ class RunningRelay implements Relay {
       this.#hasBegun = false;
       return this.#client.read(this.#untilInitialize());
     }
+    const { unstable = "*" } = this.#options;
+    const passesEither = version === 2 && this.#passesEither(asked.params);
+    const { offers, lost } = await offersFor(asked.params, version, { passesEither, unstable });
     let result: unknown;
     try {
-      result = await this.#introduce(asked.params, version);
+      result = await this.#introduce(offers);
     } catch (error) {
       this.#refuse(asked.id, error);
       return this.#end(error instanceof Error ? error.message : String(error));
@@ -200,6 +203,7 @@ class RunningRelay implements Relay {
       );
       return this.#end(message);
     }
+    if (lost.length > 0) this.#log("warn", "lost in translation", { lost });
     this.#client.unread(value, text);
     const sides = { client: this.#client, agent: this.#agent };
     const handshake = { client: version, agent: spoken, asked: asked.params, result } as const;
@@ -216,7 +220,7 @@ class RunningRelay implements Relay {
     await this.#end(await translated.over);
   }
 
-  async #introduce(params: Initialize["params"], version: ProtocolVersion): Promise<unknown> {
+  async #introduce(offers: Offers["offers"]): Promise<unknown> {
     const connection = new Connection(this.#agent.handshake(), {
       noise: "skip",
       ...optional({ log: this.#options.log }),
@@ -228,7 +232,6 @@ class RunningRelay implements Relay {
       },
     });
     const { handshakeTimeoutMs = 60_000 } = this.#options;
-    const passesEither = version === 2 && this.#passesEither(params);
     let farewell: Deadline;
     let isOver = false;
     this.#stop = (reason) => connection.close(reason);
@@ -237,7 +240,7 @@ class RunningRelay implements Relay {
       if (!isOver) farewell = deadline(kind === "eof" ? farewellMs : 0, leave);
     });
     try {
-      return await offerInTurn(connection, offers(params, version, { passesEither }), handshakeTimeoutMs);
+      return await offerInTurn(connection, offers, handshakeTimeoutMs);
     } catch (error) {
       if (error instanceof RequestError) throw error;
       const message = error instanceof Error ? error.message : String(error);

@@ -33,6 +33,16 @@ export interface CallResult {
   readonly _meta?: Meta;
 }
 
+/**
+ * A title that was set.
+ *
+ * @inline
+ */
+export interface TitleResult extends CallResult {
+  /** The title that the agent has stored. */
+  readonly title: string;
+}
+
 /** One session of a client. It sends prompts, and receives updates inside and outside turns. */
 export interface ClientSession {
   /** The id of the session. Keep it to load or resume the session later. */
@@ -134,13 +144,13 @@ export interface ClientSession {
    */
   setMode(modeId: string, options?: MetaOptions): Promise<CallResult>;
   /**
-   * Sets the title. Resolves with the title that the agent has stored; it arrives as a `session_info_update` too. Needs
+   * Sets the title. Resolves with the `title` that the agent has stored; it arrives as a `session_info_update` too. Needs
    * `capabilities.setTitle` and the unstable feature "session_title".
    *
    * @throws {TypeError} When the agent does not offer it (as a rejection).
    * @experimental
    */
-  setTitle(title: string): Promise<string>;
+  setTitle(title: string, options?: MetaOptions): Promise<TitleResult>;
   /** Cancels the work of the session and closes it at the agent, which keeps the stored data. Afterwards nothing can be sent. */
   close(options?: MetaOptions): Promise<CallResult>;
 }
@@ -166,7 +176,8 @@ export interface PromptOptions extends MetaOptions {
 
 /**
  * A prompt that was sent. `await prompt` waits for its result. `for await (const update of prompt)` yields the updates of
- * the session while the prompt is open; one loop per prompt. To do both, iterate first, then await.
+ * the session while the prompt is open; one loop per prompt. To do both, iterate first, then await. Updates that a v1 agent
+ * sends after its answer reach `session.onUpdate` only, not the loop and not `text()`.
  */
 export interface Prompt extends PromiseLike<PromptResult>, AsyncIterable<SessionUpdate> {
   /** Resolves with the id of the message when the agent has accepted it. Rejects if it never does. */
