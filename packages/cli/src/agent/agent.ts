@@ -1,12 +1,10 @@
 // `parley agent`: serves the coding agent on stdin and stdout, or prints an editor's settings.
 
 import { join } from "node:path";
-import type { Agent } from "@parley/acp";
 import { optional, withTimeout } from "@parley/acp/internal";
 import type { AgentConfig } from "@parley/agent/internal";
 import type { Invocation } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
-import { greeting } from "./agent-greeting.ts";
 
 export async function run(invocation: Invocation): Promise<number | undefined> {
   const { setup, login, model } = invocation.values;
@@ -51,7 +49,7 @@ interface ServeOptions {
 }
 
 async function serve(config: AgentConfig, { model, hasHistory, hasNotice }: ServeOptions): Promise<number> {
-  const [{ codingAgent }, accounts, { sqliteStore }, { credentialsPath, dataFolder, isFirstToday }] =
+  const [{ codingAgent }, accounts, { sqliteStore, stdioTransport }, { credentialsPath, dataFolder, isFirstToday }] =
     await Promise.all([
       import("@parley/agent"),
       import("@parley/agent/internal"),
@@ -82,7 +80,7 @@ async function serve(config: AgentConfig, { model, hasHistory, hasNotice }: Serv
       "parley agent speaks ACP on stdin and stdout and is waiting for an editor; see parley help agent\n",
     );
   }
-  await serveGreeted(agent);
+  await agent.connect(stdioTransport()).closed;
   // the editor is gone: end whatever still runs
   await withTimeout(closeMs, agent.close()).catch((error: unknown) => {
     console.error("parley agent: the sessions could not be closed", error);
@@ -92,13 +90,3 @@ async function serve(config: AgentConfig, { model, hasHistory, hasNotice }: Serv
 
 /** How long the store may take to close. */
 const closeMs = 1_000;
-
-async function serveGreeted(agent: Agent): Promise<void> {
-  const [{ stdioTransport }, { afterGreeting }, greeted] = await Promise.all([
-    import("@parley/acp/node"),
-    import("./greeted-transport.ts"),
-    greeting(),
-  ]);
-  const { alreadyRead } = greeted;
-  await agent.connect(afterGreeting(stdioTransport({ alreadyRead }), greeted)).closed;
-}
