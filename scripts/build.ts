@@ -10,21 +10,10 @@ import { promisify } from "node:util";
 import type { OutputChunk, Plugin } from "rolldown";
 import { rolldown } from "rolldown";
 import { builtinsWithoutFacade } from "./builtins-without-facade.ts";
+import { bundledDependencies, packageNames, readManifest } from "./manifests.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const run = promisify(execFile);
-
-interface Target {
-  readonly "parley-source": string;
-  /** Absent from entry points that only our own packages may use: nobody else can compile against them. */
-  readonly types?: string;
-}
-
-interface Manifest {
-  readonly name: string;
-  readonly exports?: Readonly<Record<string, Target>>;
-  readonly dependencies?: Readonly<Record<string, string>>;
-}
 
 /** One package: where it is, and the sources that become files of their own. */
 interface Package {
@@ -55,11 +44,27 @@ const sharedCode = [
     test: new RegExp(`/src/(jsonrpc|transport|validation|wire/[^/]+\\.ts|${peerBase})`),
     minShareCount: 2,
   },
-  { name: "node", test: /\/src\/node\/|^\0node:/, minShareCount: 2 },
-  // of the command: what needs no package of ours, so that nobody pays for what they do not use
+  { name: "node", test: /\/src\/node\//, minShareCount: 2 },
+];
+
+/** The same for the command, which contains our packages. */
+const sharedByCommands = [
+  // what needs no package of ours, so that nobody pays for what they do not use
   {
     name: "leaf",
     test: /\/cli\/src\/(?:command\/command|settings\/(?:data-folder|installation)|terminal\/(?:sanitise|paint)|printers\/output)\.ts/,
+    minShareCount: 2,
+  },
+  {
+    name: "core",
+    test: /\/acp\/src\/(?:base|jsonrpc|transport|validation|model|peer\/base|(?:wire|edition)\/[^/]+\.ts)/,
+    minShareCount: 2,
+  },
+  { name: "node", test: /\/acp\/src\/node\//, minShareCount: 2 },
+  { name: "v1", test: /\/acp\/src\/(?:wire|edition)\/v1\//, minShareCount: 2 },
+  {
+    name: "settings",
+    test: /\/cli\/src\/(?:settings\/config-file|agent\/agent-config)|\/agent\/src\/(?:auth|config|model\/model|offline\/offline-model|permissions\/modes|providers\/provider-config)/,
     minShareCount: 2,
   },
 ];
@@ -84,7 +89,7 @@ const webTypes: Readonly<Record<string, string>> = {
 const relativeImport = /((?:from|import)\s*\(?\s*["']\.[^"']*)\.ts(["'])/g;
 
 const started = performance.now();
-const packages = readdirSync(join(root, "packages")).map(readPackage);
+const packages = packageNames.map(readPackage);
 // Declarations take longest and need nothing from the bundles.
 await Promise.all(packages.map(buildPackage));
 for (const built of packages) printSizes(built);
@@ -92,9 +97,8 @@ process.stdout.write(`built in ${((performance.now() - started) / 1000).toFixed(
 
 function readPackage(name: string): Package {
   const folder = join(root, "packages", name);
-  // Our own manifest; the tests of the packed packages check its shape.
-  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
-  const dependencies = Object.keys(manifest.dependencies ?? {});
+  const manifest = readManifest(name);
+  const dependencies = Object.keys(bundledDependencies(name));
   if (manifest.exports === undefined) {
     return {
       name: manifest.name,
@@ -136,6 +140,8 @@ async function bundle(built: Package, dist: string): Promise<void> {
     cwd: built.folder,
     input: { ...built.entries },
     platform: "neutral",
+    // a command contains our packages, so that it loads only the parts that it uses
+    resolve: { conditionNames: ["parley-source", "import", "node"] },
     external: built.dependencies.map((name) => new RegExp(`^${name}(?:/|$)`)),
     plugins: [builtinsWithoutFacade, asciiOnly],
     treeshake: { propertyReadSideEffects: false },
@@ -146,7 +152,7 @@ async function bundle(built: Package, dist: string): Promise<void> {
     format: "es",
     entryFileNames: "[name].js",
     chunkFileNames: "chunk-[name]-[hash].js",
-    codeSplitting: { groups: sharedCode },
+    codeSplitting: { groups: built.declared.length > 0 ? sharedCode : sharedByCommands },
     comments: { annotation: true, legal: true, jsdoc: false },
   });
   await input.close();
