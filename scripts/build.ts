@@ -37,7 +37,7 @@ const asciiOnly: Plugin = {
 };
 
 /** Each file that an agent loads takes most of a millisecond: what all of them share is in few. */
-const peerBase = "peer/base/(bound-wire|definition-rules)";
+const peerBase = "peer/base/(bound-wire|definition-rules|validating-peer)";
 const sharedCode = [
   {
     name: "core",
@@ -65,6 +65,11 @@ const sharedByCommands = [
   {
     name: "settings",
     test: /\/cli\/src\/(?:settings\/config-file|agent\/agent-config)|\/agent\/src\/(?:auth|config|model\/model|offline\/offline-model|permissions\/modes|providers\/provider-config)/,
+    minShareCount: 2,
+  },
+  {
+    name: "client",
+    test: /\/acp\/src\/peer\/client\/|\/client\/src\/(?:agents|launch|managed)\/|\/cli\/src\/(?:command|permissions\/policy-rules|printers|run|sessions\/stored-sessions|settings)/,
     minShareCount: 2,
   },
 ];
@@ -145,6 +150,8 @@ async function bundle(built: Package, dist: string): Promise<void> {
     external: built.dependencies.map((name) => new RegExp(`^${name}(?:/|$)`)),
     plugins: [builtinsWithoutFacade, asciiOnly],
     treeshake: { propertyReadSideEffects: false },
+    // an import that is dynamic for one command may be static for another
+    checks: { ineffectiveDynamicImport: false },
     logLevel: "warn",
   });
   const { output } = await input.write({

@@ -31,8 +31,8 @@ export const builtinsWithoutFacade: Plugin = {
   },
 };
 
-/** They take 4 to 8 ms to load, which is much for who hashes nothing; what is not a function of theirs has no users here. */
-const slowBuiltins = new Set(["node:crypto", "node:zlib"]);
+/** They take 2 to 8 ms to load, which is much for who hashes nothing; what is not a function of theirs has no users here. */
+const slowBuiltins = new Set(["node:crypto", "node:fs/promises", "node:zlib"]);
 
 /** The same functions, which load the module when they are called. */
 async function lazyBuiltin(name: string): Promise<string> {
