@@ -4,12 +4,13 @@
 
 import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { OutputChunk, Plugin } from "rolldown";
+import type { Plugin } from "rolldown";
 import { rolldown } from "rolldown";
 import { builtinsWithoutFacade } from "./builtins-without-facade.ts";
+import { requireSeparateChunks, sharedByCommands, sharedCode } from "./chunks.ts";
 import { bundledDependencies, packageNames, readManifest } from "./manifests.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -35,44 +36,6 @@ const asciiOnly: Plugin = {
     }
   },
 };
-
-/** Each file that an agent loads takes most of a millisecond: what all of them share is in few. */
-const peerBase = "peer/base/(bound-wire|definition-rules|validating-peer)";
-const sharedCode = [
-  {
-    name: "core",
-    test: new RegExp(`/src/(jsonrpc|transport|validation|wire/[^/]+\\.ts|${peerBase})`),
-    minShareCount: 2,
-  },
-  { name: "node", test: /\/src\/node\//, minShareCount: 2 },
-];
-
-/** The same for the command, which contains our packages. */
-const sharedByCommands = [
-  // what needs no package of ours, so that nobody pays for what they do not use
-  {
-    name: "leaf",
-    test: /\/cli\/src\/(?:command\/command|settings\/(?:data-folder|installation)|terminal\/(?:sanitise|paint)|printers\/output)\.ts/,
-    minShareCount: 2,
-  },
-  {
-    name: "core",
-    test: /\/acp\/src\/(?:base|jsonrpc|transport|validation|model|peer\/base|(?:wire|edition)\/[^/]+\.ts)/,
-    minShareCount: 2,
-  },
-  { name: "node", test: /\/acp\/src\/node\//, minShareCount: 2 },
-  { name: "v1", test: /\/acp\/src\/(?:wire|edition)\/v1\//, minShareCount: 2 },
-  {
-    name: "settings",
-    test: /\/cli\/src\/(?:settings\/config-file|agent\/agent-config)|\/agent\/src\/(?:auth|config|model\/model|offline\/offline-model|permissions\/modes|providers\/provider-config)/,
-    minShareCount: 2,
-  },
-  {
-    name: "client",
-    test: /\/acp\/src\/peer\/client\/|\/client\/src\/(?:agents|launch|managed)\/|\/cli\/src\/(?:command|permissions\/policy-rules|printers|run|sessions\/stored-sessions|settings)/,
-    minShareCount: 2,
-  },
-];
 
 /** Declares Symbol.asyncDispose for projects whose own libraries do not. */
 const disposable = '/// <reference lib="esnext.disposable" />\n';
@@ -163,35 +126,10 @@ async function bundle(built: Package, dist: string): Promise<void> {
     comments: { annotation: true, legal: true, jsdoc: false },
   });
   await input.close();
-  requireSeparateChunks(output.filter((file) => file.type === "chunk"));
-}
-
-/** Whoever imports one version of the wire must not pay for the other, nor for what stands on it. */
-function requireSeparateChunks(chunks: readonly OutputChunk[]): void {
-  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
-  for (const [entry, foreign] of [
-    ["v1.js", "/wire/v2/"],
-    ["v2.js", "/wire/v1/"],
-    // an agent on the raw wire starts without agent() and client()
-    ["v1.js", "/peer/agent/agent.ts"],
-    ["node.js", "/peer/agent/agent.ts"],
-    ["node.js", "/peer/client/client.ts"],
-  ] as const) {
-    const seen = new Set<string>();
-    const queue: string[] = byName.has(entry) ? [entry] : [];
-    for (const name of queue) {
-      if (seen.has(name)) continue;
-      seen.add(name);
-      const chunk = byName.get(name);
-      const intruder = chunk?.moduleIds.find((id) => id.includes(foreign));
-      if (intruder !== undefined) {
-        throw new Error(
-          `${entry} loads ${relative(root, intruder)} (in ${name}): it must stay in a chunk of its own`,
-        );
-      }
-      queue.push(...(chunk?.imports ?? []));
-    }
-  }
+  requireSeparateChunks(
+    basename(built.folder),
+    output.filter((file) => file.type === "chunk"),
+  );
 }
 
 /** Emits the declarations that the public entry points reach, as a tree in dist. */
