@@ -18,7 +18,7 @@ export const sharedByCommands = [
   // what needs no package of ours, so that nobody pays for what they do not use
   {
     name: "leaf",
-    test: /\/cli\/src\/(?:command\/command|settings\/(?:data-folder|installation)|terminal\/(?:sanitise|paint)|printers\/output)\.ts/,
+    test: /\/cli\/src\/(?:command\/(?:command|option-values)|settings\/(?:data-folder|installation)|terminal\/(?:sanitise|paint)|printers\/output)\.ts/,
     minShareCount: 2,
   },
   {
@@ -33,9 +33,10 @@ export const sharedByCommands = [
     test: /\/cli\/src\/(?:settings\/config-file|agent\/agent-config)|\/agent\/src\/(?:auth|config|model\/model|offline\/offline-model|permissions\/modes|providers\/provider-config)/,
     minShareCount: 2,
   },
+  { name: "secrets", test: /\/acp\/src\/redact\/|\/cli\/src\/settings\//, minShareCount: 2 },
   {
     name: "client",
-    test: /\/acp\/src\/peer\/client\/|\/client\/src\/(?:agents|launch|managed)\/|\/cli\/src\/(?:command|permissions\/policy-rules|printers|run|sessions\/stored-sessions|settings)/,
+    test: /\/acp\/src\/peer\/client\/|\/client\/src\/(?:agents|launch|managed)\/|\/cli\/src\/(?:permissions\/policy-rules|printers|run|sessions\/stored-sessions)/,
     minShareCount: 2,
   },
 ];
@@ -59,6 +60,11 @@ const separateParts = [
   // the help needs none of our packages
   ["cli/src/command-line.ts", "/acp/src/"],
   ["cli/src/command-line.ts", "/client/src/"],
+  // a tap starts before the agent that it records
+  ["cli/src/tap/tap.ts", "/acp/src/jsonrpc/"],
+  ["cli/src/tap/tap.ts", "/client/src/"],
+  ["cli/src/tap/process-parts.ts", "/peer/client/"],
+  ["cli/src/config/config.ts", "/peer/client/"],
 ] as const;
 
 /** Throws if one of them is not separate. `folder` is that of the package below packages/. */
