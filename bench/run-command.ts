@@ -112,7 +112,7 @@ const startup: Benchmark = {
         notes: [
           `hello-world ${ms("floor").toFixed(0)}, a hand-written client ${bare.toFixed(0)}, one on the SDK ${ms("sdk").toFixed(0)}, parley run ${ms("ours").toFixed(0)} ms; it also keeps the session and a log`,
         ],
-        checks: [atMost("ms over a bare hello-world", ms("ours") - ms("floor"), 150)],
+        checks: [atMost("ms over a bare hello-world", ms("ours") - ms("floor"), 120)],
       };
     }),
 };

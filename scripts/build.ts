@@ -4,27 +4,17 @@
 
 import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { OutputChunk, Plugin } from "rolldown";
+import type { Plugin } from "rolldown";
 import { rolldown } from "rolldown";
 import { builtinsWithoutFacade } from "./builtins-without-facade.ts";
+import { requireSeparateChunks, sharedByCommands, sharedCode } from "./chunks.ts";
+import { bundledDependencies, packageNames, readManifest } from "./manifests.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const run = promisify(execFile);
-
-interface Target {
-  readonly "parley-source": string;
-  /** Absent from entry points that only our own packages may use: nobody else can compile against them. */
-  readonly types?: string;
-}
-
-interface Manifest {
-  readonly name: string;
-  readonly exports?: Readonly<Record<string, Target>>;
-  readonly dependencies?: Readonly<Record<string, string>>;
-}
 
 /** One package: where it is, and the sources that become files of their own. */
 interface Package {
@@ -47,23 +37,6 @@ const asciiOnly: Plugin = {
   },
 };
 
-/** Each file that an agent loads takes most of a millisecond: what all of them share is in few. */
-const peerBase = "peer/base/(bound-wire|definition-rules)";
-const sharedCode = [
-  {
-    name: "core",
-    test: new RegExp(`/src/(jsonrpc|transport|validation|wire/[^/]+\\.ts|${peerBase})`),
-    minShareCount: 2,
-  },
-  { name: "node", test: /\/src\/node\/|^\0node:/, minShareCount: 2 },
-  // of the command: what needs no package of ours, so that nobody pays for what they do not use
-  {
-    name: "leaf",
-    test: /\/cli\/src\/(?:command\/command|settings\/(?:data-folder|installation)|terminal\/(?:sanitise|paint)|printers\/output)\.ts/,
-    minShareCount: 2,
-  },
-];
-
 /** Declares Symbol.asyncDispose for projects whose own libraries do not. */
 const disposable = '/// <reference lib="esnext.disposable" />\n';
 
@@ -84,7 +57,7 @@ const webTypes: Readonly<Record<string, string>> = {
 const relativeImport = /((?:from|import)\s*\(?\s*["']\.[^"']*)\.ts(["'])/g;
 
 const started = performance.now();
-const packages = readdirSync(join(root, "packages")).map(readPackage);
+const packages = packageNames.map(readPackage);
 // Declarations take longest and need nothing from the bundles.
 await Promise.all(packages.map(buildPackage));
 for (const built of packages) printSizes(built);
@@ -92,9 +65,8 @@ process.stdout.write(`built in ${((performance.now() - started) / 1000).toFixed(
 
 function readPackage(name: string): Package {
   const folder = join(root, "packages", name);
-  // Our own manifest; the tests of the packed packages check its shape.
-  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
-  const dependencies = Object.keys(manifest.dependencies ?? {});
+  const manifest = readManifest(name);
+  const dependencies = Object.keys(bundledDependencies(name));
   if (manifest.exports === undefined) {
     return {
       name: manifest.name,
@@ -136,9 +108,13 @@ async function bundle(built: Package, dist: string): Promise<void> {
     cwd: built.folder,
     input: { ...built.entries },
     platform: "neutral",
+    // a command contains our packages, so that it loads only the parts that it uses
+    resolve: { conditionNames: ["parley-source", "import", "node"] },
     external: built.dependencies.map((name) => new RegExp(`^${name}(?:/|$)`)),
     plugins: [builtinsWithoutFacade, asciiOnly],
     treeshake: { propertyReadSideEffects: false },
+    // an import that is dynamic for one command may be static for another
+    checks: { ineffectiveDynamicImport: false },
     logLevel: "warn",
   });
   const { output } = await input.write({
@@ -146,39 +122,14 @@ async function bundle(built: Package, dist: string): Promise<void> {
     format: "es",
     entryFileNames: "[name].js",
     chunkFileNames: "chunk-[name]-[hash].js",
-    codeSplitting: { groups: sharedCode },
+    codeSplitting: { groups: built.declared.length > 0 ? sharedCode : sharedByCommands },
     comments: { annotation: true, legal: true, jsdoc: false },
   });
   await input.close();
-  requireSeparateChunks(output.filter((file) => file.type === "chunk"));
-}
-
-/** Whoever imports one version of the wire must not pay for the other, nor for what stands on it. */
-function requireSeparateChunks(chunks: readonly OutputChunk[]): void {
-  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
-  for (const [entry, foreign] of [
-    ["v1.js", "/wire/v2/"],
-    ["v2.js", "/wire/v1/"],
-    // an agent on the raw wire starts without agent() and client()
-    ["v1.js", "/peer/agent/agent.ts"],
-    ["node.js", "/peer/agent/agent.ts"],
-    ["node.js", "/peer/client/client.ts"],
-  ] as const) {
-    const seen = new Set<string>();
-    const queue: string[] = byName.has(entry) ? [entry] : [];
-    for (const name of queue) {
-      if (seen.has(name)) continue;
-      seen.add(name);
-      const chunk = byName.get(name);
-      const intruder = chunk?.moduleIds.find((id) => id.includes(foreign));
-      if (intruder !== undefined) {
-        throw new Error(
-          `${entry} loads ${relative(root, intruder)} (in ${name}): it must stay in a chunk of its own`,
-        );
-      }
-      queue.push(...(chunk?.imports ?? []));
-    }
-  }
+  requireSeparateChunks(
+    basename(built.folder),
+    output.filter((file) => file.type === "chunk"),
+  );
 }
 
 /** Emits the declarations that the public entry points reach, as a tree in dist. */

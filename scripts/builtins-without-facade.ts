@@ -1,6 +1,10 @@
 // A plugin for rolldown that takes what is used of Node's modules by name, because to import them as a whole is slow.
 
+import { dirname, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Plugin } from "rolldown";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
  * An import of `node:fs` makes Node build a module with every name of it, and to read `promises` loads
@@ -8,11 +12,15 @@ import type { Plugin } from "rolldown";
  */
 export const builtinsWithoutFacade: Plugin = {
   name: "builtins-without-facade",
-  resolveId: (id, _importer, { kind }) =>
-    id.startsWith("node:") ? (kind === "dynamic-import" ? { id, external: true } : `\0${id}`) : undefined,
+  resolveId(id, importer = "", { kind }) {
+    if (!id.startsWith("node:")) return undefined;
+    if (kind === "dynamic-import") return { id, external: true };
+    // one for each importer: a shared one would load what any of them uses
+    return `\0${id}?${relative(root, importer).replaceAll("\\", "/")}`;
+  },
   async load(id) {
     if (!id.startsWith("\0node:")) return undefined;
-    const name = id.slice(1);
+    const [name = ""] = id.slice(1).split("?");
     // The names only: our own build script pays for the facade.
     const names = Object.keys((await import(name)) as object).filter((key) => key !== "default");
     if (slowBuiltins.has(name)) return lazyBuiltin(name);
@@ -23,8 +31,8 @@ export const builtinsWithoutFacade: Plugin = {
   },
 };
 
-/** They take 4 to 8 ms to load, which is much for who hashes nothing; what is not a function of theirs has no users here. */
-const slowBuiltins = new Set(["node:crypto", "node:zlib"]);
+/** They take 2 to 8 ms to load, which is much for who hashes nothing; what is not a function of theirs has no users here. */
+const slowBuiltins = new Set(["node:crypto", "node:fs/promises", "node:zlib"]);
 
 /** The same functions, which load the module when they are called. */
 async function lazyBuiltin(name: string): Promise<string> {

@@ -211,6 +211,41 @@ test("the installed parley starts directly, through npx, and from another folder
   assert.equal(run("npx", ["--offline", "parley", "--version"]), `parley ${version}\n`);
 });
 
+test("the installed agent answers initialize with a few files of its own and light parts of Node", () => {
+  const seen = join(temporary, "seen.json");
+  const hook = join(temporary, "hook.mjs");
+  const lines = [
+    'import { writeFileSync } from "node:fs";',
+    'import { registerHooks } from "node:module";',
+    "const files = [];",
+    "registerHooks({ load: (url, context, next) => (files.push(url), next(url, context)) });",
+    `process.on("exit", () => writeFileSync(${JSON.stringify(seen)}, JSON.stringify({ files, parts: process.moduleLoadList })));`,
+  ];
+  writeFileSync(hook, lines.join("\n"));
+  const initialize = { protocolVersion: 1, clientCapabilities: {} };
+  const stdout = execFileSync(join(project, "node_modules/.bin/parley"), ["agent"], {
+    cwd: project,
+    env: {
+      ...environment,
+      PARLEY_MODEL: "anthropic/claude-opus-5-5",
+      ANTHROPIC_API_KEY: "k",
+      NODE_OPTIONS: `--import="${hook}"`,
+    },
+    encoding: "utf8",
+    input: `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: initialize })}\n`,
+  });
+  assert.equal(JSON.parse(stdout).result.protocolVersion, 1);
+  const { files, parts }: { files: string[]; parts: string[] } = JSON.parse(readFileSync(seen, "utf8"));
+  const foreign = files.filter((url) => !url.includes("/node_modules/@parley/cli/dist/"));
+  assert.deepEqual(foreign, [], "neither a dependency nor the whole of a module of Node");
+  assert.ok(files.length > 0 && files.length <= 16, files.join("\n"));
+  const slow = /^NativeModule (?:crypto|fs\/promises|http|https|sqlite|tls|worker_threads|zlib)$/;
+  assert.deepEqual(
+    parts.filter((part) => slow.test(part)),
+    [],
+  );
+});
+
 test("the MCP server of an installed parley loads, and says what it needs", () => {
   const main = join(project, "node_modules/@parley/cli/dist/main.js");
   assert.throws(() => run(process.execPath, [main, "bridge-mcp"]), /bridge-mcp is started by agents/);

@@ -1,23 +1,14 @@
 // Builds the coding agent: the library's agent with a model and tools.
 
-import {
-  type Agent,
-  type AgentDefinition,
-  type AgentSession,
-  agent,
-  type OpenInfo,
-  type UnstableFeature,
-} from "@parley/acp";
+import { type Agent, type AgentDefinition, agent, type UnstableFeature } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
-import { questionsOf } from "./mcp/elicitation.ts";
 import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
 import type { ConfiguredModels } from "./providers/choose-model.ts";
-import { modeOf, type OptionDefaults, sessionOptions } from "./session/options.ts";
-import { checkRoots, SessionState } from "./session/session-state.ts";
+import type { SessionState } from "./session/session-state.ts";
 import type { Tool } from "./tools/base/tool.ts";
 
 /** The models, tools and defaults of a coding agent. */
@@ -108,7 +99,11 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     version,
     session: {
       store,
-      open: (session, { origin }) => open(session, origin, { store, version, defaults: defaults() }),
+      // loaded with the first session and the first prompt, so that the handshake is quick
+      async open(session, { origin }): Promise<SessionState> {
+        const { openSession } = await import("./session/open-session.ts");
+        return openSession(session, origin, { store, version, defaults: defaults() });
+      },
       setConfigOption(session, configId, value) {
         if (configId !== "mode" || !isMode(value)) return;
         session.data.turnMode = undefined;
@@ -125,30 +120,6 @@ export function codingAgent(options: CodingAgentOptions): Agent {
       return { image, audio, embeddedContext: true };
     },
     mcpCapabilities: { http: true, sse: true },
-    // loaded on the first prompt, so that the handshake is quick
     prompt: async (turn) => (await import("./answer-prompt.ts")).answerPrompt(turn, promptOptions),
   });
-}
-
-async function open(
-  session: AgentSession,
-  origin: OpenInfo["origin"],
-  { store, version, defaults }: { store: SessionStore; version: string; defaults: OptionDefaults },
-): Promise<SessionState> {
-  // a stored session can still be read when its folder is gone
-  if (origin === "new" || origin === "fork") await checkRoots(session.roots);
-  const state = new SessionState({
-    version,
-    changed: () => session.setAvailableCommands(state.commands(modeOf(session))),
-    questions: questionsOf(session),
-  });
-  const { sessionId } = session;
-  // the library restores the stored options after this; the commands depend on the mode
-  const chosen = origin === "new" ? undefined : (await store.get(sessionId))?.config["mode"];
-  state.hasHistory = origin !== "new";
-  session.setConfigOptions(sessionOptions(defaults));
-  session.setAvailableCommands(state.commands(isMode(chosen) ? chosen : defaults.mode));
-  // starts the servers while the user writes the first prompt
-  state.mcp.sync(session);
-  return state;
 }

@@ -1,4 +1,4 @@
-// Tests that the handshake loads no provider, no MCP client and no database.
+// Tests that the handshake loads no provider, no MCP client, no tools and no database.
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -9,8 +9,11 @@ import { home, patience, start } from "./support/process-probe.ts";
 
 const heavy =
   /^(?:@ai-sdk\/|ai$|zod|undici|ws$|@modelcontextprotocol\/|node:sqlite$|htmlparser2|ignore$|picomatch)/;
+/** What a session or a prompt needs. */
+const later =
+  /answer-prompt|(?:open-session|session-state|coding-tools|turn-loop|servers|provider-model)\.ts$/;
 
-test("initialize is answered before a provider, MCP or SQLite is loaded", patience, async (t) => {
+test("initialize is answered before a provider, MCP, tools or SQLite are loaded", patience, async (t) => {
   const place = home(t);
   const names = join(place.path, "names");
   const hook = join(place.path, "hook.mjs");
@@ -37,7 +40,7 @@ test("initialize is answered before a provider, MCP or SQLite is loaded", patien
     "the hook sees what is loaded",
   );
   assert.deepEqual(
-    loaded().filter((name) => heavy.test(name)),
+    loaded().filter((name) => heavy.test(name) || later.test(name)),
     [],
   );
   await agent.newSession({ cwd: place.cwd });
@@ -45,5 +48,9 @@ test("initialize is answered before a provider, MCP or SQLite is loaded", patien
     loaded().filter((name) => heavy.test(name)),
     ["node:sqlite"],
     "a session needs its store, and no provider yet",
+  );
+  assert.ok(
+    loaded().some((name) => later.test(name)),
+    "the names of what is loaded later are right",
   );
 });

@@ -1,5 +1,6 @@
 // Picks a command, parses its arguments by its table and runs it. Code is imported when it is needed, to start fast.
 
+import { parseArgs } from "node:util";
 import {
   type Command,
   CommandError,
@@ -23,7 +24,7 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
   } catch (error) {
     watchOutput();
     const { withoutSecrets } = await import("./settings/known-secrets.ts");
-    const { exitCode, ...shown } = await withoutSecrets(failureOf(error, json), argv);
+    const { exitCode, ...shown } = withoutSecrets(failureOf(error, json), argv);
     // the last line of a run is always its end
     const end = { v: 1, type: "end", exitCode, text: "", error: shown, durationMs: 0 };
     if (json) process.stdout.write(`${escapedJson(isRun ? end : { v: 1, error: shown })}\n`);
@@ -138,7 +139,6 @@ function wantsHelp(flags: readonly string[]): boolean {
 async function parse(command: Command, args: string[], json: boolean): Promise<Invocation> {
   const help = `see parley help ${command.name}`;
   if (json && !command.json) throw usageError(`${command.name} does not support --json`, help);
-  const { parseArgs } = await import("node:util");
   try {
     const parsed = parseArgs({
       args,

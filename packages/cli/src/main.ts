@@ -1,14 +1,8 @@
-// The entry point of `parley`. An agent answers the handshake before anything else is loaded.
+// The entry point of `parley`.
 
 forgetCompileCache();
-const argv = process.argv.slice(2);
-// the launcher sets the variable for commands that serve
-if (argv[0] === "agent" && process.env.PARLEY_WIRE_FD !== undefined) {
-  const { beginGreeting } = await import("./agent/agent-greeting.ts");
-  await beginGreeting(argv);
-}
 const { runCommandLine } = await import("./command-line.ts");
-process.exitCode = await runCommandLine(argv);
+process.exitCode = await runCommandLine(process.argv.slice(2));
 
 /** The launcher sets the cache for this process, not for the programs that it starts. */
 function forgetCompileCache(): void {

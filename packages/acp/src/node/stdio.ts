@@ -24,8 +24,6 @@ export interface StdioTransportOptions extends Omit<ByteTransportOptions, "platf
    * here never ends the process. Default true.
    */
   readonly exitOnEnd?: boolean | undefined;
-  /** Input that has already been read from stdin. */
-  readonly alreadyRead?: Uint8Array | undefined;
 }
 
 /** Enough for commands to clean up, and less than the two seconds that editors wait. */
@@ -57,7 +55,7 @@ export function stdioChannel(options: StdioTransportOptions = {}): ByteChannel {
   const channel = new StreamChannel({
     output: openOutput(wireFd, stat),
     sharedOutput: wireFd <= 2,
-    openInput: withBeginning(options.alreadyRead, inputOpener()),
+    openInput: inputOpener(),
     ...optional({ flushMs: options.flushMs }),
     closed(ended) {
       for (const restore of restores) restore();
@@ -74,15 +72,6 @@ export function stdioChannel(options: StdioTransportOptions = {}): ByteChannel {
 }
 
 type InputOpener = (bytes: (chunk: Uint8Array) => void) => Readable;
-
-function withBeginning(beginning: Uint8Array | undefined, open: InputOpener): InputOpener {
-  if (beginning === undefined) return open;
-  return (bytes) => {
-    // after the transport has started, and before the stream delivers anything
-    process.nextTick(bytes, beginning);
-    return open(bytes);
-  };
-}
 
 function inputOpener(): InputOpener {
   const stat = fs.fstatSync(0);

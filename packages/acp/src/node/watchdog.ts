@@ -5,15 +5,20 @@ import { randomBytes } from "node:crypto";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 
-/** The prefix of the variables that mark the processes of our groups, to find daemons that have left them. */
-const ownerMark = `PARLEY_GROUP_${randomBytes(6).toString("hex")}_`;
-
+let mark: string | undefined;
 let marks = 0;
+
+/** The prefix of the variables that mark the processes of our groups, to find daemons that have left them. */
+function ownerMark(): string {
+  // made on use, because node:crypto takes 4 ms to load
+  mark ??= `PARLEY_GROUP_${randomBytes(6).toString("hex")}_`;
+  return mark;
+}
 
 /** The name of a new variable; its value does not matter. A name per group, so that nested groups have both. */
 export function groupMark(): string {
   marks += 1;
-  return `${ownerMark}${marks}`;
+  return `${ownerMark()}${marks}`;
 }
 
 // The shell has its own session, so that Ctrl-C does not reach it. After our death it gives the groups time to see the
@@ -23,7 +28,7 @@ export function groupMark(): string {
 // The arguments are the initial groups; a line "+ 123" adds one and "- 123" removes it; "~ 50" gives all groups
 // 5 s instead of 2 s after our death, if that is more. A group that has exited is removed at once, because its number
 // may be reused. `sleep 0.1` is not POSIX, but widely supported.
-const script = `
+const script = (): string => `
 trap '' HUP INT QUIT TERM PIPE
 groups=$*
 tenths=20
@@ -42,7 +47,7 @@ for signal in TERM KILL; do
   tenths=20
   for g in $groups; do kill -s "$signal" -- "-$g"; done
 done
-for file in $(grep -ls "${ownerMark}" /proc/[0-9]*/environ); do
+for file in $(grep -ls "${ownerMark()}" /proc/[0-9]*/environ); do
   pid=\${file#/proc/}
   kill -s KILL "\${pid%/environ}"
 done
@@ -71,7 +76,7 @@ export function watchAfterExit(ms: number): boolean {
 }
 
 function start(): void {
-  const started = spawn("/bin/sh", ["-c", script, "parley-watchdog", ...[...groups].map(String)], {
+  const started = spawn("/bin/sh", ["-c", script(), "parley-watchdog", ...[...groups].map(String)], {
     cwd: "/",
     env: { PATH: "/usr/bin:/bin" },
     detached: true,

@@ -1,5 +1,6 @@
 // Reads the settings of the coding agent: options override the environment, which overrides the config file.
 
+import { ModelError } from "@parley/agent";
 import type { AgentConfig } from "@parley/agent/internal";
 import { CommandError, type Invocation, usageError } from "../command/command.ts";
 import { readConfig } from "../settings/config-file.ts";
@@ -8,8 +9,8 @@ import { escapedLine } from "../terminal/sanitise.ts";
 const modes = ["ask", "code", "architect", "chat"] as const;
 
 /** The section `agent` of the config file. Warnings go to stderr. */
-export async function readAgentConfig(): Promise<AgentConfig> {
-  const { agent } = await readConfig((warning) => process.stderr.write(`parley: ${warning}\n`));
+export function readAgentConfig(): AgentConfig {
+  const { agent } = readConfig((warning) => process.stderr.write(`parley: ${warning}\n`));
   return agent ?? {};
 }
 
@@ -27,8 +28,7 @@ export function withMode(config: AgentConfig, values: Invocation["values"]): Age
 }
 
 /** Throws a CommandError with exit code 2 for a model or provider that cannot be used. */
-export async function withModelErrors<Result>(command: string, work: () => Result): Promise<Result> {
-  const { ModelError } = await import("@parley/agent");
+export function withModelErrors<Result>(command: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {

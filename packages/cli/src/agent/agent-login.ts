@@ -1,5 +1,6 @@
 // `parley agent login` and `logout`: stores and deletes API keys of providers. A key is never printed, not even in part.
 
+import { credentialsFile, keyProblem, loginProvider } from "@parley/agent/internal";
 import { type Invocation, printAnswer } from "../command/command.ts";
 import { credentialsPath } from "../settings/data-folder.ts";
 import { askSecret } from "../terminal/secret-input.ts";
@@ -23,9 +24,8 @@ export interface Login {
 }
 
 export async function logIn({ provider, check, json }: Login): Promise<number> {
-  const { credentialsFile, keyProblem, loginProvider } = await import("@parley/agent/internal");
-  const config = await readAgentConfig();
-  const found = await withModelErrors("agent login", () => loginProvider(config, process.env, provider));
+  const config = readAgentConfig();
+  const found = withModelErrors("agent login", () => loginProvider(config, process.env, provider));
   const { id, label, variable } = found;
   const key = (await askSecret(`API key for ${label} (not shown): `))?.trim();
   if (key === undefined || key === "") throw loginError("no key was given; nothing was stored");
@@ -48,10 +48,9 @@ function loginError(message: string) {
 export async function logout({ values, positionals, json }: Invocation): Promise<number> {
   const given = values["provider"] ?? positionals[0];
   const provider = typeof given === "string" ? given : undefined;
-  const { credentialsFile, loginProvider } = await import("@parley/agent/internal");
   const file = credentialsFile(credentialsPath());
-  const config = await readAgentConfig();
-  const { id, label } = await withModelErrors("agent logout", () =>
+  const config = readAgentConfig();
+  const { id, label } = withModelErrors("agent logout", () =>
     loginProvider(config, process.env, provider, file.key),
   );
   const removed = file.remove(id);

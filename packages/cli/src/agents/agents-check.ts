@@ -18,7 +18,7 @@ export async function run({ words, argv, values, json }: Invocation): Promise<nu
   const [name, extra] = words;
   if (extra !== undefined)
     throw usageError(`agents check: expected one name, got also ${extra}`, "check one agent at a time");
-  const { entry } = await chooseAgent(name, argv);
+  const { entry } = chooseAgent(name, argv);
   const timeoutMs = secondsOption(values, "timeout");
   const timeouts = optional({ handshakeTimeoutMs: timeoutMs, sessionTimeoutMs: timeoutMs });
   const cwd = directoryOption(values);
@@ -29,8 +29,8 @@ export async function run({ words, argv, values, json }: Invocation): Promise<nu
       throw launchFailure(error);
     },
   );
-  const facts = await withoutSecrets(found, argv);
-  printAnswer(await withoutSecrets(described(entry, facts), argv), facts, json);
+  const facts = withoutSecrets(found, argv);
+  printAnswer(withoutSecrets(described(entry, facts), argv), facts, json);
   if (facts.session === "ok") return 0;
   return facts.session === "login_needed" ? 6 : 1;
 }

@@ -18,7 +18,7 @@ export async function logIn({ words, argv, json }: Invocation): Promise<number> 
       "agents login: expected the name of an agent, or its command after --",
       "see parley agents list",
     );
-  const chosen = await chooseAgent(named, argv);
+  const chosen = chooseAgent(named, argv);
   const { entry } = chosen;
   const { name } = entry;
   const asker = loginAsker();
@@ -71,7 +71,7 @@ export async function logOut({ positionals, json }: Invocation): Promise<number>
   const [name] = positionals;
   if (name === undefined)
     throw usageError("agents logout: expected the name of an agent", "see parley agents list");
-  const chosen = await chooseAgent(name, []);
+  const chosen = chooseAgent(name, []);
   let failure: CommandError | undefined;
   const isOut = await withAgent(chosen, async (agent) => {
     if (!agent.capabilities.logout) return false;

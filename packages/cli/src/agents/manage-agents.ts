@@ -14,8 +14,8 @@ import { escapedLine } from "../terminal/sanitise.ts";
 import { columnsOf, wrapLine } from "../terminal/wrap-line.ts";
 
 export async function listAgents({ json }: Invocation): Promise<number> {
-  const { agents, preferred } = await readAgents();
-  const listed = await withoutSecrets(
+  const { agents, preferred } = readAgents();
+  const listed = withoutSecrets(
     [...agents.values()].map((entry) => ({ ...facts(entry), isDefault: entry.name === preferred })),
   );
   const width = Math.max(...listed.map(({ name }) => name.length));
@@ -73,7 +73,7 @@ export async function addAgent({ words, argv, values, json }: Invocation): Promi
   const written = Object.fromEntries(
     Object.entries(section).filter(([, value]) => typeof value !== "object" || Object.keys(value).length > 0),
   );
-  const { agents } = await readAgents();
+  const { agents } = readAgents();
   const known = agents.get(name);
   if (known !== undefined && values["force"] !== true) {
     const origin = known.origin === "config" ? "" : " and is built in";
@@ -82,7 +82,7 @@ export async function addAgent({ words, argv, values, json }: Invocation): Promi
       "choose another name, or replace it with --force",
     );
   }
-  const file = await changeConfig([
+  const file = changeConfig([
     [["agents", name], written],
     ...(values["default"] === true ? [[["client", "agent"], name] as const] : []),
   ]);
@@ -115,7 +115,7 @@ function absolutePath(word: string, at: number): string {
 
 export async function removeAgent({ positionals, json }: Invocation): Promise<number> {
   const [name = ""] = positionals;
-  const { config } = await readAgents();
+  const { config } = readAgents();
   if (!Object.hasOwn(config.agents ?? {}, name)) {
     const own = Object.keys(config.agents ?? {}).join(", ");
     throw usageError(
@@ -123,7 +123,7 @@ export async function removeAgent({ positionals, json }: Invocation): Promise<nu
       "see parley agents list",
     );
   }
-  const file = await changeConfig([
+  const file = changeConfig([
     [["agents", name], undefined],
     ...(config.client?.agent === name ? [[["client", "agent"], undefined] as const] : []),
   ]);

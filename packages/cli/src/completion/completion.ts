@@ -38,7 +38,7 @@ export async function printWords({ positionals }: Invocation): Promise<number> {
 }
 
 async function agentNames(): Promise<string[]> {
-  const { agents } = await readAgents(() => undefined);
+  const { agents } = readAgents(() => undefined);
   return [...agents.keys()];
 }
 

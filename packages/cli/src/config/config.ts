@@ -16,12 +16,12 @@ import { escapedLine } from "../terminal/sanitise.ts";
 /** Prints everything, or one value. */
 export async function show({ positionals, json }: Invocation): Promise<number> {
   const path = positionals.length === 0 ? [] : configKey(positionals[0]);
-  const text = await configText();
+  const text = configText();
   if (text === "" && !json)
     process.stderr.write(`parley: ${configPath()} does not exist yet; parley config set creates it\n`);
-  const config = await parsedConfig(text, (warning) => process.stderr.write(`parley: ${warning}\n`));
+  const config = parsedConfig(text, (warning) => process.stderr.write(`parley: ${warning}\n`));
   // secrets are hidden by position and by value
-  const value = await withoutSecrets(hideSecrets(valueAt(config, path), path));
+  const value = withoutSecrets(hideSecrets(valueAt(config, path), path));
   if (value === undefined) {
     const hint = "parley config show prints all values; docs/config.md lists the settings";
     throw new CommandError("not_set", `${positionals[0] ?? ""} is not set`, hint, 1);
@@ -35,8 +35,8 @@ export function showPath({ json }: Invocation): number {
 
 export async function check({ json }: Invocation): Promise<number> {
   const warnings: string[] = [];
-  const text = await configText();
-  await checkedConfig(text, (warning) => warnings.push(warning));
+  const text = configText();
+  checkedConfig(text, (warning) => warnings.push(warning));
   const state = text === "" ? "does not exist (this is fine)" : "valid";
   return printAnswer(
     [`${configPath()}: ${state}`, ...warnings].join("\n"),
@@ -54,16 +54,16 @@ export async function set({ positionals, json }: Invocation): Promise<number> {
     );
   }
   const path = configKey(key);
-  const file = await changeConfig([[path, parsedValue(value)]]);
+  const file = changeConfig([[path, parsedValue(value)]]);
   return printAnswer(`Set ${key} in ${file}.`, { key, file }, json);
 }
 
 export async function unset({ positionals, json }: Invocation): Promise<number> {
   const [key] = positionals;
   const path = configKey(key);
-  const before = await parsedConfig(await configText(), () => undefined);
+  const before = parsedConfig(configText(), () => undefined);
   const removed = valueAt(before, path) !== undefined;
-  const file = removed ? await changeConfig([[path, undefined]]) : configPath();
+  const file = removed ? changeConfig([[path, undefined]]) : configPath();
   const text = removed ? `Removed ${key} from ${file}.` : `${key} was not set in ${file}; nothing changed.`;
   return printAnswer(text, { key, file, removed }, json);
 }

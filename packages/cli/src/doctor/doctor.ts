@@ -1,5 +1,7 @@
 // `parley doctor`: diagnoses the installation and suggests fixes.
 
+import { streamRedactor } from "@parley/acp/redact";
+import { configuredMcpServers } from "@parley/client/config";
 import { type Invocation, printAnswer } from "../command/command.ts";
 import { secondsOption, textOption } from "../command/option-values.ts";
 import { commandToType } from "../settings/installation.ts";
@@ -22,13 +24,12 @@ export async function run({ values, json }: Invocation): Promise<number> {
   const timeoutMs = secondsOption(values, "timeout") ?? 30_000;
   const name = textOption(values, "agent");
   const { finding, config } = await examineConfig();
-  const agents = finding.state === "broken" ? undefined : (await readAgents(() => undefined)).agents;
+  const agents = finding.state === "broken" ? undefined : readAgents(() => undefined).agents;
   if (name !== undefined && agents?.has(name) === false) {
     throw unknownAgent(name, [...agents.keys()]);
   }
   const findings: Finding[] = [];
-  const { streamRedactor } = await import("@parley/acp/redact");
-  const redactor = streamRedactor(await knownSecrets());
+  const redactor = streamRedactor(knownSecrets());
   const found = (unsafe: Finding) => {
     const finding = redactor.value(unsafe);
     findings.push(finding);
@@ -44,7 +45,6 @@ export async function run({ values, json }: Invocation): Promise<number> {
     found({ what: "agents", state: "missing", detail });
   } else {
     for (const each of await examineAgents(agents.values(), name, timeoutMs)) found(each);
-    const { configuredMcpServers } = await import("@parley/client/config");
     for (const each of await examineServers(configuredMcpServers(config), timeoutMs)) found(each);
   }
   const broken = findings.filter(({ state }) => state === "broken").length;

@@ -2,6 +2,8 @@
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { ModelError } from "@parley/agent";
+import { credentialsFile, openAccount } from "@parley/agent/internal";
 import { LaunchError } from "@parley/client";
 import { type AgentEntry, findProgram } from "@parley/client/internal";
 import { probeAgent } from "../agents/probe-agent.ts";
@@ -59,8 +61,8 @@ export async function examineConfig(): Promise<{ readonly finding: Finding; read
   const file = configPath();
   const warnings: string[] = [];
   try {
-    const text = await configText(file);
-    const config = await checkedConfig(text, (warning) => warnings.push(warning));
+    const text = configText(file);
+    const config = checkedConfig(text, (warning) => warnings.push(warning));
     const [first] = warnings;
     if (first === undefined) {
       return {
@@ -88,10 +90,6 @@ export async function examineConfig(): Promise<{ readonly finding: Finding; read
 
 /** The model that our own agent would use, and whether it has a key. */
 export async function examineModel({ agent = {} }: Config): Promise<Finding> {
-  const [{ ModelError }, { credentialsFile, openAccount }] = await Promise.all([
-    import("@parley/agent"),
-    import("@parley/agent/internal"),
-  ]);
   const what = "model";
   try {
     const credentials = credentialsFile(credentialsPath());

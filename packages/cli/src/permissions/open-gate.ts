@@ -8,7 +8,6 @@ import {
   describeRule,
   type Gate,
   type GateOptions,
-  type ManagedGate,
   permissionGate,
   type Rule,
   rememberedRules,
@@ -88,23 +87,4 @@ function refuseForRoot(rule: Rule): void {
     `${describeRule(rule)} is refused for root: it would give an agent full control of this machine`,
     "use another user, allow only what is needed, or set PARLEY_SANDBOX=1 on a disposable machine",
   );
-}
-
-/** `opened` returns the gate after `opening` has resolved, which is before any session starts. */
-export function deferredGate(
-  opening: Promise<OpenedGate>,
-  opened: () => OpenedGate | undefined,
-): ManagedGate {
-  return {
-    permission: async (ask, context) => (await opening).gate.permission(ask, context),
-    veto: async (session, params, signal) => (await opening).gate.veto(session, params, signal),
-    services(session) {
-      const gate = opened()?.gate;
-      if (gate === undefined) throw new Error("the agent requested files before its session was open");
-      return gate.services(session);
-    },
-    observe: (session, update) => opened()?.gate.observe(session, update),
-    cancelled: (session) => opened()?.gate.cancelled(session),
-    prompted: (session) => opened()?.gate.prompted(session),
-  };
 }

@@ -28,7 +28,7 @@ export async function listRules({ values, json }: Invocation): Promise<number> {
     hint,
   ].join("\n");
   const data = { rules: rules.map(ruleJson), warnings, policy: policyPath() };
-  const shown = await withoutSecrets({ text, data });
+  const shown = withoutSecrets({ text, data });
   return printAnswer(shown.text, shown.data, json);
 }
 

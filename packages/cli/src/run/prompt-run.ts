@@ -11,7 +11,8 @@ import {
   type PermissionAsker,
 } from "@parley/client/internal";
 import { CommandError } from "../command/command.ts";
-import { deferredGate, type OpenedGate, openGate } from "../permissions/open-gate.ts";
+import { deferredGate } from "../permissions/deferred-gate.ts";
+import type { OpenedGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
 import type { RedactingPrinter, RunSecrets } from "../printers/run-printer.ts";
 import { ownVersion } from "../settings/installation.ts";
@@ -183,17 +184,18 @@ export class PromptRun {
 
   /** Questions need a terminal for both input and output. */
   async #asker({ entry }: RunTarget): Promise<TerminalAsker | undefined> {
-    const { stdin, stderr } = process;
-    if (this.#options.format === "json" || stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
+    // process.stdin takes 5 ms to make
+    if (this.#options.format === "json" || !process.stderr.isTTY || !process.stdin.isTTY) return undefined;
     const { terminalAsker } = await import("./terminal-asker.ts");
     return terminalAsker(entry.name, painter(true), () => this.#printer.pause());
   }
 
-  #openGate(
+  async #openGate(
     { entry }: RunTarget,
     asker: PermissionAsker | undefined,
     secrets: readonly string[],
-  ): OpenedGate {
+  ): Promise<OpenedGate> {
+    const { openGate } = await import("../permissions/open-gate.ts");
     const { policy, allow, deny, extraRoots } = this.#options;
     const warn = (text: string) => this.#printer.notice(text);
     this.#gate = openGate({

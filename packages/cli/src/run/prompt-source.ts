@@ -95,7 +95,8 @@ async function allOfStdin(isAsked: boolean): Promise<string> {
 
 /** A file or a pipe is attached to a typed prompt; a terminal is not read. */
 async function pipedText(notice: (text: string) => void): Promise<string> {
-  if (process.stdin.isTTY || !isPipeOrFile()) return "";
+  // asked first, because process.stdin takes 5 ms to make
+  if (!isPipeOrFile()) return "";
   const first = await firstEvent(silenceMs);
   if (first === "silence") {
     process.stdin.destroy();

@@ -5,7 +5,8 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
-import type { McpSection } from "@parley/client/config";
+import { ConfigError, type McpSection } from "@parley/client/config";
+import { mcpServer } from "@parley/client/internal";
 import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, parseTime, textOption } from "../command/option-values.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
@@ -146,10 +147,6 @@ async function mcpServersFrom(given: string): Promise<McpServer[]> {
   const { mcpServers } = (parsed ?? {}) as { mcpServers?: unknown }; // checked next
   if (typeof mcpServers !== "object" || mcpServers === null)
     throw usageError(`${what}: expected an object with mcpServers`, expected);
-  const [{ ConfigError }, { mcpServer }] = await Promise.all([
-    import("@parley/client/config"),
-    import("@parley/client/internal"),
-  ]);
   try {
     return Object.entries(mcpServers).map(([key, entry]) => mcpServer(key, sectionOf(entry)));
   } catch (error) {

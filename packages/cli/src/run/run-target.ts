@@ -24,7 +24,7 @@ export interface RunTarget extends ChosenAgent {
 export async function runTarget(options: RunOptions, history: RunHistory | undefined): Promise<RunTarget> {
   const { agent: name, command, session, cwd, isCwdGiven } = options;
   const isGiven = name !== undefined || command.length > 0;
-  const chosen = await chooseAgent(name, command);
+  const chosen = chooseAgent(name, command);
   const given = historyAgent(chosen.entry.name, command);
   const known = await knownSession(options, history, given, isGiven);
   const agent = known === undefined || isGiven ? given : known.agent;
@@ -41,7 +41,7 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
       "omit --cwd, or choose another name to start a new session",
     );
   }
-  const target = agent === given ? chosen : await chooseAgent(agent.name, agent.command ?? []);
+  const target = agent === given ? chosen : chooseAgent(agent.name, agent.command ?? []);
   const entry = withOwnArguments(target.entry, options);
   return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known };
 }

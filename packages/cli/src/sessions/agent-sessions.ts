@@ -25,7 +25,7 @@ interface Listed extends SessionInfo {
 
 export async function listAgentSessions(query: AgentSessionsQuery, json: boolean): Promise<number> {
   const { agent, argv, cwd, limit } = query;
-  const chosen = await chooseAgent(agent, argv);
+  const chosen = chooseAgent(agent, argv);
   const { name } = chosen.entry;
   const { sessions, isComplete } = await withAgent(chosen, async (running) => {
     if (!running.capabilities.list) throw noSessionList(name);
@@ -34,7 +34,7 @@ export async function listAgentSessions(query: AgentSessionsQuery, json: boolean
   const known = await historySessions(
     argv.length === 0 ? { name } : { name: commandEntry(argv).name, command: argv },
   );
-  const listed = await withoutSecrets(
+  const listed = withoutSecrets(
     sessions.map(
       (session): Listed => ({ ...session, ...optional({ session: known.get(session.sessionId)?.id }) }),
     ),

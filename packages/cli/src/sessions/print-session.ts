@@ -78,7 +78,7 @@ export async function exportStored({ values, positionals, json }: Invocation): P
     const session = await sessionNamed(history, word);
     const entries: Entry[] = [];
     for await (const entry of history.entries(session.id)) entries.push(entry);
-    const secrets = await knownSecrets();
+    const secrets = knownSecrets();
     return exportSession(session, entries, { format, secrets, home: homedir(), raw: values["raw"] === true });
   });
   if (typeof out !== "string") {

@@ -2,6 +2,7 @@
 
 import { withTimeout } from "@parley/acp/internal";
 import type { HistorySession } from "@parley/client/history";
+import { launchAgent, problemOf } from "@parley/client/internal";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
@@ -58,7 +59,7 @@ async function deleteFromAgent(sessions: readonly HistorySession[]): Promise<Age
     const reason = await requestDeletion(agent.name, sessions);
     return reason === undefined ? { ...facts, deleted: true } : { ...facts, deleted: false, reason };
   } catch (error) {
-    const message = await withoutSecrets(error instanceof Error ? error.message : String(error));
+    const message = withoutSecrets(error instanceof Error ? error.message : String(error));
     return { ...facts, deleted: false, reason: safeLine(message), failed: true };
   }
 }
@@ -71,8 +72,7 @@ async function requestDeletion(
   name: string,
   sessions: readonly HistorySession[],
 ): Promise<string | undefined> {
-  const { entry, credentials } = await chooseAgent(name, []);
-  const { launchAgent, problemOf } = await import("@parley/client/internal");
+  const { entry, credentials } = chooseAgent(name, []);
   const { agent, close } = await launchAgent(entry, {
     definition: { name: "parley", version: ownVersion() },
     env: credentials,

@@ -1,4 +1,4 @@
-// Paths of the user's config, data, state and cache files. PARLEY_HOME moves all of them.
+// Paths of the user's config, data and state files. PARLEY_HOME moves all of them.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
@@ -17,11 +17,6 @@ export function stateFolder(): string {
 /** `parley/config.json` in the user's config directory. */
 export function configPath(): string {
   return join(folder("config", "XDG_CONFIG_HOME", ".config"), "config.json");
-}
-
-/** A file in `parley` in the user's cache directory. */
-export function cachePath(name: string): string {
-  return join(folder("cache", "XDG_CACHE_HOME", ".cache"), name);
 }
 
 /** The user's permission rules. */

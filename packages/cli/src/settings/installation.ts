@@ -37,9 +37,6 @@ function realPath(path: string): string | undefined {
 /** The JSON schema that editors check the config file with. */
 export const configSchemaFile = fileOf("config.schema.json");
 
-/** The folder of the code that runs. */
-export const codeFolder = fileOf(isSource ? "src" : "dist");
-
 /** Arguments for Node that start the command without the launcher. */
 export const mainArguments: readonly string[] = isSource
   ? ["--conditions=parley-source", fileOf("src/main.ts")]

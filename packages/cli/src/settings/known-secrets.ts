@@ -1,20 +1,17 @@
 // Collects known secrets, which must not appear in anything that is stored or printed.
 
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { isSecretVariable, secretsIn } from "@parley/acp/internal/redact";
+import { streamRedactor } from "@parley/acp/redact";
 import { agentCredentialsPath } from "./agent-credentials.ts";
 import { readConfig } from "./config-file.ts";
 import { credentialsPath } from "./data-folder.ts";
 
 /** From the environment, stored logins, the config file, and `given`: what was typed for this command. */
-export async function knownSecrets(given: object = {}): Promise<string[]> {
-  const [{ secretsIn, isSecretVariable }, keys, logins, config] = await Promise.all([
-    import("@parley/acp/internal/redact"),
-    stringsIn(credentialsPath()),
-    stringsIn(agentCredentialsPath()),
-    // commands that need the config report why it cannot be read
-    readConfig(() => undefined).catch(() => ({})),
-  ]);
+export function knownSecrets(given: object = {}): string[] {
+  const keys = stringsIn(credentialsPath());
+  const logins = stringsIn(agentCredentialsPath());
+  const config = readableConfig();
   const { env } = process;
   const addresses = Object.values(env).filter((value) => value?.includes("://"));
   const variables = Object.entries(env).flatMap(([name, value = ""]) =>
@@ -24,10 +21,18 @@ export async function knownSecrets(given: object = {}): Promise<string[]> {
   return [...variables, ...keys, ...logins, ...secretsIn({ config, given, addresses })];
 }
 
+function readableConfig(): object {
+  try {
+    return readConfig(() => undefined);
+  } catch {
+    // commands that need the config report why it cannot be read
+    return {};
+  }
+}
+
 /** The value without known secrets. `argv` is what was typed. */
-export async function withoutSecrets<Value>(value: Value, argv: readonly string[] = []): Promise<Value> {
-  const { streamRedactor } = await import("@parley/acp/redact");
-  return streamRedactor(await knownSecrets({ argv, values: argv.map(parsed) })).value(value);
+export function withoutSecrets<Value>(value: Value, argv: readonly string[] = []): Value {
+  return streamRedactor(knownSecrets({ argv, values: argv.map(parsed) })).value(value);
 }
 
 /** `--mcp` takes JSON. */
@@ -40,10 +45,10 @@ function parsed(argument: string): unknown {
 }
 
 /** Every string in a JSON file. */
-async function stringsIn(path: string): Promise<string[]> {
+function stringsIn(path: string): string[] {
   try {
     const found: string[] = [];
-    JSON.parse(await readFile(path, "utf8"), (_, value: unknown) => {
+    JSON.parse(readFileSync(path, "utf8"), (_, value: unknown) => {
       if (typeof value === "string") found.push(value);
       return value;
     });

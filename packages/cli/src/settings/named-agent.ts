@@ -2,7 +2,14 @@
 
 import { nearestWord } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
-import type { AgentEntry, CommandEntry } from "@parley/client/internal";
+import { configuredMcpServers } from "@parley/client/config";
+import {
+  type AgentEntry,
+  agentEntries,
+  type CommandEntry,
+  commandEntry,
+  readyAgents,
+} from "@parley/client/internal";
 import { type CommandError, usageError } from "../command/command.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { agentCredentials } from "./agent-credentials.ts";
@@ -17,17 +24,14 @@ export interface AgentSettings {
   readonly preferred: string;
 }
 
-export async function readAgents(warn: (text: string) => void = warnOnStderr): Promise<AgentSettings> {
-  const [{ readyAgents }, config] = await Promise.all([import("@parley/client/internal"), readConfig(warn)]);
+export function readAgents(warn: (text: string) => void = warnOnStderr): AgentSettings {
+  const config = readConfig(warn);
   const ready = readyAgents({ command: launcher, passes: ownVariables(config) });
   const preferred = config.client?.agent ?? "parley";
-  return { config, preferred, agents: await configured(ready, config) };
+  return { config, preferred, agents: configured(ready, config) };
 }
 
-async function configured(ready: readonly CommandEntry[], config: Config): Promise<AgentSettings["agents"]> {
-  // without a config, its code need not be loaded
-  if (config.agents === undefined) return new Map(ready.map((entry) => [entry.name, entry]));
-  const { agentEntries } = await import("@parley/client/internal");
+function configured(ready: readonly CommandEntry[], config: Config): AgentSettings["agents"] {
   return withConfigErrors(() => agentEntries(ready, config));
 }
 
@@ -50,11 +54,10 @@ export interface ChosenAgent {
 }
 
 /** The agent of that name, or the command in `argv`. Throws a CommandError for unknown names. */
-export async function chooseAgent(name: string | undefined, argv: readonly string[]): Promise<ChosenAgent> {
-  const { config, agents, preferred } = await readAgents();
-  const mcpServers = await sharedServers(config);
+export function chooseAgent(name: string | undefined, argv: readonly string[]): ChosenAgent {
+  const { config, agents, preferred } = readAgents();
+  const mcpServers = sharedServers(config);
   if (argv.length > 0) {
-    const { commandEntry } = await import("@parley/client/internal");
     return { entry: commandEntry(argv), mcpServers, credentials: {} };
   }
   const found = agents.get(name ?? preferred);
@@ -74,9 +77,7 @@ export function unknownAgent(name: string, known: readonly string[]): CommandErr
   );
 }
 
-async function sharedServers(config: Config): Promise<readonly McpServer[]> {
-  if (config.client?.mcpServers === undefined) return [];
-  const { configuredMcpServers } = await import("@parley/client/config");
+function sharedServers(config: Config): readonly McpServer[] {
   return withConfigErrors(() => configuredMcpServers(config));
 }
 

@@ -86,7 +86,7 @@ async function tap(
 ): Promise<number> {
   const ended = Promise.withResolvers<{ code: number | null; signal: NodeJS.Signals | null }>();
   // loaded before the agent starts, so that it is never without its watchdog
-  const { groupMark, ProcessGroup } = await import("@parley/acp/internal/node");
+  const { groupMark, ProcessGroup } = await import("./process-parts.ts");
   const mark = groupMark();
   let agent: Agent;
   try {
@@ -169,7 +169,7 @@ async function notStarted(
   recorder: Recorder | undefined,
   notify: (text: string) => void,
 ): Promise<number> {
-  const { isMissingCommand } = await import("@parley/acp/internal/node");
+  const { isMissingCommand } = await import("./process-parts.ts");
   const isMissing = isMissingCommand(command, error);
   const hint = isMissing
     ? "command not found; check the name, or give the full path"

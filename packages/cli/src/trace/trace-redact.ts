@@ -17,7 +17,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   if (json && out === undefined)
     throw usageError("--json needs --out FILE", "without --out, the trace itself is printed to stdout");
   await withTraceErrors(path, async () => {
-    const secrets = await knownSecrets();
+    const secrets = knownSecrets();
     const redacting = redactor({ contents: values.contents === true, home: homedir(), secrets });
     // a secret that is recognised late may also occur earlier, or in pieces
     for (let pass = 0; pass < 2; pass += 1) {

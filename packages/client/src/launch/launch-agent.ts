@@ -13,7 +13,6 @@ import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment
 import { LaunchError, type LaunchErrorKind, stderrHint } from "./launch-error.ts";
 import type { LaunchEvent } from "./launch-event.ts";
 import { type Explanation, type ReachedAgent, reachCommand } from "./reach-command.ts";
-import { reachRemote } from "./reach-remote.ts";
 import { reportWaiting } from "./report-waiting.ts";
 import { abortableTransport, pausableTransport, watchedInput } from "./watched-transport.ts";
 
@@ -65,7 +64,8 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   const offered = entry.quirks?.ownFiles ? rest : { ...rest, ...optional({ files }) };
   const app = client({ ...offered, connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs } });
   const started = performance.now();
-  const reached = entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options);
+  const reached =
+    entry.transport === "stdio" ? startProgram(entry, options) : await startRemote(entry, options);
   const answered = reportWaiting({ what: "initialize", timeoutMs }, reached.stderrTail, onEvent);
   const held = pausableTransport(watchedInput(reached.transport, (event) => onEvent?.(event)));
   const { transport, settled } = abortableTransport(held.transport, signal);
@@ -111,7 +111,12 @@ function startProgram(entry: CommandEntry, options: LaunchOptions): ReachedAgent
   return { ...reached, stderrTail: () => withoutKeys(reached.stderrTail(), environment, options.env) };
 }
 
-function startRemote(entry: Exclude<AgentEntry, CommandEntry>, options: LaunchOptions): ReachedAgent {
+async function startRemote(
+  entry: Exclude<AgentEntry, CommandEntry>,
+  options: LaunchOptions,
+): Promise<ReachedAgent> {
+  // most agents are programs, and node:https takes 10 ms to load
+  const { reachRemote } = await import("./reach-remote.ts");
   const reached = reachRemote(entry);
   options.onEvent?.({ kind: "connecting", agent: entry.name, url: entry.url });
   return reached;

@@ -1,6 +1,7 @@
 // Finds mentions of files such as `@src/a.ts`, and turns them into content blocks: embedded where the agent supports it, else links.
 
-import { constants, open, realpath } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AgentCapabilities, ContentBlock } from "@parley/acp";

@@ -1,0 +1,53 @@
+// Serves the coding agent on stdin and stdout.
+
+import { join } from "node:path";
+import { isatty } from "node:tty";
+import { optional, withTimeout } from "@parley/acp/internal";
+import { sqliteStore, stdioTransport } from "@parley/acp/node";
+import { codingAgent } from "@parley/agent";
+import { credentialsFile, openAccount } from "@parley/agent/internal";
+import type { Invocation } from "../command/command.ts";
+import { credentialsPath, dataFolder, isFirstToday } from "../settings/data-folder.ts";
+import { ownVersion } from "../settings/installation.ts";
+import { readAgentConfig, withMode, withModelErrors } from "./agent-config.ts";
+
+export async function serve(values: Invocation["values"]): Promise<number> {
+  const config = withMode(readAgentConfig(), values);
+  const { model } = values;
+  const hasHistory = values["no-history"] !== true;
+  // the user is told once a day that the model is offline
+  const hasNotice = values["no-notice"] !== true;
+  const version = ownVersion();
+  const { mode, effort, autoApprove, maxTurnRequests: maxRequests, privateHosts } = config;
+  const credentials = credentialsFile(credentialsPath());
+  // fails before anything is served
+  const account = withModelErrors("agent", () =>
+    openAccount({ config, env: process.env, credentials, ...(typeof model === "string" && { model }) }),
+  );
+  const agent = codingAgent({
+    auth: account.login,
+    configured: account.models,
+    version,
+    ...(hasHistory && { store: sqliteStore({ path: join(dataFolder(), "sessions.db") }) }),
+    offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
+    ...optional({ mode, effort, autoApprove, maxRequests, privateHosts }),
+    log: (level, message, data) => {
+      if (level === "error" || level === "warn") console.error(`parley agent: ${message}`, data ?? "");
+    },
+  });
+  // process.stdin would be a second reader of the wire
+  if (isatty(0)) {
+    process.stderr.write(
+      "parley agent speaks ACP on stdin and stdout and is waiting for an editor; see parley help agent\n",
+    );
+  }
+  await agent.connect(stdioTransport()).closed;
+  // the editor is gone: end whatever still runs
+  await withTimeout(closeMs, agent.close()).catch((error: unknown) => {
+    console.error("parley agent: the sessions could not be closed", error);
+  });
+  process.exit();
+}
+
+/** How long the store may take to close. */
+const closeMs = 1_000;

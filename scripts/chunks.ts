@@ -1,0 +1,93 @@
+// How the bundles are divided into files: what is shared by many is in few files, and nobody loads what they do not use.
+
+import type { OutputChunk } from "rolldown";
+
+/** Each file that an agent loads takes most of a millisecond: what all of them share is in few. */
+const peerBase = "peer/base/(bound-wire|definition-rules|validating-peer)";
+export const sharedCode = [
+  {
+    name: "core",
+    test: new RegExp(`/src/(jsonrpc|transport|validation|wire/[^/]+\\.ts|${peerBase})`),
+    minShareCount: 2,
+  },
+  { name: "node", test: /\/src\/node\//, minShareCount: 2 },
+];
+
+/** The same for the command, which contains our packages. */
+export const sharedByCommands = [
+  // what needs no package of ours, so that nobody pays for what they do not use
+  {
+    name: "leaf",
+    test: /\/cli\/src\/(?:command\/(?:command|option-values)|settings\/(?:data-folder|installation)|terminal\/(?:sanitise|paint)|printers\/output)\.ts/,
+    minShareCount: 2,
+  },
+  {
+    name: "core",
+    test: /\/acp\/src\/(?:base|jsonrpc|transport|validation|model|peer\/base|(?:wire|edition)\/[^/]+\.ts)/,
+    minShareCount: 2,
+  },
+  { name: "node", test: /\/acp\/src\/node\//, minShareCount: 2 },
+  { name: "v1", test: /\/acp\/src\/(?:wire|edition)\/v1\//, minShareCount: 2 },
+  {
+    name: "settings",
+    test: /\/cli\/src\/(?:settings\/config-file|agent\/agent-config)|\/agent\/src\/(?:auth|config|model\/model|offline\/offline-model|permissions\/modes|providers\/provider-config)/,
+    minShareCount: 2,
+  },
+  { name: "secrets", test: /\/acp\/src\/redact\/|\/cli\/src\/settings\//, minShareCount: 2 },
+  {
+    name: "client",
+    test: /\/acp\/src\/peer\/client\/|\/client\/src\/(?:agents|launch|managed)\/|\/cli\/src\/(?:permissions\/policy-rules|printers|run|sessions\/stored-sessions)/,
+    minShareCount: 2,
+  },
+];
+
+/** Whoever imports one version of the wire must not pay for the other, nor for what stands on it. */
+const separateParts = [
+  ["acp/src/v1.ts", "/wire/v2/"],
+  ["acp/src/v2.ts", "/wire/v1/"],
+  // an agent on the raw wire starts without agent() and client()
+  ["acp/src/v1.ts", "/peer/agent/agent.ts"],
+  ["acp/src/node.ts", "/peer/agent/agent.ts"],
+  ["acp/src/node.ts", "/peer/client/client.ts"],
+  // `parley agent` answers initialize without sessions, tools, models, the database and the client kit
+  ...["agent/src/session/session-state.ts", "agent/src/mcp/", "agent/src/tools/", "agent/src/loop/"].map(
+    (part) => ["cli/src/agent/agent-serve.ts", part] as const,
+  ),
+  ["cli/src/agent/agent-serve.ts", "agent/src/providers/provider-model.ts"],
+  ["cli/src/agent/agent-serve.ts", "node/store/open-store.ts"],
+  ["cli/src/agent/agent-serve.ts", "client/src/gate/"],
+  ["cli/src/agent/agent-serve.ts", "peer/client/client.ts"],
+  // the help needs none of our packages
+  ["cli/src/command-line.ts", "/acp/src/"],
+  ["cli/src/command-line.ts", "/client/src/"],
+  // a tap starts before the agent that it records
+  ["cli/src/tap/tap.ts", "/acp/src/jsonrpc/"],
+  ["cli/src/tap/tap.ts", "/client/src/"],
+  ["cli/src/tap/process-parts.ts", "/peer/client/"],
+  ["cli/src/config/config.ts", "/peer/client/"],
+] as const;
+
+/** Throws if one of them is not separate. `folder` is that of the package below packages/. */
+export function requireSeparateChunks(folder: string, chunks: readonly OutputChunk[]): void {
+  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  for (const [entry, foreign] of separateParts) {
+    if (!entry.startsWith(`${folder}/`)) continue;
+    const first = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`packages/${entry}`));
+    if (first === undefined) throw new Error(`${entry} has no file of its own`);
+    const loaded = new Set([first]);
+    for (const chunk of loaded) {
+      const intruder = chunk.moduleIds.find((id) => id.includes(foreign));
+      if (intruder !== undefined) {
+        throw new Error(
+          `${entry} loads ${intruder.replace(/^.*\/packages\//, "packages/")} (in ${chunk.fileName}): it must stay in a chunk of its own`,
+        );
+      }
+      for (const name of chunk.imports) {
+        const imported = byName.get(name);
+        if (imported !== undefined) loaded.add(imported);
+        // node: modules are not imported by name, see builtinsWithoutFacade
+        else if (folder === "cli") throw new Error(`${entry} loads ${name}`);
+      }
+    }
+  }
+}
