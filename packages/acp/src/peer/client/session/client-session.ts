@@ -160,11 +160,13 @@ export const clientSessionMethods = [
   "onUpdate",
   "onEntry",
   "prompt",
+  "steer",
   "cancel",
   "cancelToolCall",
   "cancelTerminal",
   "setConfigOption",
   "setMode",
+  "setTitle",
   "close",
 ] as const satisfies readonly (keyof ClientSession)[];
 
