@@ -59,7 +59,13 @@ async function claude(place: Place, model: MessagesModel, version: ProtocolVersi
     asker: { newSession: () => assert.fail("it has lost its session") },
   });
   const updates: SessionUpdate[] = [];
-  const session = await agent.newSession({ cwd: work, onUpdate: (update) => updates.push(update) });
+  /** The names in `_meta` of its updates. */
+  const seenMeta = new Set<string>();
+  const onUpdate = (update: SessionUpdate): void => {
+    updates.push(update);
+    for (const name of metaNames(update)) seenMeta.add(name);
+  };
+  const session = await agent.newSession({ cwd: work, onUpdate });
   const text = () =>
     updates
       .splice(0)
@@ -77,8 +83,13 @@ async function claude(place: Place, model: MessagesModel, version: ProtocolVersi
     asked,
     text,
     updates,
+    seenMeta,
     choose: (what: typeof choice) => (choice = what),
   };
+}
+
+function metaNames(update: SessionUpdate): string[] {
+  return "_meta" in update && typeof update._meta === "object" ? Object.keys(update._meta ?? {}) : [];
 }
 
 /** One life of the agent in each version: everything that a client does to it. */
@@ -89,7 +100,7 @@ export async function liveClaude(
 ): Promise<void> {
   const work = join(place.folder, `work-${version}`);
   mkdirSync(work);
-  const { agent, session, events, gone, asked, text, updates, choose } = await claude(
+  const { agent, session, events, gone, asked, text, updates, seenMeta, choose } = await claude(
     place,
     model,
     version,
@@ -143,6 +154,25 @@ export async function liveClaude(
       assert.match(text(), /heard: .*greet me/s);
     }
 
+    // what it says beside the schema reaches the app; it sends no keys that the schema does not have
+    assert.ok(seenMeta.has("claudeCode"), `the names in _meta were ${[...seenMeta].join(", ")}`);
+
+    // the session as the agent itself tells it: each message once, whole, with an id of its own, and with its `_meta`
+    const replayed: SessionUpdate[] = [];
+    await agent.loadSession(session.sessionId, { cwd: work, onUpdate: (update) => replayed.push(update) });
+    const messages = replayed.flatMap((update) =>
+      update.sessionUpdate === "user_message" || update.sessionUpdate === "agent_message"
+        ? [update.messageId]
+        : [],
+    );
+    assert.ok(messages.length > 6);
+    assert.equal(new Set(messages).size, messages.length, "a message came twice");
+    const told = JSON.stringify(
+      replayed.filter(({ sessionUpdate }) => sessionUpdate.startsWith("user_message")),
+    );
+    assert.equal(told.split('"good morning"').length - 1, 1, "what the user said, once");
+    assert.ok(replayed.some((update) => metaNames(update).includes("claudeCode")));
+
     // it is killed, and goes on with what was said before
     process.kill(agent.pid ?? assert.fail("it does not run"), "SIGKILL");
     await gone.promise;
@@ -185,7 +215,8 @@ export async function runClaude(place: Place, model: MessagesModel): Promise<voi
   assert.match(said.stdout, /heard: .*good evening/s);
   const again = await parley("run", "and now?", "--agent", "claude", "--format", "quiet", "--session", "one");
   assert.equal(again.code, 0, again.stderr);
-  assert.match(model.conversations.findLast((each) => each.includes("and now?")) ?? "", /good evening/);
+  // the agent also asks for a title, without what was said before
+  assert.ok(model.conversations.some((each) => each.includes("and now?") && each.includes("good evening")));
   const refused = await parley("run", "RUN: touch refused.txt", "--agent", "claude", "--format", "quiet");
   assert.equal(refused.code, 3, refused.stdout + refused.stderr);
   assert.equal(existsSync(join(work, "refused.txt")), false, "a refused command ran");

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseArgs } from "node:util";
+import { familyHelp, overview } from "./command/help.ts";
 import { commands } from "./commands.ts";
 
 /** The words of a shell line from `parley` on, without redirections. */
@@ -27,5 +28,31 @@ for (const command of commands.filter(({ internal }) => internal !== true)) {
         allowPositionals: true,
       });
     }
+  });
+}
+
+/** The lines below `examples:`. */
+function examplesIn(help: string): string[] {
+  const [, text = ""] = help.split("\nexamples:\n");
+  return (text.split("\n\n")[0] ?? "").split("\n").map((line) => line.trim());
+}
+
+const listed = commands.filter(({ internal }) => internal !== true);
+const known = listed.flatMap(({ examples = [] }) => examples);
+
+test("parley --help has examples, and they are those of the commands", () => {
+  const examples = examplesIn(overview(commands));
+  assert.ok(examples.length > 3);
+  for (const line of examples) assert.ok(known.includes(line), line);
+});
+
+for (const group of ["agents", "sessions", "config", "permissions", "trace"]) {
+  test(`parley ${group} --help has an example for each of its commands`, () => {
+    const family = listed.filter(({ name }) => name.startsWith(`${group} `));
+    const examples = examplesIn(familyHelp(group, family));
+    assert.deepEqual(
+      examples,
+      family.map((command) => command.examples?.[0]),
+    );
   });
 }

@@ -9,8 +9,9 @@ import { type SpawnTransportOptions, spawnAgent } from "./spawn.ts";
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
 const linux = { ...posix, skip: process.platform === "linux" ? false : "needs /proc" };
 
+/** It gives up the wire of its own, so that what it prints is delivered at once: it answers nothing. */
 function sh(script: string, options: SpawnTransportOptions = {}): ReturnType<typeof spawnAgent> {
-  return spawnAgent("/bin/sh", ["-c", script], options);
+  return spawnAgent("/bin/sh", ["-c", `exec 3>&-; ${script}`], options);
 }
 
 function pidIn(match: RegExpExecArray): number {
@@ -21,7 +22,7 @@ test(
   "what is written comes back in order, also when the agent is slower than we are (T1, T6)",
   posix,
   async () => {
-    const agent = spawnAgent("cat", []);
+    const agent = sh("exec cat");
     const seen = probe(agent);
     const line = "é".repeat(5000);
     const sent: string[] = [];
@@ -174,8 +175,8 @@ test("the environment is ours with the given changes, and never has our own wire
   const seen = probe(agent);
   await seen.ended;
   // the descriptor that was made for it, and whose child may use it
-  const own = `PARLEY_CLIENT_WIRE=3:${process.pid}`;
-  assert.equal(seen.text(), `${own}\nPARLEY_TEST_ADDED=added\nPARLEY_TEST_KEPT=kept\n`);
+  const own = `PARLEY_WIRE_FD=3:${process.pid}`;
+  assert.equal(seen.text(), `PARLEY_TEST_ADDED=added\nPARLEY_TEST_KEPT=kept\n${own}\n`);
 });
 
 test("a daemon that has left its group and its parent does not survive the agent (TH6)", linux, async () => {
@@ -250,7 +251,7 @@ test("a wrapper that dies takes the child that it left behind with it", posix, a
 
 test("a descendant in a session of its own is gone after close", linux, async () => {
   const inner = "require('child_process').spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })";
-  const script = `const c = ${inner}; c.unref(); console.log(c.pid, 'ready'); process.stdin.resume();`;
+  const script = `require("fs").closeSync(3); const c = ${inner}; c.unref(); console.log(c.pid, 'ready'); process.stdin.resume();`;
   const agent = spawnAgent(process.execPath, ["-e", script]);
   const seen = probe(agent);
   const escaped = pidIn(await seen.until(/(\d+) ready/));
@@ -263,7 +264,7 @@ test("output of a process outside the group does not keep the end from being rep
   const inner = "require('child_process').spawn('sleep', ['1000'], { detached: true, stdio: 'inherit' })";
   const agent = spawnAgent(process.execPath, [
     "-e",
-    `const c = ${inner}; console.log(c.pid, 'ready'); process.exit(6)`,
+    `require("fs").closeSync(3); const c = ${inner}; console.log(c.pid, 'ready'); process.exit(6)`,
   ]);
   const seen = probe(agent);
   const escaped = pidIn(await seen.until(/(\d+) ready/));

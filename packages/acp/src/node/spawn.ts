@@ -106,12 +106,11 @@ class SpawnedAgent implements AgentProcess {
     this.exited = this.#exit.promise;
     const mark = groupMark();
     // only our child may use it: its own children do not get the descriptor, but they inherit the variable
-    const PARLEY_CLIENT_WIRE = hasOwnWire ? `${wireFd}:${process.pid}` : undefined;
+    const PARLEY_WIRE_FD = hasOwnWire ? `${wireFd}:${process.pid}` : undefined;
     const env = {
       ...process.env,
       ...options.env,
-      PARLEY_WIRE_FD: undefined,
-      PARLEY_CLIENT_WIRE,
+      PARLEY_WIRE_FD,
       [mark]: "1",
     };
     try {
@@ -198,6 +197,7 @@ class SpawnedAgent implements AgentProcess {
   }
 
   write(text: string): boolean {
+    this.#wire?.sent(text);
     return this.#output?.write(text) ?? true;
   }
 

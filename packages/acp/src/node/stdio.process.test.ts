@@ -64,7 +64,7 @@ test("an agent echoes, sees the end of its stdin, and exits by itself with code 
 });
 
 test("an agent between pipes of a shell works as one between sockets", posix, async () => {
-  const running = agentBehind('cat | "$@" | cat', echo);
+  const running = agentBehind('exec 3>&-; cat | "$@" | cat', echo);
   const seen = probe(running);
   running.write("one\n");
   await seen.until(/echo one\n/);
@@ -150,7 +150,7 @@ test(
 );
 
 test("after close, stdout is an ordinary stdout again and stdio can be opened anew", posix, async () => {
-  const running = agent(`
+  const code = `
     const channel = start();
     await channel.close();
     console.log("ordinary");
@@ -158,7 +158,8 @@ test("after close, stdout is an ordinary stdout again and stdio can be opened an
     const again = stdioChannel();
     console.log("guarded");
     await again.close();
-  `);
+  `;
+  const running = agentBehind('exec 3>&-; exec "$@"', code);
   const seen = probe(running);
   await seen.until(/inherited\n/);
   await running.close();
@@ -212,6 +213,79 @@ test("what an agent prints before it opens the wire never stands before a messag
   assert.equal(seen.text(), "wire\n");
   assert.equal(reason.stderr, "no line feed, native code, a child, and later");
   assert.equal(reason.exitCode, 0);
+});
+
+test(
+  "lines that an agent prints before it opens the wire are no messages, however many (U7, F28)",
+  posix,
+  async () => {
+    const answer = JSON.stringify({ jsonrpc: "2.0", id: "other", result: { protocolVersion: 1 } });
+    const call = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "session/request_permission", params: {} });
+    const code = `
+    for (let line = 0; line < 1_000; line += 1) console.log("line", line);
+    console.log(${JSON.stringify(`${answer}\n${call}\n[${answer}]\n{}`)});
+    const channel = start({}, (line) => channel.write("echo " + line + "\\n"));
+    await ended.promise;
+    await channel.close();
+  `;
+    const running = agent(code, { stderrTailBytes: 1_000_000 });
+    const seen = probe(running);
+    running.write('{"jsonrpc":"2.0","id":1,"method":"initialize"}\n');
+    await seen.until(/echo .*\n/);
+    await running.close();
+    const reason = await seen.ended;
+    assert.equal(seen.text(), 'echo {"jsonrpc":"2.0","id":1,"method":"initialize"}\n');
+    assert.match(reason.stderr ?? "", /^line 0\n.*line 999\n.*"other"/s);
+  },
+);
+
+test(
+  "an agent that answers on stdout is heard at once, with what it printed before (G9)",
+  posix,
+  async () => {
+    const request = '{"jsonrpc":"2.0","id":7,"method":"initialize"}\n';
+    for (const answer of [
+      '{"jsonrpc":"2.0","id":7,"result":{}}',
+      '{"jsonrpc":"2.0","id":"7","error":{"code":-32603,"message":"no"}}',
+      '[{"jsonrpc":"2.0","id":7,"result":{}}]',
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON"}}',
+      "Content-Length: 36",
+    ]) {
+      const printed = answer.startsWith("Content") ? "" : "welcome\n";
+      // it stays, so that nothing but the answer can decide
+      const script = 'read request; printf "%s%s\n" "$1" "$2"; cat >/dev/null';
+      const running = spawnAgent("/bin/sh", ["-c", script, "sh", printed, answer]);
+      const seen = probe(running);
+      running.write(request);
+      await seen.until(/\n$/);
+      assert.equal(seen.text(), `${printed}${answer}\n`);
+      await running.close();
+    }
+  },
+);
+
+test(
+  "once an agent speaks on stdout, what its tools write to the descriptor is not heard (G9)",
+  posix,
+  async () => {
+    const answer = '{"jsonrpc":"2.0","id":7,"result":{}}';
+    // the tool inherits the descriptor; the agent answers again when it has run
+    const script = `read request; echo '${answer}'; read go; (echo '{"forged":1}' >&3) 2>/dev/null; echo after; cat >/dev/null`;
+    const running = spawnAgent("/bin/sh", ["-c", script]);
+    const seen = probe(running);
+    running.write('{"jsonrpc":"2.0","id":7,"method":"initialize"}\n');
+    await seen.until(/\n$/);
+    running.write("go\n");
+    await seen.until(/after\n$/);
+    assert.equal(seen.text(), `${answer}\nafter\n`);
+    await running.close();
+  },
+);
+
+test("a program that only prints is not held for ever (N002)", posix, async () => {
+  const running = spawnAgent("/bin/sh", ["-c", "yes"], { graceMs: 0 });
+  await probe(running).until(/^y\n/);
+  await running.close();
 });
 
 test("an agent behind a program that does not pass descriptors on uses stdout (G9)", posix, async () => {

@@ -13,7 +13,8 @@ import { StreamChannel } from "./stream-channel.ts";
 /** The wire of an agent on stdin and stdout. */
 export interface StdioTransportOptions extends Omit<ByteTransportOptions, "platform"> {
   /**
-   * The descriptor to write to. Default: the environment's PARLEY_WIRE_FD, else 1. A launcher can run
+   * The descriptor to write to. Default: the environment's PARLEY_WIRE_FD (N, or N:PID for the child of that process
+   * only), else 1. A launcher can run
    * `exec 3>&1 1>&2` and pass 3 to keep the wire clean even of native code that prints to stdout.
    */
   readonly wireFd?: number | undefined;
@@ -44,14 +45,16 @@ let inUse = false;
  */
 export function stdioChannel(options: StdioTransportOptions = {}): ByteChannel {
   if (inUse) throw new Error("stdio is in use by another channel of this process; close that one first");
-  const given = options.wireFd ?? wireFdFromEnvironment();
-  const fromClient = given === undefined ? wireFdFromClient() : undefined;
-  const wireFd = given ?? fromClient ?? 1;
+  const named = wireFromEnvironment();
   // children do not get this descriptor
   delete process.env.PARLEY_WIRE_FD;
+  const wireFd = options.wireFd ?? named?.fd ?? 1;
+  const isFromClient = options.wireFd === undefined && named?.isFromClient === true;
   const stat = statOf(wireFd);
   // a client that gave us a descriptor reads stdout too, and may take it for the wire until we write
-  const isGuarded = fromClient !== undefined || wireFd === 1 || isSameFile(stat, fs.fstatSync(1));
+  const isGuarded = isFromClient || wireFd === 1 || isSameFile(stat, fs.fstatSync(1));
+  // from here on the client takes what is on stdout for prints
+  if (isFromClient) announce(wireFd);
   const channel = new StreamChannel({
     output: openOutput(wireFd, stat),
     sharedOutput: wireFd <= 2,
@@ -118,20 +121,32 @@ function keepOpen(_fd: number, done?: (error?: null) => void): void {
   done?.();
 }
 
-/** `3:PID` from a client that uses this library: its own child may use the descriptor, other processes ignore it. */
-function wireFdFromClient(): number | undefined {
-  const [, fd, parent] = /^(\d{1,4}):(\d{1,10})$/.exec(process.env.PARLEY_CLIENT_WIRE ?? "") ?? [];
-  if (fd === undefined) return undefined;
-  const isOurs = Number(parent) === process.ppid && isPipe(Number(fd));
-  delete process.env.PARLEY_CLIENT_WIRE;
-  return isOurs ? Number(fd) : undefined;
+interface NamedWire {
+  readonly fd: number;
+  readonly isFromClient: boolean;
 }
 
-function wireFdFromEnvironment(): number | undefined {
+/**
+ * `3` from a launcher that has moved stdout there. `3:PID` from a client on this library that has made the descriptor: its
+ * own child may use it, and other processes, which inherit the variable only, ignore it.
+ */
+function wireFromEnvironment(): NamedWire | undefined {
   const given = process.env.PARLEY_WIRE_FD;
   if (given === undefined || given === "") return undefined;
-  if (/^\d{1,4}$/.test(given)) return Number(given);
-  throw new Error(`PARLEY_WIRE_FD must be the number of an open descriptor, got "${given.slice(0, 40)}"`);
+  const [, fd, client] = /^(\d{1,4})(?::(\d{1,10}))?$/.exec(given) ?? [];
+  if (fd === undefined)
+    throw new Error(`PARLEY_WIRE_FD must be the number of an open descriptor, got "${given.slice(0, 40)}"`);
+  if (client === undefined) return { fd: Number(fd), isFromClient: false };
+  const isOurs = Number(client) === process.ppid && isPipe(Number(fd));
+  return isOurs ? { fd: Number(fd), isFromClient: true } : undefined;
+}
+
+function announce(fd: number): void {
+  try {
+    fs.writeSync(fd, "\n");
+  } catch {
+    // the first message announces it too
+  }
 }
 
 /** A program in between may have closed it, and its number may mean another file now. */

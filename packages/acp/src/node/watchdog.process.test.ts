@@ -13,13 +13,16 @@ const posix = {
 const linux = { ...posix, skip: process.platform === "linux" ? false : "needs /proc" };
 
 /**
- * A client process that starts one agent from a shell script and passes on what the agent prints.
+ * A client process that starts one agent from a shell script and passes on what the agent prints. Both close the wire of
+ * their own: what they print is then delivered at once.
  * The agent and the watchdog lead groups of their own, so that nothing in this test ends them by accident.
  */
 function client(script: string, code = ""): AgentProcess {
   const source = `
+    import { closeSync } from "node:fs";
     import { spawnAgent } from ${JSON.stringify(import.meta.resolve("./spawn.ts"))};
-    const agent = spawnAgent("/bin/sh", ["-c", ${JSON.stringify(script)}]);
+    const agent = spawnAgent("/bin/sh", ["-c", ${JSON.stringify(`exec 3>&-; ${script}`)}]);
+    closeSync(3);
     agent.open({ bytes: (chunk) => process.stdout.write(chunk), drained() {}, ended() {} });
     ${code}
   `;

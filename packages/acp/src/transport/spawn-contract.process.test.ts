@@ -16,6 +16,8 @@ const encode = (text: string) => Buffer.from(`${text}\n`);
 const relay = `
   const { connect } = require("node:net");
   const { closeSync } = require("node:fs");
+  // without it, stdout is the wire before an answer has come
+  closeSync(3);
   const socket = connect({ port: Number(process.argv[1]), host: "127.0.0.1", allowHalfOpen: true });
   process.stdin.pipe(socket, { end: false });
   socket.pipe(process.stdout, { end: false });

@@ -32,12 +32,13 @@ function place(t: TestContext) {
   const home = join(folder, "home");
   mkdirSync(home);
   const env = { ...process.env, HOME: home, PARLEY_HOME: join(folder, "parley"), PARLEY_MODEL: "offline" };
-  const run = (...args: readonly string[]) => {
-    const all = [acpx, "--agent", `${launcher} agent`, "--cwd", cwd, "--ttl", "1", ...args];
+  const runWith = (agent: string, ...args: readonly string[]) => {
+    const all = [acpx, "--agent", agent, "--cwd", cwd, "--ttl", "1", ...args];
     const { status, stdout, stderr } = spawnSync(process.execPath, all, { cwd, env, encoding: "utf8" });
     return { status, output: `${stdout}${stderr}` };
   };
-  return { run, notes: () => readFileSync(notes, "utf8") };
+  const run = (...args: readonly string[]) => runWith(`${launcher} agent`, ...args);
+  return { run, runWith, folder, notes: () => readFileSync(notes, "utf8") };
 }
 
 test("acpx has the agent edit and run, in its own files and terminals", patience, (t) => {
@@ -71,4 +72,53 @@ test("acpx opens a session, sets its mode, prompts, lists and closes it", patien
   assert.match(listed.output, /replace "hello" with "bye"/, "by the title that the agent gave it");
   const closed = run("sessions", "close");
   assert.equal(closed.status, 0, closed.output);
+});
+
+/** An agent of version 1 that says more than the schema has, and repeats the `_meta` of its session. */
+const talkative = `
+import { createInterface } from "node:readline";
+const out = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+let given;
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  const answer = (result) => out({ id, result });
+  if (method === "initialize") answer({ protocolVersion: 1, _meta: { "example.com/build": 7 } });
+  if (method === "session/new") {
+    given = params._meta;
+    answer({ sessionId: "s", _meta: { "example.com/new": true } });
+  }
+  if (method === "session/prompt") {
+    const content = { type: "text", text: "given " + given?.systemPrompt?.append };
+    const update = { sessionUpdate: "agent_message_chunk", content, shade: "blue", _meta: { "example.com/piece": [1] } };
+    out({ method: "session/update", params: { sessionId: "s", update } });
+    answer({ stopReason: "end_turn", _meta: { "example.com/end": "x" } });
+  }
+});
+`;
+
+test("acpx and an agent behind two bridges lose no _meta and no unknown key (I1)", patience, (t) => {
+  const { runWith, folder } = place(t);
+  const file = join(folder, "talkative.mjs");
+  writeFileSync(file, talkative);
+  // version 1 to 2 and back
+  const agent = `${launcher} bridge --as v1 -- ${launcher} bridge --as v2 -- ${process.execPath} ${file}`;
+  const { status, output } = runWith(
+    agent,
+    "--format",
+    "json",
+    "--append-system-prompt",
+    "brief",
+    "exec",
+    "hi",
+  );
+  assert.equal(status, 0, output);
+  for (const said of [
+    '"example.com/build":7',
+    '"example.com/new":true',
+    '"example.com/piece":[1]',
+    '"parley.dev/extra":{"shade":"blue"}',
+    '"example.com/end":"x"',
+    "given brief",
+  ])
+    assert.ok(output.includes(said), `${said} is not in ${output}`);
 });

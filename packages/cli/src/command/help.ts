@@ -8,6 +8,16 @@ function lineWidth(): number {
   return Math.max(60, Math.min(100, columnsOf(process.stdout) ?? 100));
 }
 
+/** What most people do first. */
+const firstExamples = [
+  'parley run "read README.md"',
+  'parley run --agent claude "fix the failing test"',
+  "parley agents",
+  "parley agent --setup zed",
+  "parley sessions",
+  "parley doctor",
+];
+
 /** `parley --help`. */
 export function overview(commands: readonly Command[]): string {
   const listed = commands.filter(({ internal }) => internal !== true);
@@ -26,6 +36,7 @@ export function overview(commands: readonly Command[]): string {
       ["-V, --version", "Show the version"],
       ["--json", "Print JSON, if the command supports it"],
     ]),
+    ...exampleLines(firstExamples),
     "",
     "See parley help COMMAND for one command.",
   ].join("\n");
@@ -38,6 +49,7 @@ export function familyHelp(name: string, family: readonly Command[]): string {
     "",
     "commands:",
     ...columns(family.map((command): [string, string] => [command.name, command.summary])),
+    ...exampleLines(family.flatMap(({ examples = [] }) => examples.slice(0, 1))),
     "",
     ...family
       .filter(({ isDefault }) => isDefault === true)
@@ -63,10 +75,12 @@ export function commandHelp(command: Command): string {
     "",
     "options:",
     ...columns(rows),
-    ...(command.examples === undefined
-      ? []
-      : ["", "examples:", ...command.examples.map((line) => `  ${line}`)]),
+    ...exampleLines(command.examples ?? []),
   ].join("\n");
+}
+
+function exampleLines(examples: readonly string[]): string[] {
+  return examples.length === 0 ? [] : ["", "examples:", ...examples.map((line) => `  ${line}`)];
 }
 
 function optionLabel(name: string, option: Option): string {

@@ -109,6 +109,11 @@ suite("after the answer", { concurrency: 2 }, () => {
     assert.equal(await printed(agent("short", onPrompt, "")), "Fine. Late.\n");
   });
 
+  test("so is it if the agent leaves as soon as its input ends (I3)", patience, async () => {
+    const onPrompt = `out(chunk("Fine."), done); setTimeout(() => out(chunk(" Late.")), 100);`;
+    assert.equal(await printed(agent("short-leaves", onPrompt)), "Fine. Late.\n");
+  });
+
   test("an agent that leaves slowly neither keeps the run nor is killed by it (G10)", patience, async () => {
     const [go, tidy] = [join(probe.folder, "go"), join(probe.folder, "tidy")];
     // it leaves when the run has ended, which the file says

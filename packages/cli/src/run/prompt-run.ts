@@ -279,19 +279,15 @@ export class PromptRun {
     this.#prompt = prompt;
     this.#printer.progress("waiting for the agent");
     this.#entries.late.begin();
-    const started = performance.now();
-    // version 2 reports the end of a turn after its updates
-    const isOrdered = running.edition !== "v1";
     this.#outcome = await prompt.result;
-    await this.#entries.late.settled({
-      turnMs: isOrdered ? 0 : performance.now() - started,
-      lateMs: running.spec.quirks?.lateMs,
-      signal: this.#stopping.signal,
-    });
-    if (this.#stopping.signal.aborted) return;
     const { spec } = running;
+    const isOwn = spec.transport === "stdio" && isOwnAgent(spec);
+    // version 2 reports the end of a turn after its updates, as our own agent does in both
+    if (running.edition === "v1" && !isOwn)
+      await this.#entries.late.settled({ lateMs: spec.quirks?.lateMs, signal: this.#stopping.signal });
+    if (this.#stopping.signal.aborted) return;
     // the next run may want the session, which our own agent holds until it has left
-    await running.finish(spec.transport === "stdio" && isOwnAgent(spec) ? ownAgentMs : undefined);
+    await running.finish(isOwn ? ownAgentMs : undefined);
     const { invalidUpdates: invalid } = running.counters;
     const are = invalid === 1 ? "1 update of the agent was" : `${invalid} updates of the agent were`;
     if (invalid > 0) this.#printer.notice(`${are} not valid and left out; parley tap records what it sends`);

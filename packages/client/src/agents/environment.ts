@@ -29,7 +29,7 @@ const marks = words(`
 
 /** Variables of Parley's own processes. */
 const ours = words(`
-  PARLEY_WIRE_FD PARLEY_CLIENT_WIRE PARLEY_CACHE_SET PARLEY_BRIDGE_* PARLEY_TOKEN PARLEY_*_TOKEN PARLEY_*_KEY PARLEY_*_SECRET
+  PARLEY_WIRE_FD PARLEY_CACHE_SET PARLEY_BRIDGE_* PARLEY_TOKEN PARLEY_*_TOKEN PARLEY_*_KEY PARLEY_*_SECRET
 `);
 
 const neverPassed = matcher([...marks, ...ours]);

@@ -29,6 +29,7 @@ import { problemOf } from "./problem.ts";
 import { type Recovery, recover } from "./recover.ts";
 import { SessionActivation } from "./session-activation.ts";
 import type { SetupProblem } from "./session-setup.ts";
+import { SilenceWatch } from "./silence-watch.ts";
 
 export class ManagedSession implements ClientSession {
   data: unknown;
@@ -38,6 +39,7 @@ export class ManagedSession implements ClientSession {
   readonly #events: SessionEvents;
   readonly #queue = new PromptQueue<ManagedPrompt>((prompt) => this.#work(prompt));
   readonly #activation: SessionActivation;
+  #silence: SilenceWatch | undefined;
   #seq = 0;
   #isClosed = false;
 
@@ -270,13 +272,14 @@ export class ManagedSession implements ClientSession {
 
   async #attempt(prompt: ManagedPrompt): Promise<{ outcome?: PromptResult; failure?: unknown }> {
     const { cancelTimeoutMs = 5_000, gate } = this.#process.options;
-    let watch: NodeJS.Timeout | undefined;
+    const watch = new SilenceWatch(this.#process);
     try {
       const session = await this.#activation.active();
       if (prompt.signal.aborted) return { outcome: { stopReason: "cancelled" } };
       this.#activation.beginPrompt();
       prompt.signal.addEventListener("abort", () => gate?.cancelled?.(session), { once: true });
-      watch = watchSilence(this.#process, () => this.#seq);
+      this.#silence = watch;
+      watch.heard();
       gate?.prompted?.(session);
       const outcome = await prompt.sendTo(session, cancelTimeoutMs, () => this.#stuck(cancelTimeoutMs));
       if (outcome.stopReason !== "error") return { outcome };
@@ -284,7 +287,7 @@ export class ManagedSession implements ClientSession {
     } catch (failure) {
       return { failure };
     } finally {
-      clearInterval(watch);
+      watch.end();
     }
   }
 
@@ -322,6 +325,7 @@ export class ManagedSession implements ClientSession {
   #entry(entry: Entry, isRecorded: boolean): void {
     this.#seq += 1;
     this.#process.noteActivity();
+    this.#silence?.heard();
     const chars = entry.kind === "update" ? charsOf(entry.update) : 0;
     const numbered = entry.seq === this.#seq ? entry : { ...entry, seq: this.#seq };
     if (isRecorded) this.#process.options.recorder?.entry(this.#activation.sessionId, numbered);
@@ -331,19 +335,4 @@ export class ManagedSession implements ClientSession {
     if (current?.isSent) current.push(numbered.update, chars);
     this.#events.update(numbered.update);
   }
-}
-
-/** Reports each silence once: a whole interval in which the agent was read and `count` did not change. */
-function watchSilence(process: ManagedProcess, count: () => number): NodeJS.Timeout {
-  const { quietMs = 30_000, onEvent } = process.options;
-  let reported = -1;
-  let seen = count();
-  return setInterval(() => {
-    const now = count();
-    if (seen === now && reported !== now && !process.isPaused) {
-      reported = now;
-      onEvent?.({ kind: "quiet", ms: quietMs });
-    }
-    seen = now;
-  }, quietMs);
 }

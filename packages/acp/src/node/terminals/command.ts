@@ -53,7 +53,6 @@ function checkNames(env: Readonly<Record<string, string>>): void {
 function environment(changes: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const ours = { ...process.env };
   delete ours.PARLEY_WIRE_FD;
-  delete ours.PARLEY_CLIENT_WIRE;
   // set by our launcher; one that the user has set stays
   if (ours.PARLEY_CACHE_SET !== undefined) delete ours.NODE_COMPILE_CACHE;
   delete ours.PARLEY_CACHE_SET;

@@ -68,7 +68,10 @@ describe("what does not survive us when we are killed (F10)", { concurrency: 8 }
   for (const [shape, script] of Object.entries({ ...inOneGroup, ...inOtherGroups })) {
     test(shape, shape in inOneGroup ? posix : linux, async () => {
       const source = `
+        import { closeSync } from "node:fs";
         import { localTerminals } from ${JSON.stringify(import.meta.resolve("./local-terminals.ts"))};
+        // what it prints is then the wire
+        closeSync(3);
         const terminals = localTerminals({ cwd: "/", onOutput: (_, bytes) => process.stdout.write(bytes) });
         await terminals.create({ command: "/bin/sh", args: ["-c", ${JSON.stringify(script)}] });
         process.stdin.resume();
