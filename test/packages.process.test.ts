@@ -204,7 +204,10 @@ test("internal entry points can be loaded, but no declaration has them and nobod
 });
 
 test("the installed parley starts directly, through npx, and from another folder", () => {
-  const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
+  const installed = join(project, "node_modules/@parley/cli/package.json");
+  const { version, dependencies } = JSON.parse(readFileSync(installed, "utf8"));
+  const ours = Object.keys(dependencies).filter((name) => name.startsWith("@parley/"));
+  assert.deepEqual(ours, [], "the bundle contains them");
   const bin = join(project, "node_modules/.bin/parley");
   assert.equal(run(bin, ["--version"]), `parley ${version}\n`);
   assert.equal(run(bin, ["--version"], tmpdir()), `parley ${version}\n`);
