@@ -13,7 +13,7 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { agent, type Files, type RequestError, type Terminals } from "../../index.ts";
+import { agent, type Files, type RequestError, type Terminals, type Turn } from "../../index.ts";
 import { memoryStore } from "../../store.ts";
 import { memoryPair } from "../../transport.ts";
 
@@ -295,3 +295,98 @@ test("a prompt that could not be shown again in one message is refused", deadlin
   });
   await ask("session/prompt", { sessionId, prompt: [{ type: "text", text: "hi" }] });
 });
+
+// ---- a handler that hangs, or throws what cannot be read
+
+const hi = { prompt: [{ type: "text", text: "hi" }] };
+/** The answer to a request: its error, or "result". */
+const outcome = (asking: Promise<unknown>) =>
+  asking.then(
+    () => "result",
+    ({ kind }: RequestError) => kind,
+  );
+
+for (const version of versions) {
+  for (const concurrentPrompts of ["queue", "inbox"] as const) {
+    test(
+      `prompts and steering behind a handler that ignores its cancel are answered (version ${version}, ${concurrentPrompts})`,
+      deadline,
+      async (t) => {
+        t.mock.timers.enable({ apis: ["setTimeout"] });
+        const began = Promise.withResolvers<Turn>();
+        const { call: ask, peer } = withScriptedClient({
+          concurrentPrompts,
+          connection: { cancelGraceMs: 1_000 },
+          prompt(turn) {
+            began.resolve(turn);
+            return new Promise(() => undefined);
+          },
+        });
+        await ask("initialize", initialize(version));
+        const { sessionId } = (await ask("session/new", { ...place, mcpServers: [] })) as {
+          sessionId: string;
+        };
+        const stuck = outcome(ask("session/prompt", { sessionId, ...hi }));
+        const { session } = await began.promise;
+        void peer.connection.notify("session/cancel", { sessionId });
+        const methods = ["session/prompt", ...(concurrentPrompts === "inbox" ? ["_session/steering"] : [])];
+        const asked = () => Promise.all(methods.map((method) => outcome(ask(method, { sessionId, ...hi }))));
+        const meanwhile = asked();
+        await ask("session/list", {});
+        const work = session.runTurn(() => assert.fail("it ran"));
+        t.mock.timers.tick(1_000);
+        assert.equal(await stuck, "result");
+        const refused = methods.map(() => "turn_in_progress");
+        assert.deepEqual(await meanwhile, refused);
+        assert.equal((await work).stopReason, "cancelled");
+        assert.deepEqual(await asked(), refused);
+        const later = await session.runTurn(() => assert.fail("it ran"));
+        assert.equal(later.stopReason, "cancelled");
+      },
+    );
+  }
+
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  const unreadable: Readonly<Record<string, unknown>> = {
+    "an Error whose message throws": Object.defineProperty(new Error("x"), "message", {
+      get: () => assert.fail("the message was read"),
+    }),
+    "an Error whose message is an object": Object.assign(new Error("x"), { message: Object.create(null) }),
+    "a revoked proxy": revoked.proxy,
+  };
+  for (const [what, thrown] of Object.entries(unreadable)) {
+    test(
+      `a handler that throws ${what} answers with an internal error (version ${version})`,
+      deadline,
+      async () => {
+        const ended = Promise.withResolvers<{ message: string } | undefined>();
+        let opens = 0;
+        const fail = () => Promise.reject(thrown);
+        const { call: ask } = withScriptedClient(
+          {
+            prompt: (turn) => turn.tool({ title: "T" }, fail),
+            session: { open: () => (opens++ === 0 ? fail() : undefined) },
+            extensions: { requests: { "_acme/fail": fail } },
+          },
+          {
+            "session/update": (params) => {
+              const { update } = params as { update: { stopReason?: string; error?: { message: string } } };
+              if (update.stopReason !== undefined) ended.resolve(update.error);
+            },
+          },
+        );
+        const isInternal = { name: "RequestError", kind: "internal_error", message: "internal error" };
+        await ask("initialize", initialize(version));
+        const open = { ...place, mcpServers: [] };
+        await assert.rejects(ask("session/new", open), isInternal);
+        await assert.rejects(ask("_acme/fail", {}), isInternal);
+        const { sessionId } = (await ask("session/new", open)) as { sessionId: string };
+        const prompted = ask("session/prompt", { sessionId, ...hi });
+        if (version === 1) return assert.rejects(prompted, isInternal);
+        await prompted;
+        assert.equal((await ended.promise)?.message, "internal error");
+      },
+    );
+  }
+}
