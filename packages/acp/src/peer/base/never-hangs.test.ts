@@ -13,7 +13,15 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { agent, type Files, type RequestError, type Terminals, type Turn } from "../../index.ts";
+import {
+  agent,
+  type Files,
+  type RequestError,
+  type SessionUpdate,
+  type Terminals,
+  type Turn,
+  textOf,
+} from "../../index.ts";
 import { memoryStore } from "../../store.ts";
 import { memoryPair } from "../../transport.ts";
 
@@ -282,6 +290,63 @@ inEveryVersion("an answer that is too large for one message becomes an error", a
   await rejects(connected.request("_acme/large", {}), -32063, { reason: "limit_exceeded" });
   assert.equal(await connected.request("_acme/small", {}), 1);
   assert.throws(() => connected.request("_acme/small", tooLarge), { kind: "limit_exceeded" });
+  await connected.close();
+});
+
+/** The texts of a history, and how large its largest update is. */
+function shownAgain() {
+  const shown = { text: "", largest: 0 };
+  const onUpdate = (update: SessionUpdate): void => {
+    shown.largest = Math.max(shown.largest, JSON.stringify(update).length);
+    if (update.sessionUpdate === "agent_message") shown.text = textOf(update.content ?? []);
+    if (update.sessionUpdate === "agent_message_chunk") shown.text += textOf([update.content]);
+  };
+  return { shown, onUpdate };
+}
+
+inEveryVersion("a long message is replayed whole, in as many messages as it takes", async (pair) => {
+  const pieces = ["begin ", ...Array.from({ length: 40 }, () => "\x01\u{1f600}".repeat(2_500)), " end"];
+  const { session, agent: connected } = await openSession(
+    pair,
+    {
+      session: { store: memoryStore() },
+      async prompt(turn) {
+        for (const piece of pieces) await turn.say(piece);
+      },
+      ...small,
+    },
+    {},
+  );
+  await session.prompt("go").result;
+  await session.close();
+  const { shown, onUpdate } = shownAgain();
+  await connected.loadSession(session.sessionId, { ...place, onUpdate });
+  assert.ok(shown.text === pieces.join(""), `${shown.text.length} characters came`);
+  assert.ok(shown.largest < 100_000, `${shown.largest} in one update`);
+  await connected.close();
+});
+
+inEveryVersion("a stored message that is damaged does not cost the others", async (pair) => {
+  const store = memoryStore();
+  const { session, agent: connected } = await openSession(
+    pair,
+    { session: { store: { ...store, pages } }, prompt: (turn) => turn.say("hello") },
+    {},
+  );
+  async function* pages(...of: Parameters<NonNullable<typeof store.pages>>) {
+    for await (const entry of store.entries(...of)) {
+      const damaged = { sessionUpdate: "agent_message", messageId: "m", content: {} };
+      yield [
+        { ...entry, kind: "update", tag: "agent_message", text: JSON.stringify(damaged) } as const,
+        entry,
+      ];
+    }
+  }
+  await session.prompt("go").result;
+  await session.close();
+  const { shown, onUpdate } = shownAgain();
+  await connected.loadSession(session.sessionId, { ...place, onUpdate });
+  assert.equal(shown.text, "hello");
   await connected.close();
 });
 

@@ -252,3 +252,27 @@ test(
     assert.deepEqual(details?.counts, { [what]: 3 });
   },
 );
+
+test(
+  "a long message that the relay says again is whole, in as many messages as it takes",
+  deadline,
+  async () => {
+    const pieces = ["begin ", "and ", ...Array.from({ length: 15 }, () => "\x01".repeat(500_000)), " end"];
+    const long = pieces.map((words) => ({
+      sessionUpdate: "agent_message_chunk",
+      messageId: "m",
+      content: text(words),
+    }));
+    const { client, relayed, loads } = await withHistory(long);
+    await client.ask(2, "session/resume", fromStart);
+    client.got.length = 0;
+    await client.ask(3, "session/resume", fromStart);
+    assert.equal(loads.length, 1);
+    const [whole, ...rest] = updatesOf(client).filter(({ messageId }) => messageId === "m");
+    assert.equal(whole?.sessionUpdate, "agent_message");
+    const words = [whole?.content as Message[], ...rest.map(({ content }) => content as Message)].flat();
+    assert.ok(words.map(({ text: said }) => said).join("") === pieces.join(""));
+    assert.ok(rest.length > 30);
+    await relayed.close();
+  },
+);
