@@ -1,7 +1,7 @@
 // Answers a client with the sessions of an agent of another version.
 
 import { normalPath } from "../../base/normal-path.ts";
-import { optional } from "../../base/objects.ts";
+import { isObject, optional } from "../../base/objects.ts";
 import type {
   Activation,
   AgentIntroduction,
@@ -20,6 +20,7 @@ import type { SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { ArchiveFilter, SessionStatus } from "../../model/agent-status.ts";
 import type { Meta, SessionConfigOption } from "../../model/content.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
+import { SessionOrder } from "../base/session-order.ts";
 import type { SessionOptions } from "../client/client-connection.ts";
 import type { LiveClientConnection } from "../client/live-client-connection.ts";
 import type { ClientSession } from "../client/session/client-session.ts";
@@ -32,7 +33,9 @@ export class RelayHost implements AgentHost {
   readonly #origins: RequestOrigins;
   readonly #agent: LiveClientConnection;
   readonly #sessions = new Map<string, RelayedSession>();
-  /** Sessions that are being loaded or resumed: two requests at once get one replay. */
+  /** What opens and closes a session runs in the order of the requests. */
+  readonly #order = new SessionOrder();
+  /** Sessions that are being loaded or resumed. */
   readonly #activating = new Map<string, RelayedSession>();
   readonly #toolbox: ClientToolbox;
 
@@ -134,7 +137,8 @@ export class RelayHost implements AgentHost {
           isNew: false,
         });
       case "activate":
-        return this.#activate(op, request);
+        // two requests at once get one replay
+        return this.#order.run(op.sessionId, () => this.#activate(op, request), { isShared: true });
       case "list": {
         const { cwd, cursor } = op;
         if (!agent.capabilities.list) return { kind: "page", page: this.#listed(cwd) };
@@ -145,12 +149,13 @@ export class RelayHost implements AgentHost {
         );
         return { kind: "page", page };
       }
-      case "archive": {
-        const archived = await this.#unchanged(op, request);
-        this.#agent.forget(op.sessionId);
-        await this.#forget(op.sessionId);
-        return archived;
-      }
+      case "archive":
+        return this.#order.run(op.sessionId, async () => {
+          const archived = await this.#unchanged(op, request);
+          this.#agent.forget(op.sessionId);
+          await this.#forget(op.sessionId);
+          return archived;
+        });
       case "status":
       case "unarchive":
       case "set_title":
@@ -160,12 +165,16 @@ export class RelayHost implements AgentHost {
       case "disable_provider":
         return this.#unchanged(op, request);
       case "close":
-        return { kind: "none", ...(await this.#close(op.sessionId, meta)) };
-      case "delete": {
-        const result = await run((sent) => agent.deleteSession(op.sessionId, { sent, ...meta }));
-        await this.#forget(op.sessionId);
-        return { kind: "none", ...result };
-      }
+        return this.#order.run(op.sessionId, async () => ({
+          kind: "none",
+          ...(await this.#close(op.sessionId, meta)),
+        }));
+      case "delete":
+        return this.#order.run(op.sessionId, async () => {
+          const result = await run((sent) => agent.deleteSession(op.sessionId, { sent, ...meta }));
+          await this.#forget(op.sessionId);
+          return { kind: "none", ...result };
+        });
       case "set_option": {
         const { live } = this.#known(op.sessionId);
         const result = await live.setConfigOption(op.configId, op.value, meta);
@@ -220,13 +229,12 @@ export class RelayHost implements AgentHost {
     try {
       return await this.#activateAtAgent(op, request);
     } catch (error) {
-      const again =
-        error instanceof RequestError && open !== undefined && this.#sessions.get(op.sessionId) === open
-          ? this.#again(open, op.replay)
-          : undefined;
+      // a refusal for another reason, and one of another working directory, is the agent's to give
+      if (open === undefined || !isHeld(error) || !hasSamePlace(open.activation, op.activation)) throw error;
+      const again = this.#sessions.get(op.sessionId) === open ? this.#again(open, op.replay) : undefined;
       if (again === undefined) throw error;
-      const what = "other directories and servers for a session that is open";
-      if (!isSame(open?.activation, op.activation)) open?.losses.note(op.sessionId, [what]);
+      if (!isSame(open.activation, op.activation))
+        open.losses.note(op.sessionId, ["other directories and servers for a session that is open"]);
       return again;
     }
   }
@@ -348,6 +356,17 @@ function rootsOf({ cwd, additionalDirectories }: Activation): readonly string[] 
 function isSame(one: Activation | undefined, other: Activation): boolean {
   const environment = (given: Activation | undefined) => JSON.stringify({ ...given, _meta: undefined });
   return environment(one) === environment(other);
+}
+
+function hasSamePlace(one: Activation | undefined, other: Activation): boolean {
+  return one !== undefined && normalPath(one.cwd) === normalPath(other.cwd);
+}
+
+/** Whether an agent refuses a session because it is open. */
+function isHeld(error: unknown): boolean {
+  if (!(error instanceof RequestError)) return false;
+  const reason = isObject(error.data) ? error.data["reason"] : undefined;
+  return error.kind === "conflict" || reason === "session_held";
 }
 
 function unsupported(what: string): RequestError {
