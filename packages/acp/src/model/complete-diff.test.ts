@@ -5,14 +5,19 @@ import { test } from "node:test";
 import { inEveryVersion, openSession, quiet } from "../../test/support/peer-probe.ts";
 import { applyEntry, createView } from "../view.ts";
 import { textsFromPatch } from "./apply-patch.ts";
-import { completeDiff } from "./complete-diff.ts";
+import { completeContent } from "./complete-diff.ts";
 import type { Entry } from "./entry.ts";
 import { gitPatch } from "./git-patch.ts";
 import type { ToolCallContent } from "./update.ts";
 
 type Diff = Extract<ToolCallContent, { type: "diff" }>;
 
-const complete = (diff: object) => completeDiff(diff as Partial<Diff>);
+const complete = (diff: object) => {
+  const given = { type: "diff", ...diff } as Diff;
+  const [got] = completeContent([given]);
+  const { type: _, ...rest } = got as Diff;
+  return got === given ? (diff as Partial<Diff>) : (rest as Partial<Diff>);
+};
 
 const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => `${line(at)}\n`).join("");
@@ -95,4 +100,18 @@ test("a large diff costs no more than it is worth", () => {
   const newText = lines(100_000, (at) => String((at * 5) % 4));
   const { patch } = complete({ path: "/a", oldText, newText, changes: [] });
   assert.deepEqual(textsFromPatch(patch?.text ?? "", "/a", oldText), { oldText, newText, isPartial: false });
+});
+
+test("the diffs of one update share what completing them may cost", () => {
+  const texts = { oldText: "x\n".repeat(50_000), newText: "y\n".repeat(50_000) };
+  const diffs = Array.from({ length: 20 }, (_, at) => ({
+    type: "diff" as const,
+    path: `/${at}`,
+    changes: [],
+    ...texts,
+  }));
+  const complete = completeContent(diffs) as readonly Diff[];
+  assert.equal(complete.filter(({ patch }) => patch !== undefined).length, 2);
+  // all say which file they change
+  assert.ok(complete.every(({ changes }) => changes.length === 1));
 });
