@@ -136,12 +136,16 @@ inEveryWay("a message that the turn does not take before its end starts the next
   assert.equal(said(updates), "one. two. ");
 });
 
-test("an agent that takes no messages is not sent any", async () => {
-  const { agent, peer } = await withScriptedAgent(1, {});
+test("an agent that takes no messages while it works is not sent any", async () => {
+  const answered = Promise.withResolvers<object>();
+  const { agent, peer } = await withScriptedAgent(1, { "session/prompt": () => answered.promise });
   const session = await agent.newSession(place);
   assert.equal(agent.capabilities.steer, false);
+  const prompt = session.prompt("work");
   assert.throws(() => session.steer("x"), { name: "TypeError", message: /takes no messages while it works/ });
-  assert.deepEqual(peer.methods(), ["initialize", "session/new"]);
+  answered.resolve({ stopReason: "end_turn" });
+  await prompt;
+  assert.deepEqual(peer.methods(), ["initialize", "session/new", "session/prompt"]);
 });
 
 /** An agent that offers steering as the adapters of Claude and Codex do. */
