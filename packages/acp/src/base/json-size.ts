@@ -43,6 +43,26 @@ export function lastJsonBytes(text: string, max: number): string {
   return text.slice(isHalf ? from + 1 : from);
 }
 
+/** The text in parts that take at most `max` bytes each as a JSON string. No character is cut in two. */
+export function splitJsonBytes(text: string, max: number): readonly string[] {
+  if (!exceedsJsonBytes(text, max)) return [text];
+  const parts: string[] = [];
+  let from = 0;
+  let bytes = 0;
+  for (let at = 0; at < text.length; ) {
+    const units = (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
+    const more = unitBytes(text, at) + (units === 2 ? unitBytes(text, at + 1) : 0);
+    if (bytes + more > max && at > from) {
+      parts.push(text.slice(from, at));
+      from = at;
+      bytes = 0;
+    }
+    bytes += more;
+    at += units;
+  }
+  return [...parts, text.slice(from)];
+}
+
 /** Whether the JSON of a plain value could take more than `max` bytes. A cheap bound: most values are far below. */
 export function mayExceedJsonBytes(value: unknown, max: number): boolean {
   return atMost(value, max) > max;

@@ -41,8 +41,12 @@ const notificationKey = "parley.dev/notification";
 
 /** The update of a notification. The custom data of the notification becomes part of that of the update. */
 export function updateFromWire({ update, _meta }: { update: object; _meta?: unknown }): object {
-  if (_meta != null) Object.assign(update, { _meta: { ...metaOf(update)._meta, [notificationKey]: _meta } });
-  return update;
+  if (_meta == null) return update;
+  const { _meta: own } = metaOf(update);
+  // a peer may have the key already: what it says there stays
+  const before = own?.[notificationKey];
+  const both = isObject(before) && isObject(_meta) ? { ...before, ..._meta } : _meta;
+  return Object.assign(update, { _meta: { ...own, [notificationKey]: both } });
 }
 
 /** The params of the notification that carries the update. */
@@ -51,7 +55,9 @@ export function notificationToWire(
   update: object,
 ): { readonly sessionId: string; readonly update: object } {
   const { _meta: meta } = update as { _meta?: Meta | null };
-  if (meta == null || !Object.hasOwn(meta, notificationKey)) return { sessionId, update };
+  // anything but an object is no custom data: it stays where it is
+  if (meta == null || !Object.hasOwn(meta, notificationKey) || !isObject(meta[notificationKey]))
+    return { sessionId, update };
   const { [notificationKey]: own, ...rest } = meta;
   const { _meta: _, ...bare } = update as { _meta?: unknown };
   const of = Object.keys(rest).length === 0 ? bare : { ...bare, _meta: rest };

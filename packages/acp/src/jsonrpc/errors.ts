@@ -120,11 +120,27 @@ function wrongKind(kind: unknown, message: unknown): string {
 const longestMessage = 1_000;
 
 /**
+ * What a handler threw, fit to be looked at. A revoked proxy, or an Error whose message or name is no text, becomes an
+ * Error of its own: reading it must not cost a request its answer.
+ */
+export function readableThrown(thrown: unknown): unknown {
+  let why: string;
+  try {
+    if (!(thrown instanceof Error)) return thrown;
+    if (typeof thrown.message === "string" && typeof thrown.name === "string") return thrown;
+    why = "its message or its name is not text";
+  } catch {
+    why = "reading it throws";
+  }
+  return new Error("internal error", { cause: `a handler threw a value that cannot be shown: ${why}` });
+}
+
+/**
  * The answer to a request whose handler threw something that is no RequestError. An exposed message is the Error's own,
  * shortened, and without a stack that it may contain.
  */
 export function handlerFailure(thrown: unknown, correlationId: string, exposes: boolean): RequestError {
-  const [said = ""] = exposes && thrown instanceof Error ? String(thrown.message).split(/\n\s*at /) : [];
+  const [said = ""] = exposes && thrown instanceof Error ? thrown.message.split(/\n\s*at /) : [];
   const text = said.trim().toWellFormed();
   const message = text.length > longestMessage ? `${text.slice(0, longestMessage)}…`.toWellFormed() : text;
   return new RequestError("internal_error", message || "internal error", {

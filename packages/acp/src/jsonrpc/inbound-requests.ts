@@ -4,7 +4,7 @@ import type { BatchReply } from "./batch-reply.ts";
 import { isPromiseLike } from "./callbacks.ts";
 import type { ConnectionLimits, ConnectionOptions } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
-import { handlerFailure, RequestError } from "./errors.ts";
+import { handlerFailure, RequestError, readableThrown } from "./errors.ts";
 import { type RequestOwner, RunningRequest } from "./incoming-request.ts";
 import { idToJson, type RequestId } from "./message-id.ts";
 
@@ -207,7 +207,8 @@ export class InboundRequests {
     request.runAfterReply();
   }
 
-  #wireError(request: RunningRequest, thrown: unknown): WireError {
+  #wireError(request: RunningRequest, given: unknown): WireError {
+    const thrown = readableThrown(given);
     if (thrown instanceof RequestError) return wireParts(thrown);
     if (request.isCancellation(thrown)) return { code: errorCodes.cancelled, message: "cancelled" };
     const correlationId = Math.random().toString(36).slice(2, 12);

@@ -5,14 +5,19 @@ import { test } from "node:test";
 import { inEveryVersion, openSession, quiet } from "../../test/support/peer-probe.ts";
 import { applyEntry, createView } from "../view.ts";
 import { textsFromPatch } from "./apply-patch.ts";
-import { completeDiff } from "./complete-diff.ts";
+import { completeContent } from "./complete-diff.ts";
 import type { Entry } from "./entry.ts";
 import { gitPatch } from "./git-patch.ts";
 import type { ToolCallContent } from "./update.ts";
 
 type Diff = Extract<ToolCallContent, { type: "diff" }>;
 
-const complete = (diff: object) => completeDiff(diff as Partial<Diff>);
+const complete = (diff: object) => {
+  const given = { type: "diff", ...diff } as Diff;
+  const [got] = completeContent([given]);
+  const { type: _, ...rest } = got as Diff;
+  return got === given ? (diff as Partial<Diff>) : (rest as Partial<Diff>);
+};
 
 const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => `${line(at)}\n`).join("");
@@ -70,17 +75,14 @@ inEveryVersion("an app and a view read the same diff in every edition (U4)", asy
 inEveryVersion("an agent can send a diff on as a client received it (U4)", async (pair) => {
   const patchOf = (oldText: string, newText: string | undefined) =>
     ({ format: "git_patch", text: gitPatch("/a", oldText, newText) }) as const;
-  const received = [
-    completeDiff({ changes: [{ operation: "modify", path: "/a" }], patch: patchOf("x\n", "y\n") } as const),
-    completeDiff({
-      changes: [{ operation: "delete", path: "/a" }],
-      patch: patchOf("x\n", undefined),
-    } as const),
-  ];
+  const received = completeContent([
+    { type: "diff", changes: [{ operation: "modify", path: "/a" }], patch: patchOf("x\n", "y\n") },
+    { type: "diff", changes: [{ operation: "delete", path: "/a" }], patch: patchOf("x\n", undefined) },
+  ]);
   const { session, updates } = await openSession(pair, {
     async prompt(turn) {
       for (const diff of received) {
-        const content = [{ type: "diff" as const, ...diff }];
+        const content = [diff];
         await turn.update({ sessionUpdate: "tool_call_update", toolCallId: "t", title: "Edit", content });
       }
     },
@@ -124,4 +126,18 @@ test("a large diff costs no more than it is worth", () => {
   const newText = lines(100_000, (at) => String((at * 5) % 4));
   const { patch } = complete({ path: "/a", oldText, newText, changes: [] });
   assert.deepEqual(textsFromPatch(patch?.text ?? "", "/a", oldText), { oldText, newText, isPartial: false });
+});
+
+test("the diffs of one update share what completing them may cost", () => {
+  const texts = { oldText: "x\n".repeat(50_000), newText: "y\n".repeat(50_000) };
+  const diffs = Array.from({ length: 20 }, (_, at) => ({
+    type: "diff" as const,
+    path: `/${at}`,
+    changes: [],
+    ...texts,
+  }));
+  const complete = completeContent(diffs) as readonly Diff[];
+  assert.equal(complete.filter(({ patch }) => patch !== undefined).length, 2);
+  // all say which file they change
+  assert.ok(complete.every(({ changes }) => changes.length === 1));
 });

@@ -7,7 +7,10 @@ import type { DiffChange } from "./content.ts";
 import { gitPatch } from "./git-patch.ts";
 import type { Diff, SessionUpdate, ToolCallContent } from "./update.ts";
 
-/** Diffs with more characters are left as they are: making the other form could cost more than reading them did. */
+/**
+ * Diffs with more characters are left as they are: making the other form could cost more than reading them did. The
+ * diffs of one update share this number.
+ */
 const maxChars = 512 * 1024;
 
 type Part = Partial<Diff>;
@@ -16,23 +19,29 @@ type Part = Partial<Diff>;
  * What a diff does not say and what follows from it. Texts give the changes and the patch. A single change gives the path.
  * A patch gives the texts of a file that it adds or deletes; of a file that it modifies it has only a part.
  */
-export function missingParts(diff: Part): Part {
+function missingParts(diff: Part, most = maxChars): Part {
   const { path, newText, oldText, patch, changes = [] } = diff;
   // an edition may say null for a text that is not there
   if (path !== undefined && newText !== undefined)
-    return fromTexts(path, oldText ?? undefined, newText, diff);
+    return fromTexts(path, oldText ?? undefined, newText, diff, most);
   const [change] = changes;
   if (changes.length !== 1 || typeof change?.path !== "string") return {};
   const named: Part = path === undefined ? { path: change.path } : {};
-  const hasTexts = patch?.format === "git_patch" && oldText === undefined && patch.text.length <= maxChars;
+  const hasTexts = patch?.format === "git_patch" && oldText === undefined && patch.text.length <= most;
   return hasTexts ? { ...named, ...textsOf(patch.text, change.path, change.operation) } : named;
 }
 
-function fromTexts(path: string, oldText: string | undefined, newText: string, given: Part): Part {
+function fromTexts(
+  path: string,
+  oldText: string | undefined,
+  newText: string,
+  given: Part,
+  most: number,
+): Part {
   const operation = oldText === undefined ? "add" : "modify";
   const isKnown = given.changes !== undefined && given.changes.length > 0;
   const changes: Part = isKnown ? {} : { changes: [{ operation, path, fileType: "text" }] };
-  const isLarge = newText.length + (oldText?.length ?? 0) > maxChars;
+  const isLarge = newText.length + (oldText?.length ?? 0) > most;
   if (given.patch !== undefined || isLarge) return changes;
   const text = gitPatch(path, oldText, newText);
   // a file that did not change, or a new one without a text
@@ -48,14 +57,33 @@ function textsOf(patch: string, path: string, operation: DiffChange["operation"]
 }
 
 /** The diff with all that follows from it; itself when there is nothing to add. */
-export function completeDiff<Content extends Part>(diff: Content): Content {
-  const missing = missingParts(diff);
+function completeDiff<Content extends Part>(diff: Content, most = maxChars): Content {
+  const missing = missingParts(diff, most);
   return Object.keys(missing).length === 0 ? diff : { ...diff, ...missing };
+}
+
+/** The content of one update with its diffs completed: an edition or an older store may say the texts or the patch alone. */
+export function completeContent(content: readonly ToolCallContent[]): ToolCallContent[] {
+  let left = maxChars;
+  return content.map((item) => {
+    if (item.type !== "diff") return item;
+    const complete = completeDiff(item, left);
+    const chars = charsOf(item);
+    // one that is too large for the rest is not read
+    if (chars <= left) left -= chars;
+    return complete;
+  });
 }
 
 /** Completes diffs that were just decoded and that nobody else has seen, in place. */
 export function completeDecoded(content: readonly ToolCallContent[] | null | undefined): void {
-  for (const item of content ?? []) if (item.type === "diff") Object.assign(item, missingParts(item));
+  if (content?.some(({ type }) => type === "diff"))
+    for (const [at, complete] of completeContent(content).entries())
+      if (complete !== content[at]) Object.assign(content[at] as object, complete);
+}
+
+function charsOf({ oldText, newText, patch }: Part): number {
+  return (oldText?.length ?? 0) + (newText?.length ?? 0) + (patch?.text?.length ?? 0);
 }
 
 /** The same for the content of an update. */

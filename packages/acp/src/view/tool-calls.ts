@@ -1,6 +1,6 @@
 // Applies tool calls to a view; updates may come in any order, also after the end of a call (C27, C50).
 
-import { completeDiff } from "../model/complete-diff.ts";
+import { completeContent } from "../model/complete-diff.ts";
 import type { DiffChange, ToolCallStatus } from "../model/content.ts";
 import type { Diff, ToolCallContent, ToolCallUpdate } from "../model/update.ts";
 import type { FileOperation, ToolCallItem } from "./session-view.ts";
@@ -56,7 +56,7 @@ export function upsertToolCall(state: ViewState, update: ToolCallUpdate): void {
   item.capabilities = patched(item.capabilities, update.capabilities);
   applyStatus(state, item, update);
   if (update.content !== undefined) {
-    item.content = (update.content ?? []).map(completed);
+    item.content = completeContent(update.content ?? []);
     for (const content of item.content) noteContent(state, item, content);
   }
   if (update.locations !== undefined) item.locations = [...(update.locations ?? [])];
@@ -68,15 +68,10 @@ export function upsertToolCall(state: ViewState, update: ToolCallUpdate): void {
 
 export function appendToToolCall(state: ViewState, toolCallId: string, content: ToolCallContent): void {
   const item = toolCall(state, toolCallId);
-  const shown = completed(content);
+  const [shown = content] = completeContent([content]);
   item.content.push(shown);
   noteContent(state, item, shown);
   touch(state, item);
-}
-
-/** Entries of an agent, and those that older versions stored, may have diffs with the texts or the patch alone. */
-function completed(content: ToolCallContent): ToolCallContent {
-  return content.type === "diff" ? completeDiff(content) : content;
 }
 
 function noteContent(state: ViewState, item: Call, content: ToolCallContent): void {

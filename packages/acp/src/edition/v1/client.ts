@@ -250,8 +250,9 @@ class V1ClientSession implements ClientSessionEdition {
 
   #end(prompt: number, outcome: PromptResult, out: ClientSessionSink): void {
     const joined = this.#takeJoined(prompt);
+    // a message for running work that fails does not take back the cancel of that work
+    if (this.#open === prompt) this.#cancelled = false;
     this.#rest(prompt, outcome, out);
-    this.#cancelled = false;
     out.outcome(prompt, outcome);
     for (const each of joined) out.outcome(each, { ...outcome, joined: true });
   }
@@ -263,10 +264,10 @@ class V1ClientSession implements ClientSessionEdition {
 
   /** Reports once that the work on the prompt has ended. */
   #rest(prompt: number, outcome: PromptResult, out: ClientSessionSink): void {
+    if (this.#open !== prompt) return;
     // text after a turn that failed is another message
     if (outcome.stopReason === "end_turn") this.#decoder.endTurn();
     else this.#decoder.endRun();
-    if (this.#open !== prompt) return;
     this.#open = undefined;
     const { stopReason, usage, _meta: meta, error } = outcome;
     out.update({

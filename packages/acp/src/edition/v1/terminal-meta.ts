@@ -3,6 +3,7 @@
 import { toBase64 } from "../../base/base64.ts";
 import { isObject, optional } from "../../base/objects.ts";
 import type { SessionUpdate } from "../../model/update.ts";
+import { isAbsolutePath } from "../../validation/failure.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 
 type Event = Readonly<Record<string, unknown>>;
@@ -23,7 +24,7 @@ export class TerminalMeta {
     const updates = [
       ...this.#event(tool, meta["terminal_info"], ({ command, cwd }) => ({
         sessionUpdate: "terminal_update" as const,
-        ...optional({ command: textOf(command), cwd: textOf(cwd) }),
+        ...optional({ command: textOf(command), cwd: pathOf(cwd) }),
       })),
       // text to append, under either key
       ...this.#event(tool, meta["terminal_output_delta"] ?? meta["terminal_output"], ({ data }) =>
@@ -34,7 +35,7 @@ export class TerminalMeta {
       ...this.#event(tool, meta["terminal_exit"], ({ exit_code: exitCode, signal }) => ({
         sessionUpdate: "terminal_update" as const,
         exitStatus: optional({
-          exitCode: typeof exitCode === "number" ? exitCode : undefined,
+          exitCode: Number.isInteger(exitCode) ? exitCode : undefined,
           signal: textOf(signal),
         }),
       })),
@@ -72,6 +73,11 @@ export class TerminalMeta {
     this.#shown.add(terminalId);
     if (!this.#ofCall.has(toolCallId)) this.#ofCall.set(toolCallId, terminalId);
   }
+}
+
+function pathOf(value: unknown): string | undefined {
+  const path = textOf(value);
+  return path !== undefined && isAbsolutePath(path) ? path : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -9,6 +9,7 @@ import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
+import { SessionOrder } from "../base/session-order.ts";
 import type { AccountOp } from "./account.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
 import { HandledOp } from "./handled-request.ts";
@@ -36,7 +37,7 @@ export class AgentSessions {
   readonly #stored: StoredSessions;
   readonly #live = new Map<string, ServedSession>();
   /** Sessions that are being activated or ended: the next request for one waits. */
-  readonly #busy = new Map<string, Promise<unknown>>();
+  readonly #order = new SessionOrder();
   /**
    * The replays that are being sent, and whether they succeed. A second load of a session waits for the first and gets
    * no second copy, since chunks append and the client would show everything twice.
@@ -86,11 +87,11 @@ export class AgentSessions {
         return handled.value({ title: await this.#setTitle(op, handled) });
       case "close":
         this.#replays.delete(op.sessionId);
-        await this.#alone(op.sessionId, () => this.#close(op.sessionId, handled));
+        await this.#order.run(op.sessionId, () => this.#close(op.sessionId, handled));
         return handled.none;
       case "delete":
         this.#replays.delete(op.sessionId);
-        await this.#alone(op.sessionId, async () => {
+        await this.#order.run(op.sessionId, async () => {
           await this.#definition.session?.delete?.(op.sessionId, handled);
           await this.#close(op.sessionId);
           await this.#store.delete(op.sessionId);
@@ -109,24 +110,8 @@ export class AgentSessions {
     this.#isEnding = true;
     // turns end at once: nobody reads their answers
     for (const session of this.#live.values()) session.cancel();
-    await withTimeout(openGraceMs, Promise.allSettled([...this.#busy.values(), ...this.#opening]));
+    await withTimeout(openGraceMs, Promise.allSettled([this.#order.ended, ...this.#opening]));
     await Promise.all([...this.#live.keys()].map((sessionId) => this.#close(sessionId)));
-  }
-
-  /** Runs work on one session after the work before it, whether that failed or not. */
-  async #alone<Result>(sessionId: string, work: () => Promise<Result>): Promise<Result> {
-    const before = this.#busy.get(sessionId);
-    const result = before === undefined ? work() : before.then(work);
-    const settled = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#busy.set(sessionId, settled);
-    try {
-      return await result;
-    } finally {
-      if (this.#busy.get(sessionId) === settled) this.#busy.delete(sessionId);
-    }
   }
 
   /** A replay is being sent until the request for it is answered. */
@@ -151,7 +136,7 @@ export class AgentSessions {
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
     const earlier = replay ? this.#replays.get(sessionId) : undefined;
-    const reopened = this.#alone(sessionId, async () => {
+    const reopened = this.#order.run(sessionId, async () => {
       const isSent = (await earlier) === true;
       const opening = this.#activate({ sessionId, activation, replay: replay && !isSent }, request);
       return this.#setup(await this.#alive(opening), request);
@@ -326,7 +311,7 @@ export class AgentSessions {
   /** Closes the session first. */
   #archive(sessionId: string, handled: HandledOp): Promise<void> {
     this.#replays.delete(sessionId);
-    return this.#alone(sessionId, async () => {
+    return this.#order.run(sessionId, async () => {
       await this.#stored.known(sessionId);
       await this.#close(sessionId);
       await this.#stored.archive(sessionId, handled);

@@ -74,7 +74,7 @@ export class AgentWire implements SessionSender {
   readonly #connection: Connection;
   readonly #options: AgentWireOptions;
   readonly #host: AgentHost;
-  readonly #maxSentBytes: number;
+  readonly maxSentBytes: number;
   /** While the version or the rules are being loaded, messages are held. */
   #state: "ready" | "initializing" | "loading_rules" = "ready";
   #held = new HeldInput();
@@ -87,7 +87,7 @@ export class AgentWire implements SessionSender {
     this.#options = options;
     this.#host = host;
     this.log = guardedLog(options.log);
-    this.#maxSentBytes = limitsFrom(defaultConnectionLimits, options.limits).maxSentBytes;
+    this.maxSentBytes = limitsFrom(defaultConnectionLimits, options.limits).maxSentBytes;
     this.#connection = new Connection(transport, {
       ...options,
       scopeOf: sessionOf,
@@ -134,7 +134,7 @@ export class AgentWire implements SessionSender {
 
   checkUpdate(sessionId: string, update: object): object {
     const params = this.#validUpdate(sessionId, update);
-    checkParamsSize("session/update", params, this.#maxSentBytes);
+    checkParamsSize("session/update", params, this.maxSentBytes);
     return params;
   }
 
@@ -144,7 +144,7 @@ export class AgentWire implements SessionSender {
   }
 
   checkSize(text: string): void {
-    checkSentSize({ method: "session/update" }, text, this.#maxSentBytes);
+    checkSentSize({ method: "session/update" }, text, this.maxSentBytes);
   }
 
   sendEncoded(sessionId: string, update: object, text: string): Promise<void> | undefined {

@@ -1,7 +1,7 @@
 // Tells a client which of the agent's logins it can use, when the agent needs one.
 
 import { isObject } from "../../base/objects.ts";
-import { RequestError } from "../../jsonrpc/errors.ts";
+import { RequestError, readableThrown } from "../../jsonrpc/errors.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { authMethodsFor } from "./introduction.ts";
 import type { SessionSender } from "./session/session-sender.ts";
@@ -26,7 +26,8 @@ export function loginNeeded(
 }
 
 /** The error that a handler threw. One that says no more than that a login is needed gets the logins. */
-export function withLogins(error: unknown, definition: AgentDefinition, client: Client): unknown {
+export function withLogins(thrown: unknown, definition: AgentDefinition, client: Client): unknown {
+  const error = readableThrown(thrown);
   if (!(error instanceof RequestError) || error.kind !== "auth_required") return error;
   const reason = isObject(error.data) ? error.data["reason"] : undefined;
   return reason === undefined || reason === "auth_required" ? loginNeeded(definition, client, error) : error;

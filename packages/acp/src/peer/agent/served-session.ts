@@ -32,7 +32,14 @@ import type { SessionSender } from "./session/session-sender.ts";
 import { SessionUpdates, sentAtOnce } from "./session/session-updates.ts";
 import { Questions } from "./turn/questions.ts";
 import type { ReceivedPrompt } from "./turn/received-prompt.ts";
-import { abandonTurn, newTurn, type QueuedTurn, runTurn } from "./turn/run-turn.ts";
+import {
+  abandonTurn,
+  newTurn,
+  type QueuedTurn,
+  runTurn,
+  stillWorking,
+  turnInProgress,
+} from "./turn/run-turn.ts";
 import { checkTool, RunningToolCall, type ToolHost } from "./turn/running-tool-call.ts";
 import type { RunningTurn } from "./turn/running-turn.ts";
 import { ShownTerminal } from "./turn/shown-terminal.ts";
@@ -226,7 +233,7 @@ export class ServedSession implements AgentSession {
   runTurn(run: (turn: Turn) => Promise<PromptEnd> | PromptEnd): Promise<PromptResult> {
     return new Promise((resolve) => {
       const withdrawn = () => resolve({ stopReason: "cancelled" });
-      if (this.updates.isClosed) return withdrawn();
+      if (this.updates.isClosed || this.#turn?.isAbandoned) return withdrawn();
       const inserted = () => undefined;
       const messageId = newId();
       this.#queue.add({
@@ -263,26 +270,17 @@ export class ServedSession implements AgentSession {
   /** Queues a prompt, gives it to the turn that runs, or refuses it: as the definition says. */
   prompt(prompt: ReceivedPrompt): void {
     const { concurrentPrompts } = this.#definition;
-    // a session has one handler at a time, and this one may never end
-    if (this.#turn?.isAbandoned) {
-      const message =
-        "the agent still works on a prompt that was cancelled: close the session and load it again";
-      const data = { reason: "turn_in_progress" };
-      return prompt.refused(new RequestError("turn_in_progress", message, { data }));
-    }
+    if (this.#turn?.isAbandoned) return prompt.refused(stillWorking());
     if (concurrentPrompts === "inbox" && this.#turn?.inbox.deliver(prompt)) return;
     const isBusy = this.#turn?.hasReportedEnd === false || this.#queue.waiting.length > 0;
-    if (isBusy && concurrentPrompts === "reject") {
-      const data = { reason: "turn_in_progress" };
-      return prompt.refused(
-        new RequestError("turn_in_progress", "a turn is running: wait for its end or cancel it", { data }),
-      );
-    }
+    if (isBusy && concurrentPrompts === "reject")
+      return prompt.refused(turnInProgress("a turn is running: wait for its end or cancel it"));
     this.#queue.add(prompt);
   }
 
   /** Gives a message to the turn that runs. Without one it is returned to its sender, or becomes a turn. */
   steer(prompt: ReceivedPrompt): void {
+    if (this.#turn?.isAbandoned) return prompt.refused(stillWorking());
     if (this.#turn?.inbox.deliver(prompt)) return;
     if (prompt.left === undefined) this.#queue.add(prompt);
     else prompt.left();
@@ -324,6 +322,8 @@ export class ServedSession implements AgentSession {
       `a prompt handler goes on after ${since}: pass turn.signal to everything that the handler waits for`,
     );
     const ending = abandonTurn(turn, current).then(() => true);
+    // what came meanwhile would wait for the handler
+    for (const prompt of this.#queue.withdrawAll()) prompt.refused(stillWorking());
     // the store hangs: the request is answered without it
     if ((await withTimeout(closeGraceMs, ending)) === undefined) current.withdrawn();
   }

@@ -37,6 +37,7 @@ async function recordingSender(version: ProtocolVersion) {
     log: () => undefined,
     rules: undefined,
     checkUpdate: (sessionId, update) => ({ sessionId, update }),
+    maxSentBytes: 1_000_000,
     checkSize: () => undefined,
     sendEncoded(_sessionId, _update, text) {
       const { update } = JSON.parse(text).params as SentParams;

@@ -13,7 +13,15 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { agent, type Files, type RequestError, type Terminals } from "../../index.ts";
+import {
+  agent,
+  type Files,
+  type RequestError,
+  type SessionUpdate,
+  type Terminals,
+  type Turn,
+  textOf,
+} from "../../index.ts";
 import { memoryStore } from "../../store.ts";
 import { memoryPair } from "../../transport.ts";
 
@@ -285,6 +293,63 @@ inEveryVersion("an answer that is too large for one message becomes an error", a
   await connected.close();
 });
 
+/** The texts of a history, and how large its largest update is. */
+function shownAgain() {
+  const shown = { text: "", largest: 0 };
+  const onUpdate = (update: SessionUpdate): void => {
+    shown.largest = Math.max(shown.largest, JSON.stringify(update).length);
+    if (update.sessionUpdate === "agent_message") shown.text = textOf(update.content ?? []);
+    if (update.sessionUpdate === "agent_message_chunk") shown.text += textOf([update.content]);
+  };
+  return { shown, onUpdate };
+}
+
+inEveryVersion("a long message is replayed whole, in as many messages as it takes", async (pair) => {
+  const pieces = ["begin ", ...Array.from({ length: 40 }, () => "\x01\u{1f600}".repeat(2_500)), " end"];
+  const { session, agent: connected } = await openSession(
+    pair,
+    {
+      session: { store: memoryStore() },
+      async prompt(turn) {
+        for (const piece of pieces) await turn.say(piece);
+      },
+      ...small,
+    },
+    {},
+  );
+  await session.prompt("go").result;
+  await session.close();
+  const { shown, onUpdate } = shownAgain();
+  await connected.loadSession(session.sessionId, { ...place, onUpdate });
+  assert.ok(shown.text === pieces.join(""), `${shown.text.length} characters came`);
+  assert.ok(shown.largest < 100_000, `${shown.largest} in one update`);
+  await connected.close();
+});
+
+inEveryVersion("a stored message that is damaged does not cost the others", async (pair) => {
+  const store = memoryStore();
+  const { session, agent: connected } = await openSession(
+    pair,
+    { session: { store: { ...store, pages } }, prompt: (turn) => turn.say("hello") },
+    {},
+  );
+  async function* pages(...of: Parameters<NonNullable<typeof store.pages>>) {
+    for await (const entry of store.entries(...of)) {
+      const damaged = { sessionUpdate: "agent_message", messageId: "m", content: {} };
+      yield [
+        { ...entry, kind: "update", tag: "agent_message", text: JSON.stringify(damaged) } as const,
+        entry,
+      ];
+    }
+  }
+  await session.prompt("go").result;
+  await session.close();
+  const { shown, onUpdate } = shownAgain();
+  await connected.loadSession(session.sessionId, { ...place, onUpdate });
+  assert.equal(shown.text, "hello");
+  await connected.close();
+});
+
 test("a prompt that could not be shown again in one message is refused", deadline, async () => {
   const { call: ask } = withScriptedClient({ prompt, ...small });
   await ask("initialize", initialize(2));
@@ -295,3 +360,98 @@ test("a prompt that could not be shown again in one message is refused", deadlin
   });
   await ask("session/prompt", { sessionId, prompt: [{ type: "text", text: "hi" }] });
 });
+
+// ---- a handler that hangs, or throws what cannot be read
+
+const hi = { prompt: [{ type: "text", text: "hi" }] };
+/** The answer to a request: its error, or "result". */
+const outcome = (asking: Promise<unknown>) =>
+  asking.then(
+    () => "result",
+    ({ kind }: RequestError) => kind,
+  );
+
+for (const version of versions) {
+  for (const concurrentPrompts of ["queue", "inbox"] as const) {
+    test(
+      `prompts and steering behind a handler that ignores its cancel are answered (version ${version}, ${concurrentPrompts})`,
+      deadline,
+      async (t) => {
+        t.mock.timers.enable({ apis: ["setTimeout"] });
+        const began = Promise.withResolvers<Turn>();
+        const { call: ask, peer } = withScriptedClient({
+          concurrentPrompts,
+          connection: { cancelGraceMs: 1_000 },
+          prompt(turn) {
+            began.resolve(turn);
+            return new Promise(() => undefined);
+          },
+        });
+        await ask("initialize", initialize(version));
+        const { sessionId } = (await ask("session/new", { ...place, mcpServers: [] })) as {
+          sessionId: string;
+        };
+        const stuck = outcome(ask("session/prompt", { sessionId, ...hi }));
+        const { session } = await began.promise;
+        void peer.connection.notify("session/cancel", { sessionId });
+        const methods = ["session/prompt", ...(concurrentPrompts === "inbox" ? ["_session/steering"] : [])];
+        const asked = () => Promise.all(methods.map((method) => outcome(ask(method, { sessionId, ...hi }))));
+        const meanwhile = asked();
+        await ask("session/list", {});
+        const work = session.runTurn(() => assert.fail("it ran"));
+        t.mock.timers.tick(1_000);
+        assert.equal(await stuck, "result");
+        const refused = methods.map(() => "turn_in_progress");
+        assert.deepEqual(await meanwhile, refused);
+        assert.equal((await work).stopReason, "cancelled");
+        assert.deepEqual(await asked(), refused);
+        const later = await session.runTurn(() => assert.fail("it ran"));
+        assert.equal(later.stopReason, "cancelled");
+      },
+    );
+  }
+
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  const unreadable: Readonly<Record<string, unknown>> = {
+    "an Error whose message throws": Object.defineProperty(new Error("x"), "message", {
+      get: () => assert.fail("the message was read"),
+    }),
+    "an Error whose message is an object": Object.assign(new Error("x"), { message: Object.create(null) }),
+    "a revoked proxy": revoked.proxy,
+  };
+  for (const [what, thrown] of Object.entries(unreadable)) {
+    test(
+      `a handler that throws ${what} answers with an internal error (version ${version})`,
+      deadline,
+      async () => {
+        const ended = Promise.withResolvers<{ message: string } | undefined>();
+        let opens = 0;
+        const fail = () => Promise.reject(thrown);
+        const { call: ask } = withScriptedClient(
+          {
+            prompt: (turn) => turn.tool({ title: "T" }, fail),
+            session: { open: () => (opens++ === 0 ? fail() : undefined) },
+            extensions: { requests: { "_acme/fail": fail } },
+          },
+          {
+            "session/update": (params) => {
+              const { update } = params as { update: { stopReason?: string; error?: { message: string } } };
+              if (update.stopReason !== undefined) ended.resolve(update.error);
+            },
+          },
+        );
+        const isInternal = { name: "RequestError", kind: "internal_error", message: "internal error" };
+        await ask("initialize", initialize(version));
+        const open = { ...place, mcpServers: [] };
+        await assert.rejects(ask("session/new", open), isInternal);
+        await assert.rejects(ask("_acme/fail", {}), isInternal);
+        const { sessionId } = (await ask("session/new", open)) as { sessionId: string };
+        const prompted = ask("session/prompt", { sessionId, ...hi });
+        if (version === 1) return assert.rejects(prompted, isInternal);
+        await prompted;
+        assert.equal((await ended.promise)?.message, "internal error");
+      },
+    );
+  }
+}

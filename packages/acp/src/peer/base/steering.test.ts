@@ -17,7 +17,7 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type SessionUpdate, textOf } from "../../index.ts";
+import { RequestError, type SessionUpdate, textOf } from "../../index.ts";
 
 /** An agent that works until it is steered, and says what it was told. */
 function steerable() {
@@ -246,3 +246,34 @@ test("an agent whose prompts wait for their turn offers no steering, and an app 
   await own.call("initialize", initialize(1));
   assert.deepEqual(await own.call("_session/steering", {}), { own: true });
 });
+
+for (const end of ["a result", "an error"]) {
+  test(`steering that fails does not take back the cancel of the work, which ends with ${end} (version 1)`, async () => {
+    const steered = Promise.withResolvers<void>();
+    const answers = [Promise.withResolvers<object>(), Promise.withResolvers<object>()] as const;
+    const { agent: connection } = await withScriptedAgent(1, {
+      initialize: () => ({ ...initialized(1), _meta: { steering: { supported: true } } }),
+      "session/prompt": () => answers[0].promise,
+      "_session/steering"() {
+        steered.resolve();
+        return answers[1].promise;
+      },
+    });
+    const session = await connection.newSession(place);
+    const states: unknown[] = [];
+    session.onUpdate((update) => {
+      if (update.sessionUpdate === "state_update" && update.state === "idle") states.push(update.stopReason);
+    });
+    const prompt = session.prompt("work");
+    const message = session.steer("more");
+    await steered.promise;
+    session.cancel();
+    answers[1].reject(new RequestError("internal_error", "the turn was cancelled"));
+    assert.equal((await message.result).stopReason, "cancelled");
+    if (end === "a result") answers[0].resolve({ stopReason: "end_turn" });
+    else answers[0].reject(new RequestError("internal_error", "aborted"));
+    assert.equal((await prompt.result).stopReason, "cancelled");
+    assert.deepEqual(states, ["cancelled"]);
+    await connection.close();
+  });
+}

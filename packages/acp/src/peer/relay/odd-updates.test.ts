@@ -262,3 +262,64 @@ test(
     });
   },
 );
+
+test(
+  "custom data under a key of ours that is no object stays where it is, and costs nothing",
+  deadline,
+  async () => {
+    const chunk = {
+      sessionUpdate: "agent_message_chunk",
+      messageId: "m",
+      content: { type: "text", text: "A" },
+    };
+    const odd = [5, [1], null, "x"].map((value) => ({
+      ...chunk,
+      _meta: { "parley.dev/notification": value },
+    }));
+    const { updates } = await turnOfVersion2(odd);
+    assert.deepEqual(
+      updates.map(({ _meta }) => _meta),
+      odd.map(({ _meta }) => _meta),
+    );
+  },
+);
+
+test("custom data of a notification is added to what its update has under our key", deadline, async () => {
+  const { client, relayed } = between((message, peer) => {
+    if (message.method === "initialize") peer.answer(message, welcome(1));
+    if (message.method !== "session/new") return;
+    peer.answer(message, { sessionId: "s" });
+    const content = { type: "text", text: "A" };
+    const _meta = { "parley.dev/notification": { a: 1 } };
+    const update = { sessionUpdate: "agent_message_chunk", content, _meta };
+    const params = { sessionId: "s", update, _meta: { b: 2 } };
+    peer.send({ jsonrpc: "2.0", method: "session/update", params });
+  });
+  await client.ask(1, "initialize", introduction(2));
+  await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+  const { params } = await client.until(({ method }) => method === "session/update");
+  assert.deepEqual((params as Message)._meta, { a: 1, b: 2 });
+  await relayed.close();
+});
+
+test("a field of a terminal that is wrong is left out, and the rest of it arrives", deadline, async () => {
+  const { client, relayed } = between((message, peer) => {
+    if (message.method === "initialize") peer.answer(message, welcome(1));
+    if (message.method !== "session/new") return;
+    peer.answer(message, { sessionId: "s" });
+    const _meta = {
+      terminal_info: { terminal_id: "t", cwd: "rel/path", command: "ls" },
+      terminal_exit: { terminal_id: "t", exit_code: 1.5, signal: "SIGTERM" },
+    };
+    const update = { sessionUpdate: "tool_call", toolCallId: "1", title: "Run", _meta };
+    peer.send({ jsonrpc: "2.0", method: "session/update", params: { sessionId: "s", update } });
+  });
+  await client.ask(1, "initialize", introduction(2));
+  await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+  const of = ({ params }: Message) => (params as { update?: Message } | undefined)?.update ?? {};
+  const exited = await client.until((message) => of(message).exitStatus !== undefined);
+  assert.deepEqual(of(exited).exitStatus, { signal: "SIGTERM" });
+  const begun = of(client.got.find((message) => of(message).command !== undefined) ?? exited);
+  assert.deepEqual([begun.command, begun.cwd], ["ls", undefined]);
+  await relayed.close();
+});

@@ -1,7 +1,7 @@
 // Answers a client with the sessions of an agent of another version.
 
 import { normalPath } from "../../base/normal-path.ts";
-import { optional } from "../../base/objects.ts";
+import { isObject, optional } from "../../base/objects.ts";
 import type {
   Activation,
   AgentIntroduction,
@@ -20,11 +20,13 @@ import type { SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { ArchiveFilter, SessionStatus } from "../../model/agent-status.ts";
 import type { Meta, SessionConfigOption } from "../../model/content.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
+import { SessionOrder } from "../base/session-order.ts";
 import type { SessionOptions } from "../client/client-connection.ts";
 import type { LiveClientConnection } from "../client/live-client-connection.ts";
 import type { ClientSession } from "../client/session/client-session.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
+import type { RequestOrigins } from "./request-origins.ts";
 import { type UnchangedOp, unchangedCall } from "./unchanged-calls.ts";
 
 export class RelayHost implements AgentHost {
@@ -32,7 +34,9 @@ export class RelayHost implements AgentHost {
   readonly #origins: RequestOrigins;
   readonly #agent: LiveClientConnection;
   readonly #sessions = new Map<string, RelayedSession>();
-  /** Sessions that are being loaded or resumed: two requests at once get one replay. */
+  /** What opens and closes a session runs in the order of the requests. */
+  readonly #order = new SessionOrder();
+  /** Sessions that are being loaded or resumed. */
   readonly #activating = new Map<string, RelayedSession>();
   readonly #toolbox: ClientToolbox;
   readonly #reported = new Set<string>();
@@ -138,7 +142,8 @@ export class RelayHost implements AgentHost {
           isNew: false,
         });
       case "activate":
-        return this.#activate(op, request);
+        // two requests at once get one replay
+        return this.#order.run(op.sessionId, () => this.#activate(op, request), { isShared: true });
       case "list": {
         const { cwd, cursor } = op;
         if (!agent.capabilities.list) return { kind: "page", page: this.#listed(cwd) };
@@ -149,19 +154,14 @@ export class RelayHost implements AgentHost {
         );
         return { kind: "page", page };
       }
-      case "archive": {
-        const archived = await this.#unchanged(op, request);
-        this.#agent.forget(op.sessionId);
-        await this.#forget(op.sessionId);
-        return archived;
-      }
-      case "status": {
-        const status = await this.#unchanged(op, request);
-        const { version } = this.#relay.wire;
-        if (version === 1 && status.kind === "status" && status.status.state != null)
-          this.introductionLost("the state in the status of a session");
-        return status;
-      }
+      case "archive":
+        return this.#order.run(op.sessionId, async () => {
+          const archived = await this.#unchanged(op, request);
+          this.#agent.forget(op.sessionId);
+          await this.#forget(op.sessionId);
+          return archived;
+        });
+      case "status":
       case "unarchive":
       case "set_title":
       case "auth_status":
@@ -170,12 +170,16 @@ export class RelayHost implements AgentHost {
       case "disable_provider":
         return this.#unchanged(op, request);
       case "close":
-        return { kind: "none", ...(await this.#close(op.sessionId, meta)) };
-      case "delete": {
-        const result = await run((sent) => agent.deleteSession(op.sessionId, { sent, ...meta }));
-        await this.#forget(op.sessionId);
-        return { kind: "none", ...result };
-      }
+        return this.#order.run(op.sessionId, async () => ({
+          kind: "none",
+          ...(await this.#close(op.sessionId, meta)),
+        }));
+      case "delete":
+        return this.#order.run(op.sessionId, async () => {
+          const result = await run((sent) => agent.deleteSession(op.sessionId, { sent, ...meta }));
+          await this.#forget(op.sessionId);
+          return { kind: "none", ...result };
+        });
       case "set_option": {
         const { live } = this.#known(op.sessionId);
         const result = await live.setConfigOption(op.configId, op.value, meta);
@@ -199,8 +203,11 @@ export class RelayHost implements AgentHost {
     const { method, params, needs } = unchangedCall(op);
     if (this.#agent.capabilities[needs] !== true) throw RequestError.methodNotFound(method);
     const value = await this.#origins.run(request.id, (sent) => this.#agent.call(method, params, { sent }));
-    // as: validated by the method's row
-    return op.op === "status" ? { kind: "status", status: value as SessionStatus } : { kind: "value", value };
+    if (op.op !== "status") return { kind: "value", value };
+    const status = value as SessionStatus; // as: validated by the method's row
+    if (this.#relay.wire.version === 1 && status.state != null)
+      this.introductionLost("the state in the status of a session");
+    return { kind: "status", status };
   }
 
   /** Updates of a new session wait until the client has its answer. */
@@ -230,13 +237,12 @@ export class RelayHost implements AgentHost {
     try {
       return await this.#activateAtAgent(op, request);
     } catch (error) {
-      const again =
-        error instanceof RequestError && open !== undefined && this.#sessions.get(op.sessionId) === open
-          ? this.#again(open, op.replay)
-          : undefined;
+      // a refusal for another reason, and one of another working directory, is the agent's to give
+      if (open === undefined || !isHeld(error) || !hasSamePlace(open.activation, op.activation)) throw error;
+      const again = this.#sessions.get(op.sessionId) === open ? this.#again(open, op.replay) : undefined;
       if (again === undefined) throw error;
-      const what = "other directories and servers for a session that is open";
-      if (!isSame(open?.activation, op.activation)) open?.losses.note(op.sessionId, [what]);
+      if (!isSame(open.activation, op.activation))
+        open.losses.note(op.sessionId, ["other directories and servers for a session that is open"]);
       return again;
     }
   }
@@ -360,32 +366,17 @@ function isSame(one: Activation | undefined, other: Activation): boolean {
   return environment(one) === environment(other);
 }
 
-function unsupported(what: string): RequestError {
-  return new RequestError("invalid_params", `this agent cannot ${what}`, { data: { reason: "unsupported" } });
+function hasSamePlace(one: Activation | undefined, other: Activation): boolean {
+  return one !== undefined && normalPath(one.cwd) === normalPath(other.cwd);
 }
 
-/** Maps the ids of our requests to those of the client that they are sent for: the agent may ask about one without a session. */
-export class RequestOrigins {
-  readonly #origins = new Map<unknown, RequestId>();
+/** Whether an agent refuses a session because it is open. */
+function isHeld(error: unknown): boolean {
+  if (!(error instanceof RequestError)) return false;
+  const reason = isObject(error.data) ? error.data["reason"] : undefined;
+  return error.kind === "conflict" || reason === "session_held";
+}
 
-  /** Runs work for a request of the client. `work` reports the ids of the requests that it sends. */
-  async run<Result>(
-    origin: RequestId,
-    work: (sent: (id: number) => void) => Promise<Result>,
-  ): Promise<Result> {
-    const ids: number[] = [];
-    try {
-      return await work((id) => {
-        ids.push(id);
-        this.#origins.set(id, origin);
-      });
-    } finally {
-      for (const id of ids) this.#origins.delete(id);
-    }
-  }
-
-  /** The request of the client behind one of ours that is still open. */
-  find(id: unknown): RequestId | undefined {
-    return this.#origins.get(id);
-  }
+function unsupported(what: string): RequestError {
+  return new RequestError("invalid_params", `this agent cannot ${what}`, { data: { reason: "unsupported" } });
 }

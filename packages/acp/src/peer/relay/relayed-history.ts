@@ -41,8 +41,8 @@ export class RelayedHistory {
   }
 
   /** Everything that was said, as whole messages; undefined where it is not all known. */
-  get updates(): readonly SessionUpdate[] | undefined {
-    return this.#updates && replayedUpdates(this.#updates);
+  updates(maxSentBytes: number): readonly SessionUpdate[] | undefined {
+    return this.#updates && replayedUpdates(this.#updates, maxSentBytes);
   }
 }
 

@@ -107,7 +107,7 @@ export class RelayedSession {
 
   /** Says again what the session has said, if all of it is known here. False where it is not. */
   replay(): boolean {
-    const { updates } = this.history;
+    const updates = this.history.updates(this.#relay.wire.maxSentBytes);
     if (updates === undefined) return false;
     this.#beginAnew(this.#sessionId);
     for (const update of updates) this.#forward(update);

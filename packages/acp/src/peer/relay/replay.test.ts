@@ -184,7 +184,7 @@ test(
 );
 
 test(
-  "a session with another environment is asked of the agent; if it refuses, the relay answers and says so",
+  "a session with other servers is asked of the agent; if it refuses one that is open, the relay answers and says so",
   deadline,
   async () => {
     const lost: unknown[] = [];
@@ -196,7 +196,7 @@ test(
         peer.send({
           jsonrpc: "2.0",
           id: message.id,
-          error: { code: -32602, message: "it is loaded already" },
+          error: { code: -32066, message: "it is loaded already", data: { reason: "session_held" } },
         });
       },
       {
@@ -252,3 +252,82 @@ test(
     assert.deepEqual(details?.counts, { [what]: 3 });
   },
 );
+
+test(
+  "a long message that the relay says again is whole, in as many messages as it takes",
+  deadline,
+  async () => {
+    const pieces = ["begin ", "and ", ...Array.from({ length: 15 }, () => "\x01".repeat(500_000)), " end"];
+    const long = pieces.map((words) => ({
+      sessionUpdate: "agent_message_chunk",
+      messageId: "m",
+      content: text(words),
+    }));
+    const { client, relayed, loads } = await withHistory(long);
+    await client.ask(2, "session/resume", fromStart);
+    client.got.length = 0;
+    await client.ask(3, "session/resume", fromStart);
+    assert.equal(loads.length, 1);
+    const [whole, ...rest] = updatesOf(client).filter(({ messageId }) => messageId === "m");
+    assert.equal(whole?.sessionUpdate, "agent_message");
+    const words = [whole?.content as Message[], ...rest.map(({ content }) => content as Message)].flat();
+    assert.ok(words.map(({ text: said }) => said).join("") === pieces.join(""));
+    assert.ok(rest.length > 30);
+    await relayed.close();
+  },
+);
+
+test(
+  "what an agent refuses for another reason than that the session is open stays refused",
+  deadline,
+  async () => {
+    let error = {};
+    const { client, relayed } = between((message, peer) => {
+      if (message.method === "initialize") peer.answer(message, welcome(1));
+      if (message.method === "session/new") peer.answer(message, { sessionId: "old" });
+      if (message.method === "session/load") peer.send({ jsonrpc: "2.0", id: message.id, error });
+    });
+    await client.ask(1, "initialize", introduction(2));
+    await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
+    const server = { type: "stdio", name: "s", command: "/bin/s" };
+    const others = { ...place, mcpServers: [server] };
+    const elsewhere = { ...place, cwd: "/elsewhere" };
+    const cases = [
+      [others, -32602],
+      [others, -32000],
+      [others, -32002],
+      [others, -32603],
+      [elsewhere, -32602],
+      [elsewhere, -32066],
+    ] as const;
+    let id = 3;
+    for (const [params, code] of cases) {
+      error = { code, message: "no" };
+      const answer = await client.ask(id++, "session/resume", params);
+      assert.equal((answer.error as { code?: number } | undefined)?.code, code);
+    }
+    await relayed.close();
+  },
+);
+
+test("a close that comes during a load closes the session, also at the agent", deadline, async () => {
+  const loading = Promise.withResolvers<Message>();
+  const { client, agent, relayed } = between((message, peer) => {
+    if (message.method === "initialize")
+      peer.answer(message, welcome(1, { loadSession: true, sessionCapabilities: { close: {} } }));
+    if (message.method === "session/load") loading.resolve(message);
+    if (message.method === "session/close") peer.answer(message, {});
+  });
+  await client.ask(1, "initialize", introduction(2));
+  const loaded = client.ask(2, "session/resume", fromStart);
+  const load = await loading.promise;
+  const closed = client.ask(3, "session/close", { sessionId: "old" });
+  await client.ask(4, "session/list", {});
+  agent.answer(load, {});
+  assert.ok((await loaded).result);
+  assert.ok((await closed).result);
+  assert.equal(agent.got.filter(({ method }) => method === "session/close").length, 1);
+  const { error } = await client.ask(5, "session/prompt", { sessionId: "old", prompt: [text("go")] });
+  assert.ok(error);
+  await relayed.close();
+});

@@ -19,9 +19,10 @@ import type { RequestContext } from "../client/session/client-session.ts";
 import { askWithDiffTexts } from "./diff-texts.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
 import { withLost } from "./losses.ts";
-import { RelayHost, RequestOrigins } from "./relay-host.ts";
+import { RelayHost } from "./relay-host.ts";
 import type { RelayOptions } from "./relay-options.ts";
 import type { RelayContext, RelayedSession } from "./relayed-session.ts";
+import { RequestOrigins } from "./request-origins.ts";
 import type { Splice } from "./splice.ts";
 
 export interface Sides {

@@ -1,5 +1,6 @@
 // The updates that show a stored history again: whole messages, with the ids that they have.
 
+import { jsonBytes, splitJsonBytes } from "../../../base/json-size.ts";
 import type { ContentBlock } from "../../../model/content.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
@@ -7,6 +8,14 @@ import { WholeFirst } from "../../../model/whole-first.ts";
 import type { StoredHistory } from "./guarded-store.ts";
 
 type Message = Extract<SessionUpdate, { sessionUpdate: "user_message" | "agent_message" | "agent_thought" }>;
+
+type Chunk = Extract<
+  SessionUpdate,
+  { sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" }
+>;
+
+/** How much text of a message one update of a replay has, in bytes of JSON, where larger messages can be sent. */
+const maxJoinedBytes = 1024 * 1024;
 
 /** An update to show again, and its JSON where the store has it. */
 export interface Replayed {
@@ -18,9 +27,9 @@ export interface Replayed {
 export async function* replayedHistory(
   history: Pick<StoredHistory, "pages" | "read">,
   endSeq: number,
+  maxSentBytes: number,
 ): AsyncGenerator<readonly Replayed[], void> {
-  const joined = new JoinedMessages();
-  const wholes = new WholeFirst();
+  const shown = new ShownAgain(maxSentBytes);
   /** Of the updates that are shown as they are stored. */
   const texts = new Map<SessionUpdate, string>();
   const replayed = (update: SessionUpdate): Replayed => ({ update, text: texts.get(update) });
@@ -31,59 +40,132 @@ export async function* replayedHistory(
       const update = updateOf(history.read(stored));
       if (update === undefined) continue;
       if (stored.kind === "update") texts.set(update, stored.text);
-      for (const each of wholes.take(update)) updates.push(...joined.take(each).map(replayed));
+      for (const each of shown.take(update)) updates.push(replayed(each));
     }
     yield updates;
     texts.clear();
     if ((page.at(-1)?.seq ?? 0) >= endSeq) break;
   }
-  yield joined.end().map(replayed);
+  yield shown.end().map(replayed);
 }
 
 /** The same for updates of which all are at hand. */
-export function replayedUpdates(updates: readonly SessionUpdate[]): readonly SessionUpdate[] {
-  const joined = new JoinedMessages();
-  const wholes = new WholeFirst();
-  const shown = updates.flatMap((update) => wholes.take(update).flatMap((each) => joined.take(each)));
-  return [...shown, ...joined.end()];
+export function replayedUpdates(
+  updates: readonly SessionUpdate[],
+  maxSentBytes: number,
+): readonly SessionUpdate[] {
+  const shown = new ShownAgain(maxSentBytes);
+  return [...updates.flatMap((update) => shown.take(update)), ...shown.end()];
 }
 
-/** The update that shows one entry: a message or what was sent. Options and commands are part of the answer. */
+/** Whole messages, none of them larger than what one message can hold. */
+class ShownAgain {
+  readonly #maxBytes: number;
+  readonly #joined: JoinedMessages;
+  readonly #wholes = new WholeFirst();
+
+  constructor(maxSentBytes: number) {
+    // the other half is for what stands around the text
+    this.#maxBytes = Math.min(maxJoinedBytes, maxSentBytes / 2);
+    this.#joined = new JoinedMessages(this.#maxBytes);
+  }
+
+  take(update: SessionUpdate): readonly SessionUpdate[] {
+    const parts = fitting(update, this.#maxBytes).flatMap((part) => this.#wholes.take(part));
+    return parts.flatMap((part) => this.#joined.take(part));
+  }
+
+  end(): readonly SessionUpdate[] {
+    return this.#joined.end();
+  }
+}
+
+/** The update that shows one entry: a message or what was sent. Damaged ones are not shown. Options and commands are part of the answer. */
 function updateOf(entry: Entry): SessionUpdate | undefined {
   if (entry.kind === "prompt") {
     const { messageId, prompt } = entry;
+    if (!Array.isArray(prompt)) return undefined;
     return { sessionUpdate: "user_message", messageId, content: [...prompt] };
   }
   if (entry.kind !== "update") return undefined;
-  const { sessionUpdate } = entry.update;
+  const { update } = entry;
+  // a message without a list of blocks cannot be shown, and must not cost the others
+  if (isMessage(update) && update.content != null && !Array.isArray(update.content)) return undefined;
+  const { sessionUpdate } = update;
   const isState = sessionUpdate === "config_option_update" || sessionUpdate === "available_commands_update";
-  return isState ? undefined : entry.update;
+  return isState ? undefined : update;
 }
 
-/** Joins a message with the pieces that follow it: the store has a long one in several entries. */
+/**
+ * Joins a message with the pieces that follow it: the store has a long one in several entries. What exceeds one message
+ * follows in further pieces.
+ */
 class JoinedMessages {
-  #message: Message | undefined;
+  readonly #maxBytes: number;
+  /** What more could follow: a message, or the last of its pieces. */
+  #open: Message | Chunk | undefined;
   #content: ContentBlock[] = [];
+  /** Of the content as JSON. Counted when the first piece comes: most messages have none. */
+  #bytes: number | undefined;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** The updates that are complete now. */
   take(update: SessionUpdate): readonly SessionUpdate[] {
-    if (this.#message !== undefined && isPlainPieceOf(this.#message, update)) {
-      append(this.#content, update.content);
-      return [];
+    const open = this.#open;
+    if (open !== undefined && isPlainPieceOf(open, update)) {
+      if (this.#append(open, update.content)) return [];
+      return this.#begin(update, [update.content]);
     }
+    if (isMessage(update) && update.content != null) return this.#begin(update, [...update.content]);
+    return [...this.end(), update];
+  }
+
+  #begin(update: Message | Chunk, content: ContentBlock[]): readonly SessionUpdate[] {
     const before = this.end();
-    if (!isMessage(update) || update.content == null) return [...before, update];
-    this.#message = update;
-    this.#content = [...update.content];
+    this.#open = update;
+    this.#content = content;
     return before;
   }
 
-  /** The message that more could have followed. */
-  end(): readonly SessionUpdate[] {
-    const message = this.#message;
-    this.#message = undefined;
-    return message === undefined ? [] : [{ ...message, content: this.#content }];
+  /** False when it must be a piece of its own. */
+  #append(open: Message | Chunk, block: ContentBlock): boolean {
+    const before = this.#bytes ?? this.#content.reduce((sum, each) => sum + bytesOf(each), 0);
+    const bytes = before + bytesOf(block);
+    const last = this.#content.at(-1);
+    const joins = last !== undefined && isBareText(last) && isBareText(block);
+    if (bytes > this.#maxBytes || (!joins && !isMessage(open))) return false;
+    this.#bytes = bytes;
+    if (joins) this.#content[this.#content.length - 1] = { ...last, text: last.text + block.text };
+    else this.#content.push(block);
+    return true;
   }
+
+  /** The message or piece that more could have followed. */
+  end(): readonly SessionUpdate[] {
+    const open = this.#open;
+    const [first] = this.#content;
+    this.#open = undefined;
+    this.#bytes = undefined;
+    if (open === undefined) return [];
+    if (isMessage(open)) return [{ ...open, content: this.#content }];
+    return first === undefined ? [] : [{ ...open, content: first }];
+  }
+}
+
+/** A piece of text that is too long for one message, as several. */
+function fitting(update: SessionUpdate, maxBytes: number): readonly SessionUpdate[] {
+  if (!isChunk(update) || !isPlain(update) || !isBareText(update.content)) return [update];
+  const { content } = update;
+  const parts = splitJsonBytes(content.text, maxBytes);
+  if (parts.length === 1) return [update];
+  return parts.map((text) => ({ ...update, content: { ...content, text } }));
+}
+
+function bytesOf(block: ContentBlock): number {
+  return jsonBytes(isBareText(block) ? block.text : JSON.stringify(block));
 }
 
 function isMessage(update: SessionUpdate): update is Message {
@@ -93,27 +175,35 @@ function isMessage(update: SessionUpdate): update is Message {
   );
 }
 
-function isPlainPieceOf(
-  { sessionUpdate, messageId }: Message,
-  update: SessionUpdate,
-): update is Extract<SessionUpdate, { sessionUpdate: "agent_message_chunk" }> {
+function isChunk(update: SessionUpdate): update is Chunk {
+  const { sessionUpdate } = update;
   return (
-    update.sessionUpdate === `${sessionUpdate}_chunk` &&
-    "messageId" in update &&
-    update.messageId === messageId &&
-    // the custom data of a piece is not that of its message
-    Object.keys(update).length === 3
+    sessionUpdate === "user_message_chunk" ||
+    sessionUpdate === "agent_message_chunk" ||
+    sessionUpdate === "agent_thought_chunk"
   );
 }
 
-function append(content: ContentBlock[], block: ContentBlock): void {
-  const last = content.at(-1);
-  if (last?.type === "text" && block.type === "text" && isBare(last) && isBare(block))
-    content[content.length - 1] = { ...last, text: last.text + block.text };
-  else content.push(block);
+function isPlainPieceOf(
+  { sessionUpdate, messageId }: Message | Chunk,
+  update: SessionUpdate,
+): update is Chunk {
+  return (
+    isChunk(update) &&
+    update.sessionUpdate.startsWith(sessionUpdate) &&
+    update.messageId === messageId &&
+    isPlain(update)
+  );
+}
+
+/** Nothing but a tag, an id and a content: the custom data of a piece is not that of its message. */
+function isPlain(update: Chunk): boolean {
+  return Object.keys(update).length === 3;
 }
 
 /** Nothing but a type and a text. */
-function isBare(block: object): boolean {
-  return Object.keys(block).length === 2;
+function isBareText(
+  block: ContentBlock,
+): block is Extract<ContentBlock, { type: "text" }> & { text: string } {
+  return block?.type === "text" && Object.keys(block).length === 2;
 }

@@ -16,6 +16,8 @@ export interface SessionSender {
   readonly log: Log;
   /** The params of `session/update`. Throws when the update is not valid. */
   checkUpdate(sessionId: string, update: object): object;
+  /** How large a message may be. */
+  readonly maxSentBytes: number;
   /** Throws when a message with this text is too large. */
   checkSize(text: string): void;
   /**

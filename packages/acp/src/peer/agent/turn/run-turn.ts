@@ -3,7 +3,7 @@
 import { optional } from "../../../base/objects.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { isErrorKind } from "../../../jsonrpc/error-kinds.ts";
-import { handlerFailure, RequestError } from "../../../jsonrpc/errors.ts";
+import { handlerFailure, RequestError, readableThrown } from "../../../jsonrpc/errors.ts";
 import { promptError, wireError } from "../../../model/prompt-error.ts";
 import type { PromptError, PromptResult, SessionUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
@@ -90,9 +90,20 @@ export async function abandonTurn(turn: RunningTurn, queued: QueuedTurn): Promis
   turn.isOver = true;
   turn.hasEnded = true;
   turn.isAbandoned = true;
-  for (const prompt of turn.inbox.close()) prompt.withdrawn();
+  for (const prompt of turn.inbox.close()) prompt.refused(stillWorking());
   await turn.finish({ hasReturned: false });
   await end(turn, queued, { stopReason: "cancelled" });
+}
+
+export function turnInProgress(message: string): RequestError {
+  return new RequestError("turn_in_progress", message, { data: { reason: "turn_in_progress" } });
+}
+
+/** Refuses a prompt after an abandoned turn: a session has one handler at a time, and that one may never end. */
+export function stillWorking(): RequestError {
+  return turnInProgress(
+    "the agent still works on a prompt that was cancelled: close the session and load it again",
+  );
 }
 
 /** Makes a message part of the conversation: stored first, then acknowledged. */
@@ -195,8 +206,9 @@ function outcomeOf(end: PromptEnd, turn: Turn): PromptResult {
   return error === undefined || isErrorKind(error.kind) ? outcome : { ...outcome, error: promptError(error) };
 }
 
-function failureOf(error: unknown, turn: RunningTurn, log: Log): PromptResult {
+function failureOf(thrown: unknown, turn: RunningTurn, log: Log): PromptResult {
   if (turn.signal.aborted) return { stopReason: "cancelled" };
+  const error = readableThrown(thrown);
   // the user's own no is no failure
   if (turn.denials.has(error)) return { stopReason: "end_turn" };
   if (error instanceof RequestError) return { stopReason: "error", error: errorOf(error) };

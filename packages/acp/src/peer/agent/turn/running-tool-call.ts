@@ -2,7 +2,7 @@
 
 import { checkOptions } from "../../../base/known-options.ts";
 import { bindMethods, isObject, optional } from "../../../base/objects.ts";
-import { argumentText, RequestError } from "../../../jsonrpc/errors.ts";
+import { argumentText, RequestError, readableThrown } from "../../../jsonrpc/errors.ts";
 import type { PermissionOption } from "../../../model/content.ts";
 import { textDiff } from "../../../model/git-patch.ts";
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
@@ -295,7 +295,8 @@ export class RunningToolCall implements ToolCall {
   async #fail(error: unknown): Promise<void> {
     if (this.#isCancelled) return this.#end("cancelled");
     const status = error === this.#denial ? "cancelled" : "failed";
-    const message = error instanceof Error ? error.message : "the tool failed";
+    const shown = readableThrown(error);
+    const message = shown instanceof Error ? shown.message : "the tool failed";
     try {
       await this.#end(status, { content: [...this.#content, textItem(message)] });
     } catch {
