@@ -15,7 +15,6 @@ import { steeringMethod } from "../../edition/vendor-extensions.ts";
 import { metaOf } from "../../edition/wire-fields.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { RequestId } from "../../jsonrpc/message-id.ts";
 import type { SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { ArchiveFilter, SessionStatus } from "../../model/agent-status.ts";
 import type { Meta, SessionConfigOption } from "../../model/content.ts";
