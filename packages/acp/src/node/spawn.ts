@@ -197,7 +197,6 @@ class SpawnedAgent implements AgentProcess {
   }
 
   write(text: string): boolean {
-    this.#wire?.sent(text);
     return this.#output?.write(text) ?? true;
   }
 

@@ -3,11 +3,11 @@
 // Nothing says in advance which one it will be. A program on this library writes a line feed to the descriptor as soon as it
 // opens its wire; every other agent speaks on stdout. Until one of them has spoken, what comes on stdout is held:
 // - A byte on the descriptor: it is the wire. What was held and what stdout brings later are prints, which go to stderr.
-// - An answer on stdout to a request that was sent, or a beginning like `Content-Length:`: stdout is the wire. What was
-//   held comes before it, in order, and the connection skips and counts what is no message.
+// - A JSON-RPC message on stdout, or a beginning like `Content-Length:`: stdout is the wire. What was held comes before
+//   it, in order, and the connection skips and counts what is no message.
 // - The descriptor is closed without a byte, or more than `longestHeld` comes: stdout is the wire too.
 // Once stdout is the wire the descriptor is closed: the tools of an agent may have inherited it.
-// A program that prints the very answer to `initialize` before it opens its wire cannot be told from an agent on stdout.
+// A program that prints a JSON-RPC message before it opens its wire cannot be told from an agent on stdout.
 
 import type { Readable } from "node:stream";
 
@@ -33,9 +33,8 @@ export class WireReader {
   readonly #listener: WireListener;
   #source: "unknown" | "stdout" | "own";
   #held: Uint8Array = new Uint8Array(0);
-  /** How much of it has been searched for an answer. */
+  /** How much of it has been searched for a message. */
   #searched = 0;
-  readonly #sent = new Set<string>();
 
   /** Both streams are paused until `resume`. */
   constructor(stdout: Readable, own: Readable | undefined, listener: WireListener) {
@@ -73,16 +72,6 @@ export class WireReader {
     this.#stdout.destroy();
   }
 
-  /** Takes note of the requests in the output, which an agent on stdout answers. */
-  sent(text: string): void {
-    if (this.#source !== "unknown") return;
-    for (const line of text.split("\n")) {
-      for (const { id, method } of messagesIn(line)) {
-        if (id !== undefined && method !== undefined) this.#sent.add(String(id));
-      }
-    }
-  }
-
   /** Delivers what is held back: nothing more comes. */
   flush(): void {
     const held = this.#takeHeld();
@@ -110,22 +99,16 @@ export class WireReader {
     if (this.#source === "own") return this.#listener.printed(chunk);
     if (this.#source === "stdout") return this.#listener.bytes(chunk);
     this.#held = Buffer.concat([this.#held, chunk]);
-    if (this.#held.length > longestHeld || this.#holdsAnswer()) this.#useStdout();
+    if (this.#held.length > longestHeld || this.#holdsMessage()) this.#useStdout();
   }
 
-  #holdsAnswer(): boolean {
+  #holdsMessage(): boolean {
     const end = this.#held.lastIndexOf(lineFeed) + 1;
     if (end <= this.#searched) return false;
     const lines = Buffer.from(this.#held.subarray(this.#searched, end)).toString();
     if (this.#searched === 0 && headers.test(lines)) return true;
     this.#searched = end;
-    return lines.split("\n").some((line) => messagesIn(line).some((message) => this.#answers(message)));
-  }
-
-  /** An agent that could not read the request answers with the id null. */
-  #answers({ id, result, error }: Message): boolean {
-    if (id === null) return error !== undefined && this.#sent.size > 0;
-    return (result !== undefined || error !== undefined) && this.#sent.has(String(id));
+    return lines.split("\n").some(isMessage);
   }
 
   #fromOwn(chunk: Uint8Array): void {
@@ -142,17 +125,15 @@ export class WireReader {
 
 const headers = /^\ufeff?Content-Length:/i;
 
-type Message = Readonly<Record<"id" | "method" | "result" | "error", unknown>>;
-
-/** The messages of a line, which may be a batch; none if it is no JSON. */
-function messagesIn(line: string): readonly Message[] {
+/** Whether a line is a JSON-RPC message or a batch of them. */
+function isMessage(line: string): boolean {
   const text = line.trim();
-  if (!/^[{[]/.test(text)) return [];
+  if (!/^[{[]/.test(text)) return false;
   try {
     const value: unknown = JSON.parse(text);
-    const isMessage = (each: unknown): each is Message => typeof each === "object" && each !== null;
-    return (Array.isArray(value) ? value : [value]).filter(isMessage);
+    const [first] = Array.isArray(value) ? value : [value];
+    return typeof first === "object" && first?.jsonrpc === "2.0";
   } catch {
-    return [];
+    return false;
   }
 }

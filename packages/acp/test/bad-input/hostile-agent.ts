@@ -1,6 +1,10 @@
 // A program: an agent that copies a local port to stdout and stdin back, so that a test can send any bytes to the client.
 
+import { closeSync } from "node:fs";
 import { connect } from "node:net";
+
+// an agent without a descriptor of its own: what it writes to stdout is read at once
+closeSync(3);
 
 const socket = connect({
   port: Number(process.argv[2]),
