@@ -8,6 +8,8 @@ import type { SessionPatch, SessionStore, StoredEntry } from "../../../model/sto
 const flushMs = 250;
 /** As many are written at once: the garbage collector copies what is kept for long. */
 const flushEntries = 512;
+/** So many pieces of text are joined at once. */
+const joinedPieces = 64;
 
 /** How many characters of entries may wait for a store that is slow or fails. */
 export const defaultMaxUnstored = 16 * 1024 * 1024;
@@ -35,6 +37,8 @@ interface OpenText {
   readonly messageId: string;
   /** The JSON of the update up to its text, and pieces of text without their quotes. */
   readonly json: string[];
+  /** What came before them, joined. */
+  readonly blocks: string[];
 }
 
 /** Entries in order. Their characters are only counted while the store is behind. */
@@ -94,11 +98,16 @@ export class SessionLog {
     const open = this.#open;
     if (open !== undefined && open.messageId === messageId && open.tag === tag) {
       open.json.push(json.slice(1, -1));
+      // small pieces are not kept for long: the garbage collector would copy each of them
+      if (open.json.length >= joinedPieces) {
+        open.blocks.push(open.json.join(""));
+        open.json.length = 0;
+      }
       return;
     }
     this.#closeText();
     const head = `{"sessionUpdate":"${tag}","messageId":${JSON.stringify(messageId)},"content":{"type":"text","text":`;
-    this.#open = { tag, messageId, json: [head, json.slice(0, -1)] };
+    this.#open = { tag, messageId, json: [head, json.slice(0, -1)], blocks: [] };
     this.#timer ??= setTimeout(() => this.#tick(), flushMs);
   }
 
@@ -225,9 +234,8 @@ export class SessionLog {
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
-    const { tag, json } = open;
-    json.push('"}}');
-    const text = json.join("");
+    const { tag, json, blocks } = open;
+    const text = [...blocks, ...json, '"}}'].join("");
     this.#push({ format: entryFormat, seq: 0, time: Date.now(), kind: "update", tag, text });
   }
 
