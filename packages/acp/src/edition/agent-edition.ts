@@ -76,7 +76,7 @@ export type AgentOpResult =
   | { readonly kind: "none"; readonly _meta?: Meta | undefined }
   | { readonly kind: "session"; readonly setup: SessionSetup; readonly client: ClientCapabilities }
   | { readonly kind: "page"; readonly page: ListedSessions }
-  /** What both versions write alike. */
+  /** A result whose JSON is the same in both versions. */
   | { readonly kind: "value"; readonly value: object }
   | { readonly kind: "status"; readonly status: SessionStatus }
   | {
@@ -187,7 +187,7 @@ export interface AgentCapabilities {
 export interface Introduction<Features> {
   readonly info: Implementation | undefined;
   readonly capabilities: Features;
-  /** Of the message itself. */
+  /** Custom data of the message itself. */
   readonly _meta?: Meta | undefined;
 }
 

@@ -12,7 +12,7 @@ export const steeringKey = "steering";
 export const terminalOutputKey = "terminal_output";
 
 /**
- * What became of a message for running work: it joined the work, began a turn of its own, or must be sent as a prompt,
+ * The fate of a message for running work: it joined the work, began a turn of its own, or must be sent as a prompt,
  * since nothing runs. The last only if the request allows it by `_meta.steering.idleBehavior`.
  */
 export type SteeringOutcome = "injected" | "startedNewTurn" | "promptRequired";

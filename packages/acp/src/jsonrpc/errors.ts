@@ -120,7 +120,7 @@ function wrongKind(kind: unknown, message: unknown): string {
 const longestMessage = 1_000;
 
 /**
- * What a handler threw, fit to be looked at. A revoked proxy, or an Error whose message or name is no text, becomes an
+ * The thrown value in a form that is safe to read. A revoked proxy, or an Error whose message or name is no text, becomes an
  * Error of its own: reading it must not cost a request its answer.
  */
 export function readableThrown(thrown: unknown): unknown {

@@ -9,8 +9,9 @@ import type { SessionUpdate } from "../../src/model/update.ts";
 import { BoundWire } from "../../src/peer/base/bound-wire.ts";
 import { loadAgentVersion } from "../../src/peer/base/load-version.ts";
 import { featureMode } from "../../src/validation/unstable-features.ts";
+import { Random } from "../support/random.ts";
 import { inSoak } from "../support/soak.ts";
-import { Random, validSample } from "./samples.ts";
+import { validSample } from "./samples.ts";
 import { schemaOf } from "./schema-contract.ts";
 
 const seed = Number(process.env.PARLEY_SEED ?? 20_261_116);

@@ -1,31 +1,8 @@
 // Generates values from a schema, and damages them. Seeded, so that a failure can be repeated.
 
 import { isObject } from "../../src/base/objects.ts";
+import type { Random } from "../support/random.ts";
 import type { Schema } from "./oracle.ts";
-
-export class Random {
-  #state: number;
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-  /** mulberry32: small, fast, and good enough to reach every branch. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  }
-  below(limit: number): number {
-    return Math.floor(this.next() * limit);
-  }
-  chance(probability: number): boolean {
-    return this.next() < probability;
-  }
-  pick<T>(items: readonly T[]): T {
-    return items[this.below(items.length)] as T;
-  }
-}
 
 const texts = ["a", "/w/x.ts", "C:\\w", "two words", "ünï", "", "\u0000", "\ud800", "_x", "https://a.b/c"];
 const junk = [

@@ -8,10 +8,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { Failure, modes, type Validator } from "../../src/wire/decode.ts";
+import { Random } from "../support/random.ts";
 import { inSoak } from "../support/soak.ts";
 import { exceptions } from "./exceptions.ts";
 import { Oracle, type Schema } from "./oracle.ts";
-import { damaged, Random, validSample } from "./samples.ts";
+import { damaged, validSample } from "./samples.ts";
 
 const samples = Number(process.env.PARLEY_SAMPLES ?? inSoak(150, 1_000));
 const seed = Number(process.env.PARLEY_SEED ?? 20_261_115);

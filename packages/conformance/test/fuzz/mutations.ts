@@ -1,6 +1,6 @@
 // Changes recorded messages at random: whole frames, and values inside of them.
 
-import type { Random } from "./random.ts";
+import type { Random } from "../../../acp/test/support/random.ts";
 
 /** A frame that is longer than twice the limit of a message ends a connection, and rightly so. */
 export const maxFrameChars = 700_000;

@@ -1,8 +1,8 @@
 // Runs one case: sends its frames to a subject, ends what waits for the fuzzer, and checks the answers.
 
+import { Random } from "../../../acp/test/support/random.ts";
 import { Answers, type Expected, expectAnswers, newExpected } from "./expectations.ts";
 import { mutate } from "./mutations.ts";
-import { Random } from "./random.ts";
 import { placeholder, type Recording } from "./recordings.ts";
 import type { Running, Subject } from "./subjects.ts";
 import { byteWire, memoryWire, type Wire } from "./wires.ts";

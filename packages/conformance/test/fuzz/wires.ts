@@ -2,7 +2,7 @@
 
 import { byteTransport, memoryPair, type Transport } from "@parley/acp/transport";
 import { bytePipe } from "../../../acp/test/support/byte-pipe.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../acp/test/support/random.ts";
 
 export interface Wire {
   /** The subject's end. */

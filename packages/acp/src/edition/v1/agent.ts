@@ -88,7 +88,7 @@ function client(params: object): Introduction<ClientCapabilities> {
   };
 }
 
-/** What the app is told as a capability is no custom data. */
+/** The custom data without what the app is told as a capability. */
 function metaBesides(meta: wire.Meta | null | undefined): wire.Meta | undefined {
   if (meta == null || !(terminalOutputKey in meta)) return meta ?? undefined;
   const { [terminalOutputKey]: _, ...rest } = meta;

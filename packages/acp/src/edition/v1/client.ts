@@ -163,7 +163,7 @@ function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
 /** Makes up the states and echoes that version 1 does not have. */
 class V1ClientSession implements ClientSessionEdition {
   readonly #decoder: V1UpdateDecoder;
-  /** Of the replay that runs: version 1 sends the pieces of messages, which the app may still have. */
+  /** Exists while a replay runs: version 1 sends the pieces of messages, which the app may still have. */
   #wholes: WholeFirst | undefined;
   #open: number | undefined;
   readonly #joined: number[] = [];

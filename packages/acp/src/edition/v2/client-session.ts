@@ -45,7 +45,7 @@ export class V2ClientSession implements ClientSessionEdition {
   #shown = "idle";
   #lastIdle = "";
   #replaying = false;
-  /** Of the replay that runs: an agent may send the pieces of messages that the app still has. */
+  /** Exists while a replay runs: an agent may send the pieces of messages that the app still has. */
   #wholes: WholeFirst | undefined;
   /** A message has come since a replay began. */
   #hasHistory = false;

@@ -1,4 +1,6 @@
-// Whether encoded updates are validated once more before they are sent. Only tests switch it on: the encoders make valid
-// messages of valid updates, as `encoded-updates.proof.test.ts` shows.
+// Lets tests validate encoded updates once more before they are sent, and compare them with their text. The encoders make
+// valid messages of valid updates, as `encoded-updates.proof.test.ts` shows, so nobody else pays for it.
 
-export const encodedCheck = { isOn: false };
+export const encodedCheck: { compare: ((params: object, text: string) => void) | undefined } = {
+  compare: undefined,
+};
