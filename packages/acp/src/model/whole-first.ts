@@ -2,7 +2,8 @@
 
 import type { SessionUpdate } from "./update.ts";
 
-type Chunk = Extract<
+/** A piece of a message. */
+export type Chunk = Extract<
   SessionUpdate,
   { sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" }
 >;
@@ -90,6 +91,6 @@ export class WholeFirst {
 }
 
 /** Nothing but a tag, an id and a content. The custom data of a piece is not that of the whole. */
-function isPlain(chunk: object): boolean {
+export function isPlain(chunk: object): boolean {
   return Object.keys(chunk).length === 3;
 }

@@ -105,7 +105,7 @@ class SpawnedAgent implements AgentProcess {
     this.#tail = new ByteTail(options.stderrTailBytes ?? 16 * 1024);
     this.exited = this.#exit.promise;
     const mark = groupMark();
-    // only our child may use it: its own children do not get the descriptor, but they inherit the variable
+    // for our child only: its children inherit the variable and, unless it runs on Node, the descriptor (wire-reader.ts)
     const PARLEY_WIRE_FD = hasOwnWire ? `${wireFd}:${process.pid}` : undefined;
     const env = {
       ...process.env,

@@ -9,7 +9,7 @@ export interface PlainText {
   readonly content: { readonly type: "text"; readonly text: string };
 }
 
-/** Of a valid update: it has no other fields. */
+/** Whether a valid update, which has no other fields, is such a chunk. */
 export function isPlainText(update: object): update is PlainText {
   const { sessionUpdate, messageId, content, _meta } = update as {
     readonly sessionUpdate?: unknown;

@@ -4,15 +4,10 @@ import { jsonBytes, splitJsonBytes } from "../../../base/json-size.ts";
 import type { ContentBlock } from "../../../model/content.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
-import { WholeFirst } from "../../../model/whole-first.ts";
+import { type Chunk, isPlain, WholeFirst } from "../../../model/whole-first.ts";
 import type { StoredHistory } from "./guarded-store.ts";
 
 type Message = Extract<SessionUpdate, { sessionUpdate: "user_message" | "agent_message" | "agent_thought" }>;
-
-type Chunk = Extract<
-  SessionUpdate,
-  { sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" }
->;
 
 /** How much text of a message one update of a replay has, in bytes of JSON, where larger messages can be sent. */
 const maxJoinedBytes = 1024 * 1024;
@@ -30,7 +25,7 @@ export async function* replayedHistory(
   maxSentBytes: number,
 ): AsyncGenerator<readonly Replayed[], void> {
   const shown = new ShownAgain(maxSentBytes);
-  /** Of the updates that are shown as they are stored. */
+  /** The JSON of the updates that are shown as they are stored. */
   const texts = new Map<SessionUpdate, string>();
   const replayed = (update: SessionUpdate): Replayed => ({ update, text: texts.get(update) });
   for await (const page of history.pages()) {
@@ -105,7 +100,7 @@ class JoinedMessages {
   /** What more could follow: a message, or the last of its pieces. */
   #open: Message | Chunk | undefined;
   #content: ContentBlock[] = [];
-  /** Of the content as JSON. Counted when the first piece comes: most messages have none. */
+  /** The size of the content as JSON. Counted when the first piece comes: most messages have none. */
   #bytes: number | undefined;
 
   constructor(maxBytes: number) {
@@ -194,11 +189,6 @@ function isPlainPieceOf(
     update.messageId === messageId &&
     isPlain(update)
   );
-}
-
-/** Nothing but a tag, an id and a content: the custom data of a piece is not that of its message. */
-function isPlain(update: Chunk): boolean {
-  return Object.keys(update).length === 3;
 }
 
 /** Nothing but a type and a text. */
