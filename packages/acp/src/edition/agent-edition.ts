@@ -53,6 +53,8 @@ export interface AgentEdition {
   readonly reinitializes: boolean;
   /** A change of a file is shown by its texts, not by a patch. */
   readonly showsDiffTexts: boolean;
+  /** A message can be said again as a whole. Otherwise it is only ever sent in pieces. */
+  readonly hasWholeMessages: boolean;
   /** The ways to log in, as this version writes them. */
   authMethods(methods: readonly AuthMethod[]): readonly object[];
   /** The params of `initialize` as this version expects them, before they are validated. */

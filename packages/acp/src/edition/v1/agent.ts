@@ -46,6 +46,7 @@ export const v1AgentEdition: AgentEdition = {
   setupHasCommands: false,
   reinitializes: false,
   showsDiffTexts: true,
+  hasWholeMessages: false,
   initializeParams: (params) => params,
   authMethods: (methods) => methods.map((method) => authMethodToV1(method)),
   client,

@@ -37,6 +37,7 @@ export const v2AgentEdition: AgentEdition = {
   setupHasCommands: true,
   reinitializes: true,
   showsDiffTexts: false,
+  hasWholeMessages: true,
   initializeParams,
   authMethods: (methods): Immutable<readonly wire.AuthMethod[]> => methods,
   client,

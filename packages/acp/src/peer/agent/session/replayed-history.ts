@@ -1,4 +1,5 @@
-// The updates that show a stored history again: whole messages, with the ids that they have.
+// The updates that show a stored history again: whole messages, with the ids that they have. For a version without whole
+// messages, each message is one piece.
 
 import { jsonBytes, splitJsonBytes } from "../../../base/json-size.ts";
 import type { ContentBlock } from "../../../model/content.ts";
@@ -6,6 +7,7 @@ import type { Entry } from "../../../model/entry.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { type Chunk, isPlain, WholeFirst } from "../../../model/whole-first.ts";
 import type { StoredHistory } from "./guarded-store.ts";
+import type { SessionSender } from "./session-sender.ts";
 
 type Message = Extract<SessionUpdate, { sessionUpdate: "user_message" | "agent_message" | "agent_thought" }>;
 
@@ -22,9 +24,9 @@ export interface Replayed {
 export async function* replayedHistory(
   history: Pick<StoredHistory, "pages" | "read">,
   endSeq: number,
-  maxSentBytes: number,
+  { maxSentBytes, edition }: Pick<SessionSender, "maxSentBytes" | "edition">,
 ): AsyncGenerator<readonly Replayed[], void> {
-  const shown = new ShownAgain(maxSentBytes);
+  const shown = new ShownAgain(maxSentBytes, edition.hasWholeMessages);
   /** The JSON of the updates that are shown as they are stored. */
   const texts = new Map<SessionUpdate, string>();
   const replayed = (update: SessionUpdate): Replayed => ({ update, text: texts.get(update) });
@@ -49,7 +51,7 @@ export function replayedUpdates(
   updates: readonly SessionUpdate[],
   maxSentBytes: number,
 ): readonly SessionUpdate[] {
-  const shown = new ShownAgain(maxSentBytes);
+  const shown = new ShownAgain(maxSentBytes, true);
   return [...updates.flatMap((update) => shown.take(update)), ...shown.end()];
 }
 
@@ -57,17 +59,20 @@ export function replayedUpdates(
 class ShownAgain {
   readonly #maxBytes: number;
   readonly #joined: JoinedMessages;
-  readonly #wholes = new WholeFirst();
+  readonly #wholes: WholeFirst | undefined;
 
-  constructor(maxSentBytes: number) {
+  constructor(maxSentBytes: number, hasWholeMessages: boolean) {
+    this.#wholes = hasWholeMessages ? new WholeFirst() : undefined;
     // the other half is for what stands around the text
     this.#maxBytes = Math.min(maxJoinedBytes, maxSentBytes / 2);
     this.#joined = new JoinedMessages(this.#maxBytes);
   }
 
   take(update: SessionUpdate): readonly SessionUpdate[] {
-    const parts = fitting(update, this.#maxBytes).flatMap((part) => this.#wholes.take(part));
-    return parts.flatMap((part) => this.#joined.take(part));
+    const parts = fitting(update, this.#maxBytes);
+    const wholes = this.#wholes;
+    const first = wholes === undefined ? parts : parts.flatMap((part) => wholes.take(part));
+    return first.length === 1 ? this.#joined.take(first[0] as SessionUpdate) : first.flatMap((part) => this.#joined.take(part));
   }
 
   end(): readonly SessionUpdate[] {
@@ -115,7 +120,8 @@ class JoinedMessages {
       return this.#begin(update, [update.content]);
     }
     if (isMessage(update) && update.content != null) return this.#begin(update, [...update.content]);
-    return [...this.end(), update];
+    if (isChunk(update) && isPlain(update)) return this.#begin(update, [update.content]);
+    return open === undefined ? [update] : [...this.end(), update];
   }
 
   #begin(update: Message | Chunk, content: ContentBlock[]): readonly SessionUpdate[] {
@@ -142,9 +148,12 @@ class JoinedMessages {
   end(): readonly SessionUpdate[] {
     const open = this.#open;
     const [first] = this.#content;
+    const isJoined = this.#bytes !== undefined;
     this.#open = undefined;
     this.#bytes = undefined;
     if (open === undefined) return [];
+    // one that nothing was joined to keeps its stored JSON
+    if (!isJoined) return [open];
     if (isMessage(open)) return [{ ...open, content: this.#content }];
     return first === undefined ? [] : [{ ...open, content: first }];
   }

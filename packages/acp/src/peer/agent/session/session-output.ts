@@ -105,7 +105,7 @@ export class SessionOutput {
         if (!isHistory(item.tag)) void this.#sendItem(item);
       this.#edition = this.#newEdition();
       for (const terminalId of this.#clientTerminals) this.#edition.addClientTerminal(terminalId);
-      for await (const page of replayedHistory(history, endSeq, this.sender.maxSentBytes)) {
+      for await (const page of replayedHistory(history, endSeq, this.sender)) {
         for (const { update, text } of page) {
           const slow = this.#sendAny(update, text);
           if (slow !== undefined) await slow;
