@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type { StoredEntry } from "../../model/store.ts";
 import { unknownSession } from "../../model/store-rules.ts";
-import type { Database, Row } from "./database.ts";
+import type { Database, List } from "./database.ts";
 import { entryFromWhole, isSpoken, type LongText, shortText, wholeText } from "./entry-text.ts";
 import { damagedSession, findSession, type SessionRow, sessionByKey } from "./session-rows.ts";
 import { StoreError } from "./store-error.ts";
@@ -13,7 +13,7 @@ import { StoreError } from "./store-error.ts";
 /** At most 64 KiB each, so 8 MiB; long texts are read one by one. */
 const pageRows = 128;
 
-/** The columns that decodeRow needs. */
+/** The columns that decodeRow needs, in this order. */
 export const entryColumns = "seq, crc, blobs, body, format, time, kind, tag";
 
 /** An entry ready to be stored, computed before the file is locked. */
@@ -73,13 +73,13 @@ export function addEntries(db: Database, key: number, entries: readonly NewEntry
 
 /** Removes the entries after a seq, and long texts that are no longer used. */
 export function removeEntries(db: Database, key: number, afterSeq: number): void {
-  const rows = db.all(
+  const rows = db.lists(
     "SELECT blobs FROM entry WHERE session = ? AND seq > ? AND blobs IS NOT NULL",
     key,
     afterSeq,
   );
-  for (const row of rows) {
-    for (const [, hash] of readableReferences(row)) {
+  for (const [blobs] of rows) {
+    for (const [, hash] of readableReferences(blobs)) {
       db.run("UPDATE blob SET uses = uses - 1 WHERE hash = ?", hash);
       db.run("DELETE FROM blob WHERE hash = ? AND uses <= 0", hash);
     }
@@ -135,9 +135,9 @@ export async function* readPages(
   }
 }
 
-function pageOf(db: Database, session: SessionRow, { key, from, to }: Segment): Row[] {
+function pageOf(db: Database, session: SessionRow, { key, from, to }: Segment): List[] {
   try {
-    return db.all(
+    return db.lists(
       `SELECT ${entryColumns} FROM entry WHERE session = ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
       key,
       from,
@@ -157,10 +157,11 @@ function endOf(db: Database, session: SessionRow, seq: number): Error {
   return damagedSession(db.path, id, `entry ${seq}`, "it is missing");
 }
 
-function entryOf(db: Database, session: SessionRow, row: Row, expected: number): StoredEntry {
+function entryOf(db: Database, session: SessionRow, row: List, expected: number): StoredEntry {
   try {
-    if (row["seq"] !== expected) throw new SyntaxError("it is missing");
+    if (row[0] !== expected) throw new SyntaxError("it is missing");
     const entry = decodeRow(db, row);
+    // in older rows the entry has its own number
     if (entry.seq !== expected) throw new SyntaxError(`it calls itself ${entry.seq}`);
     return entry;
   } catch (error) {
@@ -171,27 +172,29 @@ function entryOf(db: Database, session: SessionRow, row: Row, expected: number):
 }
 
 /** Throws when the row or one of its long texts is damaged. */
-export function decodeRow(db: Database, row: Row): StoredEntry {
-  const { seq, crc, body, format, time, kind, tag } = row;
+export function decodeRow(db: Database, row: List): StoredEntry {
+  const [seq, crc, blobs, body, format, time, kind, tag] = row;
   const short = String(body);
   if (kind === null) {
     if (crc32(short) !== crc) throw new SyntaxError("its checksum is wrong");
-    return entryFromWhole(textOf(db, row, short));
+    return entryFromWhole(textOf(db, blobs, short));
   }
-  const entry = {
+  const entry: { -readonly [Key in keyof StoredEntry]: StoredEntry[Key] } = {
     format: Number(format),
     seq: Number(seq),
     time: Number(time),
     kind: String(kind),
-    ...(tag === null ? {} : { tag: String(tag) }),
+    text: short,
   };
+  if (tag !== null) entry.tag = String(tag);
   if (checksum(entry, short) !== crc) throw new SyntaxError("its checksum is wrong");
-  return { ...entry, text: textOf(db, row, short) };
+  if (blobs !== null) entry.text = textOf(db, blobs, short);
+  return entry;
 }
 
-function textOf(db: Database, row: Row, body: string): string {
-  if (row["blobs"] === null) return body;
-  const longTexts = referencesOf(row).map(([path, hash]): LongText => {
+function textOf(db: Database, blobs: List[number], body: string): string {
+  if (blobs === null) return body;
+  const longTexts = referencesOf(blobs).map(([path, hash]): LongText => {
     const text = db.get("SELECT text FROM blob WHERE hash = ?", hash)?.["text"];
     if (typeof text !== "string" || hashOf(text) !== hash) throw new SyntaxError("a long text of it is lost");
     return { path, text };
@@ -199,9 +202,9 @@ function textOf(db: Database, row: Row, body: string): string {
   return wholeText({ body, longTexts });
 }
 
-function referencesOf(row: Row): TextReference[] {
-  if (row["blobs"] === null) return [];
-  const references: unknown = JSON.parse(String(row["blobs"]));
+function referencesOf(blobs: List[number]): TextReference[] {
+  if (blobs === null) return [];
+  const references: unknown = JSON.parse(String(blobs));
   if (Array.isArray(references) && references.every(isReference)) return references;
   throw new SyntaxError("its list of long texts has another form");
 }
@@ -211,9 +214,9 @@ function isReference(value: unknown): value is TextReference {
 }
 
 /** Ignores damage, so that damaged sessions can be deleted; long texts of damaged rows stay behind. */
-function readableReferences(row: Row): TextReference[] {
+function readableReferences(blobs: List[number]): TextReference[] {
   try {
-    return referencesOf(row);
+    return referencesOf(blobs);
   } catch {
     // damaged
     return [];

@@ -1,7 +1,7 @@
 // Full-text search over whole messages, which are indexed when somebody searches.
 
 import { normalPath } from "../../base/normal-path.ts";
-import type { Database, Row } from "./database.ts";
+import type { Database, List, Row } from "./database.ts";
 import { decodeRow, entryColumns } from "./entry-rows.ts";
 import { type SpokenText, spokenText } from "./entry-text.ts";
 import type { SearchHit, SearchOptions } from "./store-options.ts";
@@ -20,7 +20,7 @@ export function indexStep(db: Database): boolean {
   );
   if (session === undefined) return false;
   const { key = null, last_seq = null, indexed_seq = null, open_seq = null } = session;
-  const rows = db.all(
+  const rows = db.lists(
     `SELECT ${entryColumns} FROM entry WHERE session = ? AND seq > ? AND is_spoken = 1 ORDER BY seq LIMIT ${stepEntries}`,
     key,
     indexed_seq,
@@ -37,7 +37,7 @@ export function indexStep(db: Database): boolean {
   const last = messages.at(-1);
   db.run(
     "UPDATE session SET indexed_seq = ?, open_seq = ? WHERE key = ?",
-    rows.length < stepEntries ? last_seq : (rows.at(-1)?.["seq"] ?? last_seq),
+    rows.length < stepEntries ? last_seq : (rows.at(-1)?.[0] ?? last_seq),
     last?.isChunk ? last.seq : 0,
     key,
   );
@@ -48,7 +48,7 @@ type Message = SpokenText & { readonly seq: number };
 
 /** Removes the last message, which may have grown, from the index and returns it. */
 function takeMessage(db: Database, key: Row[string], seq: Row[string]): Message | undefined {
-  const first = db.get(`SELECT ${entryColumns} FROM entry WHERE session = ? AND seq = ?`, key, seq);
+  const [first] = db.lists(`SELECT ${entryColumns} FROM entry WHERE session = ? AND seq = ?`, key, seq);
   const message = first && spokenIn(db, first);
   const id = db.get("SELECT id FROM message WHERE session = ? AND seq = ?", key, seq)?.["id"];
   if (message === undefined || id === undefined) return undefined;
@@ -61,7 +61,7 @@ function takeMessage(db: Database, key: Row[string], seq: Row[string]): Message 
 /** Joins chunks to messages. A message with a fork in the middle becomes two, because the fork has only the first. */
 function messagesOf(
   db: Database,
-  rows: readonly Row[],
+  rows: readonly List[],
   { open, forks }: { readonly open: Message | undefined; readonly forks: readonly number[] },
 ): Message[] {
   const messages: Message[] = open === undefined ? [] : [open];
@@ -81,10 +81,10 @@ function messagesOf(
   return messages;
 }
 
-function spokenIn(db: Database, row: Row): Message | undefined {
+function spokenIn(db: Database, row: List): Message | undefined {
   try {
     const spoken = spokenText(decodeRow(db, row));
-    return spoken && { ...spoken, seq: Number(row["seq"]) };
+    return spoken && { ...spoken, seq: Number(row[0]) };
   } catch (error) {
     // damaged; reported when the session is read
     if (error instanceof SyntaxError) return undefined;

@@ -72,7 +72,9 @@ class ShownAgain {
     const parts = fitting(update, this.#maxBytes);
     const wholes = this.#wholes;
     const first = wholes === undefined ? parts : parts.flatMap((part) => wholes.take(part));
-    return first.length === 1 ? this.#joined.take(first[0] as SessionUpdate) : first.flatMap((part) => this.#joined.take(part));
+    return first.length === 1
+      ? this.#joined.take(first[0] as SessionUpdate)
+      : first.flatMap((part) => this.#joined.take(part));
   }
 
   end(): readonly SessionUpdate[] {
