@@ -6,7 +6,7 @@ export {
   type PermissionPolicyOptions,
   permissionPolicy,
 } from "./gate/permission-policy.ts";
-export type { PermissionChoice, PermissionQuestion } from "./gate/question.ts";
+export type { PermissionChoice, PermissionQuestion, PermissionReply } from "./gate/question.ts";
 export type { Overlay } from "./gate/service-options.ts";
 export { RuleError } from "./rules/rule.ts";
 export type { Operation, Scope, Subject } from "./subjects/subject.ts";

@@ -2,9 +2,10 @@
 
 import { type PermissionOptions, RequestError, type ToolCall } from "@parley/acp";
 import { isObject, optional } from "@parley/acp/internal";
+import type { Meta } from "@parley/acp/model";
 import type { ToolCallPart, ToolOutcome } from "../model/model.ts";
 import { decide, type Verdict } from "../permissions/decide.ts";
-import { permissionOptions, rejection } from "../permissions/question.ts";
+import { permissionOptions, type Rejection, rejection } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
 import type { CodingTurn } from "../session/session-state.ts";
 import { oneLine, unlinked } from "../text/safe-text.ts";
@@ -101,9 +102,14 @@ async function report(
   const { turn } = options;
   // before the call begins: a refused call must never be shown as in progress
   const refused = await refusalBefore(prepared, verdict, options);
+  let rejected = rejection();
   const start = {
     ...callStart(part, prepared, options.drafts.idOf(part)),
-    ...(verdict.type === "ask" && { permission: question(prepared, verdict, options) }),
+    ...(verdict.type === "ask" && {
+      permission: question(prepared, verdict, options, (_meta) => {
+        rejected = rejection(_meta);
+      }),
+    }),
   };
   let outcome: ToolOutcome = failed(part, "It did not end.");
   let hasBegun = false;
@@ -121,17 +127,20 @@ async function report(
     });
   } catch (error) {
     turn.signal.throwIfAborted();
-    outcome = failed(part, ...wordsOf(error, hasBegun));
+    outcome = failed(part, ...wordsOf(error, hasBegun ? undefined : rejected));
   }
   return outcome;
 }
 
-/** The message for the model, and advice. */
-function wordsOf(error: unknown, hasBegun: boolean): readonly [message: string, ...advice: string[]] {
+/** The message for the model, and advice. `rejected`: what to say if the user did not let the call begin. */
+function wordsOf(
+  error: unknown,
+  rejected: Rejection | undefined,
+): readonly [message: string, ...advice: string[]] {
   const kind = error instanceof RequestError ? error.kind : undefined;
   if (kind === "cancelled") return ["The user cancelled this call."];
   // a tool may pass on that the client refused it a file
-  if (kind === "permission_denied" && !hasBegun) return [rejection.told, rejection.advice];
+  if (kind === "permission_denied" && rejected !== undefined) return [rejected.told, rejected.advice];
   return [messageOf(error), ...adviceOf(error)];
 }
 
@@ -158,11 +167,13 @@ function question(
   { access }: PreparedCall,
   { subjects, reason }: Extract<Verdict, { type: "ask" }>,
   { turn }: RunCallOptions,
+  answered: (_meta: Meta | undefined) => void,
 ): PermissionOptions {
   return {
     options: permissionOptions(access, subjects),
     description: reason,
-    onAnswer({ kind }) {
+    onAnswer({ kind }, { _meta }) {
+      answered(_meta);
       if (kind === "allow_always" || kind === "reject_always")
         turn.session.data.grants.remember(subjects, kind === "allow_always");
     },
@@ -189,7 +200,7 @@ async function vetoOf(
     status: "cancelled",
     userText: `It was not allowed: ${oneLine(reason)}`,
     modelText: `The user's rules do not allow this (${oneLine(reason)}).`,
-    advice: rejection.advice,
+    advice: rejection().advice,
   };
 }
 

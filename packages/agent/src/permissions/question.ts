@@ -1,16 +1,27 @@
 // Builds the options of a permission request.
 
 import type { PermissionOption } from "@parley/acp";
+import type { Meta } from "@parley/acp/model";
 import type { Access } from "../tools/base/tool.ts";
 
 /** The `_meta` key for the subjects of "always"; it is stored with the history and read when a session is loaded. */
 export const subjectsKey = "parley.dev/remembers";
 
-/** What the model is told of a call that the user rejected. */
-export const rejection = {
-  told: "The user rejected this call.",
-  advice: "Do not try the same by other means; go on without it or ask.",
-} as const;
+/** In `_meta` of an answer: what the user said beside a no. */
+const saidKey = "parley.dev/said";
+
+export interface Rejection {
+  readonly told: string;
+  readonly advice: string;
+}
+
+/** What the model is told of a call that the user rejected. `_meta` is that of the answer. */
+export function rejection(_meta?: Meta): Rejection {
+  const said = _meta?.[saidKey];
+  const told =
+    typeof said === "string" ? `The user rejected this call: ${said}` : "The user rejected this call.";
+  return { told, advice: "Do not try the same by other means; go on without it or ask." };
+}
 
 /** Without subjects there is no "always" option. */
 export function permissionOptions(access: Access, subjects: readonly string[]): PermissionOption[] {

@@ -11,6 +11,7 @@ import {
   permissionGate,
   type Rule,
   rememberedRules,
+  reviewed,
 } from "@parley/client/internal";
 import { usageError } from "../command/command.ts";
 import {
@@ -25,6 +26,8 @@ import { configuredRules, type RunRules, workspacePolicyOf } from "./policy-rule
 export interface OpenGateOptions
   extends RunRules,
     Pick<GateOptions, "asker" | "agent" | "extraRoots" | "env"> {
+  /** A command that is asked before the asker. */
+  readonly reviewer?: string | undefined;
   /** Kept out of the log. */
   readonly secrets?: Iterable<string>;
   /** Called for ignored rules of a workspace. */
@@ -39,7 +42,10 @@ export interface OpenedGate {
 
 /** Throws a usage error for an invalid rule. */
 export function openGate(options: OpenGateOptions): OpenedGate {
-  const { asker, agent, extraRoots, env, warn } = options;
+  const { agent, extraRoots, env, warn, reviewer } = options;
+  const note = optional({ note: warn });
+  const asker =
+    reviewer === undefined ? options.asker : reviewed(options.asker, { command: reviewer, agent, ...note });
   warnOfReadOnly(auditFolder(), warn);
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);

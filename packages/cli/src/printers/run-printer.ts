@@ -39,7 +39,7 @@ export interface RunDecision {
   readonly what: string;
   /** `violation`: the agent did it without asking, although a rule forbids it. */
   readonly effect: "allow" | "deny" | "cancelled" | "violation";
-  readonly by: "rule" | "default" | "boundary" | "user" | "nobody" | "approval" | "agent";
+  readonly by: "rule" | "default" | "boundary" | "user" | "reviewer" | "nobody" | "approval" | "agent";
   /** Names the rule, if one matched. */
   readonly reason: string;
 }

@@ -57,6 +57,8 @@ export class PromptRun {
   #target: RunTarget | undefined;
   #running: ManagedConnection | undefined;
   #prompt: ManagedPrompt | undefined;
+  /** What the user said beside a no, for an agent that has not heard it. */
+  #unsaid: string[] = [];
   #outcome: PromptResult | undefined;
   #timedOutMs: number | undefined;
 
@@ -123,6 +125,12 @@ export class PromptRun {
     const session = await this.#session(running, target);
     this.#stopping.signal.throwIfAborted();
     await this.#answer(running, session.prompt(content));
+    // our own agent reads the words in the answer
+    while (!isOwn(running) && this.#unsaid.length > 0 && !this.#stopping.signal.aborted) {
+      const text = this.#unsaid.splice(0).join("\n");
+      await this.#answer(running, session.prompt([{ type: "text", text }]));
+    }
+    await this.#finish(running);
   }
 
   /** Deletes a session that was created for this run if no prompt was sent. */
@@ -197,6 +205,7 @@ export class PromptRun {
   ): Promise<OpenedGate> {
     const { openGate } = await import("../permissions/open-gate.ts");
     const { policy, allow, deny, extraRoots } = this.#options;
+    const reviewer = this.#options.reviewer ?? this.#target?.reviewer;
     const warn = (text: string) => this.#printer.notice(text);
     this.#gate = openGate({
       secrets,
@@ -208,13 +217,17 @@ export class PromptRun {
       warn,
       ...optional({
         asker,
+        reviewer,
         // commands of the agent get the same environment as the agent
         env: entry.transport === "stdio" ? agentEnvironment(entry, process.env) : undefined,
       }),
     });
-    this.#gate.gate.onDecision(({ summary, effect, by, reason }) =>
-      this.#printer.decision({ what: summary, effect, by, reason }),
-    );
+    this.#gate.gate.onDecision(({ summary, effect, by, reason, said, subjects }) => {
+      this.#printer.decision({ what: summary, effect, by, reason });
+      // what an agent has us do is refused with the words; a question of its own has no place for them
+      if (said !== undefined && subjects[0]?.origin === "claim")
+        this.#unsaid.push(`About "${summary}", which I did not allow: ${said}`);
+    });
     return this.#gate;
   }
 
@@ -277,21 +290,25 @@ export class PromptRun {
 
   async #answer(running: ManagedConnection, prompt: ManagedPrompt): Promise<void> {
     this.#prompt = prompt;
+    this.#outcome = undefined;
     this.#printer.progress("waiting for the agent");
     this.#entries.late.begin();
     this.#outcome = await prompt.result;
-    const { spec } = running;
-    const isOwn = spec.transport === "stdio" && isOwnAgent(spec);
     // version 2 reports the end of a turn after its updates, as our own agent does in both
-    if (running.edition === "v1" && !isOwn)
-      await this.#entries.late.settled({ lateMs: spec.quirks?.lateMs, signal: this.#stopping.signal });
+    if (running.edition === "v1" && !isOwn(running)) {
+      const { lateMs } = running.spec.quirks ?? {};
+      await this.#entries.late.settled({ lateMs, signal: this.#stopping.signal });
+    }
+  }
+
+  async #finish(running: ManagedConnection): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     // the next run may want the session, which our own agent holds until it has left
-    await running.finish(isOwn ? ownAgentMs : undefined);
+    await running.finish(isOwn(running) ? ownAgentMs : undefined);
     const { invalidUpdates: invalid } = running.counters;
     const are = invalid === 1 ? "1 update of the agent was" : `${invalid} updates of the agent were`;
     if (invalid > 0) this.#printer.notice(`${are} not valid and left out; parley tap records what it sends`);
-    else if (this.#outcome.stopReason === "end_turn" && !this.#entries.late.hasOutput)
+    else if (this.#outcome?.stopReason === "end_turn" && !this.#entries.late.hasOutput)
       this.#printer.notice("the agent ended its turn without output");
   }
 
@@ -331,4 +348,8 @@ function failureFrom(error: unknown, target: RunTarget | undefined): RunError {
   const known = runErrorFrom(error, { isRemote: target !== undefined && isRemote(target) });
   if (known instanceof RunError) return known;
   throw known;
+}
+
+function isOwn({ spec }: ManagedConnection): boolean {
+  return spec.transport === "stdio" && isOwnAgent(spec);
 }

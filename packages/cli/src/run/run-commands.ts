@@ -47,6 +47,7 @@ export const runCommands: readonly Command[] = [
       policy: option("FILE", "Permission rules for this run", { completes: "file" }),
       allow: option("RULE", "Allow this without asking; see parley help permissions add", { multiple: true }),
       deny: option("RULE", "Never allow this", { multiple: true }),
+      reviewer: option("COMMAND", "Command that answers permission questions before you: allow, deny or ask"),
       mode: option("MODE", "Session mode of the agent"),
       model: option("MODEL", "Model of the agent"),
       set: option("OPTION=VALUE", "Set any other config option of the agent", { multiple: true }),

@@ -33,6 +33,8 @@ export interface RunOptions {
   readonly policy: PolicyFile | undefined;
   readonly allow: readonly string[];
   readonly deny: readonly string[];
+  /** The command that is asked before the user. */
+  readonly reviewer: string | undefined;
   readonly mode: string | undefined;
   readonly model: string | undefined;
   readonly set: readonly (readonly [option: string, value: string])[];
@@ -72,6 +74,7 @@ export async function runOptions({ values, words, argv, json }: Invocation): Pro
     policy: await policyFile(text("policy")),
     allow: list("allow"),
     deny: list("deny"),
+    reviewer: text("reviewer"),
     mode: text("mode"),
     model: text("model"),
     set: list("set").map((given) => assignment("set", given)),

@@ -51,18 +51,21 @@ export interface ChosenAgent {
   /** Stored login variables, added to its environment. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly mcpServers: readonly McpServer[];
+  /** The command that answers permission questions before the user. */
+  readonly reviewer?: string | undefined;
 }
 
 /** The agent of that name, or the command in `argv`. Throws a CommandError for unknown names. */
 export function chooseAgent(name: string | undefined, argv: readonly string[]): ChosenAgent {
   const { config, agents, preferred } = readAgents();
   const mcpServers = sharedServers(config);
+  const reviewer = config.client?.reviewer;
   if (argv.length > 0) {
-    return { entry: commandEntry(argv), mcpServers, credentials: {} };
+    return { entry: commandEntry(argv), mcpServers, credentials: {}, reviewer };
   }
   const found = agents.get(name ?? preferred);
   if (found !== undefined) {
-    return { entry: found, mcpServers, credentials: agentCredentials(found.name) };
+    return { entry: found, mcpServers, credentials: agentCredentials(found.name), reviewer };
   }
   throw unknownAgent(name ?? preferred, [...agents.keys()]);
 }

@@ -84,6 +84,12 @@ const client = {
       minLength: 1,
       description: "The agent that is used when none is named. Default: parley",
     },
+    reviewer: {
+      type: "string",
+      minLength: 1,
+      description:
+        "A command that is asked before you are: it gets a permission question as JSON and prints allow, deny or ask",
+    },
     mcpServers,
   },
   additionalProperties: false,

@@ -59,9 +59,10 @@ export interface McpSection {
 export interface ClientConfig {
   /** Agents by name. The name of a ready agent changes that agent. */
   readonly agents?: Readonly<Record<string, AgentSection>>;
-  /** `agent` names the default agent; `mcpServers` are given to every session, by name. */
+  /** `agent` names the default agent; `mcpServers` are given to every session, by name; `reviewer` is asked first. */
   readonly client?: {
     readonly agent?: string;
+    readonly reviewer?: string;
     readonly mcpServers?: Readonly<Record<string, McpSection>>;
   };
 }

@@ -13,6 +13,9 @@ import { type Decision, isLeft } from "./decision.ts";
 import type { GateState } from "./gate-state.ts";
 import { choicesFor, optionOf } from "./question.ts";
 
+/** In `_meta` of an answer: what the user said beside a no. Our own agent tells its model. */
+const saidKey = "parley.dev/said";
+
 export interface Answering {
   readonly authority: Authority;
   readonly signal: AbortSignal;
@@ -50,7 +53,8 @@ export async function answerQuestion(
     settle({ ...decision, effect: "deny", reason: "the agent offers no way to allow just this" });
   else {
     settle(decision);
-    if (isAllowed && decision.by === "user") approve(state, diffs, subjects, authority.now);
+    if (isAllowed && (decision.by === "user" || decision.by === "reviewer"))
+      approve(state, diffs, subjects, authority.now);
   }
   return answer;
 }
@@ -64,12 +68,18 @@ function claimOf({ title, description }: PermissionRequest): NonNullable<Shown["
 
 function answerFor(
   ask: PermissionRequest,
-  { effect, by }: Decision,
+  { effect, by, said }: Decision,
   chosen: string | undefined,
 ): PermissionOutcome {
   if (effect === "cancelled") return { outcome: "cancelled" };
-  const optionId = by === "user" ? chosen : optionOf(ask.options, effect === "allow" ? "allow" : "deny");
-  return optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId };
+  const optionId =
+    by === "user" || by === "reviewer"
+      ? chosen
+      : optionOf(ask.options, effect === "allow" ? "allow" : "deny");
+  const meta = said === undefined ? {} : { _meta: { [saidKey]: said } };
+  return optionId === undefined
+    ? { outcome: "cancelled", ...meta }
+    : { outcome: "selected", optionId, ...meta };
 }
 
 /** All that is known of the tool call that a question is about. */

@@ -13,7 +13,12 @@ import { summaryOfAll } from "../subjects/summary.ts";
 import type { Decision } from "./decision.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
-import { ownChoices, type PermissionChoice, type PermissionQuestion } from "./question.ts";
+import {
+  ownChoices,
+  type PermissionChoice,
+  type PermissionQuestion,
+  type PermissionReply,
+} from "./question.ts";
 
 const defaultAnswerMs = 10 * 60_000;
 /** Questions that one session may have open. */
@@ -180,11 +185,12 @@ export class Authority {
     }
     // before anything is waited for: questions that come all at once are as many as others
     state.open++;
-    const choice = await this.#reply(state, subjects, { show, verdict, signal, summary, decided }).finally(
+    const answer = await this.#reply(state, subjects, { show, verdict, signal, summary, decided }).finally(
       () => state.open--,
     );
     if (signal.aborted) return { decision: decided("cancelled", "nobody", "it was cancelled") };
-    if (choice === undefined) return { decision: decided("cancelled", "nobody", "nobody answered") };
+    if (answer === undefined) return { decision: decided("cancelled", "nobody", "nobody answered") };
+    const { choice, said, by } = answer;
     // the rules may have changed while the question was open: what is forbidden now is
     const since = this.verdict(state, subjects);
     if (since.effect === "deny") {
@@ -195,7 +201,8 @@ export class Authority {
     }
     const kept = this.remember(state, subjects, choice);
     const decision: Decision = {
-      ...decided(choice.effect, "user", `you answered: ${choice.name}`),
+      ...decided(choice.effect, by, `${by === "user" ? "you" : "the reviewer"} answered: ${choice.name}`),
+      ...optional({ said }),
       scope: choice.scope,
       ...optional({ remembered: kept }),
     };
@@ -207,7 +214,7 @@ export class Authority {
     state: GateState,
     subjects: readonly Subject[],
     { show, verdict, signal, summary }: Question,
-  ): Promise<PermissionChoice | undefined> {
+  ): Promise<Answer | undefined> {
     const { asker, remembered, answerMs = defaultAnswerMs } = this.#options;
     const { choices: choicesOf, ...beside } = await show();
     // without a place to keep answers none is offered that would have to be kept
@@ -220,13 +227,22 @@ export class Authority {
       summary,
       subjects,
       reason: verdict.reason,
+      always: verdict.always === true,
       ...beside,
       choices,
       signal: AbortSignal.any([signal, closing.signal]),
     };
     const ask = () => asker?.permission?.(question);
     const reply = await withinTime(ask, question.signal, closing, answerMs);
-    return choices.find(({ id }) => id === reply);
+    const {
+      id,
+      said,
+      by = "user",
+    }: Partial<Exclude<PermissionReply, string | undefined>> = typeof reply === "object"
+      ? reply
+      : optional({ id: reply });
+    const choice = choices.find((each) => each.id === id);
+    return choice && { choice, by, ...optional({ said }) };
   }
 
   /** Keeps an answer for as long as it reaches. Returns the first rule that was written for it. */
@@ -267,6 +283,12 @@ function isTooLate({ isStopped }: GateState, subjects: readonly Subject[]): bool
   return isStopped && subjects.some(({ operation }) => operation !== "read");
 }
 
+interface Answer {
+  readonly choice: PermissionChoice;
+  readonly by: "user" | "reviewer";
+  readonly said?: string;
+}
+
 interface Question {
   show(): Promise<Shown> | Shown;
   readonly verdict: Verdict;
@@ -277,13 +299,13 @@ interface Question {
 
 /** The answer, or nothing where it took too long, nobody waits for it, or whoever asks has failed. */
 async function withinTime(
-  ask: () => Promise<string | undefined> | string | undefined,
+  ask: () => Promise<PermissionReply> | PermissionReply,
   signal: AbortSignal,
   closing: AbortController,
   milliseconds: number,
-): Promise<string | undefined> {
+): Promise<PermissionReply> {
   if (signal.aborted) return undefined;
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const { promise, resolve } = Promise.withResolvers<PermissionReply>();
   const end = (): void => resolve(undefined);
   signal.addEventListener("abort", end, { once: true });
   const timer = setTimeout(() => closing.abort(), milliseconds);

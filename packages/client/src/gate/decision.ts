@@ -13,13 +13,15 @@ export interface PermissionDecision {
   /** `violation`: the agent reports that it has done, without asking, what a rule forbids. */
   readonly effect: "allow" | "deny" | "cancelled" | "violation";
   /**
-   * `rule` or `default`: the rules. `boundary`: a path outside the session's directories. `user`: an answer. `nobody`:
-   * nobody could be asked, or did not answer in time. `approval`: the user had just allowed the agent exactly this.
+   * `rule` or `default`: the rules. `boundary`: a path outside the session's directories. `user`: an answer. `reviewer`:
+   * the answer of a reviewer. `nobody`: nobody could be asked, or did not answer in time. `approval`: the user had just allowed the agent exactly this.
    * `agent`: no rule matches, and the agent does it without asking.
    */
-  readonly by: "rule" | "default" | "boundary" | "user" | "nobody" | "approval" | "agent";
+  readonly by: "rule" | "default" | "boundary" | "user" | "reviewer" | "nobody" | "approval" | "agent";
   /** The reason in words; it names the rule, if one decided. */
   readonly reason: string;
+  /** What the user or the reviewer said beside a no. */
+  readonly said?: string;
   /** Rules that would have allowed it, as text; absent when no rule can. Set when nobody could be asked. */
   readonly allowedBy?: readonly string[];
 }

@@ -112,7 +112,7 @@ export class Effects {
         state.refused([subject]);
         throw this.#refused(decision, signal);
       }
-      if (decision.by === "user") {
+      if (decision.by === "user" || decision.by === "reviewer") {
         const shownStamp: string | undefined = look?.stamp;
         prepared = await prepareInside();
         const isSame =
@@ -203,8 +203,9 @@ export class Effects {
     if (decision.effect === "cancelled" && signal.aborted) {
       return new ConnectionError("aborted", `${decision.summary}: aborted before it was decided`);
     }
-    const message = `${decision.summary} was not permitted: ${decision.reason}`;
-    return RequestError.permissionDenied(message);
+    const { said } = decision;
+    const why = said === undefined ? decision.reason : `the ${decision.by} said: ${said}`;
+    return RequestError.permissionDenied(`${decision.summary} was not permitted: ${why}`);
   }
 }
 

@@ -11,7 +11,7 @@ import { DecisionReports } from "./decision-reports.ts";
 import { permissionGate } from "./gate.ts";
 import type { GateOptions, PermissionAsker } from "./gate-options.ts";
 import { guardKey, type PolicyGuard } from "./policy-guard.ts";
-import type { PermissionQuestion } from "./question.ts";
+import type { PermissionQuestion, PermissionReply } from "./question.ts";
 import type { Overlay } from "./service-options.ts";
 
 /** The rules, the state and the user of a permission policy. */
@@ -24,12 +24,10 @@ export interface PermissionPolicyOptions {
    */
   readonly stateDir?: string | undefined;
   /**
-   * Asks the user. Return the `id` of a choice, or undefined for no decision, which denies. Default:
-   * `requestPermission` of the client is asked.
+   * Asks the user. Return the `id` of a choice, with the user's own words if there are any, or undefined for no decision,
+   * which denies. Default: `requestPermission` of the client is asked.
    */
-  readonly ask?:
-    | ((question: PermissionQuestion) => Promise<string | undefined> | string | undefined)
-    | undefined;
+  readonly ask?: ((question: PermissionQuestion) => Promise<PermissionReply> | PermissionReply) | undefined;
   /**
    * The audit log in `stateDir`: false for none, or its limits (default 90 days, 256 MiB) and secrets to keep out of
    * it. Default: true if there is a `stateDir`.

@@ -1,6 +1,7 @@
 // The permission question: what a person is shown and may answer.
 
 import type { PermissionRequest } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { Verdict } from "../rules/decide.ts";
 import { scopesFor } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
@@ -18,6 +19,8 @@ export interface PermissionChoice {
   readonly scope: Scope;
   /** The option that is sent to the agent. Absent: its question is answered as cancelled. */
   readonly optionId?: string;
+  /** Rarely wanted: the agent's own options, and other scopes. To be shown on request. */
+  readonly isExtra?: boolean;
 }
 
 /** A question to the user about operations of an agent. */
@@ -30,6 +33,8 @@ export interface PermissionQuestion {
   readonly subjects: readonly Subject[];
   /** Why it is asked; it names the rule, if there is one. */
   readonly reason: string;
+  /** Whether it is asked every time, whatever was allowed: a protected file, say. No answer to it is remembered. */
+  readonly always: boolean;
   /** The agent's own words, safe to show. They may be false. */
   readonly claimed?: { readonly title: string; readonly description?: string };
   /** The possible answers, in the order to show them. */
@@ -46,48 +51,75 @@ export interface PermissionQuestion {
   readonly signal: AbortSignal;
 }
 
-/** The id of a choice; nothing means that nobody decided. */
-export type PermissionReply = string | undefined;
+/** The answer to a question: the id of a choice. Nothing means that nobody decided. */
+export type PermissionReply =
+  | string
+  | {
+      /** The id of a choice. */
+      readonly id: string;
+      /** Words for the agent, beside a no. */
+      readonly said?: string | undefined;
+      /** Who has decided. Default: the user. */
+      readonly by?: "user" | "reviewer" | undefined;
+    }
+  | undefined;
 
-export const scopeNames: Readonly<Record<Scope, string>> = {
+const scopeNames: Readonly<Record<Scope, string>> = {
   once: "once",
   session: "for this session",
-  workspace: "in this workspace, for 30 days",
-  always: "always, for 90 days",
+  workspace: "always here, for 30 days",
+  always: "always and everywhere, for 90 days",
 };
 
 /** The choices for something that we do ourselves. */
 export function ownChoices(subjects: readonly Subject[], verdict: Verdict): PermissionChoice[] {
-  const scopes = scopesFor(subjects, verdict);
-  return (["allow", "deny"] as const).flatMap((effect) =>
-    scopes.map((scope) => ({ id: `${effect}:${scope}`, name: nameOf(effect, scope), effect, scope })),
-  );
+  return choicesOf(subjects, verdict, () => ({}));
 }
 
-/** The choices for what an agent asks: its options, then ours. */
+/** The choices for what an agent asks. Its own options come last; of something that is asked every time, not at all. */
 export function choicesFor(
   { options }: PermissionRequest,
   subjects: readonly Subject[],
   verdict: Verdict,
 ): PermissionChoice[] {
+  const ours = choicesOf(subjects, verdict, (effect) => {
+    const optionId = optionOf(options, effect);
+    // only an option of the agent's own says yes
+    return optionId === undefined && effect === "allow" ? undefined : optional({ optionId });
+  });
+  if (verdict.always) return ours;
   const theirs = options.map(({ optionId, name, kind }, at): PermissionChoice => {
     const effect = kind.startsWith("allow") ? "allow" : "deny";
     // "always" is the agent's to keep; on our side it lasts as long as the session
-    const scope = kind.endsWith("_always") && !verdict.always ? "session" : "once";
-    return { id: `option:${at}`, name: shownLine(name, 100) || kind, effect, scope, optionId };
+    const scope = kind.endsWith("_always") ? "session" : "once";
+    return { id: `option:${at}`, name: shownLine(name, 100) || kind, effect, scope, optionId, isExtra: true };
   });
-  const ours = scopesFor(subjects, verdict)
-    .filter((scope) => scope !== "once")
-    .flatMap((scope) =>
-      (["allow", "deny"] as const).flatMap((effect): PermissionChoice[] => {
-        const optionId = optionOf(options, effect);
-        if (optionId === undefined && effect === "allow") return [];
-        const choice = { id: `${effect}:${scope}`, name: nameOf(effect, scope), effect, scope };
-        return [optionId === undefined ? choice : { ...choice, optionId }];
-      }),
-    );
-  const reject: PermissionChoice = { id: "deny:once", name: "Reject", effect: "deny", scope: "once" };
-  return [...theirs, ...(theirs.some(({ effect }) => effect === "deny") ? [] : [reject]), ...ours];
+  return [...ours, ...theirs];
+}
+
+/** `answer`: what is sent to the agent; undefined where it cannot be told so. */
+function choicesOf(
+  subjects: readonly Subject[],
+  verdict: Verdict,
+  answer: (effect: "allow" | "deny") => Pick<PermissionChoice, "optionId"> | undefined,
+): PermissionChoice[] {
+  const scopes = scopesFor(subjects, verdict);
+  return (["allow", "deny"] as const).flatMap((effect) => {
+    const sent = answer(effect);
+    if (sent === undefined) return [];
+    return scopes.map((scope) => ({
+      id: `${effect}:${scope}`,
+      name: nameOf(effect, scope),
+      effect,
+      scope,
+      ...sent,
+      ...(isExtra(effect, scope) ? { isExtra: true } : {}),
+    }));
+  });
+}
+
+function isExtra(effect: "allow" | "deny", scope: Scope): boolean {
+  return scope === "always" || (effect === "deny" && scope !== "once");
 }
 
 /** The option that says no more than it must. Undefined: none says just that, or its id is also that of another. */

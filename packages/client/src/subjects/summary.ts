@@ -4,12 +4,17 @@ import { joinWords } from "./command-words.ts";
 import { shownLine } from "./shown-text.ts";
 import type { Subject } from "./subject.ts";
 
+/** The whole command as one text; undefined where nobody says what it is. */
+export function commandText({ argv, shellLine }: Subject): string | undefined {
+  return shellLine ?? (argv === undefined ? undefined : joinWords(argv));
+}
+
 export function summaryOf(subject: Subject): string {
-  const { operation, path, argv, shellLine, host, tool, mode, cwd } = subject;
+  const { operation, path, host, tool, mode, cwd } = subject;
   const where = cwd === undefined ? "" : ` (in ${shownLine(cwd, 2_000)})`;
   switch (operation) {
     case "exec": {
-      const command = shellLine ?? (argv === undefined ? undefined : joinWords(argv));
+      const command = commandText(subject);
       return command === undefined ? "run a command" : `run ${shownCommand(command)}${where}`;
     }
     case "network":

@@ -1,0 +1,133 @@
+// Asks for a permission: what, why, the command or the change once, and one letter as the answer.
+
+import { gitPatch } from "@parley/acp/internal";
+import { commandText } from "@parley/client/internal";
+import type { PermissionChoice, PermissionQuestion, PermissionReply } from "@parley/client/policy";
+import { patchLines } from "../printers/tool-lines.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { escapedLine, escapedSource } from "../terminal/sanitise.ts";
+import type { Questions } from "./elicitation-questions.ts";
+
+const shownDiffLines = 60;
+const shownOptions = 20;
+
+/** The letters of the usual answers, by what they choose. */
+const letters = [
+  { letter: "y", effect: "allow", scope: "once", name: "once" },
+  { letter: "s", effect: "allow", scope: "session", name: "this session" },
+  { letter: "a", effect: "allow", scope: "workspace", name: "always here" },
+  { letter: "n", effect: "deny", scope: "once", name: "no" },
+] as const;
+
+export async function askPermission(
+  question: PermissionQuestion,
+  agent: string,
+  { ask, write }: Questions,
+  paint: Paint,
+): Promise<PermissionReply> {
+  const { choices, always } = question;
+  const usual = letters.flatMap((each) => {
+    const choice = choices.find(({ id }) => id === `${each.effect}:${each.scope}`);
+    return choice === undefined ? [] : [{ ...each, choice }];
+  });
+  // of something that is asked every time there is only yes and no
+  const more = always ? [] : ["e no, and say why", "? more"];
+  const keys = [...usual.map(({ letter, name }) => `${letter} ${name}`), ...more].join("   ");
+  write(`${questionLines(question, agent, paint).join("\n")}\n`);
+  const no = usual.find(({ effect }) => effect === "deny")?.choice.id ?? "deny:once";
+  for (;;) {
+    const answer = (await ask(`  ${keys} > `))?.trim();
+    if (answer === undefined) return undefined;
+    const word = answer.toLowerCase();
+    // whatever the agent calls its options, a no is a no
+    if (word === "" || word === "no") return no;
+    const chosen = usual.find(({ letter }) => letter === word || (letter === "y" && word === "yes"));
+    if (chosen !== undefined) return chosen.choice.id;
+    if (!always && word === "e") {
+      const said = (await ask("  why not? "))?.trim();
+      return said === undefined || said === "" ? no : { id: no, said };
+    }
+    if (!always && word === "?") {
+      write(`${moreLines(question, paint).join("\n")}\n`);
+      continue;
+    }
+    const extra = always ? undefined : extraChoice(answer, choices);
+    if (extra !== undefined) return extra.id;
+    write(`  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is no answer; type one of the letters\n`);
+  }
+}
+
+/** What is asked, and why. Nothing that an agent wrote is left out: it is shown by its code points where it must be. */
+function questionLines(question: PermissionQuestion, agent: string, paint: Paint): string[] {
+  const { reason, diff, patch, env = {}, subjects } = question;
+  const change = diff === undefined ? patch : gitPatch(diff.path, diff.oldText, diff.newText);
+  const commands = subjects.flatMap((subject) => commandText(subject) ?? []);
+  return [
+    `${paint("yellow", "?")} ${paint("bold", heading(question, agent))}`,
+    paint("dim", `  ${escapedLine(reason)}`),
+    ...variableLines(env, paint),
+    ...commands.flatMap((command) => escapedSource(command).split("\n")).map((line) => `    ${line}`),
+    ...(change === undefined ? [] : shownPatch(change, paint)),
+  ];
+}
+
+/** Who does it: what an agent only says that it will do nobody can hold it to. */
+function heading({ summary, subjects }: PermissionQuestion, agent: string): string {
+  const [first] = subjects;
+  const isCommands = subjects.length > 0 && subjects.every((subject) => commandText(subject) !== undefined);
+  const where = first?.cwd === undefined ? "" : ` in ${first.cwd}`;
+  const commands = subjects.length === 1 ? "a command" : `${subjects.length} commands`;
+  const what = escapedLine(isCommands ? `run ${commands}${where}` : summary);
+  const who = escapedLine(agent);
+  return first?.origin === "claim" ? `${who} wants to ${what}` : `${what}, for ${who}`;
+}
+
+/** Before the command and in full: they can make it do something else. */
+function variableLines(env: NonNullable<PermissionQuestion["env"]>, paint: Paint): string[] {
+  return Object.entries(env).map(
+    ([name, value]) => `  ${paint("yellow", "with")} ${escapedLine(`${name}=${value}`)}`,
+  );
+}
+
+function shownPatch(patch: string, paint: Paint): string[] {
+  const lines = patchLines(patch, paint).map((line) => `    ${line}`);
+  const rest = lines.length - shownDiffLines;
+  return [...lines.slice(0, shownDiffLines), ...(rest > 0 ? [`    … ${rest} more lines; ? shows all`] : [])];
+}
+
+/** The rest of a long change, the agent's own words, and the answers that are rarely wanted. */
+function moreLines(question: PermissionQuestion, paint: Paint): string[] {
+  const { claimed, diff, patch, choices } = question;
+  const change = diff === undefined ? patch : gitPatch(diff.path, diff.oldText, diff.newText);
+  const all = change === undefined ? [] : patchLines(change, paint);
+  const extras = choices.filter(({ isExtra }) => isExtra);
+  const lines = extras.map((choice, at) => {
+    const number = String(at + 1).padStart(String(extras.length).length);
+    return `  ${number}  ${choiceLine(choice, paint)}`;
+  });
+  const hidden = lines.length - shownOptions;
+  return [
+    ...(all.length > shownDiffLines ? all.map((line) => `    ${line}`) : []),
+    ...(claimed === undefined ? [] : [`  the agent calls it: ${escapedLine(claimed.title)}`]),
+    ...(claimed?.description === undefined ? [] : [`  the agent says: ${escapedLine(claimed.description)}`]),
+    ...(extras.length === 0 ? [] : ["  other answers, by their number:"]),
+    ...lines.slice(0, shownOptions),
+    ...(hidden > 0 ? [`  … and ${hidden} more, to be chosen by their number, name or id`] : []),
+  ];
+}
+
+/** By its number, or by the name or the id of one alone. */
+function extraChoice(answer: string, choices: readonly PermissionChoice[]): PermissionChoice | undefined {
+  const extras = choices.filter(({ isExtra }) => isExtra);
+  const numbered = extras[Number(answer) - 1];
+  if (numbered !== undefined) return numbered;
+  const [named, another] = extras.filter(({ name, optionId }) => name === answer || optionId === answer);
+  return another === undefined ? named : undefined;
+}
+
+/** An agent may call a yes "No", or two options the same: what its own options mean is said beside them. */
+function choiceLine({ id, name, effect, scope }: PermissionChoice, paint: Paint): string {
+  if (!id.startsWith("option:")) return escapedLine(name);
+  const meaning = `${effect === "allow" ? "allows" : "refuses"} it${scope === "once" ? "" : " for this session"}`;
+  return `${escapedLine(name)} ${paint("dim", `(the agent's own: ${meaning})`)}`;
+}

@@ -1,0 +1,117 @@
+// A reviewer: a command that gets each question as JSON and says allow, deny or ask.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { isObject } from "@parley/acp/internal";
+import { groupMark, ProcessGroup } from "@parley/acp/internal/node";
+import { shownLine } from "../subjects/shown-text.ts";
+import type { PermissionAsker } from "./gate-options.ts";
+import type { PermissionQuestion, PermissionReply } from "./question.ts";
+
+export interface ReviewerOptions {
+  /** A line for the shell. */
+  readonly command: string;
+  /** The agent that asks, for the reviewer. */
+  readonly agent?: string | undefined;
+  /** How long it may take. Default 60 seconds. */
+  readonly timeoutMs?: number | undefined;
+  readonly cwd?: string | undefined;
+  /** Told in one line why a question is passed on: the reviewer failed, or says nothing that can be understood. */
+  note?(text: string): void;
+}
+
+const defaultTimeoutMs = 60_000;
+const maxAnswerBytes = 64 * 1024;
+const killMs = 1_000;
+
+/**
+ * Asks the reviewer first, and the person about what it leaves open. What is asked every time is the person's alone.
+ * Its answers count once. Whatever goes wrong, the person is asked.
+ */
+export function reviewed(person: PermissionAsker | undefined, options: ReviewerOptions): PermissionAsker {
+  return {
+    async permission(question) {
+      if (!question.always) {
+        const reply = await review(question, options);
+        if (reply !== undefined) return reply;
+      }
+      return person?.permission?.(question);
+    },
+  };
+}
+
+async function review(question: PermissionQuestion, options: ReviewerOptions): Promise<PermissionReply> {
+  const choiceOf = (effect: "allow" | "deny") =>
+    question.choices.find((choice) => choice.effect === effect && choice.scope === "once" && !choice.isExtra);
+  try {
+    const { decision, reason } = readAnswer(await answerOf(question, options));
+    if (decision === "ask") return undefined;
+    const id = choiceOf(decision)?.id;
+    if (id === undefined) throw new Error(`the agent offers no way to ${decision} it once`);
+    return { id, by: "reviewer", ...(reason === undefined ? {} : { said: reason }) };
+  } catch (error) {
+    if (!question.signal.aborted)
+      options.note?.(
+        `the reviewer did not decide: ${shownLine(error instanceof Error ? error.message : "", 300)}`,
+      );
+    return undefined;
+  }
+}
+
+/** What the command prints. */
+async function answerOf(question: PermissionQuestion, options: ReviewerOptions): Promise<string> {
+  const { command, cwd, timeoutMs = defaultTimeoutMs } = options;
+  const mark = groupMark();
+  const child = spawn(command, {
+    shell: true,
+    detached: true,
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { ...process.env, [mark]: "1" },
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  const { pid } = child;
+  if (pid === undefined) {
+    const [error] = await once(child, "error");
+    throw error;
+  }
+  const group = new ProcessGroup(Object.assign(child, { pid }), mark);
+  const signal = AbortSignal.any([question.signal, AbortSignal.timeout(timeoutMs)]);
+  const closed = once(child, "close", { signal });
+  let printed = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    printed = (printed + text).slice(0, maxAnswerBytes);
+  });
+  // a command that does not read its input is no error
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(`${JSON.stringify(questionJson(question, options))}\n`);
+  try {
+    const [code] = await closed;
+    if (code !== 0) throw new Error(`it ended with exit code ${String(code)}`);
+    return printed;
+  } catch (error) {
+    if (signal.aborted && !question.signal.aborted) throw new Error(`no answer within ${timeoutMs} ms`);
+    throw error;
+  } finally {
+    await group.terminate(killMs);
+  }
+}
+
+/** The question as a reviewer gets it. */
+function questionJson(question: PermissionQuestion, { agent }: ReviewerOptions): object {
+  const { sessionId, summary, reason, subjects, claimed, diff, patch, env } = question;
+  return { v: 1, agent, sessionId, summary, reason, subjects, env, claimed, diff, patch };
+}
+
+function readAnswer(text: string): { readonly decision: "allow" | "deny" | "ask"; readonly reason?: string } {
+  const wanted = 'expected {"decision":"allow"}, "deny" or "ask"';
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    throw new Error(`${wanted}, got ${JSON.stringify(text.slice(0, 100))}`);
+  }
+  const { decision, reason } = isObject(answer) ? answer : {};
+  if (decision !== "allow" && decision !== "deny" && decision !== "ask")
+    throw new Error(`${wanted}, got ${JSON.stringify(answer).slice(0, 100)}`);
+  return typeof reason === "string" && reason !== "" ? { decision, reason } : { decision };
+}
