@@ -75,7 +75,7 @@ test("a rule that allows answers with the option that allows once, a rule that d
   assert.equal(decisions[0]?.reason, "allow claim:exec npm test (your policy)");
 });
 
-test("a person is offered the agent's options by name, then our scopes, and one of the agent's ids is answered", async (t) => {
+test("a person is offered our scopes, on request the agent's own options, and one of the agent's ids is answered", async (t) => {
   const questions: PermissionQuestion[] = [];
   const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
   const permission = (question: PermissionQuestion) => {
@@ -90,17 +90,19 @@ test("a person is offered the agent's options by name, then our scopes, and one 
   ]);
   assert.deepEqual(got, [allowed, allowed, refused]);
   assert.deepEqual(
-    questions[0]?.choices.map(({ name, optionId }) => `${name}: ${optionId}`),
+    questions[0]?.choices.map(({ name, optionId, isExtra }) => `${isExtra ? "? " : ""}${name}: ${optionId}`),
     [
-      "Go ahead: yes-please",
-      "Go ahead for ever: for-ever",
-      "Better not: no",
+      "Allow once: yes-please",
       "Allow for this session: yes-please",
-      "Reject for this session: no",
-      "Allow in this workspace, for 30 days: yes-please",
-      "Reject in this workspace, for 30 days: no",
-      "Allow always, for 90 days: yes-please",
-      "Reject always, for 90 days: no",
+      "Allow always here, for 30 days: yes-please",
+      "? Allow always and everywhere, for 90 days: yes-please",
+      "Reject once: no",
+      "? Reject for this session: no",
+      "? Reject always here, for 30 days: no",
+      "? Reject always and everywhere, for 90 days: no",
+      "? Go ahead: yes-please",
+      "? Go ahead for ever: for-ever",
+      "? Better not: no",
     ],
   );
   assert.equal(questions.length, 2, "the second question is answered by what was remembered");

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { PermissionChoice, PermissionQuestion, Subject } from "@parley/client/policy";
+import { askPermission } from "./permission-question.ts";
+
+const choice = (id: string, more: Partial<PermissionChoice> = {}): PermissionChoice => {
+  const [effect, scope] = id.split(":") as [PermissionChoice["effect"], PermissionChoice["scope"]]; // written below
+  return { id, name: id, effect, scope, ...more };
+};
+const usual = [
+  choice("allow:once"),
+  choice("allow:session"),
+  choice("allow:workspace"),
+  choice("allow:always", { isExtra: true }),
+  choice("deny:once"),
+  choice("option:0", { effect: "allow", scope: "session", name: "No", optionId: "yes", isExtra: true }),
+];
+const command: Subject = { origin: "op", operation: "exec", argv: ["npm", "test"], cwd: "/project" };
+
+/** What is shown, and what comes of these answers; undefined is the end of the input. */
+async function asked(given: Partial<PermissionQuestion>, answers: readonly (string | undefined)[]) {
+  let shown = "";
+  const left = [...answers];
+  const question: PermissionQuestion = {
+    sessionId: "s",
+    summary: "run npm test (in /project)",
+    subjects: [command],
+    reason: "no rule is about it",
+    always: false,
+    choices: usual,
+    signal: new AbortController().signal,
+    ...given,
+  };
+  const io = {
+    ask: async (text: string) => {
+      shown += text;
+      return left.shift();
+    },
+    write: (text: string) => {
+      shown += text;
+    },
+  };
+  const reply = await askPermission(question, "claude", io, (_, text) => text);
+  assert.deepEqual(left, [], `every answer was asked for: ${shown}`);
+  return { reply, shown };
+}
+
+test("a question is what, why, the command once, and one line of letters", async () => {
+  const { shown } = await asked({}, ["y"]);
+  assert.equal(
+    shown,
+    [
+      "? run a command in /project, for claude",
+      "  no rule is about it",
+      "    npm test",
+      "  y once   s this session   a always here   n no   e no, and say why   ? more > ",
+    ].join("\n"),
+  );
+  const claim = await asked({ subjects: [{ ...command, origin: "claim" }] }, ["y"]);
+  assert.match(claim.shown, /^\? claude wants to run a command in \/project\n/);
+});
+
+test("one letter answers: yes once, for the session, always here, no", async () => {
+  for (const [letter, id] of [
+    ["y", "allow:once"],
+    ["YES", "allow:once"],
+    ["s", "allow:session"],
+    ["a", "allow:workspace"],
+    ["n", "deny:once"],
+    ["", "deny:once"],
+  ] as const)
+    assert.equal((await asked({}, [letter])).reply, id, letter);
+  assert.equal((await asked({}, [undefined])).reply, undefined);
+  const again = await asked({}, ["x", "n"]);
+  assert.match(again.shown, /"x" is no answer/);
+});
+
+test("a no can have a reason", async () => {
+  assert.deepEqual((await asked({}, ["e", " use pnpm "])).reply, { id: "deny:once", said: "use pnpm" });
+  assert.equal((await asked({}, ["e", ""])).reply, "deny:once");
+});
+
+test("more shows the agent's words, its own options with what they mean, and rare answers, by number", async () => {
+  const claimed = { title: "Harmless\u001b[2J", description: "Just look" };
+  const { reply, shown } = await asked({ claimed }, ["?", "2"]);
+  assert.equal(reply, "option:0");
+  assert.match(shown, /the agent calls it: Harmless\\u001b\[2J\n {2}the agent says: Just look\n/);
+  assert.match(shown, /1 {2}allow:always\n {2}2 {2}No \(the agent's own: allows it for this session\)\n/);
+});
+
+test("what is asked every time can be answered with yes and no only", async () => {
+  const choices = [choice("allow:once"), choice("deny:once")];
+  const { reply, shown } = await asked({ always: true, choices }, ["e", "?", "y"]);
+  assert.equal(reply, "allow:once");
+  assert.match(shown, / {2}y once {3}n no > /);
+  assert.doesNotMatch(shown, /say why|more/);
+});
+
+test("V7 variables come before the command, all of them and in full, with escape sequences by their code points", async () => {
+  const filler = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`FILLER_${at}`, "x"]));
+  const env = { ...filler, RM: "rm -f ; \u001b]0 ; touch PWN ; \u0007 #" };
+  const { shown } = await asked({ env }, ["n"]);
+  assert.match(shown, /with RM=rm -f ; \\u001b\]0 ; touch PWN ; \\u0007 #\n/);
+  assert.equal(shown.split("  with ").length - 1, 41);
+  assert.ok(shown.indexOf("with RM=") < shown.indexOf("    npm test"));
+});
+
+test("V7 a command is shown whole, line by line, and nothing in it is hidden", async () => {
+  const shellLine = `echo ${"a".repeat(5_000)}  b\n\u202eevil\rx`;
+  const { shown } = await asked({ subjects: [{ origin: "op", operation: "exec", shellLine }] }, ["n"]);
+  assert.ok(shown.includes(`    echo ${"a".repeat(5_000)}  b\n    \\u202eevil\\u000dx\n`), shown.slice(-200));
+});
+
+test("a change is shown once, and the rest of a long one on request", async () => {
+  const newText = Array.from({ length: 100 }, (_, at) => `line ${at}`).join("\n");
+  const subjects: Subject[] = [{ origin: "op", operation: "write", path: "/project/a.ts" }];
+  const given = { summary: "write /project/a.ts", subjects, diff: { path: "/project/a.ts", newText } };
+  const short = await asked(given, ["y"]);
+  assert.match(short.shown, /^\? write \/project\/a\.ts, for claude\n {2}no rule is about it\n/);
+  assert.match(short.shown, /… \d+ more lines; \? shows all/);
+  assert.doesNotMatch(short.shown, /line 99/);
+  assert.match((await asked(given, ["?", "y"])).shown, /line 99/);
+});
