@@ -121,3 +121,20 @@ test("a change is shown once, and the rest of a long one on request", async () =
   assert.doesNotMatch(short.shown, /line 99/);
   assert.match((await asked(given, ["?", "y"])).shown, /line 99/);
 });
+
+test("where an agent asks which of its own options, they are shown at once", async () => {
+  const choices = [
+    choice("allow:once"),
+    choice("deny:once"),
+    choice("option:0", { effect: "allow", scope: "once", name: "Tabs", optionId: "t" }),
+    choice("option:1", { effect: "allow", scope: "once", name: "Spaces", optionId: "s" }),
+  ];
+  const given: Partial<PermissionQuestion> = {
+    summary: 'do what it calls "Which?"',
+    subjects: [{ origin: "claim", operation: "other", labelOnly: true }],
+    choices,
+  };
+  const { reply, shown } = await asked(given, ["2"]);
+  assert.equal(reply, "option:1");
+  assert.match(shown, /1 {2}Tabs .*\n {2}2 {2}Spaces .*\n {2}y once/);
+});

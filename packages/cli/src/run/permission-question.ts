@@ -51,8 +51,8 @@ export async function askPermission(
       write(`${moreLines(question, paint).join("\n")}\n`);
       continue;
     }
-    const extra = always ? undefined : extraChoice(answer, choices);
-    if (extra !== undefined) return extra.id;
+    const other = always ? undefined : listedChoice(answer, choices);
+    if (other !== undefined) return other.id;
     write(`  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is no answer; type one of the letters\n`);
   }
 }
@@ -68,6 +68,7 @@ function questionLines(question: PermissionQuestion, agent: string, paint: Paint
     ...variableLines(env, paint),
     ...commands.flatMap((command) => escapedSource(command).split("\n")).map((line) => `    ${line}`),
     ...(change === undefined ? [] : shownPatch(change, paint)),
+    ...numbered(question.choices, ({ isExtra }) => !isExtra, paint),
   ];
 }
 
@@ -100,28 +101,44 @@ function moreLines(question: PermissionQuestion, paint: Paint): string[] {
   const { claimed, diff, patch, choices } = question;
   const change = diff === undefined ? patch : gitPatch(diff.path, diff.oldText, diff.newText);
   const all = change === undefined ? [] : patchLines(change, paint);
-  const extras = choices.filter(({ isExtra }) => isExtra);
-  const lines = extras.map((choice, at) => {
-    const number = String(at + 1).padStart(String(extras.length).length);
-    return `  ${number}  ${choiceLine(choice, paint)}`;
-  });
-  const hidden = lines.length - shownOptions;
+  const extras = numbered(choices, ({ isExtra }) => isExtra === true, paint);
   return [
     ...(all.length > shownDiffLines ? all.map((line) => `    ${line}`) : []),
     ...(claimed === undefined ? [] : [`  the agent calls it: ${escapedLine(claimed.title)}`]),
     ...(claimed?.description === undefined ? [] : [`  the agent says: ${escapedLine(claimed.description)}`]),
     ...(extras.length === 0 ? [] : ["  other answers, by their number:"]),
+    ...extras,
+  ];
+}
+
+/** The answers without a letter. */
+function listed(choices: readonly PermissionChoice[]): readonly PermissionChoice[] {
+  return choices.filter(({ id }) => !letters.some(({ effect, scope }) => id === `${effect}:${scope}`));
+}
+
+function numbered(
+  choices: readonly PermissionChoice[],
+  isWanted: (choice: PermissionChoice) => boolean,
+  paint: Paint,
+): string[] {
+  const all = listed(choices);
+  const lines = all.flatMap((choice, at) => {
+    const number = String(at + 1).padStart(String(all.length).length);
+    return isWanted(choice) ? [`  ${number}  ${choiceLine(choice, paint)}`] : [];
+  });
+  const hidden = lines.length - shownOptions;
+  return [
     ...lines.slice(0, shownOptions),
     ...(hidden > 0 ? [`  … and ${hidden} more, to be chosen by their number, name or id`] : []),
   ];
 }
 
 /** By its number, or by the name or the id of one alone. */
-function extraChoice(answer: string, choices: readonly PermissionChoice[]): PermissionChoice | undefined {
-  const extras = choices.filter(({ isExtra }) => isExtra);
-  const numbered = extras[Number(answer) - 1];
-  if (numbered !== undefined) return numbered;
-  const [named, another] = extras.filter(({ name, optionId }) => name === answer || optionId === answer);
+function listedChoice(answer: string, choices: readonly PermissionChoice[]): PermissionChoice | undefined {
+  const all = listed(choices);
+  const chosen = all[Number(answer) - 1];
+  if (chosen !== undefined) return chosen;
+  const [named, another] = all.filter(({ name, optionId }) => name === answer || optionId === answer);
   return another === undefined ? named : undefined;
 }
 

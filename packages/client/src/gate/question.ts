@@ -88,11 +88,20 @@ export function choicesFor(
     return optionId === undefined && effect === "allow" ? undefined : optional({ optionId });
   });
   if (verdict.always) return ours;
+  // "which of these?" is asked with options too: then they are what it is about
+  const isOwnQuestion = subjects.every(({ operation }) => operation === "other" || operation === "mode");
   const theirs = options.map(({ optionId, name, kind }, at): PermissionChoice => {
     const effect = kind.startsWith("allow") ? "allow" : "deny";
     // "always" is the agent's to keep; on our side it lasts as long as the session
     const scope = kind.endsWith("_always") ? "session" : "once";
-    return { id: `option:${at}`, name: shownLine(name, 100) || kind, effect, scope, optionId, isExtra: true };
+    const choice = {
+      id: `option:${at}`,
+      name: shownLine(name, 100) || kind,
+      effect,
+      scope,
+      optionId,
+    } as const;
+    return isOwnQuestion ? choice : { ...choice, isExtra: true };
   });
   return [...ours, ...theirs];
 }
