@@ -64,7 +64,7 @@ function done(words: string): Done {
 
 function failed(what: string, { text }: CallResult): Done {
   // advice for a model is not for the user
-  if (text.startsWith("The user rejected this call.")) return { isError: true, words: "Then I leave it." };
+  if (text.startsWith("The user rejected this call")) return { isError: true, words: "Then I leave it." };
   return { isError: true, words: `${what}: ${text}` };
 }
 

@@ -52,6 +52,27 @@ inEveryVersion(
   },
 );
 
+inEveryVersion("the model hears what the user said beside a no, also after a restart", {}, async (setup) => {
+  const store = memoryStore();
+  const model = scriptedModel([calls(run("npm install")), says("done"), says("hello again")]);
+  const requestPermission = () => ({
+    outcome: "selected" as const,
+    optionId: "reject_once",
+    _meta: { "parley.dev/said": "use pnpm" },
+  });
+  const given = { ...setup, tools, models: [model], store, clientDefinition: { requestPermission } };
+  const first = await talk(given);
+  await first.session.prompt("go").result;
+  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /rejected this call: use pnpm/);
+  const { sessionId } = first.session;
+  await first.end();
+  const { agent, end } = await connected(given);
+  const again = await agent.loadSession(sessionId, { cwd: setup.cwd });
+  await again.prompt("go on").result;
+  assert.match(JSON.stringify(model.requests[2]?.messages), /rejected this call: use pnpm/);
+  await end();
+});
+
 inEveryVersion("mode code edits without asking, and asks about each command once", {}, async (setup) => {
   const model = scriptedModel([calls(write("b"), run("ls"), run("ls"), run("ls -l")), says("done")]);
   const made = await talk({

@@ -62,13 +62,32 @@ test("y is a yes and n is a no, once, whatever the agent calls its options", {
   }
 });
 
+test("what is said beside a no reaches an agent whose question has no place for it", {
+  ...patience,
+  skip,
+}, async () => {
+  const tool = { title: "Install", kind: "execute", rawInput: { command: "npm install" } } as const;
+  const agent = probe.agent({
+    turns: [
+      { when: { contains: "which I did not allow: use pnpm" }, steps: [{ say: "pnpm it is" }] },
+      { steps: [{ tool, steps: [{ ask: "Install?" }] }] },
+    ],
+  });
+  const { stdout } = await probe.atTerminal(
+    80,
+    ["run", "--no-history", "x", "--", ...agent],
+    answering("e\n", "use pnpm\n"),
+  );
+  assert.match(stdout, /pnpm it is/);
+});
+
 /** Typed when the question stands there: what was typed before is no answer to it. */
 function answering(...answers: string[]): Parameters<RunProbe["atTerminal"]>[2] {
   let asked = 0;
   return {
     input: false,
     onOutput(shown, child) {
-      const questions = shown.split("? more > ").length - 1;
+      const questions = shown.split(/\? more > |why not\? /).length - 1;
       if (questions > asked) child.stdin?.write(answers[asked++] ?? "");
     },
   };
