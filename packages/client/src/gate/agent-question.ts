@@ -1,7 +1,7 @@
 // Answers the permission requests of an agent that runs its own tools.
 
 import type { PermissionOption, PermissionRequest } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { askedAbout, optional } from "@parley/acp/internal";
 import type { PermissionOutcome, ToolCallUpdate } from "@parley/acp/model";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { claimsOf } from "../subjects/claims.ts";
@@ -76,7 +76,7 @@ function answerFor(
 function callOf(ask: PermissionRequest, state: GateState): Partial<ToolCallUpdate> | undefined {
   const call = askedCall(ask);
   if (call === undefined) return undefined;
-  state.noteCall(call);
+  state.noteCall({ ...askedAbout(state.call(call.toolCallId) ?? {}, call), toolCallId: call.toolCallId });
   state.judged(call.toolCallId);
   return state.call(call.toolCallId);
 }

@@ -1,6 +1,7 @@
 // Decides by the rules: deny over ask over allow, then the defaults.
 
 import { sep } from "node:path";
+import { shownLine } from "../subjects/shown-text.ts";
 import { steeringVariables } from "../subjects/steering-variables.ts";
 import { type Effect, isFileOperation, type Subject } from "../subjects/subject.ts";
 import { onlyReads, pathsInCommand } from "./command-paths.ts";
@@ -94,6 +95,8 @@ function namedInCommand(subject: Subject, circumstances: Circumstances): Verdict
 }
 
 function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
+  if (subject.unread !== undefined && subject.unread.length > 0)
+    return { effect: "ask", reason: unreadReason(subject.unread) };
   const { rules } = circumstances;
   for (const rule of rules) {
     const word = rule.origin === "workspace" ? undefined : tooMuchFor(rule, subject, circumstances);
@@ -107,6 +110,13 @@ function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
     return { effect: "ask", reason: `${wide} is too wide a workspace for reading without asking` };
   if (subject.operation === "read") return { effect: "allow", reason: "reading in the workspace is allowed" };
   return { effect: "ask", reason: "no rule is about it" };
+}
+
+/** The names are the agent's. */
+function unreadReason(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map((name) => JSON.stringify(shownLine(name, 60)));
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
+  return `the agent's input is not fully understood: ${shown.join(", ")}${more}`;
 }
 
 /** Nothing where it is below a root that is not so wide. */

@@ -23,8 +23,8 @@ export function matches(rule: Rule, subject: Subject, context: MatchContext): bo
   if (rule.of !== "any" && rule.of !== subject.origin) return false;
   if (!isAbout(rule, subject)) return false;
   if (!isInForce(rule, context)) return false;
-  // a label is what an agent calls it; only a person may take its word for it
-  if (rule.effect === "allow" && subject.labelOnly) return false;
+  // a label is what an agent calls it; only a person may take its word for it, or who allows everything
+  if (rule.effect === "allow" && subject.labelOnly && !allowsAll(rule)) return false;
   const { pattern } = rule;
   if (pattern === undefined) return rule.effect !== "allow" || rule.operation !== "exec" || !isShell(subject);
   switch (rule.operation) {
@@ -48,6 +48,10 @@ export function matches(rule: Rule, subject: Subject, context: MatchContext): bo
     default:
       return false;
   }
+}
+
+function allowsAll({ operation, pattern }: Rule): boolean {
+  return operation === "*" || (operation === "exec" && pattern === everyLine);
 }
 
 /** Who may not change a file may not delete it either; who may change it may not, for that. */

@@ -47,8 +47,13 @@ export interface Subject {
   readonly tool?: { readonly server: string; readonly name: string };
   /** The new mode of the session. */
   readonly mode?: string;
-  /** Whether only a kind, a title or a location describes it. Rules can deny it then, but not allow it. */
+  /**
+   * Whether only a kind, a title or a location describes it, or `unread` names something. Of the rules that allow, only
+   * `*` and `exec **` match it then.
+   */
   readonly labelOnly?: boolean;
+  /** The fields of an agent's claim that may change what it does, in a way that Parley does not know. */
+  readonly unread?: readonly string[];
 }
 
 export type SubjectOrigin = Subject["origin"];
