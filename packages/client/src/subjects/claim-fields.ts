@@ -69,22 +69,20 @@ export interface Field {
 export type Fields = readonly Field[];
 
 const maxDepth = 6;
-const maxObjects = 1_000;
+const maxFields = 5_000;
 
 /** The fields of the input and of each object in it: some agents wrap it, and some list several inputs. */
 export function fieldsOf(input: unknown): readonly Fields[] {
   const found: Fields[] = [];
+  let left = maxFields;
   const visit = (value: unknown, depth: number): void => {
-    if (typeof value !== "object" || value === null || found.length > maxObjects) return;
-    if (depth > maxDepth || found.length === maxObjects) return void found.push(unseen);
-    if (!isObject(value)) {
-      for (const each of listed(value)) visit(each, depth + 1);
-      return;
-    }
-    const fields = Object.entries(value)
-      .slice(0, maxObjects)
-      .map(([key, each]) => ({ key, value: each, meaning: meaningOf(key) }));
-    found.push(fields.length < Object.keys(value).length ? [...fields, ...unseen] : fields);
+    if (typeof value !== "object" || value === null || left < 0) return;
+    const entries = isObject(value) ? Object.entries(value) : [];
+    left -= 1 + entries.length;
+    if (depth > maxDepth || left < 0) return void found.push(unseen);
+    const fields = entries.map(([key, each]) => ({ key, value: each, meaning: meaningOf(key) }));
+    if (fields.length > 0) found.push(fields);
+    if (Array.isArray(value)) for (const each of value) visit(each, depth + 1);
     for (const { meaning, value: each } of fields) {
       if (meaning === "changes" && isObject(each)) visit(Object.values(each), depth + 1);
       else if (meaning !== "harmless" && meaning !== "variables") visit(each, depth + 1);
@@ -126,6 +124,11 @@ function isRead({ meaning, value }: Field, fields: Fields, runs: boolean): boole
       return typeof value === "string" || isWords(value);
     case "lines":
       return listed(value).every((line) => typeof line === "string" || isWords(line) || isObject(line));
+    case "directory":
+    case "place":
+      return isWords(listed(value));
+    case "variables":
+      return typeof value === "object";
     case "words":
       return fields.some((other) => other.meaning === "command")
         ? typeof value === "string" || isWords(value)

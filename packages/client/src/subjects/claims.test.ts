@@ -226,3 +226,36 @@ test("a command holds where the claim says that it runs", () => {
   ])
     assert.equal(effect(input(rawInput), "allow exec npm test"), "ask", JSON.stringify(rawInput));
 });
+
+test("a command that a question is about is read like any other (V13)", () => {
+  const about = (subject: object) =>
+    claimsOf(
+      {
+        title: "t",
+        options: [],
+        subject: { type: "command", command: "npm test", cwd: "/nowhere/w", ...subject },
+      } as unknown as Ask, // as the wire has it
+      undefined,
+      "/nowhere/w",
+    );
+  const known = about({ toolCallId: "t", terminalId: "x", _meta: { a: 1 } });
+  assert.equal(effect(known, "allow exec npm test"), "allow");
+  assert.equal(effect(about({ commands: ["rm -r x"] }), "allow exec npm test"), "ask");
+  assert.equal(effect(about({ cwd: "/nowhere/other" }), "allow exec npm test"), "ask");
+  assert.match(verdict(about({ shell: "evil" }), "allow exec npm test").reason, /"shell"/);
+});
+
+test("variables count in every form, and what cannot be read of them is asked about", () => {
+  for (const env of [
+    { LD_PRELOAD: "x" },
+    [{ name: "LD_PRELOAD", value: "x" }],
+    ["LD_PRELOAD=x"],
+    "LD_PRELOAD=x",
+    [{ name: { toString: 1 } }, { name: "LD_PRELOAD" }],
+  ]) {
+    const text = JSON.stringify(env);
+    assert.equal(effect(input({ command: "npm test", env }), "allow exec npm test"), "ask", text);
+    const outer = input({ ENV: env, params: { command: "npm test" } });
+    assert.equal(effect(outer, "allow exec npm test"), "ask", text);
+  }
+});

@@ -25,9 +25,9 @@ type Call = Partial<Omit<ToolCallUpdate, "toolCallId">>;
 /** `call` is what is known of the tool call beside the question. At least one subject, all of them claims. */
 export function claimsOf(ask: PermissionRequest, call: Call | undefined, cwd: string): Subject[] {
   const { subject } = ask;
-  if (subject?.type === "command" && "command" in subject && typeof subject.command === "string") {
-    const where = canonicalPath(typeof subject["cwd"] === "string" ? subject["cwd"] : cwd);
-    return [commandSubject("claim", subject.command, undefined, where)];
+  if (subject?.type === "command") {
+    const { type: _type, toolCallId: _call, terminalId: _terminal, _meta, ...rawInput } = subject;
+    return claimsOfCall({ kind: "execute", rawInput }, cwd);
   }
   return claimsOfCall(askedAbout(call ?? {}, askedCall(ask) ?? {}), cwd);
 }
@@ -119,7 +119,11 @@ function commands(objects: readonly Fields[], cwd: string): Subject[] {
       };
       return [
         ...valuesIn([fields], "command").flatMap((value) => read(value, more.filter(isWordy))),
-        ...valuesIn([fields], "lines").flatMap((value) => listed(value).flatMap((line) => read(line, []))),
+        ...valuesIn([fields], "lines").flatMap((value) =>
+          listed(value)
+            .slice(0, maxSubjects + 1)
+            .flatMap((line) => read(line, [])),
+        ),
       ];
     });
   });
@@ -132,11 +136,13 @@ function isWordy(words: unknown): boolean {
 
 /** What the agent says that it sets for a command: a record, or a list of names and values. */
 function variablesIn(env: unknown): [string, string][] {
-  if (Array.isArray(env))
-    return env.map((each) =>
-      isObject(each) ? [String(each["name"]), String(each["value"])] : [String(each), ""],
-    );
-  return isObject(env) ? Object.entries(env).map(([name, value]) => [name, String(value)]) : [];
+  const text = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+  if (isObject(env)) return Object.entries(env).map(([name, value]) => [name, text(value)]);
+  return (Array.isArray(env) ? env : []).map((each) => {
+    if (isObject(each)) return [text(each["name"]), text(each["value"])];
+    const [name = "", ...value] = text(each).split("=");
+    return [name, value.join("=")];
+  });
 }
 
 /** An address of the network, not of a file. */
@@ -149,7 +155,7 @@ function hosts(objects: readonly Fields[]): Subject[] {
       .flatMap(textsIn)
       .filter((text) => remote.test(text)),
   ];
-  return addresses.flatMap((text): Subject[] => {
+  return addresses.slice(0, maxSubjects + 1).flatMap((text): Subject[] => {
     const host = hostOf(text);
     return host === undefined ? [] : [{ origin: "claim", operation: "network", host }];
   });
