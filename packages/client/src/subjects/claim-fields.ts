@@ -19,6 +19,7 @@ export type Meaning =
   | "tool"
   | "mode"
   | "wrapper"
+  | "restated"
   | "harmless";
 
 /** By the name of the field in small letters, without `_` and `-`. The recorded agents are in test/claims. */
@@ -54,8 +55,10 @@ const meanings: readonly (readonly [Meaning, RegExp])[] = [
   // says why, how long or for whom, never what
   [
     "harmless",
-    /^(?:description|explanation|reason|justification|(?:timeout|delay|yieldtime|initialwait)(?:ms|seconds)?|(?:runin|is)?background|detach|maxoutputtokens|(?:call|turn|process)id|startedatms|parsedcmd|availabledecisions|proposedexecpolicyamendment)$/,
+    /^(?:description|explanation|reason|justification|(?:timeout|delay|yieldtime|initialwait)(?:ms|seconds)?|(?:runin|is)?background|detach|maxoutputtokens|(?:call|turn|process)id|startedatms)$/,
   ],
+  // what codex makes of the command
+  ["restated", /^(?:parsedcmd|availabledecisions|proposedexecpolicyamendment)$/],
 ];
 
 export interface Field {
@@ -85,7 +88,7 @@ export function fieldsOf(input: unknown): readonly Fields[] {
     if (Array.isArray(value)) for (const each of value) visit(each, depth + 1);
     for (const { meaning, value: each } of fields) {
       if (meaning === "changes" && isObject(each)) visit(Object.values(each), depth + 1);
-      else if (meaning !== "harmless" && meaning !== "variables") visit(each, depth + 1);
+      else if (meaning !== "restated" && meaning !== "variables") visit(each, depth + 1);
     }
   };
   visit(isObject(input) ? input : { input }, 0);
@@ -143,11 +146,15 @@ function isRead({ meaning, value }: Field, fields: Fields, runs: boolean): boole
       return !runs && listed(value).every((text) => typeof text === "string" && !leaves.test(text));
     case "server":
       return typeof value === "string" && fields.some((other) => other.meaning === "tool");
+    case "tool":
+      return !runs || (typeof value === "string" && /bash|shell|terminal|exec|run|command/i.test(value));
     case "mode":
       return !runs || value === "sync" || value === "async";
     case "wrapper":
       return listed(value).every(isObject) || (typeof value === "string" && patchedPaths(value).length > 0);
-    default:
+    case "harmless":
+      return typeof value !== "object";
+    case "restated":
       return true;
   }
 }

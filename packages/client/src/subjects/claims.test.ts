@@ -81,6 +81,8 @@ test("an unknown field beside a command is asked about by its name, and allowed 
     [{ shellId: 7 }, "shellId"],
     [{ path: "/tmp/evil" }, "path"],
     [{ stdin: ["y"] }, "stdin"],
+    [{ description: { command: "npm test" } }, "description"],
+    [{ tool: "python" }, "tool"],
     [{ mode: "yolo" }, "mode"],
     [{ options: { interpreter: "evil" } }, "options"],
     [{ args: { first: "evil" } }, "args"],

@@ -1,6 +1,6 @@
 // Reads what an agent says that it will do: from the input of a tool call, its diffs and, as a label, its title.
 
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute } from "node:path";
 import type { PermissionRequest } from "@parley/acp";
 import { askedAbout, isObject } from "@parley/acp/internal";
 import type { ToolCallUpdate } from "@parley/acp/model";
@@ -55,7 +55,7 @@ export function claimsOfCall(call: Call, cwd: string): Subject[] {
   const placed = new Set(subjects.map(({ path }) => path));
   const [operation = "other"] = labelled;
   for (const { path } of (call.locations ?? []).slice(0, maxSubjects)) {
-    const where = canonicalPath(resolve(cwd, path));
+    const where = placeOf(path, cwd);
     if (placed.has(where) || runs || !(operation === "other" || isFileOperation(operation))) continue;
     subjects.push({ origin: "claim", operation, path: where, ...(isShown ? {} : { labelOnly: true }) });
   }
@@ -106,7 +106,7 @@ function commands(objects: readonly Fields[], cwd: string): Subject[] {
     const said = own.length > 0 ? own : directoriesIn(objects);
     const more = valuesIn([fields], "words");
     return (said.length > 0 ? said : [cwd]).flatMap((place) => {
-      const where = canonicalPath(resolve(cwd, place));
+      const where = placeOf(place, cwd);
       const read = (value: unknown, further: readonly unknown[]): Subject[] => {
         if (typeof value === "string" && !further.some(Array.isArray))
           return value === ""
@@ -205,7 +205,7 @@ function paths(call: Call, objects: readonly Fields[], cwd: string): Subject[] {
   const claim = (operation: Operation, path: string): Subject => ({
     origin: "claim",
     operation,
-    path: canonicalPath(placeOf(path, cwd)),
+    path: placeOf(path, cwd),
   });
   return [
     ...changes
@@ -245,7 +245,7 @@ function diffChanges({ content }: Call): ClaimedChange[] {
 
 function placeOf(path: string, cwd: string): string {
   const plain = /^file:\/\//i.test(path) ? decoded(path.slice("file://".length)) : path;
-  return isAbsolute(plain) ? plain : resolve(cwd, plain);
+  return canonicalPath(isAbsolute(plain) ? plain : `${cwd}/${plain}`);
 }
 
 function decoded(text: string): string {
