@@ -5,10 +5,11 @@ import { optional } from "@parley/acp/internal";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
 import { isInForce } from "../rules/match.ts";
 import type { RememberedRule } from "../rules/remembered.ts";
-import type { Rule } from "../rules/rule.ts";
+import type { Rule, RuleOperation, RuleTarget } from "../rules/rule.ts";
+import { ruleOperations } from "../rules/rule-text.ts";
 import { ruleFor, targetOf } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
-import { type Effect, type Operation, operations, type Subject } from "../subjects/subject.ts";
+import type { Effect, Subject } from "../subjects/subject.ts";
 import { summaryOfAll } from "../subjects/summary.ts";
 import type { Decision } from "./decision.ts";
 import type { GateOptions } from "./gate-options.ts";
@@ -55,22 +56,22 @@ export class Authority {
   }
 
   /** What rules may forbid an agent that runs its own tools, or want asked. */
-  restricts(state: GateState): readonly Operation[] {
+  restricts(state: GateState): readonly RuleOperation[] {
     const context = state.context(this.now);
-    const strict = this.#rules(state).filter(
-      (rule) => rule.effect !== "allow" && rule.of !== "op" && isInForce(rule, context),
+    const strict = this.#rules(state).filter((rule) => rule.effect !== "allow" && isInForce(rule, context));
+    return ruleOperations.filter(
+      (each) => each !== "*" && strict.some(({ operation }) => operation === "*" || operation === each),
     );
-    const named = new Set(strict.map(({ operation }) => operation));
-    return named.has("*") ? operations : operations.filter((operation) => named.has(operation));
   }
 
   #verdicts(state: GateState, subjects: readonly Subject[]): { subject: Subject; verdict: Verdict }[] {
-    const { own = [] } = this.#options;
+    const { own = [], isSandboxed = () => false } = this.#options;
     const circumstances: Circumstances = {
       ...state.context(this.now),
       rules: this.#rules(state),
       own,
       isProtected: this.#isProtected,
+      isSandboxed,
       wide: state.wide,
     };
     return subjects.map((subject) => ({ subject, verdict: decide(subject, circumstances) }));
@@ -238,17 +239,14 @@ export class Authority {
     if (scope === "once") return undefined;
     const kept = subjects.map((subject) => {
       const target = targetOf(subject);
-      if (target === undefined || subject.labelOnly) return undefined;
-      // what an agent may do itself it may have done by us; the other way round nobody could enforce it
-      const of = subject.origin === "claim" ? "any" : "op";
-      return this.#keep(state, { ...target, of }, effect, scope);
+      return target === undefined ? undefined : this.#keep(state, target, effect, scope);
     });
     return kept.find((rule) => rule !== undefined);
   }
 
   #keep(
     state: GateState,
-    target: NonNullable<ReturnType<typeof targetOf>>,
+    target: RuleTarget,
     effect: Exclude<Effect, "ask">,
     scope: "session" | "workspace" | "always",
   ): RememberedRule | undefined {

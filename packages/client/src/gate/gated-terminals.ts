@@ -5,12 +5,18 @@ import { resolve } from "node:path";
 import { RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
 import type { CreateTerminalOptions } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
+import { pathsInCommand } from "../rules/command-paths.ts";
 import { commandSubject } from "../subjects/command-subject.ts";
-import { notableVariables } from "../subjects/steering-variables.ts";
+import { joinVariables, joinWords, readLine } from "../subjects/command-words.ts";
+import { shellScript } from "../subjects/inner-commands.ts";
+import type { Subject } from "../subjects/subject.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
 import { holdDirectory } from "./held-directory.ts";
+import { stampOfFiles } from "./named-files.ts";
 import type { ServiceOptions } from "./service-options.ts";
+
+const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
 
 /** Rejects with RequestError "permission_denied" where it is not permitted, else as `localTerminals` does. */
 export interface GatedTerminals extends Terminals {
@@ -41,14 +47,17 @@ export function gatedTerminals(
 
   const prepare = async (given: CreateTerminalOptions): Promise<Prepared<TerminalHandle>> => {
     const { command, args = [], env = {} } = given;
-    const cwd = await directoryOf(state, given.cwd ?? state.session.cwd, options);
-    const isLine = isShellLine(command, args, cwd);
-    const subject = commandSubject("op", command, isLine ? undefined : args, cwd, notableVariables(env));
-    const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
-    const [program = command, ...words] = isLine ? [...shell, command] : [command, ...args];
+    const directory = await directoryOf(state, given.cwd ?? state.session.cwd, options);
+    const isLine = isShellLine(command, args, directory);
+    const subject = commandSubject("op", command, isLine ? undefined : args, directory, env);
+    const { cwd = directory } = subject;
+    const [program = command, ...words] = performedWords(subject, command, args, isLine);
     return {
       subject,
-      look: () => ({ shown: Object.keys(env).length === 0 ? {} : { env } }),
+      look: () => ({
+        stamp: stampOfFiles(pathsInCommand(subject, directory) ?? []),
+        shown: Object.keys(env).length === 0 ? {} : { env },
+      }),
       async run() {
         const held = holdDirectory(cwd);
         try {
@@ -71,6 +80,21 @@ export function gatedTerminals(
       await opened?.close();
     },
   };
+}
+
+/** What was decided about is what is done: a line that was read as words in a directory is those words there. */
+function performedWords(
+  { shellLine }: Subject,
+  command: string,
+  args: readonly string[],
+  isLine: boolean,
+): readonly string[] {
+  const whole = isLine ? [...shell, command] : [command, ...args];
+  const script = isLine ? command : shellScript(whole);
+  const simple = script === undefined || shellLine !== undefined ? undefined : readLine(script);
+  if (simple === undefined) return whole;
+  const line = `${joinVariables(simple.env)}${joinWords(simple.words)}`;
+  return [...whole.slice(0, -1), process.platform === "win32" ? simple.words.join(" ") : line];
 }
 
 /** Arguments are missing, there is a blank, and no program is called that. */

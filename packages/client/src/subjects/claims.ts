@@ -1,16 +1,17 @@
 // Reads the subjects of a tool call from its input and diffs, not from its title.
 
-import { isAbsolute, resolve } from "node:path";
 import type { PermissionRequest } from "@parley/acp";
 import { isObject } from "@parley/acp/internal";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { canonicalPath } from "./canonical-path.ts";
 import { commandSubject } from "./command-subject.ts";
-import { notableVariables } from "./steering-variables.ts";
-import { isFileOperation, type Operation, type Subject } from "./subject.ts";
+import { isFileOperation, type Subject, type Operation as SubjectOperation } from "./subject.ts";
 import { askedCall } from "./tool-calls.ts";
 
 type Input = Readonly<Record<string, unknown>>;
+
+/** A call says that it deletes, which is writing. */
+type Operation = SubjectOperation | "delete";
 
 type Call = Partial<Omit<ToolCallUpdate, "toolCallId">>;
 
@@ -27,7 +28,7 @@ const contentKeys =
 export function claimsOf(ask: PermissionRequest, call: Call | undefined, cwd: string): Subject[] {
   const { subject } = ask;
   if (subject?.type === "command" && "command" in subject && typeof subject.command === "string") {
-    const where = canonicalPath(typeof subject["cwd"] === "string" ? subject["cwd"] : cwd);
+    const where = canonicalPath(typeof subject["cwd"] === "string" ? subject["cwd"] : cwd, cwd);
     return [commandSubject("claim", subject.command, undefined, where)];
   }
   const merged: Call = { ...call, ...withoutEmpty(askedCall(ask) ?? {}) };
@@ -54,17 +55,20 @@ export function claimsOfCall(call: Call, cwd: string): Subject[] {
   const labelled = operationsOf(call.kind ?? undefined);
   // what the label says and nothing else does
   for (const operation of labelled) {
-    if (!known.has(operation) && !(subjects.length > 0 && (operation === "other" || operation === "read")))
-      subjects.push({ origin: "claim", operation, labelOnly: true });
+    const fact = claimed(operation);
+    if (
+      !known.has(fact.operation) &&
+      !(subjects.length > 0 && (operation === "other" || operation === "read"))
+    )
+      subjects.push({ ...fact, labelOnly: true });
   }
   // what is shown as changed is not only a label
   const isShown = (call.content ?? []).some(({ type }) => type === "diff") && labelled.includes("write");
   const placed = new Set(subjects.flatMap(({ path }) => (path === undefined ? [] : [path])));
   for (const { path } of (call.locations ?? []).slice(0, maxSubjects)) {
-    const where = canonicalPath(resolve(cwd, path));
+    const where = canonicalPath(path, cwd);
     if (placed.has(where) || known.has("exec")) continue;
-    const operation = labelled[0] ?? "other";
-    subjects.push({ origin: "claim", operation, path: where, ...(isShown ? {} : { labelOnly: true }) });
+    subjects.push({ ...claimed(labelled[0] ?? "other"), path: where, ...(isShown ? {} : { labelOnly: true }) });
   }
   return distinct(within(subjects));
 }
@@ -79,8 +83,8 @@ function within(subjects: readonly Subject[]): readonly Subject[] {
 
 function commands(input: Input, cwd: string): Subject[] {
   const directory = directoryKeys.map((key) => input[key]).find((value) => typeof value === "string");
-  const where = canonicalPath(typeof directory === "string" ? resolve(cwd, directory) : cwd);
-  const env = notableVariables(variablesOf(input));
+  const where = canonicalPath(typeof directory === "string" ? directory : cwd, cwd);
+  const env = variablesOf(input);
   const args = input["args"] ?? input["arguments"] ?? undefined;
   return commandKeys.flatMap((key) => {
     const value = input[key];
@@ -138,7 +142,7 @@ function hosts(input: Input): Subject[] {
     if (!addressKeys.test(key)) return [];
     return textsIn(value).flatMap((text): Subject[] => {
       const host = hostOf(text);
-      return host === undefined ? [] : [{ origin: "claim", operation: "network", host }];
+      return host === undefined ? [] : [{ origin: "claim", operation: "net", host }];
     });
   });
 }
@@ -167,7 +171,7 @@ function hostOf(address: string): string | undefined {
 function paths(call: Call, input: Input, cwd: string): Subject[] {
   const isChange = Object.keys(input).some((key) => contentKeys.test(key));
   const runs = commandKeys.some((key) => input[key] !== undefined);
-  const labelled = operationsOf(call.kind ?? undefined).filter((operation) => isFileOperation(operation));
+  const labelled = operationsOf(call.kind ?? undefined).filter((operation) => isFileOperation(claimed(operation).operation));
   // nothing says how it is meant: whatever is forbidden for it must be
   const unsaid: readonly Operation[] = runs ? [] : ["read", "write"];
   const meant = new Set<Operation>(labelled.length > 0 ? labelled : unsaid);
@@ -181,9 +185,8 @@ function paths(call: Call, input: Input, cwd: string): Subject[] {
     return textsIn(value).filter((text) => !/^(?!file:)[a-z][a-z\d+.-]*:\/\//i.test(text));
   });
   const claim = (operation: Operation, path: string): Subject => ({
-    origin: "claim",
-    operation,
-    path: canonicalPath(placeOf(path, cwd)),
+    ...claimed(operation),
+    path: canonicalPath(placeOf(path), cwd),
   });
   return [
     ...changes
@@ -222,9 +225,8 @@ function changesOf(paths: unknown, operation: "read" | "write" | "delete"): Clai
   return textsIn(paths).map((path) => ({ path, operation }));
 }
 
-function placeOf(path: string, cwd: string): string {
-  const plain = /^file:\/\//i.test(path) ? decoded(path.slice("file://".length)) : path;
-  return isAbsolute(plain) ? plain : resolve(cwd, plain);
+function placeOf(path: string): string {
+  return /^file:\/\//i.test(path) ? decoded(path.slice("file://".length)) : path;
 }
 
 function decoded(text: string): string {
@@ -246,11 +248,17 @@ const byKind: Readonly<Record<string, readonly Operation[]>> = {
   search: ["read"],
   edit: ["write"],
   delete: ["delete"],
-  move: ["write", "delete"],
+  move: ["write"],
   execute: ["exec"],
-  fetch: ["network"],
+  fetch: ["net"],
   switch_mode: ["mode"],
 };
+
+function claimed(operation: Operation): Subject {
+  return operation === "delete"
+    ? { origin: "claim", operation: "write", deletes: true }
+    : { origin: "claim", operation };
+}
 
 function operationsOf(kind: string | undefined): readonly Operation[] {
   return (kind === undefined ? undefined : byKind[kind]) ?? ["other"];
