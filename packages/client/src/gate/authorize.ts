@@ -29,6 +29,17 @@ export interface Authorized {
   readonly decision: Decision;
   /** What a person chose. */
   readonly choice?: PermissionChoice;
+  /** What a person allowed is not there any more: the answer is for nothing, and nothing is kept of it. */
+  readonly isChanged?: boolean;
+}
+
+/** What is decided about, beside the subjects. */
+interface Deciding {
+  /** What a write would write. */
+  readonly content?: string | undefined;
+  readonly title?: string;
+  /** Whether what a person was shown is still so. */
+  isSame?(): Promise<boolean>;
 }
 
 export class Authority {
@@ -88,13 +99,12 @@ export class Authority {
       : {};
   }
 
-  /** `content`: what a write would write. */
   async decide(
     state: GateState,
     subjects: readonly Subject[],
     show: () => Promise<Shown> | Shown,
     signal: AbortSignal,
-    { content, title }: { readonly content?: string | undefined; readonly title?: string } = {},
+    { content, title, isSame }: Deciding = {},
   ): Promise<Authorized> {
     const summary = summaryOfAll(subjects, title);
     const verdict = this.verdict(state, subjects);
@@ -119,7 +129,7 @@ export class Authority {
     if (only?.origin === "op" && subjects.length === 1 && state.takeApproval(only, content, this.now)) {
       return { decision: decided("allow", "approval", "you have just allowed the agent exactly this") };
     }
-    return this.#ask(state, subjects, { show, verdict, signal, summary, decided });
+    return this.#ask(state, subjects, { show, verdict, signal, summary, decided, ...optional({ isSame }) });
   }
 
   /**
@@ -168,7 +178,7 @@ export class Authority {
   async #ask(
     state: GateState,
     subjects: readonly Subject[],
-    { show, verdict, signal, summary, decided }: Question,
+    { show, verdict, signal, summary, decided, isSame }: Question,
   ): Promise<Authorized> {
     if (this.#options.asker?.permission === undefined) {
       const decision = decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`);
@@ -194,6 +204,8 @@ export class Authority {
         decision: { ...decided("deny", "rule", since.reason), ...optional({ rule }) },
       };
     }
+    if (choice.effect === "allow" && (await isSame?.()) === false)
+      return { decision: decided("cancelled", "user", "it changed while it was asked about"), isChanged: true };
     const kept = this.remember(state, subjects, choice);
     const decision: Decision = {
       ...decided(choice.effect, "user", `you answered: ${choice.name}`),
@@ -265,7 +277,7 @@ function isTooLate({ isStopped }: GateState, subjects: readonly Subject[]): bool
   return isStopped && subjects.some(({ operation }) => operation !== "read");
 }
 
-interface Question {
+interface Question extends Pick<Deciding, "isSame"> {
   show(): Promise<Shown> | Shown;
   readonly verdict: Verdict;
   readonly signal: AbortSignal;

@@ -6,8 +6,8 @@ import { RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
 import type { CreateTerminalOptions } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
 import { pathsInCommand } from "../rules/command-paths.ts";
-import { commandSubject } from "../subjects/command-subject.ts";
-import { joinVariables, joinWords, readLine } from "../subjects/command-words.ts";
+import { commandSubject, type ReadCommand, readCommand } from "../subjects/command-subject.ts";
+import { joinWords } from "../subjects/command-words.ts";
 import { shellScript } from "../subjects/inner-commands.ts";
 import type { Subject } from "../subjects/subject.ts";
 import type { Effects, Prepared } from "./effects.ts";
@@ -49,19 +49,19 @@ export function gatedTerminals(
     const { command, args = [], env = {} } = given;
     const directory = await directoryOf(state, given.cwd ?? state.session.cwd, options);
     const isLine = isShellLine(command, args, directory);
-    const subject = commandSubject("op", command, isLine ? undefined : args, directory, env);
-    const { cwd = directory } = subject;
-    const [program = command, ...words] = performedWords(subject, command, args, isLine);
+    const asked = [command, isLine ? undefined : args, directory, env] as const;
+    const subject = commandSubject("op", ...asked);
+    const performed = performedCommand(readCommand(...asked), isLine ? [...shell, command] : [command, ...args]);
     return {
       subject,
       look: () => ({
         stamp: stampOfFiles(pathsInCommand(subject, directory) ?? []),
-        shown: Object.keys(env).length === 0 ? {} : { env },
+        shown: Object.keys(performed.env).length === 0 ? {} : { env: performed.env },
       }),
       async run() {
-        const held = holdDirectory(cwd);
+        const held = holdDirectory(performed.cwd);
         try {
-          return await local().create({ ...given, command: program, args: words, cwd: held.path });
+          return await local().create({ ...given, ...performed, cwd: held.path });
         } finally {
           held.release();
         }
@@ -82,19 +82,15 @@ export function gatedTerminals(
   };
 }
 
-/** What was decided about is what is done: a line that was read as words in a directory is those words there. */
-function performedWords(
-  { shellLine }: Subject,
-  command: string,
-  args: readonly string[],
-  isLine: boolean,
-): readonly string[] {
-  const whole = isLine ? [...shell, command] : [command, ...args];
-  const script = isLine ? command : shellScript(whole);
-  const simple = script === undefined || shellLine !== undefined ? undefined : readLine(script);
-  if (simple === undefined) return whole;
-  const line = `${joinVariables(simple.env)}${joinWords(simple.words)}`;
-  return [...whole.slice(0, -1), process.platform === "win32" ? simple.words.join(" ") : line];
+/**
+ * What was decided about is what is done: a line that was read as words in a directory is those words there, whatever
+ * its links lead to by now. `whole` ends in the line, where there is one.
+ */
+function performedCommand({ argv, shellLine, cwd, env }: ReadCommand, whole: readonly string[]) {
+  const isRead = argv !== undefined && shellLine === undefined && shellScript(whole) !== undefined;
+  const line = process.platform === "win32" ? argv?.join(" ") : joinWords(argv ?? []);
+  const [command = "", ...args] = isRead ? [...whole.slice(0, -1), line ?? ""] : whole;
+  return { command, args, cwd, env };
 }
 
 /** Arguments are missing, there is a blank, and no program is called that. */

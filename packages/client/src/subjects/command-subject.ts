@@ -11,33 +11,64 @@ import type { Subject, SubjectOrigin } from "./subject.ts";
 const systemShell =
   /^(?:\/(?:usr\/(?:local\/)?|opt\/homebrew\/|run\/current-system\/sw\/)?bin\/)?(?:ba|z|k|da|a|fi)?sh$/;
 
+/** A command as it is read: its words, where a shell is not needed, or else the line for it. */
+export interface ReadCommand {
+  readonly argv?: readonly string[];
+  readonly shellLine?: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /**
- * `cwd` is canonical. Without arguments the command is a whole line. A line of simple words is the same as those words;
- * `NAME=value` in front of them is a variable, and `cd DIR &&` is their directory.
+ * `cwd` is canonical. Without arguments the command is a whole line. A line of simple words is the same as those words,
+ * also behind `sh -c`; `NAME=value` in front of them is a variable, and `cd DIR &&` is their directory.
  */
-export function commandSubject(
-  origin: SubjectOrigin,
+export function readCommand(
   command: string,
   args: readonly string[] | undefined,
   cwd: string,
   env: Readonly<Record<string, string>> = {},
-): Subject {
-  const base = { origin, operation: "exec" } as const;
-  const whole = { cwd, ...optional({ env: notableVariables(env) }) };
-  const read = (line: string): Subject | undefined => {
-    const simple = readLine(line);
-    if (simple === undefined) return undefined;
-    const { words, directory } = simple;
-    const all = notableVariables({ ...env, ...simple.env });
-    const where = directory === undefined ? cwd : canonicalPath(directory, cwd);
-    return { ...base, argv: words, cwd: where, ...optional({ env: all }) };
-  };
-  if (args === undefined) return read(command) ?? { ...base, ...whole, shellLine: command };
-  const argv = [command, ...args];
+): ReadCommand {
+  if (args === undefined) return fromLine(command, cwd, env) ?? { shellLine: command, cwd, env };
+  return fromWords([command, ...args], cwd, env);
+}
+
+function fromWords(
+  argv: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): ReadCommand {
   const script = shellScript(argv);
-  if (script === undefined) return { ...base, ...whole, argv };
+  if (script === undefined) return { argv, cwd, env };
   // with more options a shell may read other files first: then all its words are the line, for rules and for people
-  const isPlain = argv.length === 3 && /^-l?c$/.test(args[0] ?? "") && systemShell.test(command);
-  if (!isPlain) return { ...base, ...whole, argv, shellLine: joinWords(argv) };
-  return read(script) ?? { ...base, ...whole, argv, shellLine: script };
+  const [program = "", option = ""] = argv;
+  const isPlain = argv.length === 3 && /^-l?c$/.test(option) && systemShell.test(program);
+  if (!isPlain) return { argv, shellLine: joinWords(argv), cwd, env };
+  return fromLine(script, cwd, env) ?? { argv, shellLine: script, cwd, env };
+}
+
+function fromLine(
+  line: string,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): ReadCommand | undefined {
+  const simple = readLine(line);
+  if (simple === undefined) return undefined;
+  const { words, directory } = simple;
+  const where = directory === undefined ? cwd : canonicalPath(directory, cwd);
+  return fromWords(words, where, { ...env, ...simple.env });
+}
+
+/** The subject of a command, with those of its variables that are not known to be harmless. */
+export function commandSubject(
+  origin: SubjectOrigin,
+  ...command: Parameters<typeof readCommand>
+): Subject {
+  const { argv, shellLine, cwd, env } = readCommand(...command);
+  return {
+    origin,
+    operation: "exec",
+    cwd,
+    ...optional({ argv, shellLine, env: notableVariables(env) }),
+  };
 }

@@ -83,7 +83,9 @@ function startedBy({ words: [program = "", ...rest], texts }: LineCommand): Line
   if (!shells.has(name) && !wrappers.has(name)) return [];
   if (rest.length > maxWrapped) return undefined;
   // word by word, or one of them is a line
-  const lines = [...rest.filter((word) => /[\s;|&`]|\$\(/.test(word)), ...texts];
+  const script = shellScript([program, ...rest]);
+  const isLine = (word: string) => word === script || /[\s;|&`]|\$\(/.test(word);
+  const lines = [...rest.filter(isLine), ...texts];
   const inner = lines.map((line) => commandsInLine(line));
   if (inner.some((each) => each === undefined)) return undefined;
   const isGuess = !shells.has(name);
