@@ -3,7 +3,13 @@
 import { realpathSync } from "node:fs";
 import { optional } from "@parley/acp/internal";
 import type { RememberedRules, Rule } from "@parley/client/internal";
-import { directoryIdentity, enforcementOf, parseRule, rememberedRules, ruleText } from "@parley/client/internal";
+import {
+  directoryIdentity,
+  enforcementOf,
+  parseRule,
+  rememberedRules,
+  ruleText,
+} from "@parley/client/internal";
 import { RuleError } from "@parley/client/policy";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, parseTime } from "../command/option-values.ts";

@@ -20,7 +20,11 @@ const options: PermissionOption[] = [
 async function askedAbout(
   t: Parameters<typeof talk>[0],
   given: Omit<GateOptions, "asker">,
-  commands: readonly { readonly command: string; readonly cwd?: string; readonly env?: Record<string, string> }[],
+  commands: readonly {
+    readonly command: string;
+    readonly cwd?: string;
+    readonly env?: Record<string, string>;
+  }[],
   answer: string,
 ): Promise<number[]> {
   const asked: number[] = [];

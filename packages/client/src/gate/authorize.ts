@@ -205,7 +205,10 @@ export class Authority {
       };
     }
     if (choice.effect === "allow" && (await isSame?.()) === false)
-      return { decision: decided("cancelled", "user", "it changed while it was asked about"), isChanged: true };
+      return {
+        decision: decided("cancelled", "user", "it changed while it was asked about"),
+        isChanged: true,
+      };
     const kept = this.remember(state, subjects, choice);
     const decision: Decision = {
       ...decided(choice.effect, "user", `you answered: ${choice.name}`),

@@ -48,7 +48,9 @@ export class GateState {
 
   constructor(session: GatedSession, extraRoots: readonly string[]) {
     this.session = session;
-    this.roots = [...new Set([session.cwd, ...session.roots, ...extraRoots].map((path) => canonicalPath(path)))];
+    this.roots = [
+      ...new Set([session.cwd, ...session.roots, ...extraRoots].map((path) => canonicalPath(path))),
+    ];
     this.#identity = directoryIdentity(session.cwd);
     this.wide = this.roots.filter(isWide);
   }

@@ -9,7 +9,6 @@ import { pathsInCommand } from "../rules/command-paths.ts";
 import { commandSubject, type ReadCommand, readCommand } from "../subjects/command-subject.ts";
 import { joinWords } from "../subjects/command-words.ts";
 import { shellScript } from "../subjects/inner-commands.ts";
-import type { Subject } from "../subjects/subject.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
 import { holdDirectory } from "./held-directory.ts";
@@ -51,7 +50,10 @@ export function gatedTerminals(
     const isLine = isShellLine(command, args, directory);
     const asked = [command, isLine ? undefined : args, directory, env] as const;
     const subject = commandSubject("op", ...asked);
-    const performed = performedCommand(readCommand(...asked), isLine ? [...shell, command] : [command, ...args]);
+    const performed = performedCommand(
+      readCommand(...asked),
+      isLine ? [...shell, command] : [command, ...args],
+    );
     return {
       subject,
       look: () => ({

@@ -40,7 +40,9 @@ function parsed(text: string): CommandPattern {
   const isOpen = written.at(-1)?.raw === everyLine;
   const given = isOpen ? written.slice(0, -1) : written;
   if (given.some(({ raw }) => raw === everyLine))
-    throw new PatternError(`** stands at the end, for any further words; write '**' for a word that is called so`);
+    throw new PatternError(
+      `** stands at the end, for any further words; write '**' for a word that is called so`,
+    );
   const command = simpleCommand(given);
   if (command === undefined) throw new PatternError("a command is missing, such as npm test");
   const [program = ""] = command.words;
@@ -61,7 +63,8 @@ function adviceFor(character: string, raw: string, line: string): string {
   if (character === "#") return "a comment stands on a line of its own; write '#' in quotes for a word";
   if (character === "(" || character === ")")
     return "brackets name the directory in front of the words, such as exec (packages/*) npm test";
-  if (character === "&" && /^cd\s/.test(line)) return "write exec (DIR) WORDS for a command in another directory";
+  if (character === "&" && /^cd\s/.test(line))
+    return "write exec (DIR) WORDS for a command in another directory";
   const why = `${JSON.stringify(character)} means more to a shell than itself`;
   return `${why}; write exec ** to allow every line, one rule for each command to forbid, or quotes around it for just that character`;
 }

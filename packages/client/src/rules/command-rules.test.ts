@@ -71,14 +71,29 @@ test("a line of simple words is the same as those words, also behind sh -c", () 
     line("npm test # x"),
     line("npm test ~"),
   ])
-    assert.equal(effectOf(subject, "allow exec npm test", "allow exec npm **"), "ask", JSON.stringify(subject));
+    assert.equal(
+      effectOf(subject, "allow exec npm test", "allow exec npm **"),
+      "ask",
+      JSON.stringify(subject),
+    );
 });
 
-test("what a shell has to read is allowed by no rule with words, and by one that allows every line", () => {
+test("what a shell has to read is allowed by no rule with words, and by one that allows every line (N197)", () => {
   const subject = line("ls && rm -r x");
   assert.equal(effectOf(subject, "allow exec ls", "allow exec ls **", "allow exec rm **"), "ask");
   for (const rule of ["allow exec **", "allow exec", "allow *"])
     assert.equal(effectOf(subject, rule), "allow", rule);
+  const tricks = [
+    ["git", "-c", "core.pager=evil", "log"],
+    ["find", ".", "-exec", "rm", "{}", ";"],
+    ["sh", "-c", "a; b && c $(d)"],
+  ];
+  for (const [program = "", ...words] of tricks)
+    assert.equal(
+      effectOf(run(program, ...words), `allow exec ${program}`, "allow exec git log"),
+      "ask",
+      program,
+    );
 });
 
 test("V1, V2: an allowed command is for the session's own directory, unless the rule names others", () => {
@@ -134,7 +149,7 @@ test("cd DIR && WORDS is those words in that directory, found link by link", (t)
   assert.equal(check("cd docs/evil/l/.. && npm test", "allow exec (.) npm test"), "ask");
 });
 
-test("V5: an allowed command has no variables but harmless ones, or those that the rule names", () => {
+test("V5: an allowed command has no variables but harmless ones, or those that the rule names (N185)", () => {
   const make = (env: Record<string, string>) => commandSubject("op", "make", ["clean"], cwd, env);
   const rule = "allow exec make clean";
   for (const env of [
@@ -152,7 +167,10 @@ test("V5: an allowed command has no variables but harmless ones, or those that t
   assert.equal(effectOf(make({ CI: "1", PAGER: "cat", NODE_ENV: "test" }), rule), "allow");
   assert.equal(effectOf(line("CI=1 make clean"), rule), "allow");
   assert.equal(effectOf(line("RM='touch PWN #' make clean"), rule), "ask");
-  assert.equal(effectOf(line("CFLAGS='-O2 -g' make clean"), "allow exec CFLAGS='-O2 -g' make clean"), "allow");
+  assert.equal(
+    effectOf(line("CFLAGS='-O2 -g' make clean"), "allow exec CFLAGS='-O2 -g' make clean"),
+    "allow",
+  );
   assert.equal(effectOf(make({ CFLAGS: "-O2 -g" }), "allow exec CFLAGS='-O2 -g' make clean"), "allow");
   assert.equal(effectOf(make({ CFLAGS: "-O3" }), "allow exec CFLAGS='-O2 -g' make clean"), "ask");
   assert.equal(effectOf(make({}), "allow exec CFLAGS='-O2 -g' make clean"), "ask");

@@ -4,8 +4,8 @@ import { sep } from "node:path";
 import { RequestError } from "@parley/acp";
 import { commandsOf, hasUnknownProgram } from "../subjects/inner-commands.ts";
 import { type Effect, isFileOperation, type Subject } from "../subjects/subject.ts";
-import { everyLine } from "./command-pattern.ts";
 import { pathsInCommand } from "./command-paths.ts";
+import { everyLine } from "./command-pattern.ts";
 import { isInForce, type MatchContext, matches } from "./match.ts";
 import { type PathMatcher, pathMatcher } from "./path-pattern.ts";
 import type { Rule, RuleOrigin } from "./rule.ts";
@@ -117,7 +117,9 @@ function unreadableVerdict(subject: Subject, circumstances: Circumstances): Verd
       isInForce(each, circumstances),
   );
   const why =
-    commands === undefined ? "the line cannot be taken apart" : "only the shell will know which program it is";
+    commands === undefined
+      ? "the line cannot be taken apart"
+      : "only the shell will know which program it is";
   if (rule !== undefined)
     return { effect: "ask", rule, reason: `${why}: ${describeRule(rule)}`, always: true };
   const isHeld = commands !== undefined || circumstances.isSandboxed(subject);

@@ -117,7 +117,11 @@ test("a word that leads through more links than the system follows makes the com
   const { effect, reason } = verdict("cat loop", "allow *");
   assert.equal(effect, "deny");
   assert.match(reason, /loop leads through more than 40 links/);
-  assert.equal(verdict("cat x", "deny read loop", "allow *").effect, "allow", "a rule for it is still a rule");
+  assert.equal(
+    verdict("cat x", "deny read loop", "allow *").effect,
+    "allow",
+    "a rule for it is still a rule",
+  );
 });
 
 test("V11: the directory of a command counts like a word of it", (t) => {
@@ -176,11 +180,7 @@ test("claims: an address is read as browsers read it, and its scheme says the po
     "git@evil.org:x",
     "https://a:b@evil.org",
   ])
-    assert.equal(
-      effectOf(claims({ kind: "fetch", rawInput: { url } }), "deny net evil.org"),
-      "deny",
-      url,
-    );
+    assert.equal(effectOf(claims({ kind: "fetch", rawInput: { url } }), "deny net evil.org"), "deny", url);
   const claim = claims({ kind: "fetch", rawInput: { url: "https://a.example.org/x" } });
   assert.equal(effectOf(claim, "deny net a.example.org:443"), "deny");
   assert.equal(effectOf(claim, "allow net *.example.org:443"), "allow");

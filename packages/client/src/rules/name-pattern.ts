@@ -42,7 +42,9 @@ function piecesOf(text: string): Piece[] {
       pieces.push(test);
       at = end;
     } else if (character === "{" || character === "}") {
-      throw new PatternError("{a,b} stands for nothing; write one rule for each, or \\{ for a name that has one");
+      throw new PatternError(
+        "{a,b} stands for nothing; write one rule for each, or \\{ for a name that has one",
+      );
     } else {
       if (character === "\\" && at + 1 >= characters.length)
         throw new PatternError("a backslash at the end escapes nothing; folders are separated by /");
@@ -65,10 +67,13 @@ function classAt(
   for (let isFirst = true; characters[at] !== "]" || isFirst; at++, isFirst = false) {
     const one = characters[at] === "\\" ? characters[++at] : characters[at];
     if (one === undefined)
-      throw new PatternError("a [ has no end; write [ab] for one of these characters, or \\[ for a name that has one");
+      throw new PatternError(
+        "a [ has no end; write [ab] for one of these characters, or \\[ for a name that has one",
+      );
     if (one === "[" && characters[at + 1] === ":")
       throw new PatternError("classes by name are not known; write the characters, such as [a-z]");
-    const isRange = characters[at + 1] === "-" && characters[at + 2] !== undefined && characters[at + 2] !== "]";
+    const isRange =
+      characters[at + 1] === "-" && characters[at + 2] !== undefined && characters[at + 2] !== "]";
     const last = isRange ? (characters[at + 2] ?? one) : one;
     if (last < one) throw new PatternError(`[${one}-${last}] stands for nothing; write [${last}-${one}]`);
     ranges.push([one, last]);

@@ -54,9 +54,12 @@ function refuseMisleading(text: string): void {
     throw new PatternError(reason);
   };
   if (text.includes("\0")) wrong("a path has no NUL");
-  if (/^['"]/.test(text)) wrong("a path needs no quotes, also with blanks in it; write \\' for a name that has one");
-  if (text.startsWith("!")) wrong("! does not turn a pattern round; write a rule that allows, or \\! for a name");
-  if (/(?:^|\s)#/.test(text)) wrong("a comment stands on a line of its own; write \\# for a name that has one");
+  if (/^['"]/.test(text))
+    wrong("a path needs no quotes, also with blanks in it; write \\' for a name that has one");
+  if (text.startsWith("!"))
+    wrong("! does not turn a pattern round; write a rule that allows, or \\! for a name");
+  if (/(?:^|\s)#/.test(text))
+    wrong("a comment stands on a line of its own; write \\# for a name that has one");
   if (/(?<!\\)\$[A-Za-z_{(]/.test(text))
     wrong("variables are not replaced; write ~/ for your home, or \\$ for a name that has one");
   if (/^~[^/]/.test(text)) wrong("~ is your home, as in ~/notes; write \\~ for a name that begins with one");

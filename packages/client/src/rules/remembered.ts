@@ -149,7 +149,15 @@ function decodeRule(stored: StoredRule): RememberedRule | undefined {
     typeof expires === "number" &&
     (typeof rule === "string" || (isObject(exact) && typeof exact["operation"] === "string"));
   if (!isWhole) return undefined;
-  const kept = { effect, origin: "remembered", id, scope, expires, since, ...optional({ workspace }) } as const;
+  const kept = {
+    effect,
+    origin: "remembered",
+    id,
+    scope,
+    expires,
+    since,
+    ...optional({ workspace }),
+  } as const;
   if (exact !== undefined) return { ...kept, operation: exact.operation, exact };
   return { ...parseRule(rule ?? "", kept), ...kept };
 }

@@ -68,7 +68,11 @@ export function claimsOfCall(call: Call, cwd: string): Subject[] {
   for (const { path } of (call.locations ?? []).slice(0, maxSubjects)) {
     const where = canonicalPath(path, cwd);
     if (placed.has(where) || known.has("exec")) continue;
-    subjects.push({ ...claimed(labelled[0] ?? "other"), path: where, ...(isShown ? {} : { labelOnly: true }) });
+    subjects.push({
+      ...claimed(labelled[0] ?? "other"),
+      path: where,
+      ...(isShown ? {} : { labelOnly: true }),
+    });
   }
   return distinct(within(subjects));
 }
@@ -171,7 +175,9 @@ function hostOf(address: string): string | undefined {
 function paths(call: Call, input: Input, cwd: string): Subject[] {
   const isChange = Object.keys(input).some((key) => contentKeys.test(key));
   const runs = commandKeys.some((key) => input[key] !== undefined);
-  const labelled = operationsOf(call.kind ?? undefined).filter((operation) => isFileOperation(claimed(operation).operation));
+  const labelled = operationsOf(call.kind ?? undefined).filter((operation) =>
+    isFileOperation(claimed(operation).operation),
+  );
   // nothing says how it is meant: whatever is forbidden for it must be
   const unsaid: readonly Operation[] = runs ? [] : ["read", "write"];
   const meant = new Set<Operation>(labelled.length > 0 ? labelled : unsaid);

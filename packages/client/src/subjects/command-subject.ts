@@ -33,11 +33,7 @@ export function readCommand(
   return fromWords([command, ...args], cwd, env);
 }
 
-function fromWords(
-  argv: readonly string[],
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-): ReadCommand {
+function fromWords(argv: readonly string[], cwd: string, env: Readonly<Record<string, string>>): ReadCommand {
   const script = shellScript(argv);
   if (script === undefined) return { argv, cwd, env };
   // with more options a shell may read other files first: then all its words are the line, for rules and for people
@@ -47,11 +43,7 @@ function fromWords(
   return fromLine(script, cwd, env) ?? { argv, shellLine: script, cwd, env };
 }
 
-function fromLine(
-  line: string,
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-): ReadCommand | undefined {
+function fromLine(line: string, cwd: string, env: Readonly<Record<string, string>>): ReadCommand | undefined {
   const simple = readLine(line);
   if (simple === undefined) return undefined;
   const { words, directory } = simple;
@@ -60,10 +52,7 @@ function fromLine(
 }
 
 /** The subject of a command, with those of its variables that are not known to be harmless. */
-export function commandSubject(
-  origin: SubjectOrigin,
-  ...command: Parameters<typeof readCommand>
-): Subject {
+export function commandSubject(origin: SubjectOrigin, ...command: Parameters<typeof readCommand>): Subject {
   const { argv, shellLine, cwd, env } = readCommand(...command);
   return {
     origin,

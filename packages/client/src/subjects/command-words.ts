@@ -31,47 +31,49 @@ const plainOnWindows = /^[\w@+=:,./\\ -]*$/;
 /** The words of a text, or what keeps it from being just words. `stars`: a word `**` may stand without quotes. */
 export function writtenWords(text: string, { stars = false } = {}): readonly WrittenWord[] | ShellCharacter {
   const words: WrittenWord[] = [];
-  let at = 0;
-  const fail = (character: string, from: number): ShellCharacter => ({
-    character,
-    raw: text.slice(from).split(/[ \t]/, 1)[0] ?? "",
-  });
-  while (at < text.length) {
-    if (/[ \t]/.test(text.charAt(at))) {
-      at++;
-      continue;
-    }
-    const start = at;
-    let word = "";
-    if (stars && /^\*\*(?=[ \t]|$)/.test(text.slice(at, at + 3))) {
-      words.push({ text: "**", raw: "**" });
-      at += 2;
-      continue;
-    }
-    for (; at < text.length && !/[ \t]/.test(text.charAt(at)); at++) {
-      const character = text.charAt(at);
-      if (character === "'" || character === '"') {
-        const end = closingQuote(text, at);
-        if (end < 0) return fail("", start);
-        const inside = text.slice(at + 1, end);
-        if (character === '"' && /(?<!\\)(?:\\\\)*[$`]/.test(inside)) return fail("$", start);
-        word += character === "'" ? inside : inside.replaceAll(/\\(["\\$`])/g, "$1");
-        at = end;
-      } else if (character === "\\") {
-        if (at + 1 >= text.length || /[\r\n]/.test(text.charAt(at + 1))) return fail("", start);
-        word += text.charAt(++at);
-      } else {
-        const isSpecial =
-          special.test(character) ||
-          (at === start && specialFirst.test(character)) ||
-          (character === "~" && /[=:]/.test(text.charAt(at - 1)));
-        if (isSpecial) return fail(character, start);
-        word += character;
-      }
-    }
-    words.push({ text: word, raw: text.slice(start, at) });
+  for (let at = firstOf(/[^ \t]/g, text, 0); at < text.length; ) {
+    const word: WrittenWord | ShellCharacter =
+      stars && /^\*\*(?=[ \t]|$)/.test(text.slice(at, at + 3)) ? { text: "**", raw: "**" } : wordAt(text, at);
+    if ("character" in word) return word;
+    words.push(word);
+    at = firstOf(/[^ \t]/g, text, at + word.raw.length);
   }
   return words;
+}
+
+function firstOf(wanted: RegExp, text: string, from: number): number {
+  wanted.lastIndex = from;
+  return wanted.exec(text)?.index ?? text.length;
+}
+
+function wordAt(text: string, start: number): WrittenWord | ShellCharacter {
+  const fail = (character: string): ShellCharacter => ({
+    character,
+    raw: text.slice(start, firstOf(/[ \t]/g, text, start)),
+  });
+  let word = "";
+  let at = start;
+  for (; at < text.length && !/[ \t]/.test(text.charAt(at)); at++) {
+    const character = text.charAt(at);
+    if (character === "'" || character === '"') {
+      const end = closingQuote(text, at);
+      const inside = text.slice(at + 1, end);
+      if (end < 0) return fail("");
+      if (character === '"' && /(?<!\\)(?:\\\\)*[$`]/.test(inside)) return fail("$");
+      word += character === "'" ? inside : inside.replaceAll(/\\(["\\$`])/g, "$1");
+      at = end;
+    } else if (character === "\\") {
+      if (/^[\r\n]?$/.test(text.charAt(at + 1))) return fail("");
+      word += text.charAt(++at);
+    } else if (isSpecial(character, at === start ? "" : text.charAt(at - 1))) return fail(character);
+    else word += character;
+  }
+  return { text: word, raw: text.slice(start, at) };
+}
+
+function isSpecial(character: string, before: string): boolean {
+  if (special.test(character)) return true;
+  return before === "" ? specialFirst.test(character) : character === "~" && /[=:]/.test(before);
 }
 
 function closingQuote(text: string, at: number): number {
@@ -83,9 +85,7 @@ function closingQuote(text: string, at: number): number {
   return -1;
 }
 
-export function isWords(
-  read: readonly WrittenWord[] | ShellCharacter,
-): read is readonly WrittenWord[] {
+export function isWords(read: readonly WrittenWord[] | ShellCharacter): read is readonly WrittenWord[] {
   return !("character" in read);
 }
 
@@ -128,9 +128,7 @@ function isSurePlace(directory: string): boolean {
 
 /** The same words as one text that is read as these words again, and that nobody can misread. */
 export function joinWords(words: readonly string[]): string {
-  return words
-    .map((word, at) => (isPlain(word, at) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
-    .join(" ");
+  return words.map((word, at) => (isPlain(word, at) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(" ");
 }
 
 /** An assignment in front of a command is not a word of it. */
