@@ -5,10 +5,11 @@ import { optional } from "@parley/acp/internal";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
 import { isInForce } from "../rules/match.ts";
 import type { RememberedRule } from "../rules/remembered.ts";
-import type { Rule } from "../rules/rule.ts";
+import type { Rule, RuleOperation, RuleTarget } from "../rules/rule.ts";
+import { ruleOperations } from "../rules/rule-text.ts";
 import { ruleFor, targetOf } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
-import { type Effect, type Operation, operations, type Subject } from "../subjects/subject.ts";
+import type { Effect, Subject } from "../subjects/subject.ts";
 import { summaryOfAll } from "../subjects/summary.ts";
 import type { Decision } from "./decision.ts";
 import type { GateOptions } from "./gate-options.ts";
@@ -28,6 +29,17 @@ export interface Authorized {
   readonly decision: Decision;
   /** What a person chose. */
   readonly choice?: PermissionChoice;
+  /** What a person allowed is not there any more: the answer is for nothing, and nothing is kept of it. */
+  readonly isChanged?: boolean;
+}
+
+/** What is decided about, beside the subjects. */
+interface Deciding {
+  /** What a write would write. */
+  readonly content?: string | undefined;
+  readonly title?: string;
+  /** Whether what a person was shown is still so. */
+  isSame?(): Promise<boolean>;
 }
 
 export class Authority {
@@ -55,22 +67,22 @@ export class Authority {
   }
 
   /** What rules may forbid an agent that runs its own tools, or want asked. */
-  restricts(state: GateState): readonly Operation[] {
+  restricts(state: GateState): readonly RuleOperation[] {
     const context = state.context(this.now);
-    const strict = this.#rules(state).filter(
-      (rule) => rule.effect !== "allow" && rule.of !== "op" && isInForce(rule, context),
+    const strict = this.#rules(state).filter((rule) => rule.effect !== "allow" && isInForce(rule, context));
+    return ruleOperations.filter(
+      (each) => each !== "*" && strict.some(({ operation }) => operation === "*" || operation === each),
     );
-    const named = new Set(strict.map(({ operation }) => operation));
-    return named.has("*") ? operations : operations.filter((operation) => named.has(operation));
   }
 
   #verdicts(state: GateState, subjects: readonly Subject[]): { subject: Subject; verdict: Verdict }[] {
-    const { own = [] } = this.#options;
+    const { own = [], isSandboxed = () => false } = this.#options;
     const circumstances: Circumstances = {
       ...state.context(this.now),
       rules: this.#rules(state),
       own,
       isProtected: this.#isProtected,
+      isSandboxed,
       wide: state.wide,
     };
     return subjects.map((subject) => ({ subject, verdict: decide(subject, circumstances) }));
@@ -87,13 +99,12 @@ export class Authority {
       : {};
   }
 
-  /** `content`: what a write would write. */
   async decide(
     state: GateState,
     subjects: readonly Subject[],
     show: () => Promise<Shown> | Shown,
     signal: AbortSignal,
-    { content, title }: { readonly content?: string | undefined; readonly title?: string } = {},
+    { content, title, isSame }: Deciding = {},
   ): Promise<Authorized> {
     const summary = summaryOfAll(subjects, title);
     const verdict = this.verdict(state, subjects);
@@ -118,7 +129,7 @@ export class Authority {
     if (only?.origin === "op" && subjects.length === 1 && state.takeApproval(only, content, this.now)) {
       return { decision: decided("allow", "approval", "you have just allowed the agent exactly this") };
     }
-    return this.#ask(state, subjects, { show, verdict, signal, summary, decided });
+    return this.#ask(state, subjects, { show, verdict, signal, summary, decided, ...optional({ isSame }) });
   }
 
   /**
@@ -167,7 +178,7 @@ export class Authority {
   async #ask(
     state: GateState,
     subjects: readonly Subject[],
-    { show, verdict, signal, summary, decided }: Question,
+    { show, verdict, signal, summary, decided, isSame }: Question,
   ): Promise<Authorized> {
     if (this.#options.asker?.permission === undefined) {
       const decision = decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`);
@@ -193,6 +204,11 @@ export class Authority {
         decision: { ...decided("deny", "rule", since.reason), ...optional({ rule }) },
       };
     }
+    if (choice.effect === "allow" && (await isSame?.()) === false)
+      return {
+        decision: decided("cancelled", "user", "it changed while it was asked about"),
+        isChanged: true,
+      };
     const kept = this.remember(state, subjects, choice);
     const decision: Decision = {
       ...decided(choice.effect, "user", `you answered: ${choice.name}`),
@@ -238,17 +254,14 @@ export class Authority {
     if (scope === "once") return undefined;
     const kept = subjects.map((subject) => {
       const target = targetOf(subject);
-      if (target === undefined || subject.labelOnly) return undefined;
-      // what an agent may do itself it may have done by us; the other way round nobody could enforce it
-      const of = subject.origin === "claim" ? "any" : "op";
-      return this.#keep(state, { ...target, of }, effect, scope);
+      return target === undefined ? undefined : this.#keep(state, target, effect, scope);
     });
     return kept.find((rule) => rule !== undefined);
   }
 
   #keep(
     state: GateState,
-    target: NonNullable<ReturnType<typeof targetOf>>,
+    target: RuleTarget,
     effect: Exclude<Effect, "ask">,
     scope: "session" | "workspace" | "always",
   ): RememberedRule | undefined {
@@ -267,7 +280,7 @@ function isTooLate({ isStopped }: GateState, subjects: readonly Subject[]): bool
   return isStopped && subjects.some(({ operation }) => operation !== "read");
 }
 
-interface Question {
+interface Question extends Pick<Deciding, "isSame"> {
   show(): Promise<Shown> | Shown;
   readonly verdict: Verdict;
   readonly signal: AbortSignal;

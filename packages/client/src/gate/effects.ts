@@ -105,23 +105,23 @@ export class Effects {
         look = await prepared.look?.();
         return { ...look?.shown, choices: (verdict) => ownChoices([subject], verdict) };
       };
-      const { decision } = await this.#authority.decide(state, [subject], show, signal, { content });
+      const isSame = async (): Promise<boolean> => {
+        prepared = await prepareInside();
+        const isSubject = JSON.stringify(prepared.subject) === JSON.stringify(subject);
+        return isSubject && (await prepared.look?.())?.stamp === look?.stamp;
+      };
+      const { decision, isChanged } = await this.#authority.decide(state, [subject], show, signal, {
+        content,
+        isSame,
+      });
+      if (isChanged) continue;
       if (leavesQuestions && isLeft(decision)) return undefined;
       this.#report(decision);
       if (decision.effect !== "allow") {
         state.refused([subject]);
         throw this.#refused(decision, signal);
       }
-      if (decision.by === "user") {
-        const shownStamp: string | undefined = look?.stamp;
-        prepared = await prepareInside();
-        const isSame =
-          JSON.stringify(prepared.subject) === JSON.stringify(subject) &&
-          (await prepared.look?.())?.stamp === shownStamp;
-        if (!isSame) continue;
-        return { decision, prepared, stamp: shownStamp };
-      }
-      return { decision, prepared, stamp: undefined };
+      return { decision, prepared, stamp: look?.stamp };
     }
     const data = { reason: "conflict" };
     throw new RequestError("conflict", "it changed each time that it was asked about; try again", { data });

@@ -48,7 +48,9 @@ export class GateState {
 
   constructor(session: GatedSession, extraRoots: readonly string[]) {
     this.session = session;
-    this.roots = [...new Set([session.cwd, ...session.roots, ...extraRoots].map(canonicalPath))];
+    this.roots = [
+      ...new Set([session.cwd, ...session.roots, ...extraRoots].map((path) => canonicalPath(path))),
+    ];
     this.#identity = directoryIdentity(session.cwd);
     this.wide = this.roots.filter(isWide);
   }
@@ -152,7 +154,7 @@ export class GateState {
 
 /** Undefined where what was seen does not say all of it: a write whose text nobody saw, say. */
 function approvalKey(subject: Subject, content: string | undefined): string | undefined {
-  const { operation, path, argv, shellLine, cwd, env = [] } = subject;
+  const { operation, path, argv, shellLine, cwd, env } = subject;
   switch (operation) {
     case "read":
       return path === undefined ? undefined : `read ${path}`;
@@ -162,7 +164,7 @@ function approvalKey(subject: Subject, content: string | undefined): string | un
         : `write ${path} ${contentHash(content)}`;
     case "exec":
       // the shell that reads a line is a detail; where it runs and with which variables is not
-      return env.length > 0 || (argv === undefined && shellLine === undefined)
+      return env !== undefined || (argv === undefined && shellLine === undefined)
         ? undefined
         : `exec ${JSON.stringify(shellLine ?? argv)} ${cwd ?? ""}`;
     default:
@@ -171,8 +173,8 @@ function approvalKey(subject: Subject, content: string | undefined): string | un
 }
 
 /** What it was about, whoever would have done it. */
-function refusalKey({ operation, path, argv, shellLine, host, tool }: Subject): string {
-  return JSON.stringify([operation, path, shellLine ?? argv, host, tool]);
+function refusalKey({ operation, path, deletes, argv, shellLine, host, tool }: Subject): string {
+  return JSON.stringify([operation, path, deletes, shellLine ?? argv, host, tool]);
 }
 
 export function contentHash(content: string | Uint8Array): string {
@@ -189,6 +191,6 @@ export function directoryIdentity(path: string): string {
 /** Directories that hold everything: being below one says nothing. */
 function isWide(root: string): boolean {
   return [parse(root).root, homedir(), tmpdir(), "/tmp", "/home", "/Users", "/root", "/etc", "/usr", "/var"]
-    .map(canonicalPath)
+    .map((path) => canonicalPath(path))
     .includes(root);
 }

@@ -1,6 +1,5 @@
 // Reads what an agent says that it will do: from the input of a tool call, its diffs and, as a label, its title.
 
-import { isAbsolute } from "node:path";
 import type { PermissionRequest } from "@parley/acp";
 import { askedAbout, isObject } from "@parley/acp/internal";
 import type { ToolCallUpdate } from "@parley/acp/model";
@@ -16,9 +15,11 @@ import {
 } from "./claim-fields.ts";
 import { claimedTools } from "./claimed-tools.ts";
 import { commandSubject } from "./command-subject.ts";
-import { notableVariables } from "./steering-variables.ts";
-import { isFileOperation, type Operation, type Subject } from "./subject.ts";
+import { isFileOperation, type Subject, type Operation as SubjectOperation } from "./subject.ts";
 import { askedCall } from "./tool-calls.ts";
+
+/** A call says that it deletes, which is writing. */
+type Operation = SubjectOperation | "delete";
 
 type Call = Partial<Omit<ToolCallUpdate, "toolCallId">>;
 
@@ -53,16 +54,16 @@ export function claimsOfCall(call: Call, cwd: string): Subject[] {
   // what is shown as changed is not only a label
   const isShown = (call.content ?? []).some(({ type }) => type === "diff") && labelled.includes("write");
   const placed = new Set(subjects.map(({ path }) => path));
-  const [operation = "other"] = labelled;
+  const { operation, ...place } = claimed(labelled[0] ?? "other");
   for (const { path } of (call.locations ?? []).slice(0, maxSubjects)) {
     const where = placeOf(path, cwd);
     if (placed.has(where) || runs || !(operation === "other" || isFileOperation(operation))) continue;
-    subjects.push({ origin: "claim", operation, path: where, ...(isShown ? {} : { labelOnly: true }) });
+    subjects.push({ ...place, operation, path: where, ...(isShown ? {} : { labelOnly: true }) });
   }
   // what the label says and nothing else does
   const known = new Set(subjects.map((subject) => subject.operation));
   for (const label of isTool ? [] : labelled) {
-    if (!known.has(label) && !(known.size > 0 && (label === "other" || label === "read")))
+    if (!known.has(claimed(label).operation) && !(known.size > 0 && (label === "other" || label === "read")))
       subjects.push(...titled(label, call.title ?? "", cwd));
   }
   return distinct(within(subjects));
@@ -78,12 +79,12 @@ function within(subjects: readonly Subject[]): readonly Subject[] {
 
 /** What the kind and the title say. Many agents write the command or the address into the title, and nowhere else. */
 function titled(operation: Operation, title: string, cwd: string): Subject[] {
-  const label = { origin: "claim", operation, labelOnly: true } as const;
+  const label: Subject = { ...claimed(operation), labelOnly: true };
   // `Run x`, `Shell: x`, and x in backquotes
   const line = title.replace(/^(?:Run(?:ning)? |[\w-]+: |\$ )/, "").replace(/^`([^`]+)`$/, "$1");
   if (operation === "exec" && line.trim() !== "")
     return [{ ...commandSubject("claim", line, undefined, canonicalPath(cwd)), labelOnly: true }];
-  const addresses = operation === "network" ? (title.match(/\b(?:https?|wss?):\/\/[^\s"'<>]+/gi) ?? []) : [];
+  const addresses = operation === "net" ? (title.match(/\b(?:https?|wss?):\/\/[^\s"'<>]+/gi) ?? []) : [];
   const found = addresses.map((address) => ({ ...label, host: hostOf(address) ?? address }));
   return found.length > 0 ? found : [label];
 }
@@ -98,7 +99,7 @@ function valuesIn(objects: readonly Fields[], ...meanings: readonly Meaning[]): 
 }
 
 function commands(objects: readonly Fields[], cwd: string): Subject[] {
-  const env = notableVariables(Object.fromEntries(valuesIn(objects, "variables").flatMap(variablesIn)));
+  const env = Object.fromEntries(valuesIn(objects, "variables").flatMap(variablesIn));
   const directoriesIn = (fields: readonly Fields[]) =>
     [...valuesIn(fields, "directory"), ...valuesIn(fields.filter(isCommand), "place")].flatMap(textsIn);
   return objects.filter(isCommand).flatMap((fields) => {
@@ -157,7 +158,7 @@ function hosts(objects: readonly Fields[]): Subject[] {
   ];
   return addresses.slice(0, maxSubjects + 1).flatMap((text): Subject[] => {
     const host = hostOf(text);
-    return host === undefined ? [] : [{ origin: "claim", operation: "network", host }];
+    return host === undefined ? [] : [{ origin: "claim", operation: "net", host }];
   });
 }
 
@@ -184,7 +185,9 @@ function hostOf(address: string): string | undefined {
 
 function paths(call: Call, objects: readonly Fields[], cwd: string): Subject[] {
   const runs = objects.some(isCommand);
-  const labelled = operationsOf(call.kind ?? undefined).filter((operation) => isFileOperation(operation));
+  const labelled = operationsOf(call.kind ?? undefined).filter((operation) =>
+    isFileOperation(claimed(operation).operation),
+  );
   // nothing says how it is meant: whatever is forbidden for it must be
   const unsaid: readonly Operation[] = runs ? [] : ["read", "write"];
   const meant = new Set<Operation>(labelled.length > 0 ? labelled : unsaid);
@@ -203,8 +206,7 @@ function paths(call: Call, objects: readonly Fields[], cwd: string): Subject[] {
     .flatMap(textsIn)
     .filter((text) => !remote.test(text));
   const claim = (operation: Operation, path: string): Subject => ({
-    origin: "claim",
-    operation,
+    ...claimed(operation),
     path: placeOf(path, cwd),
   });
   return [
@@ -245,7 +247,7 @@ function diffChanges({ content }: Call): ClaimedChange[] {
 
 function placeOf(path: string, cwd: string): string {
   const plain = /^file:\/\//i.test(path) ? decoded(path.slice("file://".length)) : path;
-  return canonicalPath(isAbsolute(plain) ? plain : `${cwd}/${plain}`);
+  return canonicalPath(plain, cwd);
 }
 
 function decoded(text: string): string {
@@ -268,11 +270,17 @@ const byKind: Readonly<Record<string, readonly Operation[]>> = {
   search: ["read"],
   edit: ["write"],
   delete: ["delete"],
-  move: ["write", "delete"],
+  move: ["write"],
   execute: ["exec"],
-  fetch: ["network"],
+  fetch: ["net"],
   switch_mode: ["mode"],
 };
+
+function claimed(operation: Operation): Subject {
+  return operation === "delete"
+    ? { origin: "claim", operation: "write", deletes: true }
+    : { origin: "claim", operation };
+}
 
 function operationsOf(kind: string | undefined): readonly Operation[] {
   return (kind === undefined ? undefined : byKind[kind]) ?? ["other"];

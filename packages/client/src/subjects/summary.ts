@@ -5,14 +5,14 @@ import { shownLine } from "./shown-text.ts";
 import type { Subject } from "./subject.ts";
 
 export function summaryOf(subject: Subject): string {
-  const { operation, path, argv, shellLine, host, tool, mode, cwd } = subject;
+  const { operation, path, deletes, argv, shellLine, host, tool, mode, cwd } = subject;
   const where = cwd === undefined ? "" : ` (in ${shownLine(cwd, 2_000)})`;
   switch (operation) {
     case "exec": {
       const command = shellLine ?? (argv === undefined ? undefined : joinWords(argv));
       return command === undefined ? "run a command" : `run ${shownCommand(command)}${where}`;
     }
-    case "network":
+    case "net":
       return shownLine(`connect to ${host ?? "an address that is not named"}`);
     case "mcp":
       return shownLine(tool === undefined ? "call a tool" : `call ${tool.server}/${tool.name}`);
@@ -21,7 +21,7 @@ export function summaryOf(subject: Subject): string {
     case "other":
       return "do something that is not said";
     default:
-      return shownLine(`${operation} ${path ?? "a file that is not named"}`, 2_000);
+      return shownLine(`${deletes ? "delete" : operation} ${path ?? "a file that is not named"}`, 2_000);
   }
 }
 

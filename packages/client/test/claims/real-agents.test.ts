@@ -73,22 +73,17 @@ async function questionsOf(t: TestContext, steps: readonly Step[]): Promise<Perm
   return questions;
 }
 
-/** How rules call the operations that have another name here. */
-const inRules: Readonly<Record<string, string>> = { network: "net", delete: "write" };
-
 /** As rules are written. */
 function textOf({ operation, path, argv, shellLine, cwd, host, tool, mode, labelOnly, unread }: Subject) {
   const command = shellLine ?? (argv === undefined ? undefined : joinWords(argv));
   const what = path ?? command ?? host ?? mode ?? (tool && `${tool.server}/${tool.name}`);
   const where = cwd === undefined || cwd === "/project" ? "" : ` (in ${cwd})`;
   const why = unread === undefined ? "" : ` (unread: ${unread.join(", ")})`;
-  return `${labelOnly ? "label " : ""}${inRules[operation] ?? operation}${what === undefined ? "" : ` ${what}`}${where}${why}`;
+  return `${labelOnly ? "label " : ""}${operation}${what === undefined ? "" : ` ${what}`}${where}${why}`;
 }
 
 function effectOf(subjects: readonly Subject[], effect: "allow" | "deny", ...texts: readonly string[]) {
-  const rules = texts.map((text) =>
-    parseRule(text.replace(/^net /, "network "), { effect, origin: "launch" }),
-  );
+  const rules = texts.map((text) => parseRule(text, { effect, origin: "launch" }));
   const session = { sessionId: "s", cwd: "/project", roots: ["/project"] };
   return permissionGate({ rules }).check(session, subjects).effect;
 }
