@@ -93,7 +93,7 @@ test("an unknown field beside a command is asked about by its name, and allowed 
     const { effect: got, reason } = verdict(
       subjects,
       "allow exec npm test",
-      "allow exec npm *",
+      "allow exec npm **",
       "allow exec npm",
     );
     assert.equal(got, "ask", name);
@@ -202,7 +202,7 @@ test("what only a title says can be denied, is allowed by * and by nothing narro
   ]) {
     const subjects = claims({ kind: "execute", title });
     assert.equal(effect(subjects, "deny exec touch out.txt", "allow *"), "deny", title);
-    assert.equal(effect(subjects, "allow exec touch out.txt", "allow exec touch *"), "ask", title);
+    assert.equal(effect(subjects, "allow exec touch out.txt", "allow exec touch **"), "ask", title);
     assert.equal(effect(subjects, "allow exec **"), "allow", title);
     assert.equal(effect(subjects, "allow *"), "allow", title);
   }
