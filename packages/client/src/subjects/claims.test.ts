@@ -1,7 +1,10 @@
 // The forms in which agents say what they will do. Recordings of real ones are in test/claims.
 
 import assert from "node:assert/strict";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
+import { folder } from "../../test/support/gate-probe.ts";
 import { parseRule, permissionGate } from "../internal.ts";
 import type { Subject } from "../policy.ts";
 import { claimsOf } from "./claims.ts";
@@ -201,7 +204,8 @@ test("what only a title says can be denied, is allowed by * and by nothing narro
     "$ touch out.txt",
   ]) {
     const subjects = claims({ kind: "execute", title });
-    assert.equal(effect(subjects, "deny exec touch out.txt", "allow *"), "deny", title);
+    for (const rule of ["deny exec touch out.txt", "deny exec touch"])
+      assert.equal(effect(subjects, rule, "allow *"), "deny", title);
     assert.equal(effect(subjects, "allow exec touch out.txt", "allow exec touch **"), "ask", title);
     assert.equal(effect(subjects, "allow exec **"), "allow", title);
     assert.equal(effect(subjects, "allow *"), "allow", title);
@@ -211,6 +215,22 @@ test("what only a title says can be denied, is allowed by * and by nothing narro
     assert.equal(effect(subjects, "deny mcp srv/do", "allow *"), "deny", title);
     assert.equal(effect(subjects, "allow mcp srv/do"), "ask", title);
     assert.equal(effect(subjects, "allow *"), "allow", title);
+  }
+});
+
+test("a path of a claim is resolved link by link (V4)", (t) => {
+  const cwd = folder(t, { "d2/e/f/x": "", "docs/x": "", "secret.txt": "" });
+  symlinkSync("../d2/e/f", join(cwd, "docs/l"));
+  const path = "docs/l/../../../secret.txt";
+  for (const call of [
+    { rawInput: { path } },
+    { locations: [{ path }] },
+    { rawInput: { command: "ls", cwd: path } },
+  ]) {
+    const subject = { type: "tool_call", toolCall: { kind: "read", ...call } };
+    const ask = { title: "t", options: [], subject } as unknown as Ask; // as the wire has it
+    const [first] = claimsOf(ask, undefined, cwd);
+    assert.equal(first?.path ?? first?.cwd, join(cwd, "secret.txt"));
   }
 });
 
