@@ -50,7 +50,7 @@ export function isInForce(rule: Rule, { now, identity }: MatchContext): boolean 
 }
 
 /** All that was shown, and nothing more. The shell that reads a line is a detail. */
-function isExactly(exact: ExactTarget, subject: Subject): boolean {
+export function isExactly(exact: ExactTarget, subject: Subject): boolean {
   const { operation, path, deletes = false, cwd, host, tool, mode } = exact;
   const command = ({ shellLine, argv }: ExactTarget) => JSON.stringify(shellLine ?? argv);
   return (
