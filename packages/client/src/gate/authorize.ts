@@ -57,7 +57,7 @@ export class Authority {
 
   verdict(state: GateState, subjects: readonly Subject[]): Verdict {
     const nothing: Verdict = { effect: "ask", reason: "nothing is said of what it is" };
-    return strictest(this.#verdicts(state, subjects).map(({ verdict }) => verdict)) ?? nothing;
+    return strictest(this.verdicts(state, subjects)) ?? nothing;
   }
 
   #rules(state: GateState): readonly Rule[] {
@@ -75,7 +75,8 @@ export class Authority {
     );
   }
 
-  #verdicts(state: GateState, subjects: readonly Subject[]): { subject: Subject; verdict: Verdict }[] {
+  /** On each for itself. */
+  verdicts(state: GateState, subjects: readonly Subject[]): Verdict[] {
     const { own = [], isSandboxed = () => false } = this.#options;
     const circumstances: Circumstances = {
       ...state.context(this.now),
@@ -85,14 +86,14 @@ export class Authority {
       isSandboxed,
       wide: state.wide,
     };
-    return subjects.map((subject) => ({ subject, verdict: decide(subject, circumstances) }));
+    return subjects.map((subject) => decide(subject, circumstances));
   }
 
   /** For whoever was not there to be asked: what to write so that it need not be asked. */
   #allowedBy(state: GateState, subjects: readonly Subject[]): Pick<Decision, "allowedBy"> {
-    const asked = this.#verdicts(state, subjects).filter(({ verdict }) => verdict.effect === "ask");
-    const rules = asked.map(({ subject, verdict }) =>
-      verdict.always ? undefined : ruleFor(subject, state.roots),
+    const verdicts = this.verdicts(state, subjects);
+    const rules = subjects.flatMap((subject, at) =>
+      verdicts[at]?.effect !== "ask" ? [] : [verdicts[at].always ? undefined : ruleFor(subject, state.roots)],
     );
     return rules.length > 0 && rules.every((rule) => rule !== undefined)
       ? { allowedBy: [...new Set(rules)] }

@@ -41,7 +41,9 @@ export function ruleFor(subject: Subject, roots: readonly string[]): string | un
       : (host ?? (tool === undefined ? undefined : `${tool.server}/${tool.name}`));
   const text = `${operation} ${pattern ?? (path === undefined ? "" : escapedPattern(path))}`;
   try {
-    return parseRule(text, { effect: "allow", origin: "user" }).pattern === undefined ? undefined : text;
+    const read = parseRule(text, { effect: "allow", origin: "user" });
+    // blanks around a path are not part of it
+    return read.pattern === undefined || text.endsWith(" ") ? undefined : text;
   } catch {
     return undefined;
   }
