@@ -85,13 +85,7 @@ function callOf(ask: PermissionRequest, state: GateState): Partial<ToolCallUpdat
 function diffsOf(call: Partial<ToolCallUpdate> | undefined) {
   return (call?.content ?? []).flatMap((each) =>
     each.type === "diff" && typeof each.path === "string" && typeof each.newText === "string"
-      ? [
-          {
-            path: each.path,
-            newText: each.newText,
-            ...(each.oldText == null ? {} : { oldText: each.oldText }),
-          },
-        ]
+      ? [{ path: each.path, newText: each.newText, ...optional({ oldText: each.oldText ?? undefined }) }]
       : [],
   );
 }

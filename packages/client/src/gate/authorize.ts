@@ -5,11 +5,11 @@ import { optional } from "@parley/acp/internal";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
 import { isInForce } from "../rules/match.ts";
 import type { RememberedRule } from "../rules/remembered.ts";
-import type { Rule, RuleOperation, RuleTarget } from "../rules/rule.ts";
+import type { Rule, RuleOperation } from "../rules/rule.ts";
 import { ruleOperations } from "../rules/rule-text.ts";
 import { ruleFor, targetOf } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
-import type { Effect, Subject } from "../subjects/subject.ts";
+import type { Subject } from "../subjects/subject.ts";
 import { summaryOfAll } from "../subjects/summary.ts";
 import type { Decision } from "./decision.ts";
 import type { GateOptions } from "./gate-options.ts";
@@ -57,7 +57,7 @@ export class Authority {
 
   verdict(state: GateState, subjects: readonly Subject[]): Verdict {
     const nothing: Verdict = { effect: "ask", reason: "nothing is said of what it is" };
-    return strictest(this.#verdicts(state, subjects).map(({ verdict }) => verdict)) ?? nothing;
+    return strictest(this.verdicts(state, subjects)) ?? nothing;
   }
 
   #rules(state: GateState): readonly Rule[] {
@@ -75,7 +75,8 @@ export class Authority {
     );
   }
 
-  #verdicts(state: GateState, subjects: readonly Subject[]): { subject: Subject; verdict: Verdict }[] {
+  /** On each for itself. */
+  verdicts(state: GateState, subjects: readonly Subject[]): Verdict[] {
     const { own = [], isSandboxed = () => false } = this.#options;
     const circumstances: Circumstances = {
       ...state.context(this.now),
@@ -85,14 +86,14 @@ export class Authority {
       isSandboxed,
       wide: state.wide,
     };
-    return subjects.map((subject) => ({ subject, verdict: decide(subject, circumstances) }));
+    return subjects.map((subject) => decide(subject, circumstances));
   }
 
   /** For whoever was not there to be asked: what to write so that it need not be asked. */
   #allowedBy(state: GateState, subjects: readonly Subject[]): Pick<Decision, "allowedBy"> {
-    const asked = this.#verdicts(state, subjects).filter(({ verdict }) => verdict.effect === "ask");
-    const rules = asked.map(({ subject, verdict }) =>
-      verdict.always ? undefined : ruleFor(subject, state.roots),
+    const verdicts = this.verdicts(state, subjects);
+    const rules = subjects.flatMap((subject, at) =>
+      verdicts[at]?.effect !== "ask" ? [] : [verdicts[at].always ? undefined : ruleFor(subject, state.roots)],
     );
     return rules.length > 0 && rules.every((rule) => rule !== undefined)
       ? { allowedBy: [...new Set(rules)] }
@@ -108,16 +109,9 @@ export class Authority {
   ): Promise<Authorized> {
     const summary = summaryOfAll(subjects, title);
     const verdict = this.verdict(state, subjects);
-    const decided = (effect: Decision["effect"], by: Decision["by"], reason = verdict.reason): Decision => ({
-      sessionId: state.session.sessionId,
-      workspace: state.workspace.path,
-      subjects,
-      summary,
-      effect,
-      by,
-      reason,
-      ...optional({ rule: verdict.rule }),
-    });
+    const { rule } = verdict;
+    const decided = (effect: Decision["effect"], by: Decision["by"], reason = verdict.reason): Decision =>
+      state.decision(subjects, { effect, by, reason, summary, ...optional({ rule }) });
     if (isTooLate(state, subjects)) {
       const reason = "the user has cancelled, and nothing more is done until the next prompt";
       return { decision: decided("cancelled", "user", reason) };
@@ -139,15 +133,8 @@ export class Authority {
   async veto(state: GateState, subjects: readonly Subject[], signal: AbortSignal): Promise<Decision> {
     const verdict = this.verdict(state, subjects);
     if (verdict.effect === "ask" && !verdict.always && !isTooLate(state, subjects)) {
-      return {
-        sessionId: state.session.sessionId,
-        workspace: state.workspace.path,
-        subjects,
-        summary: summaryOfAll(subjects),
-        effect: "allow",
-        by: "agent",
-        reason: "no rule is about it, and the agent allows it to itself",
-      };
+      const reason = "no rule is about it, and the agent allows it to itself";
+      return state.decision(subjects, { effect: "allow", by: "agent", reason });
     }
     const show = (): Shown => ({ choices: (given) => ownChoices(subjects, given) });
     return (await this.decide(state, subjects, show, signal)).decision;
@@ -163,52 +150,33 @@ export class Authority {
     const effect = kind.startsWith("allow") ? "allow" : "deny";
     const scope = kind.endsWith("_always") && !always ? "session" : "once";
     this.remember(state, subjects, { effect, scope });
-    return {
-      sessionId: state.session.sessionId,
-      workspace: state.workspace.path,
-      subjects,
-      summary: summaryOfAll(subjects),
-      effect,
-      by: "user",
-      reason: `you answered: ${shownLine(name, 100)}`,
-      scope,
-    };
+    const reason = `you answered: ${shownLine(name, 100)}`;
+    return state.decision(subjects, { effect, by: "user", reason, scope });
   }
 
-  async #ask(
-    state: GateState,
-    subjects: readonly Subject[],
-    { show, verdict, signal, summary, decided, isSame }: Question,
-  ): Promise<Authorized> {
+  async #ask(state: GateState, subjects: readonly Subject[], question: Question): Promise<Authorized> {
+    const { verdict, signal, decided, isSame } = question;
     if (this.#options.asker?.permission === undefined) {
       const decision = decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`);
       return { decision: { ...decision, ...this.#allowedBy(state, subjects) } };
     }
-    if (state.open >= maxOpen) {
+    if (state.open >= maxOpen)
       return {
         decision: decided("deny", "default", `${maxOpen} questions of this session are open already`),
       };
-    }
     // before anything is waited for: questions that come all at once are as many as others
     state.open++;
-    const choice = await this.#reply(state, subjects, { show, verdict, signal, summary, decided }).finally(
-      () => state.open--,
-    );
+    const choice = await this.#reply(state, subjects, question).finally(() => state.open--);
     if (signal.aborted) return { decision: decided("cancelled", "nobody", "it was cancelled") };
     if (choice === undefined) return { decision: decided("cancelled", "nobody", "nobody answered") };
     // the rules may have changed while the question was open: what is forbidden now is
     const since = this.verdict(state, subjects);
-    if (since.effect === "deny") {
-      const { rule } = since;
-      return {
-        decision: { ...decided("deny", "rule", since.reason), ...optional({ rule }) },
-      };
+    if (since.effect === "deny")
+      return { decision: { ...decided("deny", "rule", since.reason), ...optional({ rule: since.rule }) } };
+    if (choice.effect === "allow" && (await isSame?.()) === false) {
+      const reason = "it changed while it was asked about";
+      return { decision: decided("cancelled", "user", reason), isChanged: true };
     }
-    if (choice.effect === "allow" && (await isSame?.()) === false)
-      return {
-        decision: decided("cancelled", "user", "it changed while it was asked about"),
-        isChanged: true,
-      };
     const kept = this.remember(state, subjects, choice);
     const decision: Decision = {
       ...decided(choice.effect, "user", `you answered: ${choice.name}`),
@@ -252,26 +220,17 @@ export class Authority {
     { effect, scope }: Pick<PermissionChoice, "effect" | "scope">,
   ): RememberedRule | undefined {
     if (scope === "once") return undefined;
-    const kept = subjects.map((subject) => {
-      const target = targetOf(subject);
-      return target === undefined ? undefined : this.#keep(state, target, effect, scope);
-    });
-    return kept.find((rule) => rule !== undefined);
-  }
-
-  #keep(
-    state: GateState,
-    target: RuleTarget,
-    effect: Exclude<Effect, "ask">,
-    scope: "session" | "workspace" | "always",
-  ): RememberedRule | undefined {
     const { remembered } = this.#options;
-    if (scope === "session" || remembered === undefined) {
-      state.answers.push({ ...target, effect, origin: "remembered", scope: "session" });
-      return undefined;
-    }
     const { workspace } = state;
-    return remembered.add({ ...target, effect, scope, ...(scope === "workspace" ? { workspace } : {}) });
+    const kept = subjects.flatMap((subject) => {
+      const target = targetOf(subject);
+      if (target === undefined) return [];
+      if (scope !== "session" && remembered !== undefined)
+        return [remembered.add({ ...target, effect, scope, ...(scope === "workspace" && { workspace }) })];
+      state.answers.push({ ...target, effect, origin: "remembered", scope: "session" });
+      return [];
+    });
+    return kept[0];
   }
 }
 

@@ -7,7 +7,6 @@ import { type AuditFacts, targetText } from "../audit/audit-entry.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import { ruleText } from "../rules/rule-text.ts";
 import type { Subject } from "../subjects/subject.ts";
-import { summaryOf } from "../subjects/summary.ts";
 import type { Authority, Shown } from "./authorize.ts";
 import { type Decision, isLeft } from "./decision.ts";
 import { contentHash, type GateState } from "./gate-state.ts";
@@ -135,17 +134,8 @@ export class Effects {
   /** No rule is asked about what lies outside; that it was tried is worth knowing. */
   #impossible(state: GateState, subject: Subject, error: unknown): never {
     if (error instanceof RequestError && error.kind === "outside_workspace") {
-      const { sessionId } = state.session;
       const reason = "it leads outside the workspace";
-      const decision: Decision = {
-        sessionId,
-        workspace: state.workspace.path,
-        subjects: [subject],
-        summary: summaryOf(subject),
-        effect: "deny",
-        by: "boundary",
-        reason,
-      };
+      const decision = state.decision([subject], { effect: "deny", by: "boundary", reason });
       this.#report(decision);
       this.#write(decision, subject, "refused");
     }

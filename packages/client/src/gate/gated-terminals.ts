@@ -1,7 +1,7 @@
 // The terminals of a session behind the gate.
 
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { isAbsolute } from "node:path";
 import { RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
 import type { CreateTerminalOptions } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
@@ -97,7 +97,11 @@ function performedCommand({ argv, shellLine, cwd, env }: ReadCommand, whole: rea
 
 /** Arguments are missing, there is a blank, and no program is called that. */
 export function isShellLine(command: string, args: readonly string[], cwd: string): boolean {
-  return args.length === 0 && /\s|[|&;<>()$`]/.test(command.trim()) && !existsSync(resolve(cwd, command));
+  return (
+    args.length === 0 &&
+    /\s|[|&;<>()$`]/.test(command.trim()) &&
+    !existsSync(isAbsolute(command) ? command : `${cwd}/${command}`)
+  );
 }
 
 /** Where it leads; "outside_workspace" outside the roots. */

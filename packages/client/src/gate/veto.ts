@@ -33,10 +33,11 @@ export function refusedSearches(
   state: GateState,
   authority: Authority,
 ): VetoAnswer["refused"] {
-  return subjects.flatMap((subject, at) => {
-    const { effect, always, reason } = authority.verdict(state, [subject]);
-    return effect === "deny" || (effect === "ask" && always) ? [{ effect: at, reason }] : [];
-  });
+  return authority
+    .verdicts(state, subjects)
+    .flatMap(({ effect, always, reason }, at) =>
+      effect === "deny" || (effect === "ask" && always) ? [{ effect: at, reason }] : [],
+    );
 }
 
 /** The session that a request is about. */

@@ -5,7 +5,6 @@ import { optional } from "@parley/acp/internal";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { claimsOfCall } from "../subjects/claims.ts";
 import type { Subject } from "../subjects/subject.ts";
-import { summaryOfAll } from "../subjects/summary.ts";
 import { isToolCallUpdate } from "../subjects/tool-calls.ts";
 import type { Authority } from "./authorize.ts";
 import type { Decision } from "./decision.ts";
@@ -25,17 +24,7 @@ export function violationsIn(state: GateState, update: SessionUpdate, authority:
     if (first === undefined) return [];
     const those = broken.map(({ subject }) => subject);
     const { rule, reason } = first.verdict;
-    const decision: Decision = {
-      sessionId: state.session.sessionId,
-      workspace: state.workspace.path,
-      subjects: those,
-      summary: summaryOfAll(those),
-      effect: "violation",
-      by: "agent",
-      reason,
-      ...optional({ rule }),
-    };
-    return [decision];
+    return [state.decision(those, { effect: "violation", by: "agent", reason, ...optional({ rule }) })];
   });
 }
 

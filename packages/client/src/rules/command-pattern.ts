@@ -19,20 +19,8 @@ interface CommandPattern {
   readonly isOpen: boolean;
 }
 
-const read = new Map<string, CommandPattern>();
-const mostRead = 2_000;
-
 /** Throws PatternError. `text` is not `everyLine`. */
 export function commandPattern(text: string): CommandPattern {
-  const known = read.get(text);
-  if (known !== undefined) return known;
-  const made = parsed(text);
-  if (read.size >= mostRead) read.clear();
-  read.set(text, made);
-  return made;
-}
-
-function parsed(text: string): CommandPattern {
   const [, directory, line = text] = /^\(((?:[^()\\]|\\[\s\S])*)\)\s+([\s\S]*)$/.exec(text) ?? [];
   if (directory !== undefined) pathPattern(directory.trim());
   const written = writtenWords(line, { stars: true });

@@ -7,8 +7,8 @@ import { shownLine } from "../subjects/shown-text.ts";
 import { type Effect, isFileOperation, type Subject } from "../subjects/subject.ts";
 import { pathsInCommand } from "./command-paths.ts";
 import { everyLine } from "./command-pattern.ts";
-import { isInForce, type MatchContext, matches } from "./match.ts";
-import { type PathMatcher, pathMatcher } from "./path-pattern.ts";
+import { isInForce, type MatchContext, matches, pathMatcherIn } from "./match.ts";
+import type { PathMatcher } from "./path-pattern.ts";
 import type { Rule, RuleOrigin } from "./rule.ts";
 import { ruleText } from "./rule-text.ts";
 
@@ -89,7 +89,7 @@ function matcherOf(rule: Rule, circumstances: Circumstances): PathMatcher {
   const { operation, pattern = everyLine, exact } = rule;
   if (!isFileOperation(operation) || !isInForce(rule, circumstances)) return () => false;
   if (exact !== undefined) return (path) => path === exact.path;
-  return pathMatcher(pattern, circumstances.roots, false);
+  return pathMatcherIn(circumstances, pattern, false);
 }
 
 function protectedVerdict(
@@ -114,6 +114,7 @@ function unreadableVerdict(subject: Subject, circumstances: Circumstances): Verd
   const rule = circumstances.rules.find(
     (each) =>
       each.effect !== "allow" &&
+      each.exact === undefined &&
       (each.operation === "exec" || (commands === undefined && isFileOperation(each.operation))) &&
       isInForce(each, circumstances),
   );

@@ -3,7 +3,7 @@
 import { areSameVariables } from "../subjects/harmless-variables.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { allowsCommand, everyLine, forbidsCommand } from "./command-pattern.ts";
-import { pathMatcher } from "./path-pattern.ts";
+import { type PathMatcher, pathMatcher } from "./path-pattern.ts";
 import type { ExactTarget, Rule } from "./rule.ts";
 
 /** Where it is about to happen. */
@@ -14,6 +14,18 @@ export interface MatchContext {
   /** Which directory the first root is, whatever its name. */
   readonly identity: string;
   readonly now: number;
+}
+
+const matchers = new WeakMap<MatchContext, Map<string, PathMatcher>>();
+
+/** Patterns are read, and their links followed, once for all that is decided at the same time. */
+export function pathMatcherIn(context: MatchContext, pattern: string, isAllowing: boolean): PathMatcher {
+  const known = matchers.get(context) ?? new Map<string, PathMatcher>();
+  matchers.set(context, known);
+  const key = `${isAllowing} ${pattern}`;
+  const made = known.get(key) ?? pathMatcher(pattern, context.roots, isAllowing);
+  known.set(key, made);
+  return made;
 }
 
 export function matches(rule: Rule, subject: Subject, context: MatchContext): boolean {
@@ -32,7 +44,7 @@ export function matches(rule: Rule, subject: Subject, context: MatchContext): bo
     case "write":
       // what forbids everything does so outside of the roots, too
       if (rule.pattern === undefined && !isAllowing) return true;
-      return path !== undefined && pathMatcher(pattern, context.roots, isAllowing)(path);
+      return path !== undefined && pathMatcherIn(context, pattern, isAllowing)(path);
     case "exec":
       return (isAllowing ? allowsCommand : forbidsCommand)(pattern, subject, context.roots);
     case "net":
@@ -50,7 +62,7 @@ export function isInForce(rule: Rule, { now, identity }: MatchContext): boolean 
 }
 
 /** All that was shown, and nothing more. The shell that reads a line is a detail. */
-function isExactly(exact: ExactTarget, subject: Subject): boolean {
+export function isExactly(exact: ExactTarget, subject: Subject): boolean {
   const { operation, path, deletes = false, cwd, host, tool, mode } = exact;
   const command = ({ shellLine, argv }: ExactTarget) => JSON.stringify(shellLine ?? argv);
   return (

@@ -6,99 +6,71 @@ export class PatternError extends Error {}
 export interface NamePattern {
   /** The name, where it is just that. */
   readonly literal?: string;
-  plain(name: string): boolean;
-  /** For a name in lower case. */
-  folded(name: string): boolean;
+  matches(name: string): boolean;
 }
 
-/** One character of a name, or any number of them. */
-type Piece = "*" | ((character: string) => boolean);
+// Where names that differ in case mean the same file, a rule must not be got around by writing them differently.
+const folds = process.platform === "darwin" || process.platform === "win32";
+
+const piece = /\\([\s\S]?)|\[([!^]?)(\]?(?:\\[\s\S]|[^\]\\])*)(\]?)|([*?{}])|([^\\[*?{}]+)/gu;
 
 export function namePattern(text: string): NamePattern {
-  const literal = literalOf(text);
-  if (literal !== undefined) {
-    const lower = literal.normalize("NFC").toLowerCase();
-    return { literal, plain: (name) => name === literal, folded: (name) => name === lower };
-  }
-  const pieces = piecesOf(text);
-  const lower = piecesOf(text.normalize("NFC").toLowerCase());
-  return { plain: (name) => matches(pieces, name), folded: (name) => matches(lower, name) };
-}
-
-function literalOf(text: string): string | undefined {
-  const plain = text.replaceAll(/\\([\s\S])/g, "");
-  return /[*?[\]{}\\]/.test(plain) ? undefined : text.replaceAll(/\\([\s\S])/g, "$1");
-}
-
-function piecesOf(text: string): Piece[] {
-  const pieces: Piece[] = [];
-  const characters = [...text];
-  for (let at = 0; at < characters.length; at++) {
-    const character = characters[at] ?? "";
-    if (character === "*") pieces.push("*");
-    else if (character === "?") pieces.push(() => true);
-    else if (character === "[") {
-      const { test, end } = classAt(characters, at);
-      pieces.push(test);
-      at = end;
-    } else if (character === "{" || character === "}") {
+  // what stands between the stars
+  const parts = [""];
+  let literal: string | undefined = "";
+  for (const [, escaped, not = "", inside = "", end, special, plain] of text
+    .normalize("NFC")
+    .matchAll(piece)) {
+    const name = escaped ?? plain;
+    if (escaped === "")
+      throw new PatternError("a backslash at the end escapes nothing; folders are separated by /");
+    if (special === "{" || special === "}")
       throw new PatternError(
         "{a,b} stands for nothing; write one rule for each, or \\{ for a name that has one",
       );
-    } else {
-      if (character === "\\" && at + 1 >= characters.length)
-        throw new PatternError("a backslash at the end escapes nothing; folders are separated by /");
-      const same = character === "\\" ? characters[++at] : character;
-      pieces.push((other) => other === same);
-    }
+    if (special === "*") parts.push("");
+    else if (name !== undefined)
+      parts.push(`${parts.pop()}${name.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}`);
+    else parts.push(`${parts.pop()}${special === "?" ? "[\\s\\S]" : classOf(not, inside, end === "]")}`);
+    literal = name === undefined || literal === undefined ? undefined : literal + name;
   }
-  return pieces;
+  const found = parts.map((part, at) => {
+    const whole = `${at === 0 ? "^" : ""}${part}${at === parts.length - 1 ? "$" : ""}`;
+    return new RegExp(whole, folds ? "giu" : "gu");
+  });
+  return { ...(literal === undefined ? {} : { literal }), matches: (name) => followsIn(name, found) };
+}
+
+/** Each part behind the one before it, as early as it can be: there is nothing to go back for. */
+function followsIn(name: string, parts: readonly RegExp[]): boolean {
+  const given = folds ? name.normalize("NFC") : name;
+  let at = 0;
+  return parts.every((part) => {
+    part.lastIndex = at;
+    const isThere = part.test(given);
+    at = part.lastIndex;
+    return isThere;
+  });
 }
 
 /** `[ab]`, `[a-z]`, `[!a]`. */
-function classAt(
-  characters: readonly string[],
-  start: number,
-): { readonly test: (character: string) => boolean; readonly end: number } {
-  let at = start + 1;
-  const isNot = characters[at] === "!" || characters[at] === "^";
-  if (isNot) at++;
-  const ranges: [string, string][] = [];
-  for (let isFirst = true; characters[at] !== "]" || isFirst; at++, isFirst = false) {
-    const one = characters[at] === "\\" ? characters[++at] : characters[at];
-    if (one === undefined)
-      throw new PatternError(
-        "a [ has no end; write [ab] for one of these characters, or \\[ for a name that has one",
-      );
-    if (one === "[" && characters[at + 1] === ":")
-      throw new PatternError("classes by name are not known; write the characters, such as [a-z]");
-    const isRange =
-      characters[at + 1] === "-" && characters[at + 2] !== undefined && characters[at + 2] !== "]";
-    const last = isRange ? (characters[at + 2] ?? one) : one;
-    if (last < one) throw new PatternError(`[${one}-${last}] stands for nothing; write [${last}-${one}]`);
-    ranges.push([one, last]);
-    if (isRange) at += 2;
+function classOf(not: string, inside: string, isClosed: boolean): string {
+  if (!isClosed || inside === "")
+    throw new PatternError(
+      "a [ has no end; write [ab] for one of these characters, or \\[ for a name that has one",
+    );
+  if (inside.includes("[:"))
+    throw new PatternError("classes by name are not known; write the characters, such as [a-z]");
+  const safe = inside.replaceAll(
+    /\\([\s\S])|[\^[\]]/gu,
+    (all, escaped?: string) => `\\u{${(escaped ?? all).codePointAt(0)?.toString(16)}}`,
+  );
+  const made = `[${not === "" ? "" : "^"}${safe}]`;
+  try {
+    return new RegExp(made, "u").source;
+  } catch {
+    throw new PatternError(
+      `[${inside}] stands for nothing; write the smaller character first, such as [a-z]`,
+    );
   }
-  const isIn = (character: string) => ranges.some(([first, last]) => first <= character && character <= last);
-  return { test: (character) => isIn(character) !== isNot, end: at };
-}
-
-function matches(pieces: readonly Piece[], name: string): boolean {
-  const characters = [...name];
-  let [at, from, star, restart] = [0, 0, -1, 0];
-  while (at < characters.length) {
-    const piece = pieces[from];
-    if (piece !== undefined && piece !== "*" && piece(characters[at] ?? "")) {
-      from++;
-      at++;
-    } else if (piece === "*") {
-      star = from++;
-      restart = at;
-    } else if (star >= 0) {
-      from = star + 1;
-      at = ++restart;
-    } else return false;
-  }
-  while (pieces[from] === "*") from++;
-  return from === pieces.length;
 }

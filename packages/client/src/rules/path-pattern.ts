@@ -11,21 +11,9 @@ export interface PathPattern {
   readonly names: readonly (NamePattern | "**")[];
 }
 
-const read = new Map<string, PathPattern>();
-const mostRead = 2_000;
-
 /** Throws PatternError for what cannot match, or would mean something else than it looks like. */
 export function pathPattern(text: string): PathPattern {
-  const known = read.get(text);
-  if (known !== undefined) return known;
-  const made = parsed(text);
-  if (read.size >= mostRead) read.clear();
-  read.set(text, made);
-  return made;
-}
-
-function parsed(text: string): PathPattern {
-  refuseMisleading(text);
+  for (const [wrong, reason] of misleading) if (wrong.test(text)) throw new PatternError(reason);
   const isHome = text === "~" || text.startsWith("~/");
   const isDrive = process.platform === "win32" && /^[A-Za-z]:\//.test(text);
   const whole = isHome ? `${escapedPattern(homedir())}${text.slice(1)}` : text;
@@ -34,9 +22,21 @@ function parsed(text: string): PathPattern {
     .filter((part) => part !== "" && part !== ".")
     .map(partOf);
   if (isHome || isDrive || text.startsWith("/")) return { from: "system", names };
-  const hasSlash = /\/./.test(text.replace(/\/+$/, ""));
-  return { from: hasSlash || names.length === 0 || names[0] === "**" ? "roots" : "anywhere", names };
+  const isName = names.length === 1 && !/\/./.test(text) && names[0] !== "**";
+  return { from: isName ? "anywhere" : "roots", names };
 }
+
+const misleading: readonly (readonly [RegExp, string])[] = [
+  [/\0/, "a path has no NUL"],
+  [/^['"]/, "a path needs no quotes, also with blanks in it; write \\' for a name that has one"],
+  [/^!/, "! does not turn a pattern round; write a rule that allows, or \\! for a name"],
+  [/(?:^|\s)#/, "a comment stands on a line of its own; write \\# for a name that has one"],
+  [
+    /(?<!\\)\$[A-Za-z_{(]/,
+    "variables are not replaced; write ~/ for your home, or \\$ for a name that has one",
+  ],
+  [/^~[^/]/, "~ is your home, as in ~/notes; write \\~ for a name that begins with one"],
+];
 
 function partOf(part: string): NamePattern | "**" {
   if (part === "**") return part;
@@ -47,22 +47,6 @@ function partOf(part: string): NamePattern | "**" {
     throw new PatternError(`** stands alone between slashes; write **/${better} for any depth, or ${better}`);
   }
   return namePattern(part);
-}
-
-function refuseMisleading(text: string): void {
-  const wrong = (reason: string): never => {
-    throw new PatternError(reason);
-  };
-  if (text.includes("\0")) wrong("a path has no NUL");
-  if (/^['"]/.test(text))
-    wrong("a path needs no quotes, also with blanks in it; write \\' for a name that has one");
-  if (text.startsWith("!"))
-    wrong("! does not turn a pattern round; write a rule that allows, or \\! for a name");
-  if (/(?:^|\s)#/.test(text))
-    wrong("a comment stands on a line of its own; write \\# for a name that has one");
-  if (/(?<!\\)\$[A-Za-z_{(]/.test(text))
-    wrong("variables are not replaced; write ~/ for your home, or \\$ for a name that has one");
-  if (/^~[^/]/.test(text)) wrong("~ is your home, as in ~/notes; write \\~ for a name that begins with one");
 }
 
 /** A pattern that means exactly this path. */
@@ -82,15 +66,12 @@ interface Place {
 
 /** `roots` are canonical. `isAllowing`: links in the workspace do not widen it. */
 export function pathMatcher(text: string, roots: readonly string[], isAllowing: boolean): PathMatcher {
-  const places = placesOf(pathPattern(text), roots, isAllowing).map(({ folder, names }) => ({
-    folder,
-    names: names.map((name) => (typeof name === "string" ? name : folds ? name.folded : name.plain)),
-  }));
+  const places = placesOf(pathPattern(text), roots, isAllowing);
   return (path, isExact = false) =>
     places.some(({ folder, names }) => {
       const near = relative(folder, path);
       if (near === ".." || near.startsWith(`..${sep}`) || isAbsolute(near)) return false;
-      return matchesNames(names, namesOf(near), isExact);
+      return matchesNames(names, near === "" ? [] : near.split(sep), isExact);
     });
 }
 
@@ -151,29 +132,15 @@ function belowRoot({ folder, names }: Place, roots: readonly string[]): Place | 
   return undefined;
 }
 
-// Where names that differ in case mean the same file, a rule must not be got around by writing them differently.
-const folds = process.platform === "darwin" || process.platform === "win32";
-
-function namesOf(path: string): string[] {
-  const folded = folds ? path.normalize("NFC").toLowerCase() : path;
-  return folded.split(process.platform === "win32" ? /[\\/]/ : "/").filter((name) => name !== "");
-}
-
-type Matches = (name: string) => boolean;
-
 /** What is left of the path when the pattern is used up lies below it. */
-function matchesNames(
-  pattern: readonly (Matches | "**")[],
-  names: readonly string[],
-  isExact: boolean,
-): boolean {
+function matchesNames(pattern: PathPattern["names"], names: readonly string[], isExact: boolean): boolean {
   // which beginnings of the path the pattern so far can stand for
   let reached = new Set([0]);
   for (const wanted of pattern) {
     const next = new Set<number>();
     for (const at of reached) {
       if (wanted === "**") for (let end = at; end <= names.length; end++) next.add(end);
-      else if (at < names.length && wanted(names[at] ?? "")) next.add(at + 1);
+      else if (at < names.length && wanted.matches(names[at] ?? "")) next.add(at + 1);
     }
     reached = next;
   }

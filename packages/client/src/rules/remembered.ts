@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync, writeFil
 import { dirname } from "node:path";
 import { isObject, optional } from "@parley/acp/internal";
 import type { Effect } from "../subjects/subject.ts";
-import { type ExactTarget, type Rule, RuleError, type RuleTarget } from "./rule.ts";
+import { type Rule, RuleError, type RuleTarget } from "./rule.ts";
 import { parseRule, ruleText } from "./rule-text.ts";
 
 /** What is remembered, and until when. */
@@ -119,17 +119,8 @@ function parseFile(path: string, warn: (message: string) => void): RememberedRul
   return [...rules.values()];
 }
 
-interface StoredRule {
-  readonly id: string;
-  readonly effect: Effect;
-  /** As it was typed, or exactly what an answer was about. */
-  readonly rule?: string;
-  readonly exact?: ExactTarget;
-  readonly scope: "workspace" | "always";
-  readonly expires: number;
-  readonly since: number;
-  readonly workspace?: { readonly path: string; readonly identity: string };
-}
+/** A rule as it was typed, or exactly what an answer was about. */
+type StoredRule = RememberedRule & { readonly rule?: string };
 
 function parseLine(line: string): unknown {
   if (line.trim() === "") return undefined;

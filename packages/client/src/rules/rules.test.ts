@@ -84,7 +84,7 @@ test("V10: a pattern that cannot match, or would mean something else, is refused
     ["read a/../b", /has no \.\./],
     ["read a # mine", /a line of its own/],
     ["read [ab", /has no end/],
-    ["read [b-a]", /write \[a-b\]/],
+    ["read [b-a]", /the smaller character first/],
     ["read a\\", /escapes nothing/],
     ["read ~root/x", /write \\~/],
     ["exec 'git push'", /without quotes/],

@@ -1,37 +1,33 @@
 // The scopes that an answer may have, and the rule that remembers it.
 
 import { optional } from "@parley/acp/internal";
-import type { Scope, Subject } from "../subjects/subject.ts";
+import type { Operation, Scope, Subject } from "../subjects/subject.ts";
 import { everyLine, patternFor } from "./command-pattern.ts";
 import type { Verdict } from "./decide.ts";
 import { escapedPattern } from "./path-pattern.ts";
 import type { RuleTarget } from "./rule.ts";
 import { parseRule } from "./rule-text.ts";
 
+const scopes: readonly Scope[] = ["once", "session", "workspace", "always"];
+
+/** How many of them: all for what changes nothing, and for exactly this command. */
+const reaches: Readonly<Record<Operation, number>> = {
+  read: 4,
+  exec: 4,
+  write: 3,
+  net: 3,
+  mcp: 3,
+  mode: 2,
+  other: 1,
+};
+
 /** Narrowest first. `once` is always among them. */
 export function scopesFor(subjects: readonly Subject[], verdict: Verdict): readonly Scope[] {
-  if (verdict.always) return ["once"];
-  const all: readonly Scope[] = ["once", "session", "workspace", "always"];
-  return all.filter((scope) => subjects.every((subject) => reachOf(subject).includes(scope)));
-}
-
-function reachOf(subject: Subject): readonly Scope[] {
-  if (targetOf(subject) === undefined) return ["once"];
-  switch (subject.operation) {
-    // what changes nothing, and what is exactly this command
-    case "read":
-      return ["once", "session", "workspace", "always"];
-    case "exec":
-      return subject.shellLine === undefined
-        ? ["once", "session", "workspace", "always"]
-        : ["once", "session"];
-    case "write":
-    case "net":
-    case "mcp":
-      return ["once", "session", "workspace"];
-    default:
-      return ["once", "session"];
-  }
+  const reach = subjects.map((subject) => {
+    if (verdict.always || targetOf(subject) === undefined) return 1;
+    return subject.shellLine === undefined ? reaches[subject.operation] : 2;
+  });
+  return scopes.slice(0, Math.min(...reach));
 }
 
 /** The narrowest rule that allows this, as people write it. Undefined where none can. */
@@ -45,7 +41,9 @@ export function ruleFor(subject: Subject, roots: readonly string[]): string | un
       : (host ?? (tool === undefined ? undefined : `${tool.server}/${tool.name}`));
   const text = `${operation} ${pattern ?? (path === undefined ? "" : escapedPattern(path))}`;
   try {
-    return parseRule(text, { effect: "allow", origin: "user" }).pattern === undefined ? undefined : text;
+    const read = parseRule(text, { effect: "allow", origin: "user" });
+    // blanks around a path are not part of it
+    return read.pattern === undefined || text.endsWith(" ") ? undefined : text;
   } catch {
     return undefined;
   }

@@ -46,6 +46,8 @@ function firstOf(wanted: RegExp, text: string, from: number): number {
   return wanted.exec(text)?.index ?? text.length;
 }
 
+const piece = /'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([^\r\n])|([^'"\\])/y;
+
 function wordAt(text: string, start: number): WrittenWord | ShellCharacter {
   const fail = (character: string): ShellCharacter => ({
     character,
@@ -53,20 +55,14 @@ function wordAt(text: string, start: number): WrittenWord | ShellCharacter {
   });
   let word = "";
   let at = start;
-  for (; at < text.length && !/[ \t]/.test(text.charAt(at)); at++) {
-    const character = text.charAt(at);
-    if (character === "'" || character === '"') {
-      const end = closingQuote(text, at);
-      const inside = text.slice(at + 1, end);
-      if (end < 0) return fail("");
-      if (character === '"' && /(?<!\\)(?:\\\\)*[$`]/.test(inside)) return fail("$");
-      word += character === "'" ? inside : inside.replaceAll(/\\(["\\$`])/g, "$1");
-      at = end;
-    } else if (character === "\\") {
-      if (/^[\r\n]?$/.test(text.charAt(at + 1))) return fail("");
-      word += text.charAt(++at);
-    } else if (isSpecial(character, at === start ? "" : text.charAt(at - 1))) return fail(character);
-    else word += character;
+  while (at < text.length && !/[ \t]/.test(text.charAt(at))) {
+    piece.lastIndex = at;
+    const [raw, single, double, escaped, plain] = piece.exec(text) ?? [];
+    if (raw === undefined) return fail("");
+    if (double !== undefined && /(?<!\\)(?:\\\\)*[$`]/.test(double)) return fail("$");
+    if (plain !== undefined && isSpecial(plain, at === start ? "" : text.charAt(at - 1))) return fail(plain);
+    word += single ?? double?.replaceAll(/\\(["\\$`])/g, "$1") ?? escaped ?? plain ?? "";
+    at += raw.length;
   }
   return { text: word, raw: text.slice(start, at) };
 }
@@ -74,15 +70,6 @@ function wordAt(text: string, start: number): WrittenWord | ShellCharacter {
 function isSpecial(character: string, before: string): boolean {
   if (special.test(character)) return true;
   return before === "" ? specialFirst.test(character) : character === "~" && /[=:]/.test(before);
-}
-
-function closingQuote(text: string, at: number): number {
-  const quote = text.charAt(at);
-  for (let end = at + 1; end < text.length; end++) {
-    if (text[end] === "\\" && quote === '"') end++;
-    else if (text[end] === quote) return end;
-  }
-  return -1;
 }
 
 export function isWords(read: readonly WrittenWord[] | ShellCharacter): read is readonly WrittenWord[] {
