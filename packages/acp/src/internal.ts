@@ -16,6 +16,7 @@ export { gitPatch, textDiff } from "./model/git-patch.ts";
 export { unsupportedContent } from "./peer/base/prompt-content.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
 export { clientSessionMethods } from "./peer/client/session/client-session.ts";
+export { askedAbout } from "./peer/client/session/known-tool-calls.ts";
 export { PromptHandle } from "./peer/client/session/prompt-handle.ts";
 export { SessionEvents } from "./peer/client/session/session-events.ts";
 export {

@@ -9,7 +9,7 @@ const vetoMethod = "_parley.dev/veto";
 const maxEffects = 1_000;
 
 interface Effect {
-  readonly operation: "read" | "write" | "delete" | "exec" | "network" | "mcp";
+  readonly operation: "read" | "write" | "delete" | "exec" | "net" | "mcp";
   readonly [detail: string]: string;
 }
 
@@ -62,7 +62,7 @@ function effectsOf(access: Access): readonly Effect[] {
     case "run":
       return [{ operation: "exec", command: access.command, cwd: access.cwd }];
     case "host":
-      return [{ operation: "network", host: access.host }];
+      return [{ operation: "net", host: access.host }];
     case "mcp":
       return [{ operation: "mcp", server: access.server, tool: access.tool }];
   }

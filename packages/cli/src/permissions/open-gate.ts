@@ -65,7 +65,7 @@ export function openGate(options: OpenGateOptions): OpenedGate {
       known.set(root, rules);
       return rules;
     },
-    remembered: rememberedRules(permissionsPath()),
+    remembered: rememberedRules(permissionsPath(), Date.now, warn),
     audit,
     own: [dirname(configPath()), dataFolder(), stateFolder()],
     ...optional({ asker, agent, extraRoots, env }),

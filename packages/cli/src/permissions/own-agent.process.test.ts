@@ -18,7 +18,7 @@ test("what may not be read is not read by our own agent", patience, async () => 
   const denied = await own("read a.txt", "--deny", "read a.txt");
   assert.equal(denied.status, 3, denied.stdout);
   assert.doesNotMatch(denied.stdout, /zebra/);
-  assert.match(denied.stderr, /refused by policy: read .*a\.txt\n.*deny any:read a\.txt \(--deny\)/);
+  assert.match(denied.stderr, /refused by policy: read .*a\.txt\n.*deny read a\.txt \(--deny\)/);
   const other = await own("read b.txt", "--deny", "read a.txt");
   assert.equal(other.status, 0, other.stderr);
   assert.match(other.stdout, /zebra in b/);
@@ -75,7 +75,7 @@ test("a mode that changes files without asking changes none that a rule forbids"
   assert.ok(by.some((each) => each["effect"] === "allow" && each["by"] === "agent"));
   await own("rename n.txt to m.txt", "--mode", "code", "--deny", "write m.txt");
   assert.ok(existsSync(file));
-  await own("delete n.txt", "--mode", "code", "--deny", "delete n.txt");
+  await own("delete n.txt", "--mode", "code", "--deny", "write n.txt");
   assert.ok(existsSync(file));
 });
 
@@ -108,14 +108,14 @@ test("what an agent did by itself against a rule is told, and is exit code 3", p
     { tool: { title: "Look", kind: "read", locations: [{ path: at("y.txt") }] } },
     { say: "done" },
   ];
-  const rules = ["--deny", "read x.txt", "--deny", "exec rm *"];
+  const rules = ["--deny", "read x.txt", "--deny", "exec rm"];
   for (const version of [1, 2] as const) {
     const play = { editions: [`v${version}`] as const, otherwise: steps };
     const text = await probe.run(play, rules);
     assert.equal(text.status, 3, text.stderr);
     assert.match(
       text.stderr,
-      /the agent did what a rule forbids, without asking: read .*x\.txt \(deny any:read x\.txt \(--deny\)\)\n {2}run rm x\.txt .*\n.*cannot stop what an agent does itself: run it in a sandbox/,
+      /the agent did what a rule forbids, without asking: read .*x\.txt \(deny read x\.txt \(--deny\)\)\n {2}run rm x\.txt .*\n.*cannot stop what an agent does itself: run it in a sandbox/,
     );
     const events = eventsOf(await probe.run(play, [...rules, "--json"]));
     const told = events.filter((each) => each["effect"] === "violation");
@@ -145,7 +145,7 @@ test("what an agent asked about, and what was refused it, is no offence", patien
     steps: [{ read: at("x.txt") }],
   };
   const play = { editions: ["v1"] as const, otherwise: [asked, served, { say: "done" } satisfies AgentStep] };
-  const flags = ["--deny", "read x.txt", "--deny", "exec rm *", "--json"];
+  const flags = ["--deny", "read x.txt", "--deny", "exec rm", "--json"];
   const ran = await probe.run(play, flags);
   assert.equal(ran.status, 3);
   assert.deepEqual(

@@ -2,8 +2,14 @@
 
 import { realpathSync } from "node:fs";
 import { optional } from "@parley/acp/internal";
-import type { Rule } from "@parley/client/internal";
-import { directoryIdentity, parseRule, rememberedRules, ruleText } from "@parley/client/internal";
+import type { RememberedRules, Rule } from "@parley/client/internal";
+import {
+  directoryIdentity,
+  enforcementOf,
+  parseRule,
+  rememberedRules,
+  ruleText,
+} from "@parley/client/internal";
 import { RuleError } from "@parley/client/policy";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, parseTime } from "../command/option-values.ts";
@@ -16,7 +22,7 @@ import { configuredRules, workspacePolicyOf } from "./policy-rules.ts";
 export async function listRules({ values, json }: Invocation): Promise<number> {
   const cwd = directoryOption(values) ?? process.cwd();
   const { rules: workspace, warnings } = workspacePolicyOf(cwd);
-  const rules = [...configuredRules({}), ...workspace, ...rememberedRules(permissionsPath()).list()];
+  const rules = [...configuredRules({}), ...workspace, ...remembered().list()];
   const width = Math.max(0, ...rules.map((rule) => Math.min(widest, escapedLine(ruleText(rule)).length)));
   const lines = rules.map((rule) => ruleLine(rule, width));
   const hint = `Add your own rules to ${policyPath()}, one per line: allow exec npm test`;
@@ -32,20 +38,37 @@ export async function listRules({ values, json }: Invocation): Promise<number> {
   return printAnswer(shown.text, shown.data, json);
 }
 
+function remembered(): RememberedRules {
+  return rememberedRules(permissionsPath(), Date.now, (message) =>
+    process.stderr.write(`parley: ${escapedLine(message)}\n`),
+  );
+}
+
 /** Longer rules do not widen the column. */
 const widest = 40;
 /** Rules that expire sooner are shown with the hour. */
 const soonMs = 2 * 86_400_000;
 
 export function ruleLine(rule: Rule, width = 0): string {
-  const { effect, id, scope, expires, source, workspace, origin, cwd } = rule;
+  const { effect, id, scope, expires, source, workspace, origin } = rule;
   const where = [
     id === undefined ? (source ?? origin) : `id ${id}`,
     scope === "workspace" ? `in ${workspace?.path}` : undefined,
-    cwd !== undefined ? `when run in ${cwd}` : scope === "always" ? "everywhere" : undefined,
+    scope === "always" ? "everywhere" : undefined,
     expires === undefined ? undefined : `until ${moment(expires)}`,
+    heldBy(rule),
   ].filter((part) => part !== undefined);
   return `${effect.padEnd(5)}  ${escapedLine(ruleText(rule)).padEnd(width)}  (${escapedLine(where.join(", "))})`;
+}
+
+/** What a rule is worth where a command runs in a sandbox. A rule that allows holds nothing back. */
+export function heldBy(rule: Rule): string | undefined {
+  if (rule.effect === "allow" && rule.operation !== "net") return undefined;
+  return enforcement(rule) === "system" ? "held by the system in a sandbox" : "held by Parley";
+}
+
+function enforcement(rule: Rule): "system" | "parley" {
+  return enforcementOf([rule], [])[0]?.by ?? "parley";
 }
 
 function moment(time: number): string {
@@ -54,18 +77,18 @@ function moment(time: number): string {
 }
 
 export function ruleJson(rule: Rule): object {
-  const { effect, origin, id, scope, expires, source, workspace, cwd } = rule;
+  const { effect, origin, id, scope, expires, source, workspace } = rule;
   return {
     effect,
     rule: ruleText(rule),
     origin,
+    enforcedBy: enforcement(rule),
     ...optional({
       id,
       scope,
       expires: expires === undefined ? undefined : new Date(expires).toISOString(),
       source,
       workspace: workspace?.path,
-      cwd,
     }),
   };
 }
@@ -78,9 +101,8 @@ export async function addRule({ values, positionals, json }: Invocation): Promis
   if (scope === "always") checkReach(rule);
   const cwd = realpathSync(directoryOption(values) ?? ".");
   const lasts = duration(values["for"]);
-  const { of, operation, pattern, effect } = rule;
-  const kept = rememberedRules(permissionsPath()).add({
-    of,
+  const { operation, pattern, effect } = rule;
+  const kept = remembered().add({
     operation,
     effect,
     scope,
@@ -116,7 +138,7 @@ function scopeOf(given: unknown): "workspace" | "always" {
 /** Rules for all directories last for months, so they are limited to reads and exact commands. */
 function checkReach({ effect, operation, pattern }: Rule): void {
   if (effect !== "allow" || operation === "read") return;
-  if (operation === "exec" && pattern !== undefined && !/\*$/.test(pattern)) return;
+  if (operation === "exec" && pattern !== undefined && !pattern.endsWith("**")) return;
   const message = "--scope always is limited to reads and exact commands";
   throw usageError(message, `use --scope workspace, or add the rule to ${policyPath()}`);
 }
@@ -132,8 +154,8 @@ function duration(given: unknown): number | undefined {
 }
 
 export async function revokeRules({ values, positionals, json }: Invocation): Promise<number> {
-  const remembered = rememberedRules(permissionsPath());
-  const all = remembered.list().map(({ id }) => id);
+  const answers = remembered();
+  const all = answers.list().map(({ id }) => id);
   const wanted = values["all"] === true ? all : positionals;
   if (wanted.length === 0 && values["all"] !== true)
     throw usageError("expected the id of a rule, or --all", "parley permissions list shows the ids");
@@ -142,7 +164,7 @@ export async function revokeRules({ values, positionals, json }: Invocation): Pr
     const message = `unknown rule id: ${escapedLine(unknown.join(", "))}`;
     throw new CommandError("not_found", message, "parley permissions list shows the ids");
   }
-  for (const id of wanted) remembered.revoke(id);
+  for (const id of wanted) answers.revoke(id);
   const text = wanted.length === 0 ? "No rules to revoke." : `Revoked: ${wanted.join(", ")}`;
   return printAnswer(text, { revoked: wanted }, json);
 }

@@ -1,7 +1,7 @@
 // `parley permissions check OPERATION ...`: prints what the rules decide about an operation.
 
 import { realpathSync } from "node:fs";
-import { isAbsolute, relative, resolve } from "node:path";
+import { isAbsolute, relative } from "node:path";
 import { optional } from "@parley/acp/internal";
 import { canonicalPath, commandSubject, type Verdict } from "@parley/client/internal";
 import type { Subject } from "@parley/client/policy";
@@ -9,18 +9,16 @@ import { type Invocation, printAnswer, usageError } from "../command/command.ts"
 import { directoryOption, listOption, textOption } from "../command/option-values.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { openGate } from "./open-gate.ts";
-import { ruleJson } from "./permission-rules.ts";
+import { heldBy, ruleJson } from "./permission-rules.ts";
 import { policyFile } from "./policy-rules.ts";
 
 const help = "see parley help permissions check";
 const examples: Readonly<Record<string, string>> = {
   read: "src/a.ts",
   write: "src/a.ts",
-  delete: "src/a.ts",
   exec: "npm test",
-  network: "example.com",
+  net: "example.com",
   mcp: "SERVER/TOOL",
-  mode: "code",
 };
 const exitCodes = { allow: 0, deny: 3, ask: 4 };
 
@@ -31,33 +29,49 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   const { gate } = openGate({
     policy,
     allow: listOption(values, "allow"),
+    ask: listOption(values, "ask"),
     deny: listOption(values, "deny"),
   });
-  const roots = [cwd, ...listOption(values, "add-dir").map((each) => canonicalPath(resolve(each)))];
-  const { effect, reason, rule }: Verdict = isOutside(subject, roots)
+  const roots = [cwd, ...listOption(values, "add-dir").map((each) => canonicalPath(each))];
+  const session = { sessionId: "check", cwd, roots };
+  const verdict: Verdict = isOutside(subject, roots)
     ? { effect: "deny", reason: outside }
-    : gate.check({ sessionId: "check", cwd, roots }, [subject]);
-  const data = { effect, reason, subject, ...optional({ rule: rule && ruleJson(rule) }) };
-  printAnswer(`${effect}: ${escapedLine(reason)}`, data, json);
+    : gate.check(session, [subject]);
+  // an agent that runs its own tools only says what it does, and where is not limited
+  const claim = gate.check(session, [{ ...subject, origin: "claim" }]);
+  const { effect } = verdict;
+  const isSame = claim.effect === effect && claim.rule === verdict.rule;
+  const lines = [
+    `${effect}: ${said(verdict)}`,
+    ...(isSame ? [] : [`where the agent does it itself: ${claim.effect}: ${said(claim)}`]),
+  ];
+  const data = { ...verdictJson(verdict), subject, claim: verdictJson(claim) };
+  printAnswer(lines.join("\n"), data, json);
   return exitCodes[effect];
+}
+
+function said({ reason, rule }: Verdict): string {
+  const held = rule === undefined ? undefined : heldBy(rule);
+  return `${escapedLine(reason)}${held === undefined ? "" : `; ${held}`}`;
+}
+
+function verdictJson({ effect, reason, rule }: Verdict): object {
+  return { effect, reason, ...optional({ rule: rule && ruleJson(rule) }) };
 }
 
 const outside = "the path is outside the workspace, where no rule applies; --add-dir DIR adds a directory";
 
-/** Claims of an agent about its own actions are not limited to directories. */
-function isOutside({ origin, path }: Subject, roots: readonly string[]): boolean {
-  if (origin !== "op" || path === undefined) return false;
+function isOutside({ path }: Subject, roots: readonly string[]): boolean {
+  if (path === undefined) return false;
   return !roots.some(
     (root) => !/^\.\.(?:[\\/]|$)/.test(relative(root, path)) && !isAbsolute(relative(root, path)),
   );
 }
 
 function subjectFrom(words: readonly string[], cwd: string): Subject {
-  const [first = "", ...rest] = words;
-  const [, claimed, operation = ""] = /^(claim:|op:)?(.*)$/.exec(first) ?? [];
-  const origin = claimed === "claim:" ? "claim" : "op";
+  const [operation = "", ...rest] = words;
   const [word = ""] = rest;
-  if (first === "")
+  if (operation === "")
     throw usageError("expected an operation, for example: parley permissions check write src/a.ts", help);
   const example = examples[operation];
   if (example === undefined) {
@@ -72,17 +86,14 @@ function subjectFrom(words: readonly string[], cwd: string): Subject {
   switch (operation) {
     case "read":
     case "write":
-    case "delete":
-      return { origin, operation, path: canonicalPath(resolve(cwd, word)) };
+      return { origin: "op", operation, path: canonicalPath(word, cwd) };
     case "exec":
-      return commandSubject(origin, word, rest.length === 1 ? undefined : rest.slice(1), cwd);
-    case "network":
-      return { origin, operation, host: word };
-    case "mode":
-      return { origin, operation, mode: word };
+      return commandSubject("op", word, rest.length === 1 ? undefined : rest.slice(1), cwd);
+    case "net":
+      return { origin: "op", operation, host: word };
     default: {
       const [server = "", name = ""] = word.split("/");
-      return { origin, operation: "mcp", tool: { server, name } };
+      return { origin: "op", operation: "mcp", tool: { server, name } };
     }
   }
 }

@@ -5,10 +5,11 @@ import { type Command, flag, option } from "../command/command.ts";
 const cwd = option("DIR", "Workspace (default: current directory)", { short: "C", completes: "directory" });
 
 const rules =
-  "RULE is an operation and its target: read, write or delete with a path (* and ** are wildcards); exec with a command (exactly " +
-  "these words; * at the end allows further harmless ones, ** any); network with a host; mcp with SERVER/TOOL; mode with its name. " +
-  "The prefix claim: limits a rule to what agents say they do themselves, op: to what Parley does for them, any: means both. " +
-  "ask and deny always mean both. See docs/policy.md.";
+  "RULE is an operation and what it is about. read and write: a path as in .gitignore (a name matches at any depth; with a slash it is " +
+  "below the workspace; /x and ~/x are absolute); deleting is writing. exec: exactly these words, in the workspace itself; " +
+  "exec (packages/*) npm test names other directories; exec git log ** allows any further words and so trusts the program; exec ** is " +
+  "every line. net: a host. mcp: SERVER/TOOL. *: everything. deny and ask are generous: deny exec rm also finds sudo rm -rf x. " +
+  "See docs/policy.md.";
 
 export const permissionsCommands: readonly Command[] = [
   {
@@ -40,7 +41,7 @@ export const permissionsCommands: readonly Command[] = [
     json: true,
     examples: [
       'parley permissions add allow "write src/**"',
-      'parley permissions add allow "any:exec npm test" --for 12h',
+      'parley permissions add allow "exec npm test" --for 12h',
     ],
     load: async () => (await import("./permission-rules.ts")).addRule,
   },
@@ -58,10 +59,11 @@ export const permissionsCommands: readonly Command[] = [
     name: "permissions check",
     summary: "Test what the rules decide about an operation",
     details:
-      "Examples: `parley permissions check write src/a.ts`, `check exec git log -1`, `check claim:exec 'a && b'`. Words after a command " +
-      "belong to it. Exits with 0 for allow, 3 for deny and 4 for ask.",
-    positionals: "OPERATION [PATH|COMMAND...|HOST|SERVER/TOOL|MODE]",
-    commandAfter: /^(?:claim:|op:)?exec$/,
+      "Examples: `parley permissions check write src/a.ts`, `check exec git log -1`, `check exec 'a && b'`. Words after a command " +
+      "belong to it. Says which rule decided, and whether the system holds it for commands in a sandbox or only Parley does. A second " +
+      "line tells where the answer differs for an agent that uses its own tools. Exits with 0 for allow, 3 for deny and 4 for ask.",
+    positionals: "OPERATION [PATH|COMMAND...|HOST|SERVER/TOOL]",
+    commandAfter: /^exec$/,
     options: {
       cwd,
       "add-dir": option("DIR", "Assume that the agent may also use this directory", {
@@ -70,6 +72,7 @@ export const permissionsCommands: readonly Command[] = [
       }),
       policy: option("FILE", "Also use the rules of this file", { completes: "file" }),
       allow: option("RULE", "Assume this rule for a run", { multiple: true }),
+      ask: option("RULE", "Assume that this is asked", { multiple: true }),
       deny: option("RULE", "Assume this denial for a run", { multiple: true }),
     },
     json: true,

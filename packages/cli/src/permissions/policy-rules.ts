@@ -39,17 +39,19 @@ export async function policyFile(path: string | undefined): Promise<PolicyFile |
 export interface RunRules {
   readonly policy?: PolicyFile | undefined;
   readonly allow?: readonly string[];
+  readonly ask?: readonly string[];
   readonly deny?: readonly string[];
 }
 
 /** Throws a usage error for an invalid rule: ignoring it might ignore a denial. */
-export function configuredRules({ policy, allow = [], deny = [] }: RunRules): Rule[] {
+export function configuredRules({ policy, allow = [], ask = [], deny = [] }: RunRules): Rule[] {
   try {
     return [
       ...readPolicy(operatorPolicy, "operator").rules,
       ...readPolicy(policyPath(), "user").rules,
       ...(policy === undefined ? [] : parsePolicy(policy.text, "launch", policy.path).rules),
       ...deny.map((text) => typed("deny", text)),
+      ...ask.map((text) => typed("ask", text)),
       ...allow.map((text) => typed("allow", text)),
     ];
   } catch (error) {

@@ -85,7 +85,7 @@ test(
 
 test("rules of the user, of the workspace and of a file count together", patience, async () => {
   const policy = join(probe.folder, "policy");
-  writeFileSync(policy, "allow exec echo *\n");
+  writeFileSync(policy, "allow exec echo **\n");
   const echo = (word: string) =>
     play({ run: { command: "echo", args: [word] }, as: "out" }, { say: "{{out}}" });
   assert.equal((await probe.run(echo("one"), ["--policy", policy])).status, 0);
@@ -124,7 +124,7 @@ test("a whole shell line in command runs in a shell (interop bug 18)", patience,
   const { status, stdout } = await probe.run(line, ["--allow", "exec **"]);
   assert.equal(status, 0);
   assert.match(stdout, /three\s+f0ur/);
-  assert.equal((await probe.run(line, ["--allow", "exec echo *"])).status, 3);
+  assert.equal((await probe.run(line, ["--allow", "exec echo **"])).status, 3);
 });
 
 test("a command does not get what is Parley's own or another agent's mark (TH7)", patience, async () => {
@@ -146,7 +146,7 @@ test(
       /with --allow "(.+?)", or here for 30 days with \S*parley permissions add allow "(.+?)"$/m.exec(
         refused.stderr,
       ) ?? [];
-    assert.deepEqual([flag, rule], ["exec pwd", "any:exec pwd"]);
+    assert.deepEqual([flag, rule], ["exec pwd", "exec pwd"]);
     assert.equal((await probe.parley(["run", "--no-history", "--allow", flag, "run pwd"])).status, 0);
     assert.equal((await probe.parley(["permissions", "add", "allow", rule])).status, 0);
     const { status, stdout } = await probe.parley(["run", "--no-history", "run pwd"]);
@@ -216,7 +216,7 @@ test("where no rule can allow it, none is recommended", patience, async () => {
   assert.equal(secret.status, 3);
   assert.match(secret.stderr, /no rule can allow this: run it at a terminal/);
   const denied = await probe.run(play({ write: at("c.txt"), content: "" }), ["--deny", "write c.txt"]);
-  assert.match(denied.stderr, /--allow cannot override this: deny any:write c\.txt \(--deny\)/);
+  assert.match(denied.stderr, /--allow cannot override this: deny write c\.txt \(--deny\)/);
   const question = await probe.run(play({ tool: { title: "Magic" }, steps: [{ ask: true }] }));
   assert.match(question.stderr, /no rule can allow this/);
 });

@@ -291,7 +291,7 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
       const run = { command: "printf a && printf b | cat", args: [] };
       const { status, stderr } = await probe.run({ ...v1, otherwise: [{ run }, { say: "fine" }] }, [
         "--allow",
-        "exec printf *",
+        "exec printf **",
       ]);
       assert.equal(status, 3, stderr);
       assert.match(stderr, /printf a && printf b/);

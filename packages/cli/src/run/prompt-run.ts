@@ -141,9 +141,9 @@ export class PromptRun {
   }
 
   async #start(target: RunTarget): Promise<ManagedConnection> {
-    const { policy, allow, deny, showsStderr, format, env } = this.#options;
+    const { policy, allow, ask, deny, showsStderr, format, env } = this.#options;
     // an invalid rule is reported before anything starts
-    configuredRules({ policy, allow, deny });
+    configuredRules({ policy, allow, ask, deny });
     const asker = await this.#asker(target);
     const version = ownVersion();
     const report = eventReporter(this.#printer, {
@@ -204,13 +204,14 @@ export class PromptRun {
     secrets: readonly string[],
   ): Promise<OpenedGate> {
     const { openGate } = await import("../permissions/open-gate.ts");
-    const { policy, allow, deny, extraRoots } = this.#options;
+    const { policy, allow, ask, deny, extraRoots } = this.#options;
     const reviewer = this.#options.reviewer ?? this.#target?.reviewer;
     const warn = (text: string) => this.#printer.notice(text);
     this.#gate = openGate({
       secrets,
       policy,
       allow,
+      ask,
       deny,
       extraRoots,
       agent: entry.name,

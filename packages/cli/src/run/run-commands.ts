@@ -46,6 +46,7 @@ export const runCommands: readonly Command[] = [
       image: option("FILE", "Attach an image", { completes: "file", multiple: true }),
       policy: option("FILE", "Permission rules for this run", { completes: "file" }),
       allow: option("RULE", "Allow this without asking; see parley help permissions add", { multiple: true }),
+      ask: option("RULE", "Ask about this every time", { multiple: true }),
       deny: option("RULE", "Never allow this", { multiple: true }),
       reviewer: option("COMMAND", "Command that answers permission questions before you: allow, deny or ask"),
       mode: option("MODE", "Session mode of the agent"),

@@ -172,8 +172,7 @@ function ruleHint(refusals: readonly Refusal[]): string {
   const [first] = rules;
   if (first !== undefined) {
     const shown = rules.slice(0, shownRules);
-    // rules of a run always apply to what the agent does itself, too
-    const flags = shown.map((rule) => `--allow ${quoted(rule.replace(/^any:/, ""))}`).join(" ");
+    const flags = shown.map((rule) => `--allow ${quoted(rule)}`).join(" ");
     const more = rules.length > shown.length ? " and so on" : "";
     const isLine = rules.some((rule) => rule.endsWith("exec **"));
     if (isLine)

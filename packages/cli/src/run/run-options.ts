@@ -32,6 +32,7 @@ export interface RunOptions {
   readonly format: (typeof formats)[number];
   readonly policy: PolicyFile | undefined;
   readonly allow: readonly string[];
+  readonly ask: readonly string[];
   readonly deny: readonly string[];
   /** The command that is asked before the user. */
   readonly reviewer: string | undefined;
@@ -73,6 +74,7 @@ export async function runOptions({ values, words, argv, json }: Invocation): Pro
     format: formatOf(text("format") ?? "text", json),
     policy: await policyFile(text("policy")),
     allow: list("allow"),
+    ask: list("ask"),
     deny: list("deny"),
     reviewer: text("reviewer"),
     mode: text("mode"),

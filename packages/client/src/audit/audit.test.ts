@@ -186,7 +186,6 @@ test("an entry says which rule it was, and until when it holds", async (t) => {
   const audit = auditLog(place, { now: () => now });
   const remembered = rememberedRules(join(place, "permissions.ndjson"), () => now);
   const kept = remembered.add({
-    of: "op",
     operation: "write",
     pattern: join(cwd, "kept"),
     effect: "allow",
@@ -212,7 +211,7 @@ test("an entry says which rule it was, and until when it holds", async (t) => {
   const after = (days: number) => new Date(now + days * 86_400_000).toISOString();
   assert.deepEqual(told, [
     { rule: kept.id, expires: after(90), scope: "always" },
-    { rule: "op:write ruled", expires: undefined, scope: undefined },
+    { rule: "write ruled", expires: undefined, scope: undefined },
     { rule: answered?.id, expires: after(30), scope: "workspace" },
     { rule: undefined, expires: undefined, scope: "once" },
   ]);

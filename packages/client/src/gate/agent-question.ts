@@ -1,7 +1,7 @@
 // Answers the permission requests of an agent that runs its own tools.
 
 import type { PermissionOption, PermissionRequest } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { askedAbout, optional } from "@parley/acp/internal";
 import type { PermissionOutcome, ToolCallUpdate } from "@parley/acp/model";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { claimsOf } from "../subjects/claims.ts";
@@ -86,7 +86,7 @@ function answerFor(
 function callOf(ask: PermissionRequest, state: GateState): Partial<ToolCallUpdate> | undefined {
   const call = askedCall(ask);
   if (call === undefined) return undefined;
-  state.noteCall(call);
+  state.noteCall({ ...askedAbout(state.call(call.toolCallId) ?? {}, call), toolCallId: call.toolCallId });
   state.judged(call.toolCallId);
   return state.call(call.toolCallId);
 }
@@ -95,13 +95,7 @@ function callOf(ask: PermissionRequest, state: GateState): Partial<ToolCallUpdat
 function diffsOf(call: Partial<ToolCallUpdate> | undefined) {
   return (call?.content ?? []).flatMap((each) =>
     each.type === "diff" && typeof each.path === "string" && typeof each.newText === "string"
-      ? [
-          {
-            path: each.path,
-            newText: each.newText,
-            ...(each.oldText == null ? {} : { oldText: each.oldText }),
-          },
-        ]
+      ? [{ path: each.path, newText: each.newText, ...optional({ oldText: each.oldText ?? undefined }) }]
       : [],
   );
 }

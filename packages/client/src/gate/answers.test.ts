@@ -20,7 +20,11 @@ const options: PermissionOption[] = [
 async function askedAbout(
   t: Parameters<typeof talk>[0],
   given: Omit<GateOptions, "asker">,
-  commands: readonly { readonly command: string; readonly cwd?: string }[],
+  commands: readonly {
+    readonly command: string;
+    readonly cwd?: string;
+    readonly env?: Record<string, string>;
+  }[],
   answer: string,
 ): Promise<number[]> {
   const asked: number[] = [];
@@ -63,6 +67,31 @@ test("a command that was allowed for a session is for the directory that it was 
   assert.deepEqual(await askedAbout(t, {}, commands, "allow:session"), [0, 2]);
 });
 
+test("V6: what was allowed for a session is allowed with the same variables only, and with their values", async (t) => {
+  const command = "make clean";
+  const commands = [
+    { command },
+    { command },
+    { command, env: { RM: "evil" } },
+    { command, env: { RM: "evil" } },
+    { command, env: { RM: "other" } },
+    { command: "RM=evil make clean" },
+    { command, env: { CI: "1" } },
+  ];
+  assert.deepEqual(await askedAbout(t, {}, commands, "allow:session"), [0, 2, 4]);
+  const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
+  assert.deepEqual(await askedAbout(t, { remembered }, commands, "allow:always"), [0, 2, 4]);
+  // each asks in a folder of its own, and was answered for that one
+  assert.deepEqual(
+    remembered.list().map(({ exact }) => [exact?.argv, exact?.env]),
+    [
+      [["make", "clean"], undefined],
+      [["make", "clean"], { RM: "evil" }],
+      [["make", "clean"], { RM: "other" }],
+    ],
+  );
+});
+
 test("what is asked every time is asked every time, though the agent offers for ever", async (t) => {
   const given = { rules: rules("ask exec ls") };
   const commands = [{ command: "ls" }, { command: "ls" }];
@@ -102,14 +131,18 @@ test("what was just allowed is done within ten minutes, or asked again", async (
   }
 });
 
-test("a command that is forbidden without a star is exactly that one", () => {
+test("a command that is forbidden is forbidden with any further words", () => {
   const gate = permissionGate({ rules: rules("deny exec git push origin", "allow *") });
   const effectOf = (...args: string[]) =>
     gate.check({ sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] }, [
       commandSubject("op", "git", args, "/nowhere/w"),
     ]).effect;
-  assert.equal(effectOf("push", "origin"), "deny");
-  for (const words of [["push"], ["push", "other"], ["pull", "origin"], ["push", "origin", "x"]])
+  for (const words of [
+    ["push", "origin"],
+    ["push", "origin", "x"],
+  ])
+    assert.equal(effectOf(...words), "deny");
+  for (const words of [["push"], ["push", "other"], ["pull", "origin"]])
     assert.equal(effectOf(...words), "allow", words.join(" "));
 });
 

@@ -5,10 +5,11 @@ import { optional } from "@parley/acp/internal";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
 import { isInForce } from "../rules/match.ts";
 import type { RememberedRule } from "../rules/remembered.ts";
-import type { Rule } from "../rules/rule.ts";
+import type { Rule, RuleOperation } from "../rules/rule.ts";
+import { ruleOperations } from "../rules/rule-text.ts";
 import { ruleFor, targetOf } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
-import { type Effect, type Operation, operations, type Subject } from "../subjects/subject.ts";
+import type { Subject } from "../subjects/subject.ts";
 import { summaryOfAll } from "../subjects/summary.ts";
 import type { Decision } from "./decision.ts";
 import type { GateOptions } from "./gate-options.ts";
@@ -33,6 +34,17 @@ export interface Authorized {
   readonly decision: Decision;
   /** What a person chose. */
   readonly choice?: PermissionChoice;
+  /** What a person allowed is not there any more: the answer is for nothing, and nothing is kept of it. */
+  readonly isChanged?: boolean;
+}
+
+/** What is decided about, beside the subjects. */
+interface Deciding {
+  /** What a write would write. */
+  readonly content?: string | undefined;
+  readonly title?: string;
+  /** Whether what a person was shown is still so. */
+  isSame?(): Promise<boolean>;
 }
 
 export class Authority {
@@ -50,7 +62,7 @@ export class Authority {
 
   verdict(state: GateState, subjects: readonly Subject[]): Verdict {
     const nothing: Verdict = { effect: "ask", reason: "nothing is said of what it is" };
-    return strictest(this.#verdicts(state, subjects).map(({ verdict }) => verdict)) ?? nothing;
+    return strictest(this.verdicts(state, subjects)) ?? nothing;
   }
 
   #rules(state: GateState): readonly Rule[] {
@@ -60,58 +72,51 @@ export class Authority {
   }
 
   /** What rules may forbid an agent that runs its own tools, or want asked. */
-  restricts(state: GateState): readonly Operation[] {
+  restricts(state: GateState): readonly RuleOperation[] {
     const context = state.context(this.now);
-    const strict = this.#rules(state).filter(
-      (rule) => rule.effect !== "allow" && rule.of !== "op" && isInForce(rule, context),
+    const strict = this.#rules(state).filter((rule) => rule.effect !== "allow" && isInForce(rule, context));
+    return ruleOperations.filter(
+      (each) => each !== "*" && strict.some(({ operation }) => operation === "*" || operation === each),
     );
-    const named = new Set(strict.map(({ operation }) => operation));
-    return named.has("*") ? operations : operations.filter((operation) => named.has(operation));
   }
 
-  #verdicts(state: GateState, subjects: readonly Subject[]): { subject: Subject; verdict: Verdict }[] {
-    const { own = [] } = this.#options;
+  /** On each for itself. */
+  verdicts(state: GateState, subjects: readonly Subject[]): Verdict[] {
+    const { own = [], isSandboxed = () => false } = this.#options;
     const circumstances: Circumstances = {
       ...state.context(this.now),
       rules: this.#rules(state),
       own,
       isProtected: this.#isProtected,
+      isSandboxed,
       wide: state.wide,
     };
-    return subjects.map((subject) => ({ subject, verdict: decide(subject, circumstances) }));
+    return subjects.map((subject) => decide(subject, circumstances));
   }
 
   /** For whoever was not there to be asked: what to write so that it need not be asked. */
   #allowedBy(state: GateState, subjects: readonly Subject[]): Pick<Decision, "allowedBy"> {
-    const asked = this.#verdicts(state, subjects).filter(({ verdict }) => verdict.effect === "ask");
-    const rules = asked.map(({ subject, verdict }) =>
-      verdict.always ? undefined : ruleFor(subject, state.roots),
+    const verdicts = this.verdicts(state, subjects);
+    const rules = subjects.flatMap((subject, at) =>
+      verdicts[at]?.effect !== "ask" ? [] : [verdicts[at].always ? undefined : ruleFor(subject, state.roots)],
     );
     return rules.length > 0 && rules.every((rule) => rule !== undefined)
       ? { allowedBy: [...new Set(rules)] }
       : {};
   }
 
-  /** `content`: what a write would write. */
   async decide(
     state: GateState,
     subjects: readonly Subject[],
     show: () => Promise<Shown> | Shown,
     signal: AbortSignal,
-    { content, title }: { readonly content?: string | undefined; readonly title?: string } = {},
+    { content, title, isSame }: Deciding = {},
   ): Promise<Authorized> {
     const summary = summaryOfAll(subjects, title);
     const verdict = this.verdict(state, subjects);
-    const decided = (effect: Decision["effect"], by: Decision["by"], reason = verdict.reason): Decision => ({
-      sessionId: state.session.sessionId,
-      workspace: state.workspace.path,
-      subjects,
-      summary,
-      effect,
-      by,
-      reason,
-      ...optional({ rule: verdict.rule }),
-    });
+    const { rule } = verdict;
+    const decided = (effect: Decision["effect"], by: Decision["by"], reason = verdict.reason): Decision =>
+      state.decision(subjects, { effect, by, reason, summary, ...optional({ rule }) });
     if (isTooLate(state, subjects)) {
       const reason = "the user has cancelled, and nothing more is done until the next prompt";
       return { decision: decided("cancelled", "user", reason) };
@@ -123,7 +128,7 @@ export class Authority {
     if (only?.origin === "op" && subjects.length === 1 && state.takeApproval(only, content, this.now)) {
       return { decision: decided("allow", "approval", "you have just allowed the agent exactly this") };
     }
-    return this.#ask(state, subjects, { show, verdict, signal, summary, decided });
+    return this.#ask(state, subjects, { show, verdict, signal, summary, decided, ...optional({ isSame }) });
   }
 
   /**
@@ -133,15 +138,8 @@ export class Authority {
   async veto(state: GateState, subjects: readonly Subject[], signal: AbortSignal): Promise<Decision> {
     const verdict = this.verdict(state, subjects);
     if (verdict.effect === "ask" && !verdict.always && !isTooLate(state, subjects)) {
-      return {
-        sessionId: state.session.sessionId,
-        workspace: state.workspace.path,
-        subjects,
-        summary: summaryOfAll(subjects),
-        effect: "allow",
-        by: "agent",
-        reason: "no rule is about it, and the agent allows it to itself",
-      };
+      const reason = "no rule is about it, and the agent allows it to itself";
+      return state.decision(subjects, { effect: "allow", by: "agent", reason });
     }
     const show = (): Shown => ({ choices: (given) => ownChoices(subjects, given) });
     return (await this.decide(state, subjects, show, signal)).decision;
@@ -157,47 +155,33 @@ export class Authority {
     const effect = kind.startsWith("allow") ? "allow" : "deny";
     const scope = kind.endsWith("_always") && !always ? "session" : "once";
     this.remember(state, subjects, { effect, scope });
-    return {
-      sessionId: state.session.sessionId,
-      workspace: state.workspace.path,
-      subjects,
-      summary: summaryOfAll(subjects),
-      effect,
-      by: "user",
-      reason: `you answered: ${shownLine(name, 100)}`,
-      scope,
-    };
+    const reason = `you answered: ${shownLine(name, 100)}`;
+    return state.decision(subjects, { effect, by: "user", reason, scope });
   }
 
-  async #ask(
-    state: GateState,
-    subjects: readonly Subject[],
-    { show, verdict, signal, summary, decided }: Question,
-  ): Promise<Authorized> {
+  async #ask(state: GateState, subjects: readonly Subject[], question: Question): Promise<Authorized> {
+    const { verdict, signal, decided, isSame } = question;
     if (this.#options.asker?.permission === undefined) {
       const decision = decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`);
       return { decision: { ...decision, ...this.#allowedBy(state, subjects) } };
     }
-    if (state.open >= maxOpen) {
+    if (state.open >= maxOpen)
       return {
         decision: decided("deny", "default", `${maxOpen} questions of this session are open already`),
       };
-    }
     // before anything is waited for: questions that come all at once are as many as others
     state.open++;
-    const answer = await this.#reply(state, subjects, { show, verdict, signal, summary, decided }).finally(
-      () => state.open--,
-    );
+    const answer = await this.#reply(state, subjects, question).finally(() => state.open--);
     if (signal.aborted) return { decision: decided("cancelled", "nobody", "it was cancelled") };
     if (answer === undefined) return { decision: decided("cancelled", "nobody", "nobody answered") };
     const { choice, said, by } = answer;
     // the rules may have changed while the question was open: what is forbidden now is
     const since = this.verdict(state, subjects);
-    if (since.effect === "deny") {
-      const { rule } = since;
-      return {
-        decision: { ...decided("deny", "rule", since.reason), ...optional({ rule }) },
-      };
+    if (since.effect === "deny")
+      return { decision: { ...decided("deny", "rule", since.reason), ...optional({ rule: since.rule }) } };
+    if (choice.effect === "allow" && (await isSame?.()) === false) {
+      const reason = "it changed while it was asked about";
+      return { decision: decided("cancelled", "user", reason), isChanged: true };
     }
     const kept = this.remember(state, subjects, choice);
     const decision: Decision = {
@@ -252,29 +236,17 @@ export class Authority {
     { effect, scope }: Pick<PermissionChoice, "effect" | "scope">,
   ): RememberedRule | undefined {
     if (scope === "once") return undefined;
-    const kept = subjects.map((subject) => {
-      const target = targetOf(subject);
-      if (target === undefined || subject.labelOnly) return undefined;
-      // what an agent may do itself it may have done by us; the other way round nobody could enforce it
-      const of = subject.origin === "claim" ? "any" : "op";
-      return this.#keep(state, { ...target, of }, effect, scope);
-    });
-    return kept.find((rule) => rule !== undefined);
-  }
-
-  #keep(
-    state: GateState,
-    target: NonNullable<ReturnType<typeof targetOf>>,
-    effect: Exclude<Effect, "ask">,
-    scope: "session" | "workspace" | "always",
-  ): RememberedRule | undefined {
     const { remembered } = this.#options;
-    if (scope === "session" || remembered === undefined) {
-      state.answers.push({ ...target, effect, origin: "remembered", scope: "session" });
-      return undefined;
-    }
     const { workspace } = state;
-    return remembered.add({ ...target, effect, scope, ...(scope === "workspace" ? { workspace } : {}) });
+    const kept = subjects.flatMap((subject) => {
+      const target = targetOf(subject);
+      if (target === undefined) return [];
+      if (scope !== "session" && remembered !== undefined)
+        return [remembered.add({ ...target, effect, scope, ...(scope === "workspace" && { workspace }) })];
+      state.answers.push({ ...target, effect, origin: "remembered", scope: "session" });
+      return [];
+    });
+    return kept[0];
   }
 }
 
@@ -289,7 +261,7 @@ interface Answer {
   readonly said?: string;
 }
 
-interface Question {
+interface Question extends Pick<Deciding, "isSame"> {
   show(): Promise<Shown> | Shown;
   readonly verdict: Verdict;
   readonly signal: AbortSignal;

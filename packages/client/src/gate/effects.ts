@@ -7,7 +7,6 @@ import { type AuditFacts, targetText } from "../audit/audit-entry.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import { ruleText } from "../rules/rule-text.ts";
 import type { Subject } from "../subjects/subject.ts";
-import { summaryOf } from "../subjects/summary.ts";
 import type { Authority, Shown } from "./authorize.ts";
 import { type Decision, isLeft } from "./decision.ts";
 import { contentHash, type GateState } from "./gate-state.ts";
@@ -105,23 +104,23 @@ export class Effects {
         look = await prepared.look?.();
         return { ...look?.shown, choices: (verdict) => ownChoices([subject], verdict) };
       };
-      const { decision } = await this.#authority.decide(state, [subject], show, signal, { content });
+      const isSame = async (): Promise<boolean> => {
+        prepared = await prepareInside();
+        const isSubject = JSON.stringify(prepared.subject) === JSON.stringify(subject);
+        return isSubject && (await prepared.look?.())?.stamp === look?.stamp;
+      };
+      const { decision, isChanged } = await this.#authority.decide(state, [subject], show, signal, {
+        content,
+        isSame,
+      });
+      if (isChanged) continue;
       if (leavesQuestions && isLeft(decision)) return undefined;
       this.#report(decision);
       if (decision.effect !== "allow") {
         state.refused([subject]);
         throw this.#refused(decision, signal);
       }
-      if (decision.by === "user" || decision.by === "reviewer") {
-        const shownStamp: string | undefined = look?.stamp;
-        prepared = await prepareInside();
-        const isSame =
-          JSON.stringify(prepared.subject) === JSON.stringify(subject) &&
-          (await prepared.look?.())?.stamp === shownStamp;
-        if (!isSame) continue;
-        return { decision, prepared, stamp: shownStamp };
-      }
-      return { decision, prepared, stamp: undefined };
+      return { decision, prepared, stamp: look?.stamp };
     }
     const data = { reason: "conflict" };
     throw new RequestError("conflict", "it changed each time that it was asked about; try again", { data });
@@ -135,17 +134,8 @@ export class Effects {
   /** No rule is asked about what lies outside; that it was tried is worth knowing. */
   #impossible(state: GateState, subject: Subject, error: unknown): never {
     if (error instanceof RequestError && error.kind === "outside_workspace") {
-      const { sessionId } = state.session;
       const reason = "it leads outside the workspace";
-      const decision: Decision = {
-        sessionId,
-        workspace: state.workspace.path,
-        subjects: [subject],
-        summary: summaryOf(subject),
-        effect: "deny",
-        by: "boundary",
-        reason,
-      };
+      const decision = state.decision([subject], { effect: "deny", by: "boundary", reason });
       this.#report(decision);
       this.#write(decision, subject, "refused");
     }

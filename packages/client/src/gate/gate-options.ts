@@ -3,6 +3,7 @@
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { RememberedRules } from "../rules/remembered.ts";
 import type { Rule } from "../rules/rule.ts";
+import type { Subject } from "../subjects/subject.ts";
 import type { PermissionQuestion, PermissionReply } from "./question.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
@@ -25,6 +26,10 @@ export interface GateOptions extends ServiceOptions {
   readonly agent?: string | undefined;
   /** Folders that hold rules, keys and logs of Parley: agents never write there. */
   readonly own?: readonly string[] | undefined;
+  /**
+   * Whether a command would run in a sandbox. Such a command is allowed unless a rule says otherwise. Default: none would.
+   */
+  readonly isSandboxed?: ((subject: Subject) => boolean) | undefined;
   /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
   readonly answerMs?: number | undefined;
   readonly now?: (() => number) | undefined;

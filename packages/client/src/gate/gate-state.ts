@@ -6,11 +6,14 @@ import { homedir, tmpdir } from "node:os";
 import { parse } from "node:path";
 import type { ClientSession, SessionUpdate } from "@parley/acp";
 import type { ToolCallUpdate } from "@parley/acp/model";
-import type { MatchContext } from "../rules/match.ts";
-import type { Rule } from "../rules/rule.ts";
+import { isExactly, type MatchContext } from "../rules/match.ts";
+import type { ExactTarget, Rule } from "../rules/rule.ts";
+import { targetOf } from "../rules/scopes.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import type { Subject } from "../subjects/subject.ts";
+import { summaryOfAll } from "../subjects/summary.ts";
 import { isToolCallUpdate } from "../subjects/tool-calls.ts";
+import type { Decision } from "./decision.ts";
 
 /** What a gate needs of a session. */
 export type GatedSession = Pick<ClientSession, "sessionId" | "cwd" | "roots">;
@@ -24,7 +27,8 @@ const approvalMs = 10 * 60_000;
 const maxApprovals = 64;
 
 interface Approval {
-  readonly key: string;
+  readonly exact: ExactTarget;
+  readonly content: string | undefined;
   readonly expires: number;
 }
 
@@ -48,13 +52,24 @@ export class GateState {
 
   constructor(session: GatedSession, extraRoots: readonly string[]) {
     this.session = session;
-    this.roots = [...new Set([session.cwd, ...session.roots, ...extraRoots].map(canonicalPath))];
+    this.roots = [
+      ...new Set([session.cwd, ...session.roots, ...extraRoots].map((path) => canonicalPath(path))),
+    ];
     this.#identity = directoryIdentity(session.cwd);
     this.wide = this.roots.filter(isWide);
   }
 
   context(now: number): MatchContext {
     return { sessionId: this.session.sessionId, roots: this.roots, identity: this.#identity, now };
+  }
+
+  /** A decision about something in this session. */
+  decision(
+    subjects: readonly Subject[],
+    facts: Pick<Decision, "effect" | "by" | "reason"> & Partial<Decision>,
+  ): Decision {
+    const { sessionId } = this.session;
+    return { sessionId, workspace: this.workspace.path, subjects, summary: summaryOfAll(subjects), ...facts };
   }
 
   get workspace(): { readonly path: string; readonly identity: string } {
@@ -116,18 +131,20 @@ export class GateState {
 
   /** A person allowed an agent to do this. If it then asks us to, nobody is asked a second time: once, and soon. */
   approve(subject: Subject, content: string | undefined, now: number): void {
-    const key = approvalKey(subject, content);
-    if (key !== undefined)
-      this.#approvals = [...this.#approvals.slice(1 - maxApprovals), { key, expires: now + approvalMs }];
+    const exact = targetOf(subject)?.exact;
+    // a write whose text nobody saw was not seen
+    if (exact === undefined || (subject.operation === "write" && content === undefined)) return;
+    this.#approvals.push({ exact, content: textOf(subject, content), expires: now + approvalMs });
+    this.#approvals.splice(0, this.#approvals.length - maxApprovals);
   }
 
   /** Uses an approval up. */
   takeApproval(subject: Subject, content: string | undefined, now: number): boolean {
-    const key = approvalKey(subject, content);
-    const at = this.#approvals.findIndex((approval) => approval.key === key && approval.expires > now);
-    if (key === undefined || at < 0) return false;
-    this.#approvals.splice(at, 1);
-    return true;
+    const text = textOf(subject, content);
+    const at = this.#approvals.findIndex(
+      (each) => each.content === text && each.expires > now && isExactly(each.exact, subject),
+    );
+    return at >= 0 && this.#approvals.splice(at, 1).length > 0;
   }
 
   /** The user has cancelled, and has asked for nothing since. */
@@ -150,29 +167,13 @@ export class GateState {
   }
 }
 
-/** Undefined where what was seen does not say all of it: a write whose text nobody saw, say. */
-function approvalKey(subject: Subject, content: string | undefined): string | undefined {
-  const { operation, path, argv, shellLine, cwd, env = [] } = subject;
-  switch (operation) {
-    case "read":
-      return path === undefined ? undefined : `read ${path}`;
-    case "write":
-      return path === undefined || content === undefined
-        ? undefined
-        : `write ${path} ${contentHash(content)}`;
-    case "exec":
-      // the shell that reads a line is a detail; where it runs and with which variables is not
-      return env.length > 0 || (argv === undefined && shellLine === undefined)
-        ? undefined
-        : `exec ${JSON.stringify(shellLine ?? argv)} ${cwd ?? ""}`;
-    default:
-      return undefined;
-  }
+function textOf({ operation }: Subject, content: string | undefined): string | undefined {
+  return operation === "write" && content !== undefined ? contentHash(content) : undefined;
 }
 
 /** What it was about, whoever would have done it. */
-function refusalKey({ operation, path, argv, shellLine, host, tool }: Subject): string {
-  return JSON.stringify([operation, path, shellLine ?? argv, host, tool]);
+function refusalKey({ operation, path, deletes, argv, shellLine, host, tool }: Subject): string {
+  return JSON.stringify([operation, path, deletes, shellLine ?? argv, host, tool]);
 }
 
 export function contentHash(content: string | Uint8Array): string {
@@ -189,6 +190,6 @@ export function directoryIdentity(path: string): string {
 /** Directories that hold everything: being below one says nothing. */
 function isWide(root: string): boolean {
   return [parse(root).root, homedir(), tmpdir(), "/tmp", "/home", "/Users", "/root", "/etc", "/usr", "/var"]
-    .map(canonicalPath)
+    .map((path) => canonicalPath(path))
     .includes(root);
 }

@@ -55,7 +55,7 @@ export function permissionGate(
   given: GateOptions = {},
   reports: DecisionReports = new DecisionReports(),
 ): Gate {
-  const own = (given.own ?? []).map(canonicalPath);
+  const own = (given.own ?? []).map((path) => canonicalPath(path));
   const options: GateOptions = { ...given, own };
   const authority = new Authority(options, (path, access) => isProtectedPath(path, access, own));
   const effects = new Effects(authority, options.audit, options.agent, (decision) =>

@@ -77,7 +77,7 @@ test("the directory of a command must be below the roots (N142)", posix, async (
 });
 
 test(
-  "variables that steer a command are shown with their values, and no rule answers for the person (N185)",
+  "variables that are not harmless are shown with their values, and no rule for words answers for the person (N185)",
   posix,
   async (t) => {
     const cwd = folder(t);
@@ -86,22 +86,46 @@ test(
       questions.push(question);
       return "deny:once";
     };
-    const { code, run } = terminalsOf(t, cwd, { asker: { permission }, rules: rules("allow exec **") });
-    assert.equal(await code({ command: "true", env: { LD_PRELOAD: "/evil.so" } }), -32060);
+    const { code, run } = terminalsOf(t, cwd, { asker: { permission }, rules: rules("allow exec env") });
+    assert.equal(await code({ command: "env", env: { LD_PRELOAD: "/evil.so" } }), -32060);
     assert.deepEqual(questions[0]?.env, { LD_PRELOAD: "/evil.so" });
-    assert.match(questions[0]?.reason ?? "", /LD_PRELOAD can make the command do something else/);
-    assert.deepEqual(
-      questions[0]?.choices.map(({ id }) => id),
-      ["allow:once", "deny:once"],
-    );
-    const { output } = await run({
-      command: "sh",
-      args: ["-c", "echo $GREETING $PAGER"],
-      env: { GREETING: "hi", PAGER: "cat", CI: "1" },
-    });
-    assert.equal(output, "hi cat\n");
+    assert.equal(await code({ command: "GREETING=hi env" }), -32060);
+    assert.deepEqual(questions[1]?.env, { GREETING: "hi" });
+    const { output } = await run({ command: "CI=1 env", env: { PAGER: "cat" } });
+    assert.match(output, /^CI=1$/m);
+    assert.match(output, /^PAGER=cat$/m);
+    assert.equal(questions.length, 2);
   },
 );
+
+test("cd DIR && WORDS is done as those words in the directory that was decided about", posix, async (t) => {
+  const cwd = folder(t, { "packages/a/x": "", "packages/b/y": "" });
+  const { run, code } = terminalsOf(t, cwd, { rules: rules("allow exec (packages/a) ls") });
+  assert.equal((await run({ command: "cd packages/a && ls" })).output, "x\n");
+  assert.equal((await run({ command: "sh", args: ["-c", "cd packages/a && 'ls'"] })).output, "x\n");
+  assert.equal((await run({ command: "ls", cwd: join(cwd, "packages/a") })).output, "x\n");
+  assert.equal(await code({ command: "cd packages/b && ls" }), -32060);
+  assert.equal(await code({ command: "ls" }), -32060);
+});
+
+test("V12: a script that is rewritten while its question is open is asked about again", posix, async (t) => {
+  const cwd = folder(t, { "build.sh": "echo shown\n" });
+  for (const command of ["sh build.sh", "./build.sh"]) {
+    const script = join(cwd, "build.sh");
+    writeFileSync(script, "#!/bin/sh\necho shown\n");
+    chmodSync(script, 0o755);
+    let asked = 0;
+    const permission = () => {
+      // the first time behind the back of the person
+      if (++asked === 1) writeFileSync(script, "#!/bin/sh\necho other\n");
+      return asked === 1 ? "allow:session" : "deny:once";
+    };
+    const { code } = terminalsOf(t, cwd, { asker: { permission } });
+    const [program = "", ...args] = command.split(" ");
+    assert.equal(await code({ command: program, args }), -32060, command);
+    assert.equal(asked, 2, command);
+  }
+});
 
 test("a line may be allowed for the session, exactly as it is, and never for longer", posix, async (t) => {
   const cwd = folder(t);

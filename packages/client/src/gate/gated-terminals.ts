@@ -1,16 +1,21 @@
 // The terminals of a session behind the gate.
 
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { isAbsolute } from "node:path";
 import { RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
 import type { CreateTerminalOptions } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
-import { commandSubject } from "../subjects/command-subject.ts";
-import { notableVariables } from "../subjects/steering-variables.ts";
+import { pathsInCommand } from "../rules/command-paths.ts";
+import { commandSubject, type ReadCommand, readCommand } from "../subjects/command-subject.ts";
+import { joinWords } from "../subjects/command-words.ts";
+import { shellScript } from "../subjects/inner-commands.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
 import { holdDirectory } from "./held-directory.ts";
+import { stampOfFiles } from "./named-files.ts";
 import type { ServiceOptions } from "./service-options.ts";
+
+const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
 
 /** Rejects with RequestError "permission_denied" where it is not permitted, else as `localTerminals` does. */
 export interface GatedTerminals extends Terminals {
@@ -41,18 +46,24 @@ export function gatedTerminals(
 
   const prepare = async (given: CreateTerminalOptions): Promise<Prepared<TerminalHandle>> => {
     const { command, args = [], env = {} } = given;
-    const cwd = await directoryOf(state, given.cwd ?? state.session.cwd, options);
-    const isLine = isShellLine(command, args, cwd);
-    const subject = commandSubject("op", command, isLine ? undefined : args, cwd, notableVariables(env));
-    const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
-    const [program = command, ...words] = isLine ? [...shell, command] : [command, ...args];
+    const directory = await directoryOf(state, given.cwd ?? state.session.cwd, options);
+    const isLine = isShellLine(command, args, directory);
+    const asked = [command, isLine ? undefined : args, directory, env] as const;
+    const subject = commandSubject("op", ...asked);
+    const performed = performedCommand(
+      readCommand(...asked),
+      isLine ? [...shell, command] : [command, ...args],
+    );
     return {
       subject,
-      look: () => ({ shown: Object.keys(env).length === 0 ? {} : { env } }),
+      look: () => ({
+        stamp: stampOfFiles(pathsInCommand(subject, directory) ?? []),
+        shown: Object.keys(performed.env).length === 0 ? {} : { env: performed.env },
+      }),
       async run() {
-        const held = holdDirectory(cwd);
+        const held = holdDirectory(performed.cwd);
         try {
-          return await local().create({ ...given, command: program, args: words, cwd: held.path });
+          return await local().create({ ...given, ...performed, cwd: held.path });
         } finally {
           held.release();
         }
@@ -73,9 +84,24 @@ export function gatedTerminals(
   };
 }
 
+/**
+ * What was decided about is what is done: a line that was read as words in a directory is those words there, whatever
+ * its links lead to by now. `whole` ends in the line, where there is one.
+ */
+function performedCommand({ argv, shellLine, cwd, env }: ReadCommand, whole: readonly string[]) {
+  const isRead = argv !== undefined && shellLine === undefined && shellScript(whole) !== undefined;
+  const line = process.platform === "win32" ? argv?.join(" ") : joinWords(argv ?? []);
+  const [command = "", ...args] = isRead ? [...whole.slice(0, -1), line ?? ""] : whole;
+  return { command, args, cwd, env };
+}
+
 /** Arguments are missing, there is a blank, and no program is called that. */
 export function isShellLine(command: string, args: readonly string[], cwd: string): boolean {
-  return args.length === 0 && /\s|[|&;<>()$`]/.test(command.trim()) && !existsSync(resolve(cwd, command));
+  return (
+    args.length === 0 &&
+    /\s|[|&;<>()$`]/.test(command.trim()) &&
+    !existsSync(isAbsolute(command) ? command : `${cwd}/${command}`)
+  );
 }
 
 /** Where it leads; "outside_workspace" outside the roots. */

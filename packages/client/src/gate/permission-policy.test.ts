@@ -150,7 +150,7 @@ test("an edit that the user has just allowed is not asked about again when it is
 
 test("questions of the agent are decided by all that is known of the call", async (t) => {
   const cwd = folder(t);
-  const { decide } = permissionPolicy({ rules: "deny write secret\nallow any:exec ls" });
+  const { decide } = permissionPolicy({ rules: "deny write secret\nallow exec ls" });
   const context = contextOf(cwd);
   const request = editing(join(cwd, "secret/key"), "x");
   assert.partialDeepStrictEqual(await decide({ type: "permission", request }, context), { decision: "deny" });

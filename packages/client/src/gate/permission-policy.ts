@@ -16,7 +16,7 @@ import type { Overlay } from "./service-options.ts";
 
 /** The rules, the state and the user of a permission policy. */
 export interface PermissionPolicyOptions {
-  /** Lines such as "allow read src", "ask exec git push *" and "deny write .env". Default: everything is asked. */
+  /** Lines such as "allow read src", "ask exec git push" and "deny write .env". Default: everything is asked. */
   readonly rules?: string | readonly string[] | undefined;
   /**
    * The absolute path of the folder for remembered answers and the audit log. Default: answers last as long as their

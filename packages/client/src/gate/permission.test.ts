@@ -61,7 +61,7 @@ test("without a person everything that is asked is refused at once, with the age
 });
 
 test("a rule that allows answers with the option that allows once, a rule that denies with the one that rejects", async (t) => {
-  const given = { rules: rules("allow claim:exec npm test", "deny exec rm *") };
+  const given = { rules: rules("allow exec npm test", "deny exec rm") };
   const { got, decisions } = await answers(t, given, [
     shell("npm test"),
     shell("npm test && rm -r x"),
@@ -72,7 +72,7 @@ test("a rule that allows answers with the option that allows once, a rule that d
     decisions.map(({ effect, by }) => `${effect} by ${by}`),
     ["allow by rule", "deny by rule", "deny by nobody"],
   );
-  assert.equal(decisions[0]?.reason, "allow claim:exec npm test (your policy)");
+  assert.equal(decisions[0]?.reason, "allow exec npm test (your policy)");
 });
 
 test("a person is offered our scopes, on request the agent's own options, and one of the agent's ids is answered", async (t) => {
@@ -137,7 +137,7 @@ test("a person can reject where the agent offers no such option (N133)", async (
 
 test("where only always can be said a rule does not say it", async (t) => {
   const only: PermissionOption[] = [{ optionId: "for-ever", name: "Yes", kind: "allow_always" }];
-  const { got, gate } = await answers(t, { rules: rules("allow claim:exec ls") }, [shell("ls")], only);
+  const { got, gate } = await answers(t, { rules: rules("allow exec ls") }, [shell("ls")], only);
   assert.deepEqual(got, [{ allowed: false }]);
   assert.match(gate.refusals[0]?.reason ?? "", /no way to allow just this/);
 });
@@ -195,7 +195,7 @@ test("a question that nobody answers in time is no answer", async (t) => {
 test("what was forbidden while the question was open is forbidden", async (t) => {
   const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
   const permission = () => {
-    remembered.add({ of: "any", operation: "exec", pattern: "ls", effect: "deny", scope: "always" });
+    remembered.add({ operation: "exec", pattern: "ls", effect: "deny", scope: "always" });
     return "option:0";
   };
   const { got } = await answers(t, { asker: { permission }, remembered }, [shell("ls")]);
@@ -217,7 +217,7 @@ test("no label is taken for what is done: ten kinds, four scopes (TH2)", async (
       ...(rawInput === undefined ? {} : { rawInput }),
     })),
   );
-  const allowing = ["read", "write", "delete", "exec ls", "network good.example", "mcp good/*", "mode ask"];
+  const allowing = ["read", "write", "exec ls", "net good.example", "mcp good/*"];
   const scopes = [
     {},
     { scope: "session" },
@@ -226,7 +226,7 @@ test("no label is taken for what is done: ten kinds, four scopes (TH2)", async (
   ];
   const given = scopes.flatMap((scope) =>
     allowing.map((text) => ({
-      ...parseRule(text.includes(" ") ? `claim:${text}` : `claim:${text} src/**`, {
+      ...parseRule(text.includes(" ") ? text : `${text} src/**`, {
         effect: "allow",
         origin: "remembered",
       }),
@@ -296,7 +296,7 @@ test("what a call would change is shown though the question names the call by it
 
 test("what was said of a call is not taken back by saying nothing of it", async () => {
   const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] } as unknown as ClientSession; // all that a gate needs
-  const gate = permissionGate({ rules: rules("deny exec rm *", "allow any:*") });
+  const gate = permissionGate({ rules: rules("deny exec rm", "allow *") });
   const toolCallId = "call";
   gate.observe(session, {
     sessionUpdate: "tool_call_update",

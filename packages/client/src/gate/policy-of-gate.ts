@@ -4,7 +4,6 @@ import type { ClientPolicy, PolicyDecision, PolicyRequest } from "@parley/acp";
 import { ConnectionError, RequestError } from "@parley/acp";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { commandSubject } from "../subjects/command-subject.ts";
-import { notableVariables } from "../subjects/steering-variables.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { answerQuestion, rememberAnswer } from "./agent-question.ts";
 import type { Authority } from "./authorize.ts";
@@ -90,5 +89,5 @@ function subjectOf(request: EffectRequest): Subject {
   const { command, args, env } = request;
   const cwd = canonicalPath(request.cwd);
   const words = isShellLine(command, args, cwd) ? undefined : args;
-  return commandSubject("op", command, words, cwd, notableVariables(env));
+  return commandSubject("op", command, words, cwd, env);
 }

@@ -1,11 +1,11 @@
 // Reads and answers `_parley.dev/veto`: an agent announces effects that it would have without asking.
 
-import { resolve } from "node:path";
 import { RequestError } from "@parley/acp";
 import { isObject } from "@parley/acp/internal";
+import type { RuleOperation } from "../rules/rule.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { commandSubject } from "../subjects/command-subject.ts";
-import type { Operation, Subject } from "../subjects/subject.ts";
+import type { Subject } from "../subjects/subject.ts";
 import type { Authority } from "./authorize.ts";
 import type { GateState } from "./gate-state.ts";
 
@@ -24,7 +24,7 @@ export interface VetoAnswer {
   /** By their place in the request. */
   readonly refused: readonly { readonly effect: number; readonly reason: string }[];
   /** The operations that any rule might forbid: others need not be asked about one by one. */
-  readonly restricts: readonly Operation[];
+  readonly restricts: readonly RuleOperation[];
 }
 
 /** Of the files that a search would look into: those it must not. */
@@ -33,10 +33,11 @@ export function refusedSearches(
   state: GateState,
   authority: Authority,
 ): VetoAnswer["refused"] {
-  return subjects.flatMap((subject, at) => {
-    const { effect, always, reason } = authority.verdict(state, [subject]);
-    return effect === "deny" || (effect === "ask" && always) ? [{ effect: at, reason }] : [];
-  });
+  return authority
+    .verdicts(state, subjects)
+    .flatMap(({ effect, always, reason }, at) =>
+      effect === "deny" || (effect === "ask" && always) ? [{ effect: at, reason }] : [],
+    );
 }
 
 /** The session that a request is about. */
@@ -65,18 +66,19 @@ function subjectFrom(effect: unknown, cwd: string): Subject {
   switch (operation) {
     case "read":
     case "write":
+      return { origin: "claim", operation, path: canonicalPath(text("path"), cwd) };
     case "delete":
-      return { origin: "claim", operation, path: canonicalPath(resolve(cwd, text("path"))) };
+      return { origin: "claim", operation: "write", deletes: true, path: canonicalPath(text("path"), cwd) };
     case "exec": {
-      const where = typeof given["cwd"] === "string" ? resolve(cwd, given["cwd"]) : cwd;
-      return commandSubject("claim", text("command"), undefined, canonicalPath(where));
+      const where = canonicalPath(typeof given["cwd"] === "string" ? given["cwd"] : cwd, cwd);
+      return commandSubject("claim", text("command"), undefined, where);
     }
-    case "network":
+    case "net":
       return { origin: "claim", operation, host: text("host") };
     case "mcp":
       return { origin: "claim", operation, tool: { server: text("server"), name: text("tool") } };
     default:
-      throw invalid("effects/operation", "read, write, delete, exec, network or mcp");
+      throw invalid("effects/operation", "read, write, delete, exec, net or mcp");
   }
 }
 

@@ -1,10 +1,10 @@
 // Finds what an agent did by itself, without asking, against a rule.
 
-import type { SessionUpdate } from "@parley/acp";
+import { RequestError, type SessionUpdate } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { claimsOfCall } from "../subjects/claims.ts";
-import { summaryOfAll } from "../subjects/summary.ts";
+import type { Subject } from "../subjects/subject.ts";
 import { isToolCallUpdate } from "../subjects/tool-calls.ts";
 import type { Authority } from "./authorize.ts";
 import type { Decision } from "./decision.ts";
@@ -13,7 +13,7 @@ import type { GateState } from "./gate-state.ts";
 /** Before the session has taken note of the update that ends a turn. */
 export function violationsIn(state: GateState, update: SessionUpdate, authority: Authority): Decision[] {
   return doneCalls(state, update).flatMap((call) => {
-    const subjects = claimsOfCall(call, state.session.cwd)
+    const subjects = saidOf(call, state)
       // a no of ours is not broken by saying what it was about
       .filter((subject) => !state.wasRefused(subject));
     const broken = subjects.flatMap((subject) => {
@@ -24,21 +24,21 @@ export function violationsIn(state: GateState, update: SessionUpdate, authority:
     if (first === undefined) return [];
     const those = broken.map(({ subject }) => subject);
     const { rule, reason } = first.verdict;
-    const decision: Decision = {
-      sessionId: state.session.sessionId,
-      workspace: state.workspace.path,
-      subjects: those,
-      summary: summaryOfAll(those),
-      effect: "violation",
-      by: "agent",
-      reason,
-      ...optional({ rule }),
-    };
-    return [decision];
+    return [state.decision(those, { effect: "violation", by: "agent", reason, ...optional({ rule }) })];
   });
 }
 
 type Call = Partial<ToolCallUpdate>;
+
+/** What leads through too many links the system has refused. */
+function saidOf(call: Call, state: GateState): Subject[] {
+  try {
+    return claimsOfCall(call, state.session.cwd);
+  } catch (error) {
+    if (error instanceof RequestError) return [];
+    throw error;
+  }
+}
 
 /** Calls that have come to an end with this, each once, and that nobody was asked about. */
 function doneCalls(state: GateState, update: SessionUpdate): Call[] {

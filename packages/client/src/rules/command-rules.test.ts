@@ -1,388 +1,286 @@
-// The star at the end of a command rule, and commands inside commands.
+// Rules for commands: exact where they allow, generous where they forbid.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { rules } from "../../test/support/gate-probe.ts";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { folder, rules } from "../../test/support/gate-probe.ts";
 import { commandSubject, permissionGate } from "../internal.ts";
+import type { Subject } from "../policy.ts";
 
-const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
+const cwd = "/nowhere/w";
+const session = { sessionId: "s", cwd, roots: [cwd] };
 
-/** The words of a command as a test writes them: those with blanks in quotes. */
-function wordsOf(text: string): string[] {
-  return [...text.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
-}
+const run = (command: string, ...args: string[]) => commandSubject("op", command, args, cwd);
+const line = (text: string) => commandSubject("op", text, undefined, cwd);
 
-function verdictOn(command: string, ...texts: string[]) {
-  const [program = "", ...args] = wordsOf(command);
-  const subject = commandSubject("op", program, args, "/nowhere/w");
+function verdictOn(subject: Subject, ...texts: string[]) {
   return permissionGate({ rules: rules(...texts) }).check(session, [subject]);
 }
 
-const lines = (text: string) =>
-  text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
+const effectOf = (subject: Subject, ...texts: string[]) => verdictOn(subject, ...texts).effect;
 
-/** A rule and a command, on either side of a bar. */
-function wrongOnes(table: string, wanted: "allow" | "ask"): string[] {
-  return lines(table).filter((line) => {
-    const [rule = "", command = ""] = line.split(" | ");
-    return verdictOn(command.trim(), `allow exec ${rule.trim()}`).effect !== wanted;
+test("an allowed command is exactly these words", () => {
+  const cases: [Subject, string, boolean][] = [
+    [run("npm", "test"), "npm test", true],
+    [run("npm", "test", "x"), "npm test", false],
+    [run("npm"), "npm test", false],
+    [run("/tmp/evil/npm", "test"), "npm test", false],
+    [run("./npm", "test"), "npm test", false],
+    [run("echo", "a b"), "echo 'a b'", true],
+    [run("echo", "a b"), 'echo "a b"', true],
+    [run("echo", "a b"), "echo a\\ b", true],
+    [run("echo", "a", "b"), "echo 'a b'", false],
+    [run("echo", "*"), "echo '*'", true],
+    [run("echo", "x"), "echo '*'", false],
+    [run("./build.sh"), "./build.sh", true],
+    [run("build.sh"), "./build.sh", false],
+    [run("git", "reset", "HEAD~1"), "git reset HEAD~1", true],
+    // words and then any
+    [run("npm", "test"), "npm test **", true],
+    [run("npm", "test", "--", "x"), "npm test **", true],
+    [run("npm", "run", "x"), "npm test **", false],
+    [run("git", "-c", "core.pager=evil", "log"), "git **", true],
+  ];
+  for (const [subject, rule, isAllowed] of cases)
+    assert.equal(
+      effectOf(subject, `allow exec ${rule}`),
+      isAllowed ? "allow" : "ask",
+      `${rule} ${JSON.stringify(subject.argv)}`,
+    );
+});
+
+test("a line of simple words is the same as those words, also behind sh -c", () => {
+  for (const subject of [
+    line("npm test"),
+    line("  npm   test "),
+    line("npm 'test'"),
+    run("/bin/bash", "-c", "npm test"),
+    run("bash", "-lc", "npm test"),
+  ])
+    assert.equal(effectOf(subject, "allow exec npm test"), "allow", JSON.stringify(subject));
+  for (const subject of [
+    run("bash", "--rcfile", "evil", "-ic", "npm test"),
+    run("./sh", "-c", "npm test"),
+    line("npm test; id"),
+    line("npm test\nid"),
+    line("npm test $(id)"),
+    line('npm test "$(id)"'),
+    line("npm test > x"),
+    line("npm te{s,}t"),
+    line("npm test # x"),
+    line("npm test ~"),
+  ])
+    assert.equal(
+      effectOf(subject, "allow exec npm test", "allow exec npm **"),
+      "ask",
+      JSON.stringify(subject),
+    );
+});
+
+test("what a shell has to read is allowed by no rule with words, and by one that allows every line (N197)", () => {
+  const subject = line("ls && rm -r x");
+  assert.equal(effectOf(subject, "allow exec ls", "allow exec ls **", "allow exec rm **"), "ask");
+  for (const rule of ["allow exec **", "allow exec", "allow *"])
+    assert.equal(effectOf(subject, rule), "allow", rule);
+  const tricks = [
+    ["git", "-c", "core.pager=evil", "log"],
+    ["find", ".", "-exec", "rm", "{}", ";"],
+    ["sh", "-c", "a; b && c $(d)"],
+  ];
+  for (const [program = "", ...words] of tricks)
+    assert.equal(
+      effectOf(run(program, ...words), `allow exec ${program}`, "allow exec git log"),
+      "ask",
+      program,
+    );
+});
+
+test("V1, V2: an allowed command is for the session's own directory, unless the rule names others", () => {
+  const within = (directory: string, ...words: string[]): Subject => ({
+    ...run(words[0] ?? "", ...words.slice(1)),
+    cwd: directory,
   });
-}
-
-test("a star stands for no word by which a known program runs another one, however it is written (N197)", () => {
-  const tricks = `
-    sed *        | sed '1e touch x' a.txt
-    sed *        | sed 1etouch a.txt
-    sed *        | sed 's/a/touch x/e' a.txt
-    sed *        | sed 's/a/b/w x' a.txt
-    sed *        | sed -n evil.sh
-    sed *        | sed -e p a.txt
-    sed *        | sed -ne p a.txt
-    sed *        | sed --expression=p a.txt
-    sed *        | sed -fscript a.txt
-    sed 's/a/b/' * | sed s/a/b/ a.txt '-e1e touch x'
-    sed -l 5 *   | sed -l 5 evil.sh
-    sed -f *     | sed -f script a.txt
-    awk *        | awk 'BEGIN{system("x")}'
-    awk -F : *   | awk -F : 'BEGIN{system("x")}'
-    gawk *       | gawk -f x
-    perl *       | perl '-esystem("touch x")'
-    perl *       | perl -e 'system("x")'
-    perl *       | perl x.pl
-    perl *       | perl -wle 'system("x")'
-    perl -e 1 *  | perl -e 1 -e 'system("x")'
-    python3 *    | python3 '-cimport os'
-    python3 *    | python3 -c 'import os'
-    python3 *    | python3 x.py
-    python3.12 * | python3.12 -m http.server
-    python3 -m * | python3 -m evil
-    ruby *       | ruby -e x
-    node *       | node -e 1
-    node *       | node --eval=1
-    node *       | node x.js
-    node -e 1 *  | node -e 1 -r ./evil.js
-    nodejs *     | nodejs -e 1
-    node run *   | node run evil.js
-    deno run *   | deno run evil.ts
-    deno run -A * | deno run -A evil.ts
-    deno test *  | deno test evil.ts
-    php *        | php '-rsystem("x");'
-    lua *        | lua '-eos.execute("x")'
-    java *       | java -jar x.jar
-    make *       | make -fX
-    make *       | make -f X
-    make *       | make --file=X
-    make *       | make --eval=x
-    make *       | make SHELL=/tmp/x
-    make *       | make -C /tmp/x
-    make *       | make -sfX
-    tar *        | tar -Iprog -xf a.tar
-    tar *        | tar xIf prog a.tar
-    tar *        | tar -xf a --to-command=sh
-    tar *        | tar -xf a --to-c=sh
-    tar *        | tar cf a b --checkpoint=1 --checkpoint-action=exec=sh
-    tar *        | tar -xf evil:a.tar
-    git *        | git -c core.pager=evil log
-    git *        | git -ccore.pager=evil log
-    git *        | git -C evil status
-    git *        | git --exec-path=/tmp/x log
-    git *        | git rebase -x evil HEAD~1
-    git *        | git rebase -xevil HEAD~1
-    git *        | git rebase --exec=evil HEAD~1
-    git *        | git bisect run evil
-    git *        | git -c alias.x=!evil x
-    git *        | git config core.pager evil
-    git *        | git config --global alias.x !evil
-    git *        | git fetch --upload-pack=evil origin
-    git *        | git ls-remote --upload-pack evil x
-    git *        | git clone ext::sh
-    git *        | git push --receive-pack=evil origin
-    git *        | git fetch ext::sh
-    git *        | git grep -Oevil x
-    git *        | git grep --open-files-in-pager=evil x
-    git *        | git grep --open=evil x
-    git *        | git diff --ext-diff
-    git *        | git log --output=x
-    git *        | git submodule foreach evil
-    git *        | git filter-branch --tree-filter evil
-    git *        | git difftool -x evil
-    git grep *   | git grep -nOevil x
-    find *       | find . -exec rm {} ;
-    find *       | find . -execdir rm {} +
-    find *       | find . -ok rm {} ;
-    find *       | find . -delete
-    find *       | find . -fprintf x y
-    find . *     | find . -name x -exec rm {} +
-    xargs *      | xargs rm
-    env *        | env X=1 rm
-    env *        | env -S 'rm x'
-    ssh *        | ssh host rm
-    ssh host *   | ssh host rm
-    ssh *        | ssh -oProxyCommand=evil host
-    scp *        | scp -S evil a b:
-    npm *        | npm exec evil
-    npm *        | npm x evil
-    npm *        | npm install evil
-    npm *        | npm test --script-shell=evil
-    npm *        | npm config set script-shell evil
-    npm test *   | npm test --prefix /tmp/evil
-    npm test *   | npm test --prefix -- --script-shell=evil
-    npx *        | npx evil
-    npx -p *     | npx -p evil x
-    npx node *   | npx node -e 1
-    yarn *       | yarn dlx evil
-    pnpm *       | pnpm dlx evil
-    docker *     | docker run -v /:/x image
-    docker *     | docker exec c sh
-    vim *        | vim -c !evil
-    vim *        | vim +!evil
-    vim *        | vim x
-    less *       | less +!evil x
-    man *        | man -P evil ls
-    man *        | man --pager=evil ls
-    rsync *      | rsync -e evil a b:
-    rsync *      | rsync -eevil a b
-    rsync *      | rsync -ave evil a b
-    rsync *      | rsync --rsh=evil a b
-    curl *       | curl -K x
-    curl *       | curl -o x https://example.org
-    curl *       | curl -ox https://example.org
-    curl *       | curl -sox https://example.org
-    wget *       | wget --use-askpass=evil x
-    wget *       | wget -e x=y
-    sort *       | sort --compress-program=evil x
-    sort *       | sort --comp=evil x
-    rg *         | rg --pre evil x
-    rg *         | rg --pre=evil x
-    go *         | go test -exec evil ./x
-    go *         | go build -toolexec=evil ./x
-    go *         | go run evil
-    cargo *      | cargo test --config x
-    cargo *      | cargo +evil test
-    cargo *      | cargo install evil
-    uv *         | uv run evil
-    uv *         | uv tool run evil
-    uv *         | uv add evil
-    pipx *       | pipx run evil
-    pipx run *   | pipx run evil
-    poetry *     | poetry shell
-    python3 -m pdb * | python3 -m pdb evil.py
-    python3 -m timeit * | python3 -m timeit evil
-    node inspect * | node inspect evil.js
-    cmake *      | cmake /tmp/evil
-    wine *       | wine evil.exe
-    ipython *    | ipython evil.py
-    rustup *     | rustup run stable evil
-    rustup run stable * | rustup run stable evil
-    unheard-of * | unheard-of exec evil
-    unheard-of * | unheard-of a run evil
-    unheard-of run * | unheard-of run evil
-    unheard-of * | unheard-of a bash
-    unheard-of * | unheard-of python3 x
-    pytest *     | pytest -p evil
-    pytest *     | pytest /tmp/evil.py
-    pytest *     | pytest ../evil.py
-    sh *         | sh evil.sh
-    bash -x *    | bash -x evil.sh
-    busybox *    | busybox sh evil.sh
-    sudo *       | sudo evil
-    timeout 5 *  | timeout 5 evil
-    timeout 5 python3 * | timeout 5 python3 -c x
-    sqlite3 *    | sqlite3 x '.shell evil'
-    crontab *    | crontab evil
-    gdb *        | gdb -ex '!evil'
-    unheard-of * | unheard-of --plugin=evil
-    unheard-of * | unheard-of -xevil
-    unheard-of * | unheard-of @evil
-    unheard-of * | unheard-of 'a;b'
-    unheard-of * | unheard-of SHELL=evil
-    /opt/unheard-of * | /opt/unheard-of --plugin=evil
-    /usr/bin/git *    | /usr/bin/git -c core.pager=evil log
-  `;
-  assert.deepEqual(wrongOnes(tricks, "ask"), []);
+  // the agent may write docs, and git and node obey what they find there
+  const allowed = ["allow write docs/**", "allow exec git status", "allow exec node build.js"];
+  for (const words of [
+    ["git", "status"],
+    ["node", "build.js"],
+  ]) {
+    assert.equal(effectOf(within(cwd, ...words), ...allowed), "allow");
+    for (const directory of ["/nowhere/w/docs", "/nowhere/w/docs/x", "/nowhere", "/elsewhere"])
+      assert.equal(effectOf(within(directory, ...words), ...allowed), "ask", directory);
+  }
+  const cases: [string, string, boolean][] = [
+    ["(packages/*) npm test", "/nowhere/w/packages/a", true],
+    ["(packages/*) npm test", "/nowhere/w/packages/a/docs", false],
+    ["(packages/*) npm test", cwd, false],
+    ["(packages/**) npm test", "/nowhere/w/packages/a/docs", true],
+    ["(**) npm test", cwd, true],
+    ["(**) npm test", "/nowhere/w/a/b", true],
+    ["(**) npm test", "/elsewhere", false],
+    ["(web) npm test", "/nowhere/w/apps/web", true],
+    ["(/elsewhere) npm test", "/elsewhere", true],
+    ["(a\\)b) npm **", "/nowhere/w/a)b", true],
+  ];
+  for (const [rule, directory, isAllowed] of cases)
+    assert.equal(
+      effectOf(within(directory, "npm", "test"), `allow exec ${rule}`),
+      isAllowed ? "allow" : "ask",
+      `${rule} in ${directory}`,
+    );
 });
 
-test("a star matches words that only name the input of a program", () => {
-  const uses = `
-    ls *         | ls -la --sort=size src
-    cat *        | cat -n a b
-    grep *       | grep -rn 'a|b' src
-    echo *       | echo -e x y
-    sed *        | sed -n 1,5p a.txt
-    sed *        | sed -i.bak s/a/b/g a.txt b.txt
-    sed *        | sed -E 's|a(b)|\\1|' a.txt
-    sed 's/a/b/e' * | sed s/a/b/e a.txt
-    awk '{print $1}' * | awk '{print $1}' a.txt
-    python3 *    | python3 --version
-    python3 x.py * | python3 x.py -c anything --at=all
-    python3 -m pytest * | python3 -m pytest -q tests
-    node x.js *  | node x.js -e 1
-    deno run x.ts * | deno run x.ts -c y
-    deno x.ts *  | deno x.ts -c y
-    bash x.sh *  | bash x.sh --fast
-    make *       | make -j4 build test
-    tar *        | tar -xzf a.tar.gz -C out
-    tar *        | tar czvf a.tar.gz src
-    git *        | git status --porcelain
-    git *        | git --no-pager diff --stat HEAD~1
-    git *        | git log --oneline -5 --format=%h -- src
-    git *        | git log -n 3
-    git *        | git commit -am 'a message; with $things'
-    git *        | git grep -n 'x y'
-    git *        | git fetch origin main
-    git log *    | git log -p -1
-    git -c a=b * | git -c a=b
-    find *       | find . -type f ( -name x -o -iname 'y*' ) -not -path z
-    npm *        | npm run build
-    npm *        | npm ls --depth=0
-    npm test *   | npm test -- --anything
-    npm run x *  | npm run x -- -e 1
-    npx eslint * | npx eslint --fix src
-    uv run pytest * | uv run pytest -q
-    docker *     | docker ps -a
-    man *        | man ls
-    rsync *      | rsync -avn a/ b/
-    curl *       | curl -sSL -H 'A: b' https://example.org
-    sort *       | sort -t, -k2 x
-    rg *         | rg -n --glob=x y
-    go *         | go test -run=X ./...
-    cargo *      | cargo test --release name -- --nocapture
-    pytest *     | pytest -q tests/a.py
-    pytest *     | pytest 'tests/a.py::test_x'
-    eslint *     | eslint --fix src
-    ./build.sh * | ./build.sh --whatever -e 1
-    unheard-of * | unheard-of build a/b.txt --verbose
-    env *        | env
-    unheard-of -x * | unheard-of -x a
-  `;
-  assert.deepEqual(wrongOnes(uses, "allow"), []);
+test("cd DIR && WORDS is those words in that directory, found link by link", (t) => {
+  const { root, check } = place(t);
+  mkdirSync(join(root, "packages/a"), { recursive: true });
+  mkdirSync(join(root, "docs/evil"), { recursive: true });
+  symlinkSync("../../packages", join(root, "docs/evil/l"));
+  symlinkSync("packages/a", join(root, "short"));
+  const allowed = "allow exec (packages/a) npm test";
+  for (const text of ["cd packages/a && npm test", "cd ./packages/a/ && npm test", "cd 'short' && npm test"])
+    assert.equal(check(text, allowed), "allow", text);
+  assert.equal(check("cd packages/a && npm test", "allow exec npm test"), "ask");
+  assert.equal(check("cd docs && npm test", allowed), "ask");
+  assert.equal(check("cd packages/a && npm test; id", allowed), "ask");
+  assert.equal(check("cd packages/a; npm test", allowed), "ask");
+  assert.equal(check("cd - && npm test", allowed), "ask");
+  // a shell takes link/.. for the folder that the link is in
+  assert.equal(check("cd docs/evil/l/.. && npm test", "allow exec (.) npm test"), "ask");
 });
 
-test("two stars stand for any words at all, and still for no line that a shell has to read", () => {
-  const uses = `
-    python3 **     | python3 -c 'import os'
-    unheard-of **  | unheard-of --plugin=evil
-    npm install ** | npm install -g x
-    xargs **       | xargs rm
-  `;
-  assert.deepEqual(wrongOnes(uses, "allow"), []);
-  assert.equal(verdictOn("sh -c 'a && b'", "allow exec sh **").effect, "ask");
-  assert.equal(verdictOn("npm test", "allow exec npm install **").effect, "ask");
-});
-
-test("the reason names the first word that the star does not match", () => {
-  const { reason } = verdictOn("git log --output=x", "allow exec git *");
-  assert.match(reason, /allow op:exec git \* .*its star does not stand for --output=x/);
-  assert.equal(verdictOn("ls", "allow exec git *").reason, "no rule is about it");
-});
-
-test("a command that is forbidden is found wherever a program that is known to run others would run it", () => {
-  const hidden = lines(`
-    rm x
-    /bin/rm x
-    find . -exec rm {} +
-    find . -type f -execdir rm {} ;
-    xargs rm
-    xargs -n 1 rm
-    env rm x
-    env A=b rm x
-    env -S 'rm x'
-    sh -c 'rm x'
-    sh -c rm
-    sudo sh -c 'cd a; rm x'
-    sudo -u root rm x
-    nice rm x
-    nice -n 5 timeout 5 rm x
-    timeout 5 rm x
-    busybox rm x
-    nohup rm x
-    npm exec rm x
-    npm exec -- rm x
-    npx rm x
-    pnpm dlx rm x
-    uv run rm x
-    poetry run rm x
-    git bisect run rm x
-    git submodule foreach 'rm x'
-    git rebase -x 'rm x' HEAD~1
-    git rebase '-xrm x' HEAD~1
-    git -c 'alias.x=!rm x' x
-    git fetch '--upload-pack=rm x' origin
-    tar -xf a '--to-command=rm x'
-    tar cf a b '--checkpoint-action=exec=rm x'
-    rsync -e 'rm x' a b
-    ssh host rm x
-    ssh host 'cd a && rm x'
-    docker run image rm x
-    kubectl exec pod -- rm x
-    direnv exec . rm x
-    rustup run stable rm x
-    unheard-of exec -- rm x
-    nix run rm
-    python3 -c 'import os; os.system("rm x")'
-    python3 -c 'subprocess.run(["rm", "x"])'
-    perl '-esystem("rm x")'
-    node -e 'require("child_process").execSync("rm x")'
-    awk 'BEGIN{system("rm x")}'
-    sed '1e rm x' a
-    vim -c '!rm x'
-    make 'SHELL=rm x'
-    watch 'rm x'
-    parallel rm
-    su -c 'rm x'
-    flock lock -c 'rm x'
-    sudo env nice sh -c 'xargs rm'
-  `);
-  const missed = hidden.filter(
-    (command) => verdictOn(command, "deny exec rm *", "allow *").effect !== "deny",
+test("V5: an allowed command has no variables but harmless ones, or those that the rule names (N185)", () => {
+  const make = (env: Record<string, string>) => commandSubject("op", "make", ["clean"], cwd, env);
+  const rule = "allow exec make clean";
+  for (const env of [
+    { RM: "touch PWN #" },
+    { RUSTFMT: "x" },
+    { BIOME_BINARY: "x" },
+    { GNUPGHOME: "x" },
+    { GREETING: "x" },
+    { LD_PRELOAD: "x" },
+    { PAGER: "evil" },
+    { CI: "$(x)" },
+    { constructor: "x" },
+  ] as Record<string, string>[])
+    assert.equal(effectOf(make(env), rule), "ask", JSON.stringify(env));
+  assert.equal(effectOf(make({ CI: "1", PAGER: "cat", NODE_ENV: "test" }), rule), "allow");
+  assert.equal(effectOf(line("CI=1 make clean"), rule), "allow");
+  assert.equal(effectOf(line("RM='touch PWN #' make clean"), rule), "ask");
+  assert.equal(
+    effectOf(line("CFLAGS='-O2 -g' make clean"), "allow exec CFLAGS='-O2 -g' make clean"),
+    "allow",
   );
-  assert.deepEqual(missed, []);
+  assert.equal(effectOf(make({ CFLAGS: "-O2 -g" }), "allow exec CFLAGS='-O2 -g' make clean"), "allow");
+  assert.equal(effectOf(make({ CFLAGS: "-O3" }), "allow exec CFLAGS='-O2 -g' make clean"), "ask");
+  assert.equal(effectOf(make({}), "allow exec CFLAGS='-O2 -g' make clean"), "ask");
+  assert.equal(effectOf(make({ RM: "x" }), "allow exec **"), "allow", "every line sets what it wants");
+});
+
+test("V10: a command that is forbidden is found with any further words, wherever it stands in a line", () => {
+  const hidden = [
+    run("rm", "-rf", "x"),
+    run("/bin/rm", "x"),
+    run("RM.EXE", "x"),
+    run("sudo", "-u", "root", "rm", "x"),
+    run("env", "A=1", "rm", "x"),
+    run("xargs", "-n1", "rm"),
+    run("timeout", "5", "nice", "rm", "x"),
+    run("busybox", "rm", "x"),
+    run("sh", "-c", "cd a && rm x"),
+    run("sudo", "bash", "-c", "true; bash -c 'rm x'"),
+    run("env", "-S", "rm x"),
+    run("sh", "-c", '"$@"', "_", "rm", "x"),
+    line("true; FOO=1 rm x"),
+    line("echo $(rm x)"),
+    line('echo "now: $(rm x)"'),
+    line("echo `rm x`"),
+    line("diff <(rm x) y"),
+    line("if true; then rm x; fi"),
+    line("for f in a b; do rm $f; done"),
+    line("f() { rm x; }; f"),
+    line("function f { rm x; }"),
+    line("(rm x)"),
+    line("case a in a) rm x;; esac"),
+    line("! rm x"),
+    line("time -p rm x"),
+    line(">/dev/null rm x"),
+    line("2>&1 rm x"),
+    line("true &>/dev/null; rm x"),
+    line("r''m x"),
+    line("r\\m x"),
+    line("$'rm' x"),
+    line("true\nrm x"),
+    line("tru\\\ne; rm x"),
+    line("eval 'rm x'"),
+    line("bash <<EOF\nrm x\nEOF"),
+    line("cat <<EOF\n$(rm x)\nEOF"),
+    line("cat <<EOF; rm x\nabc\nEOF"),
+    line("cat <<EOF\nabc\nEOF\nrm x"),
+    line("echo $((1 << 2))\nrm x"),
+  ];
+  for (const subject of hidden) {
+    assert.equal(effectOf(subject, "deny exec rm", "allow *"), "deny", JSON.stringify(subject));
+    assert.equal(effectOf(subject, "ask exec rm", "allow *"), "ask", JSON.stringify(subject));
+  }
 });
 
 test("mentioning a forbidden command is allowed", () => {
-  const harmless = lines(`
-    echo rm x
-    git rm x
-    git commit -m 'rm x'
-    grep 'rm x' a
-    find . -name rm
-    npm run rm
-    docker rm x
-    ls rm
-    sed s/rm/x/ a
-  `);
-  const wrong = harmless.filter(
-    (command) => verdictOn(command, "deny exec rm *", "allow *").effect !== "allow",
-  );
-  assert.deepEqual(wrong, []);
+  for (const subject of [
+    run("echo", "rm"),
+    run("git", "commit", "-m", "rm x; rm y"),
+    line("git commit -m 'do; rm x' && true"),
+    line("echo hi # rm x"),
+    line("cat > x <<EOF\nrm y\nEOF"),
+    line("grep 'rm x' < a | wc -l"),
+    run("rmdir", "x"),
+  ])
+    assert.equal(effectOf(subject, "deny exec rm", "allow *"), "allow", JSON.stringify(subject));
 });
 
-test("options before the words that are forbidden do not hide them", () => {
-  for (const command of ["git -C x push", "git --no-pager push origin", "git -c a=b -P push -f"])
-    assert.equal(verdictOn(command, "deny exec git push *", "allow *").effect, "deny", command);
-  assert.equal(verdictOn("git log push", "deny exec git push *", "allow *").effect, "allow");
+test("further words of a rule that forbids must follow in order, with any options between them", () => {
+  for (const words of ["push", "-C x push -f", "--no-pager push", "--git-dir=.git push origin"])
+    assert.equal(effectOf(run("git", ...words.split(" ")), "deny exec git push", "allow *"), "deny", words);
+  for (const words of ["commit -m push", "pull", "stash push"])
+    assert.equal(effectOf(run("git", ...words.split(" ")), "deny exec git push", "allow *"), "allow", words);
+  const force = "deny exec git push --force";
+  assert.equal(effectOf(run("git", "push", "origin", "main", "--force"), force, "allow *"), "deny");
+  assert.equal(effectOf(run("git", "push", "origin"), force, "allow *"), "allow");
+  const there = "deny exec (docs) make";
+  assert.equal(effectOf({ ...run("make"), cwd: "/nowhere/w/docs/x" }, there, "allow *"), "deny");
+  assert.equal(effectOf(run("make"), there, "allow *"), "allow");
 });
 
-test("a command that is nested too deeply is treated as forbidden, quickly", () => {
+test("a line that cannot be taken apart is asked about, quickly, under any rule that forbids a command", () => {
   const started = performance.now();
-  const deep = Array.from({ length: 3_000 }, () => "sudo").join(" ");
-  assert.equal(verdictOn(`${deep} ls`, "deny exec rm *", "allow *").effect, "deny");
-  const nested = Array.from({ length: 12 }, () => "sh -c").reduce(
-    (inner, shell) => `${shell} "${inner}"`,
-    "ls",
-  );
-  verdictOn(`sudo '${nested}'`, "deny exec rm *", "allow *");
+  const odd = [
+    line('echo "a; ls'),
+    line("echo 'a; ls"),
+    line("echo $(ls"),
+    line(`echo ${"$(".repeat(50)}ls${")".repeat(50)}`),
+    line(`echo ${"x ".repeat(100_000)}`),
+    run("cat", ...Array.from({ length: 5_000 }, () => "x")),
+  ];
+  for (const subject of odd)
+    for (const rule of ["deny exec rm", "ask exec rm"]) {
+      const { effect, always } = verdictOn(subject, rule, "allow *");
+      assert.deepEqual([effect, always], ["ask", true], JSON.stringify(subject).slice(0, 100));
+    }
+  for (const text of ["$X x", "/bin/r? x", "{rm,x}", "$(echo rm) x", "sh -c '$X'"]) {
+    assert.equal(effectOf(line(text), "deny exec rm", "allow *"), "ask", text);
+    assert.equal(effectOf(line(text), "allow *"), "allow", text);
+  }
+  effectOf(line(`bash ${"<<b\n".repeat(20_000)}`), "deny exec rm");
   assert.ok(performance.now() - started < 20_000);
 });
 
-test("a file that is forbidden is found in what a command would run, and where it is attached to an option", () => {
-  for (const command of [
-    "sudo sh -c 'cat secrets/key'",
-    "curl -osecrets/key x",
-    "xargs -I{} cat secrets/key",
-  ])
-    assert.equal(verdictOn(command, "deny read secrets", "allow exec **").effect, "ask", command);
-});
+function place(t: TestContext) {
+  const root = folder(t);
+  return {
+    root,
+    check: (text: string, ...texts: string[]) =>
+      permissionGate({ rules: rules(...texts) }).check({ sessionId: "s", cwd: root, roots: [root] }, [
+        commandSubject("op", text, undefined, root),
+      ]).effect,
+  };
+}

@@ -1,10 +1,14 @@
 // Decides by the rules: deny over ask over allow, then the defaults.
 
 import { sep } from "node:path";
-import { steeringVariables } from "../subjects/steering-variables.ts";
+import { RequestError } from "@parley/acp";
+import { commandsOf, hasUnknownProgram } from "../subjects/inner-commands.ts";
+import { shownLine } from "../subjects/shown-text.ts";
 import { type Effect, isFileOperation, type Subject } from "../subjects/subject.ts";
-import { onlyReads, pathsInCommand } from "./command-paths.ts";
-import { type MatchContext, matches, tooMuchFor } from "./match.ts";
+import { pathsInCommand } from "./command-paths.ts";
+import { everyLine } from "./command-pattern.ts";
+import { isInForce, type MatchContext, matches, pathMatcherIn } from "./match.ts";
+import type { PathMatcher } from "./path-pattern.ts";
 import type { Rule, RuleOrigin } from "./rule.ts";
 import { ruleText } from "./rule-text.ts";
 
@@ -24,6 +28,8 @@ export interface Circumstances extends MatchContext {
   readonly own: readonly string[];
   /** Whether a path is asked about whatever was allowed. */
   isProtected(path: string, access: "read" | "write"): boolean;
+  /** Whether a command would run in a sandbox, which holds what the rules and protected paths forbid it. */
+  isSandboxed(subject: Subject): boolean;
   /** The roots that are so wide that being below one says nothing. */
   readonly wide: readonly string[];
 }
@@ -33,80 +39,112 @@ const forbidding: readonly RuleOrigin[] = ["operator", "user", "launch", "rememb
 const allowing: readonly RuleOrigin[] = ["remembered", "launch", "user", "operator"];
 
 export function decide(subject: Subject, circumstances: Circumstances): Verdict {
-  const { rules } = circumstances;
   const own = ownVerdict(subject, circumstances);
   if (own !== undefined) return own;
-  const fitting = rules.filter((rule) => matches(rule, subject, circumstances));
-  const first = (effect: Effect, order: readonly RuleOrigin[]) =>
-    fitting
+  const named = namedPaths(subject, circumstances);
+  if (typeof named === "string") return { effect: "deny", reason: named };
+  const by = (effect: Effect): Verdict | undefined => {
+    const order = effect === "allow" ? allowing : forbidding;
+    const found = circumstances.rules
       .filter((rule) => rule.effect === effect && order.includes(rule.origin))
-      .sort((one, other) => order.indexOf(one.origin) - order.indexOf(other.origin))[0];
-  const denying = first("deny", forbidding);
-  if (denying !== undefined) return { effect: "deny", rule: denying, reason: describeRule(denying) };
-  const steering = steeringVariables(subject.env ?? []);
-  if (steering.length > 0) {
-    const more = steering.length > 5 ? ` and ${steering.length - 5} more` : "";
-    const reason = `${steering.slice(0, 5).join(", ")}${more} can make the command do something else`;
-    return { effect: "ask", reason, always: true };
+      .sort((one, other) => order.indexOf(one.origin) - order.indexOf(other.origin))
+      .flatMap((rule) => {
+        if (matches(rule, subject, circumstances)) return [{ rule, reason: describeRule(rule) }];
+        const isForbidden = effect === "allow" ? () => false : matcherOf(rule, circumstances);
+        const path = named.find((each) => isForbidden(each));
+        if (path === undefined) return [];
+        return [{ rule, reason: `the command names ${path}: ${describeRule(rule)}` }];
+      })[0];
+    if (found === undefined) return undefined;
+    return { effect, ...found, ...(effect === "ask" ? { always: true } : {}) };
+  };
+  return (
+    by("deny") ??
+    protectedVerdict(subject, named, circumstances) ??
+    unreadableVerdict(subject, circumstances) ??
+    by("ask") ??
+    by("allow") ??
+    byDefault(subject, circumstances)
+  );
+}
+
+/**
+ * The files that a command names, and the directory that it runs in where that is not one of the session's own. A text
+ * says why it must not run.
+ */
+function namedPaths(subject: Subject, { roots }: Circumstances): readonly string[] | string {
+  if (subject.operation !== "exec") return [];
+  const { cwd } = subject;
+  try {
+    const words = pathsInCommand(subject, roots[0] ?? "/") ?? [];
+    return cwd === undefined || roots.includes(cwd) ? words : [cwd, ...words];
+  } catch (error) {
+    if (error instanceof RequestError) return error.message;
+    throw error;
   }
-  const access = subject.operation === "read" ? "read" : "write";
-  if (subject.path !== undefined && circumstances.isProtected(subject.path, access)) {
-    return { effect: "ask", reason: `${subject.path} is protected`, always: true };
-  }
-  const named = namedInCommand(subject, circumstances);
-  if (named !== undefined) return named;
-  const asking = first("ask", forbidding);
-  if (asking !== undefined)
-    return { effect: "ask", rule: asking, reason: describeRule(asking), always: true };
-  const permitting = first("allow", allowing);
-  if (permitting !== undefined)
-    return { effect: "allow", rule: permitting, reason: describeRule(permitting) };
-  return byDefault(subject, circumstances);
 }
 
 /** A command that names a file which may not be read or written would get around the rule for that file. */
-function namedInCommand(subject: Subject, circumstances: Circumstances): Verdict | undefined {
+function matcherOf(rule: Rule, circumstances: Circumstances): PathMatcher {
+  const { operation, pattern = everyLine, exact } = rule;
+  if (!isFileOperation(operation) || !isInForce(rule, circumstances)) return () => false;
+  if (exact !== undefined) return (path) => path === exact.path;
+  return pathMatcherIn(circumstances, pattern, false);
+}
+
+function protectedVerdict(
+  subject: Subject,
+  named: readonly string[],
+  circumstances: Circumstances,
+): Verdict | undefined {
+  const { path, operation } = subject;
+  const access = operation === "read" ? "read" : "write";
+  if (path !== undefined && circumstances.isProtected(path, access))
+    return { effect: "ask", reason: `${path} is protected`, always: true };
+  const found = named.find((each) => circumstances.isProtected(each, "write"));
+  if (found === undefined || circumstances.isSandboxed(subject)) return undefined;
+  return { effect: "ask", reason: `the command names ${found}, which is protected`, always: true };
+}
+
+/** What cannot be taken apart may have in it what a rule forbids, or the name of a protected file. */
+function unreadableVerdict(subject: Subject, circumstances: Circumstances): Verdict | undefined {
   if (subject.operation !== "exec") return undefined;
-  const forbidden = circumstances.rules.filter(({ effect }) => effect === "deny");
-  const paths = pathsInCommand(subject, circumstances.roots[0] ?? "/");
-  if (paths === undefined)
-    return { effect: "ask", reason: "the command has more words than can be looked at", always: true };
-  const access = onlyReads(subject) ? "read" : "write";
-  for (const path of paths) {
-    const rule = forbidden.find(
-      (each) =>
-        isFileOperation(each.operation) &&
-        matches(each, { origin: subject.origin, operation: each.operation, path }, circumstances),
-    );
-    if (rule !== undefined) {
-      return {
-        effect: "ask",
-        rule,
-        reason: `the command names ${path}: ${describeRule(rule)}`,
-        always: true,
-      };
-    }
-    if (circumstances.isProtected(path, access)) {
-      return { effect: "ask", reason: `the command names ${path}, which is protected`, always: true };
-    }
-  }
-  return undefined;
+  const commands = commandsOf(subject);
+  if (commands !== undefined && !commands.some(hasUnknownProgram)) return undefined;
+  const rule = circumstances.rules.find(
+    (each) =>
+      each.effect !== "allow" &&
+      each.exact === undefined &&
+      (each.operation === "exec" || (commands === undefined && isFileOperation(each.operation))) &&
+      isInForce(each, circumstances),
+  );
+  const why =
+    commands === undefined
+      ? "the line cannot be taken apart"
+      : "only the shell will know which program it is";
+  if (rule !== undefined)
+    return { effect: "ask", rule, reason: `${why}: ${describeRule(rule)}`, always: true };
+  const isHeld = commands !== undefined || circumstances.isSandboxed(subject);
+  return isHeld ? undefined : { effect: "ask", reason: why, always: true };
 }
 
 function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
-  const { rules } = circumstances;
-  for (const rule of rules) {
-    const word = rule.origin === "workspace" ? undefined : tooMuchFor(rule, subject, circumstances);
-    if (word !== undefined)
-      return { effect: "ask", reason: `${describeRule(rule)}: its star does not stand for ${word}` };
-  }
-  if (subject.origin === "claim")
-    return { effect: "ask", reason: "no rule allows the agent to do it by itself" };
-  const wide = subject.operation === "read" ? wideRootOf(subject.path, circumstances) : undefined;
-  if (wide !== undefined)
-    return { effect: "ask", reason: `${wide} is too wide a workspace for reading without asking` };
-  if (subject.operation === "read") return { effect: "allow", reason: "reading in the workspace is allowed" };
-  return { effect: "ask", reason: "no rule is about it" };
+  const { origin, operation, path, unread = [] } = subject;
+  if (unread.length > 0) return { effect: "ask", reason: unreadReason(unread) };
+  if (operation === "exec" && circumstances.isSandboxed(subject))
+    return { effect: "allow", reason: "it runs in the sandbox" };
+  if (origin === "claim") return { effect: "ask", reason: "no rule allows the agent to do it by itself" };
+  if (operation !== "read") return { effect: "ask", reason: "no rule is about it" };
+  const wide = wideRootOf(path, circumstances);
+  if (wide === undefined) return { effect: "allow", reason: "reading in the workspace is allowed" };
+  return { effect: "ask", reason: `${wide} is too wide a workspace for reading without asking` };
+}
+
+/** The names are the agent's. */
+function unreadReason(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map((name) => JSON.stringify(shownLine(name, 60)));
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
+  return `the agent's input is not fully understood: ${shown.join(", ")}${more}`;
 }
 
 /** Nothing where it is below a root that is not so wide. */
@@ -121,7 +159,7 @@ function isBelow(path: string, folder: string): boolean {
 }
 
 function ownVerdict({ operation, path }: Subject, { own }: Circumstances): Verdict | undefined {
-  if (path === undefined || (operation !== "write" && operation !== "delete")) return undefined;
+  if (path === undefined || operation !== "write") return undefined;
   const folder = own.find((each) => isBelow(path, each));
   if (folder === undefined) return undefined;
   return { effect: "deny", reason: `${folder} holds the rules and keys of Parley itself` };

@@ -1,93 +1,148 @@
-// Matches path patterns, without backtracking.
+// Reads and matches path patterns, which are like those of gitignore, without backtracking.
 
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { canonicalPath } from "../subjects/canonical-path.ts";
+import { type NamePattern, namePattern, PatternError } from "./name-pattern.ts";
 
-/** `roots` are canonical. A pattern that is not absolute is looked for below each of them. */
-export function matchesPath(
-  pattern: string,
-  path: string,
-  roots: readonly string[],
-  isAllowing: boolean,
-): boolean {
-  const full = pattern === "~" || pattern.startsWith("~/") ? join(homedir(), pattern.slice(1)) : pattern;
-  const bases = isAbsolute(full) ? [full] : roots.map((root) => resolve(root, full));
-  return bases.some((base) => {
-    const place = isAllowing ? placeBelowRoot(base, roots) : undefined;
-    if (place === undefined) return matchesNames(namesOf(canonicalPattern(base)), namesOf(path));
-    const near = relative(place.root, path);
-    return (
-      near !== ".." &&
-      !near.startsWith(`..${sep}`) &&
-      !isAbsolute(near) &&
-      matchesNames(namesOf(place.rest), namesOf(near))
-    );
-  });
+export interface PathPattern {
+  /** Names below the roots, at any depth or from the root on; or from the root of the file system. */
+  readonly from: "anywhere" | "roots" | "system";
+  readonly names: readonly (NamePattern | "**")[];
+}
+
+/** Throws PatternError for what cannot match, or would mean something else than it looks like. */
+export function pathPattern(text: string): PathPattern {
+  for (const [wrong, reason] of misleading) if (wrong.test(text)) throw new PatternError(reason);
+  const isHome = text === "~" || text.startsWith("~/");
+  const isDrive = process.platform === "win32" && /^[A-Za-z]:\//.test(text);
+  const whole = isHome ? `${escapedPattern(homedir())}${text.slice(1)}` : text;
+  const names = whole
+    .split("/")
+    .filter((part) => part !== "" && part !== ".")
+    .map(partOf);
+  if (isHome || isDrive || text.startsWith("/")) return { from: "system", names };
+  const isName = names.length === 1 && !/\/./.test(text) && names[0] !== "**";
+  return { from: isName ? "anywhere" : "roots", names };
+}
+
+const misleading: readonly (readonly [RegExp, string])[] = [
+  [/\0/, "a path has no NUL"],
+  [/^['"]/, "a path needs no quotes, also with blanks in it; write \\' for a name that has one"],
+  [/^!/, "! does not turn a pattern round; write a rule that allows, or \\! for a name"],
+  [/(?:^|\s)#/, "a comment stands on a line of its own; write \\# for a name that has one"],
+  [
+    /(?<!\\)\$[A-Za-z_{(]/,
+    "variables are not replaced; write ~/ for your home, or \\$ for a name that has one",
+  ],
+  [/^~[^/]/, "~ is your home, as in ~/notes; write \\~ for a name that begins with one"],
+];
+
+function partOf(part: string): NamePattern | "**" {
+  if (part === "**") return part;
+  if (part === "..")
+    throw new PatternError("a path has no .. in it; write where it leads, from the roots or from /");
+  if (/(?<!\\)\*\*/.test(part)) {
+    const better = part.replaceAll(/\*\*+/g, "*");
+    throw new PatternError(`** stands alone between slashes; write **/${better} for any depth, or ${better}`);
+  }
+  return namePattern(part);
+}
+
+/** A pattern that means exactly this path. */
+export function escapedPattern(path: string): string {
+  const slashed = process.platform === "win32" ? path.replaceAll("\\", "/") : path;
+  return slashed.replaceAll(/[\\*?[\]{}$#!~'"()]/g, "\\$&");
+}
+
+/** Whether a path is matched. `isExact`: what lies below a match is not. */
+export type PathMatcher = (path: string, isExact?: boolean) => boolean;
+
+interface Place {
+  /** Canonical. */
+  readonly folder: string;
+  readonly names: PathPattern["names"];
+}
+
+/** `roots` are canonical. `isAllowing`: links in the workspace do not widen it. */
+export function pathMatcher(text: string, roots: readonly string[], isAllowing: boolean): PathMatcher {
+  const places = placesOf(pathPattern(text), roots, isAllowing);
+  return (path, isExact = false) =>
+    places.some(({ folder, names }) => {
+      const near = relative(folder, path);
+      if (near === ".." || near.startsWith(`..${sep}`) || isAbsolute(near)) return false;
+      return matchesNames(names, near === "" ? [] : near.split(sep), isExact);
+    });
+}
+
+function placesOf({ from, names }: PathPattern, roots: readonly string[], isAllowing: boolean): Place[] {
+  if (from === "system") {
+    const written = systemPlace(names);
+    if (!isAllowing) return [written, resolved(written)];
+    return [belowRoot(written, roots) ?? resolved(written)];
+  }
+  const depth = from === "anywhere" ? (["**"] as const) : [];
+  const written = roots.map((folder): Place => ({ folder, names: [...depth, ...names] }));
+  return isAllowing ? written : [...written, ...roots.map((folder) => resolved({ folder, names }))];
+}
+
+function systemPlace(names: PathPattern["names"]): Place {
+  const [first] = plainNames(names);
+  return first !== undefined && process.platform === "win32" && /^[A-Za-z]:$/.test(first)
+    ? { folder: `${first}\\`, names: names.slice(1) }
+    : { folder: resolve("/"), names };
+}
+
+/** How many of the names are just names. */
+function plainNames(names: PathPattern["names"]): string[] {
+  const plain: string[] = [];
+  for (const name of names) {
+    if (name === "**" || name.literal === undefined) break;
+    plain.push(name.literal);
+  }
+  return plain;
+}
+
+/** What is written may have links in it, as /tmp on a Mac; subjects have none. */
+function resolved({ folder, names }: Place): Place {
+  const plain = plainNames(names);
+  return { folder: followed(join(folder, ...plain)), names: names.slice(plain.length) };
+}
+
+/** Links that lead nowhere must not keep a rule from being used. */
+function followed(path: string): string {
+  try {
+    return canonicalPath(path);
+  } catch {
+    return path;
+  }
 }
 
 /**
  * What allows means what it says: a workspace brings its own links, and one called `docs` that leads to everything must
  * not widen a rule for docs. Outside of the roots links are the user's own.
  */
-function placeBelowRoot(
-  pattern: string,
-  roots: readonly string[],
-): { readonly root: string; readonly rest: string } | undefined {
-  const above: string[] = [];
-  for (let folder = pattern; folder !== dirname(folder); folder = dirname(folder)) above.unshift(folder);
-  for (const folder of above) {
-    const root = /[*?]/.test(folder) && !roots.includes(folder) ? undefined : canonicalPath(folder);
-    if (root !== undefined && roots.includes(root)) return { root, rest: relative(folder, pattern) };
+function belowRoot({ folder, names }: Place, roots: readonly string[]): Place | undefined {
+  let above = folder;
+  for (const [at, name] of plainNames(names).entries()) {
+    above = join(above, name);
+    const root = followed(above);
+    if (roots.includes(root)) return { folder: root, names: names.slice(at + 1) };
   }
   return undefined;
 }
 
-// Subjects are canonical; what is written is not, as /tmp is not on a Mac.
-function canonicalPattern(pattern: string): string {
-  const star = pattern.search(/[*?]/);
-  if (star < 0) return canonicalPath(pattern);
-  const cut = Math.max(pattern.lastIndexOf("/", star), pattern.lastIndexOf("\\", star));
-  return cut <= 0 ? pattern : join(canonicalPath(pattern.slice(0, cut)), pattern.slice(cut + 1));
-}
-
-// Where names that differ in case mean the same file, a rule must not be got around by writing them differently.
-const folds = process.platform === "darwin" || process.platform === "win32";
-
-function namesOf(path: string): string[] {
-  const folded = folds ? path.normalize("NFC").toLowerCase() : path;
-  return folded.split(process.platform === "win32" ? /[\\/]/ : "/").filter((name) => name !== "");
-}
-
 /** What is left of the path when the pattern is used up lies below it. */
-function matchesNames(pattern: readonly string[], names: readonly string[]): boolean {
+function matchesNames(pattern: PathPattern["names"], names: readonly string[], isExact: boolean): boolean {
   // which beginnings of the path the pattern so far can stand for
   let reached = new Set([0]);
   for (const wanted of pattern) {
     const next = new Set<number>();
     for (const at of reached) {
       if (wanted === "**") for (let end = at; end <= names.length; end++) next.add(end);
-      else if (at < names.length && matchesName(wanted, names[at] ?? "")) next.add(at + 1);
+      else if (at < names.length && wanted.matches(names[at] ?? "")) next.add(at + 1);
     }
     reached = next;
   }
-  return reached.size > 0;
-}
-
-function matchesName(wanted: string, name: string): boolean {
-  let [at, from, star, restart] = [0, 0, -1, 0];
-  while (at < name.length) {
-    if (from < wanted.length && (wanted[from] === "?" || wanted[from] === name[at]) && wanted[from] !== "*") {
-      from++;
-      at++;
-    } else if (wanted[from] === "*") {
-      star = from++;
-      restart = at;
-    } else if (star >= 0) {
-      from = star + 1;
-      at = ++restart;
-    } else return false;
-  }
-  while (wanted[from] === "*") from++;
-  return from === wanted.length;
+  return isExact ? reached.has(names.length) : reached.size > 0;
 }

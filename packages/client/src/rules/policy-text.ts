@@ -21,8 +21,8 @@ export function parsePolicy(text: string, origin: RuleOrigin, source: string): P
   const rules: Rule[] = [];
   const problems: string[] = [];
   for (const [at, line] of text.split(/\r\n?|[\n\u2028\u2029]/).entries()) {
-    const [, effect = "", rest = ""] = /^(\S+)\s*([\s\S]*)$/.exec(withoutComment(line).trim()) ?? [];
-    if (effect === "") continue;
+    const [, effect = "", rest = ""] = /^(\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+    if (effect === "" || effect.startsWith("#")) continue;
     const where = `${source}:${at + 1}`;
     if (rules.length >= maxRules) {
       problems.push(`${where}: there are more than ${maxRules} rules`);
@@ -50,9 +50,4 @@ function parseLine(effect: string, text: string, origin: RuleOrigin, source: str
 
 function isEffect(word: string): word is Effect {
   return word === "allow" || word === "ask" || word === "deny";
-}
-
-/** A `#` at the beginning or after a blank; inside a word it is part of it. */
-function withoutComment(line: string): string {
-  return line.replace(/(?:^|\s)#[\s\S]*$/, "");
 }

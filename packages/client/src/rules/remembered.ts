@@ -1,8 +1,8 @@
 // Stores remembered answers in an append-only file that several processes share.
 
-import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/internal";
 import type { Effect } from "../subjects/subject.ts";
 import { type Rule, RuleError, type RuleTarget } from "./rule.ts";
 import { parseRule, ruleText } from "./rule-text.ts";
@@ -25,7 +25,7 @@ export interface RememberedRules {
   revoke(id: string): boolean;
 }
 
-export interface NewRememberedRule extends RuleTarget, Pick<Rule, "cwd" | "workspace"> {
+export interface NewRememberedRule extends RuleTarget, Pick<Rule, "workspace"> {
   readonly effect: Effect;
   readonly scope: "workspace" | "always";
   /** Default: 30 days in a workspace, 90 days always. */
@@ -34,16 +34,23 @@ export interface NewRememberedRule extends RuleTarget, Pick<Rule, "cwd" | "works
 
 const day = 24 * 60 * 60 * 1000;
 const lasts = { workspace: 30 * day, always: 90 * day };
-const header = { parley: "permissions", version: 1 };
+const header = { parley: "permissions", version: 2 };
 
-export function rememberedRules(path: string, clock: () => number = Date.now): RememberedRules {
+/** `warn` is told once that the rules of an earlier version were moved away. */
+export function rememberedRules(
+  path: string,
+  clock: () => number = Date.now,
+  warn: (message: string) => void = (message) => process.emitWarning(message),
+): RememberedRules {
   let read = { stamp: "", rules: [] as readonly RememberedRule[] };
   const current = (): readonly RememberedRule[] => {
     const stamp = stampOf(path);
-    if (stamp !== read.stamp) read = { stamp, rules: stamp === "" ? [] : parseFile(path) };
+    if (stamp !== read.stamp) read = { stamp, rules: stamp === "" ? [] : parseFile(path, warn) };
     return read.rules;
   };
   const append = (record: object): void => {
+    // what an earlier version wrote must not get lines of this one
+    current();
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     try {
       writeFileSync(path, `${JSON.stringify(header)}\n`, { flag: "wx", mode: 0o600 });
@@ -65,10 +72,11 @@ export function rememberedRules(path: string, clock: () => number = Date.now): R
         expires: given.expires ?? now + lasts[given.scope],
         since: now,
       };
+      const { id, effect, scope, expires, since, workspace, exact } = rule;
       // what could not be read again is not written
-      parseRule(ruleText(rule), { effect: rule.effect, origin: "remembered" });
-      const { id, effect, scope, expires, since, cwd, workspace } = rule;
-      append({ add: { id, effect, rule: ruleText(rule), scope, expires, since, cwd, workspace } });
+      if (exact === undefined) parseRule(ruleText(rule), { effect, origin: "remembered" });
+      const target = exact === undefined ? { rule: ruleText(rule) } : { exact };
+      append({ add: { id, effect, ...target, scope, expires, since, workspace } });
       return rule;
     },
     revoke(id) {
@@ -85,10 +93,17 @@ function stampOf(path: string): string {
   return stat === undefined ? "" : `${stat.ino}/${stat.size}/${stat.mtimeNs}`;
 }
 
-function parseFile(path: string): RememberedRule[] {
+function parseFile(path: string, warn: (message: string) => void): RememberedRule[] {
   const rules = new Map<string, RememberedRule>();
   const [first, ...lines] = readFileSync(path, "utf8").split("\n");
   const version = (parseLine(first ?? "") as { version?: unknown } | undefined)?.version;
+  if (version === 1) {
+    renameSync(path, `${path}.v1`);
+    warn(
+      `the remembered permissions of an earlier version meant something else and are not used; they were moved to ${path}.v1`,
+    );
+    return [];
+  }
   if (version !== header.version) {
     const got = `version ${JSON.stringify(version)}, wanted ${header.version}`;
     throw new RuleError(`${path} cannot be read: ${got}; update Parley, or move the file away`);
@@ -104,16 +119,8 @@ function parseFile(path: string): RememberedRule[] {
   return [...rules.values()];
 }
 
-interface StoredRule {
-  readonly id: string;
-  readonly effect: Effect;
-  readonly rule: string;
-  readonly scope: "workspace" | "always";
-  readonly expires: number;
-  readonly since: number;
-  readonly cwd?: string;
-  readonly workspace?: { readonly path: string; readonly identity: string };
-}
+/** A rule as it was typed, or exactly what an answer was about. */
+type StoredRule = RememberedRule & { readonly rule?: string };
 
 function parseLine(line: string): unknown {
   if (line.trim() === "") return undefined;
@@ -125,20 +132,23 @@ function parseLine(line: string): unknown {
 }
 
 function decodeRule(stored: StoredRule): RememberedRule | undefined {
-  const { id, effect, scope, expires, since, cwd, workspace } = stored;
+  const { id, effect, scope, expires, since, workspace, rule, exact } = stored;
   const isWhole =
     typeof id === "string" &&
     ["allow", "ask", "deny"].includes(effect) &&
     (scope === "always" || (scope === "workspace" && typeof workspace?.identity === "string")) &&
-    typeof expires === "number";
+    typeof expires === "number" &&
+    (typeof rule === "string" || (isObject(exact) && typeof exact["operation"] === "string"));
   if (!isWhole) return undefined;
-  const rule = parseRule(stored.rule, { effect, origin: "remembered" });
-  return {
-    ...rule,
+  const kept = {
+    effect,
+    origin: "remembered",
     id,
     scope,
     expires,
     since,
-    ...optional({ cwd, workspace }),
-  };
+    ...optional({ workspace }),
+  } as const;
+  if (exact !== undefined) return { ...kept, operation: exact.operation, exact };
+  return { ...parseRule(rule ?? "", kept), ...kept };
 }

@@ -1,11 +1,22 @@
 // Parses and prints one rule, such as `read src/**` or `exec npm test`.
 
 import { optional } from "@parley/acp/internal";
-import { splitWords } from "../subjects/command-words.ts";
-import { type Effect, type Operation, operations } from "../subjects/subject.ts";
-import { type Rule, RuleError, type RuleOrigin, type RuleTarget } from "./rule.ts";
+import { joinVariables, joinWords } from "../subjects/command-words.ts";
+import type { Effect } from "../subjects/subject.ts";
+import { commandPattern, everyLine } from "./command-pattern.ts";
+import { PatternError } from "./name-pattern.ts";
+import { pathPattern } from "./path-pattern.ts";
+import { type Rule, RuleError, type RuleOperation, type RuleOrigin, type RuleTarget } from "./rule.ts";
 
-const ruleOperations: readonly (Operation | "*")[] = [...operations, "*"];
+export const ruleOperations: readonly RuleOperation[] = ["read", "write", "exec", "net", "mcp", "*"];
+
+/** Words of earlier versions, and what is meant by them now. */
+const oldWords: Readonly<Record<string, string>> = {
+  delete: "deleting is writing; write write",
+  network: "it is called net; write net",
+  mode: "there are no rules for modes alone; * is about everything",
+  other: "there are no rules for it alone; * is about everything",
+};
 
 export interface RuleContext {
   readonly effect: Effect;
@@ -13,67 +24,60 @@ export interface RuleContext {
   readonly source?: string;
 }
 
-/**
- * Throws RuleError. Without `op:`, `claim:` or `any:` a rule that forbids or has asked is about both; one that allows
- * is about what we do ourselves, unless it was typed for this run.
- */
+/** Throws RuleError. */
 export function parseRule(text: string, { effect, origin, source }: RuleContext): Rule {
-  const target = parseTarget(text, effect !== "allow" || origin === "launch" ? "any" : "op");
-  return { ...target, effect, origin, ...optional({ source }) };
-}
-
-function parseTarget(text: string, of: RuleTarget["of"]): RuleTarget {
   const trimmed = text.trim();
-  const [, prefix, operation = "", rest = ""] =
-    /^(?:(op|claim|any):)?(\S+)(?:\s+([\s\S]+))?$/.exec(trimmed) ?? [];
-  if (!isOperation(operation)) {
-    const example = 'such as "read src/**", "exec npm test" or "claim:write docs"';
-    const got = JSON.stringify(trimmed.slice(0, 100));
-    throw new RuleError(`a rule begins with ${ruleOperations.join(", ")}, ${example}; got ${got}`);
+  const [, operation = "", pattern] = /^(\S+)(?:\s+([\s\S]+))?$/.exec(trimmed) ?? [];
+  const shown = JSON.stringify(trimmed.slice(0, 100));
+  if (!isOperation(operation)) throw new RuleError(unknownOperation(operation, shown));
+  try {
+    if (pattern !== undefined && pattern !== everyLine) checkPattern(operation, pattern);
+  } catch (error) {
+    throw error instanceof PatternError ? new RuleError(`${shown}: ${error.message}`) : error;
   }
-  const target: RuleTarget = {
-    of: (prefix as RuleTarget["of"] | undefined) ?? of, // the expression has no other words
-    operation,
-    ...(rest === "" ? {} : { pattern: rest }),
-  };
-  checkPattern(target, trimmed);
-  return target;
+  return { operation, ...optional({ pattern }), effect, origin, ...optional({ source }) };
 }
 
-function isOperation(word: string): word is Operation | "*" {
+function isOperation(word: string): word is RuleOperation {
   return ruleOperations.some((operation) => operation === word);
 }
 
-function checkPattern({ operation, pattern }: RuleTarget, text: string): void {
-  if (pattern === undefined) return;
-  const fail = (wanted: string): never => {
-    throw new RuleError(`${JSON.stringify(text.slice(0, 100))}: ${wanted}`);
-  };
+function unknownOperation(word: string, shown: string): string {
+  const [, rest] = /^(?:op|claim|any):(.*)$/.exec(word) ?? [];
+  if (rest !== undefined)
+    return `${shown}: rules have no prefix any more and are about what Parley does and what agents say they do; write ${rest || "exec"}`;
+  const old = Object.hasOwn(oldWords, word) ? oldWords[word] : undefined;
+  if (old !== undefined) return `${shown}: ${old}`;
+  const example = 'such as "read src/**" or "exec npm test"';
+  return `a rule begins with ${ruleOperations.join(", ")}, ${example}; got ${shown}`;
+}
+
+function checkPattern(operation: RuleOperation, pattern: string): void {
   switch (operation) {
     case "*":
-    case "other":
-      return fail(`${operation} takes no pattern`);
-    case "exec": {
-      const words = splitWords(pattern);
-      if (words === undefined) return fail("a quote or a backslash has no end");
-      return words[0]?.includes("*") && words.length > 1
-        ? fail("name the program; * stands for further words at the end, or for every command")
-        : undefined;
-    }
-    case "network":
-      return /^(?:\*|(?:\*\.)?[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(pattern)
-        ? undefined
-        : fail("a host is example.org, *.example.org or example.org:443, without a scheme or a path");
+      throw new PatternError("* is about everything and takes no pattern; write one rule for each operation");
+    case "exec":
+      commandPattern(pattern);
+      return;
+    case "net":
+      if (/^(?:\*|(?:\*\.)?[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(pattern)) return;
+      throw new PatternError(
+        "a host is example.org, *.example.org or example.org:443, without a scheme or a path",
+      );
     case "mcp":
-      return /^(?:\*|[^/\s]+\/[^/\s]+)$/.test(pattern)
-        ? undefined
-        : fail("a tool is server/tool or server/*");
+      if (/^(?:\*|[^/\s*]+\/(?:\*|[^/\s*]+))$/.test(pattern)) return;
+      throw new PatternError("a tool is SERVER/TOOL; write SERVER/* for all tools of a server");
     default:
-      return pattern.includes("\0") ? fail("a path has no NUL") : undefined;
+      pathPattern(pattern);
   }
 }
 
-/** What `parseRule` reads, with its prefix always written out. */
-export function ruleText({ of, operation, pattern }: RuleTarget): string {
-  return `${of}:${operation}${pattern === undefined ? "" : ` ${pattern}`}`;
+/** What `parseRule` reads; of an answer what was shown, for people. */
+export function ruleText({ operation, pattern, exact }: RuleTarget): string {
+  if (exact === undefined) return `${operation}${pattern === undefined ? "" : ` ${pattern}`}`;
+  const { path, deletes, argv, shellLine, cwd, env = {}, host, tool, mode } = exact;
+  const command = shellLine ?? (argv === undefined ? undefined : joinWords(argv));
+  if (command !== undefined) return `exec (${cwd ?? "anywhere"}) ${joinVariables(env)}${command}`;
+  const target = path ?? host ?? (tool === undefined ? mode : `${tool.server}/${tool.name}`);
+  return `${deletes ? "delete" : operation} ${target ?? ""}`.trim();
 }

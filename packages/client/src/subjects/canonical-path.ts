@@ -1,17 +1,57 @@
-// Resolves the links of a path, as far as it exists.
+// Resolves a path link by link, as the system does when it opens it.
 
-import { realpathSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { readlinkSync } from "node:fs";
+import { dirname, isAbsolute, join, parse, resolve } from "node:path";
+import { RequestError } from "@parley/acp";
 
-/** Never throws: what cannot be looked up stays as it is written. */
-export function canonicalPath(path: string): string {
-  const full = resolve(path);
-  for (let existing = full; ; existing = dirname(existing)) {
-    try {
-      return join(realpathSync(existing), relative(existing, full));
-    } catch {
-      // missing or forbidden: what is above it may exist
-      if (dirname(existing) === existing) return full;
+/** As many as Linux follows. */
+const maxLinks = 40;
+
+/**
+ * Where a path leads from `base`. `..` goes up from where the links before it led; what is missing stays as it is
+ * written. Nobody may join or shorten the path before: `link/..` is not the folder that the link is in.
+ *
+ * @throws {RequestError} "permission_denied" When it leads through more than 40 links.
+ */
+export function canonicalPath(path: string, base: string = process.cwd()): string {
+  let current = isAbsolute(path) ? rootOf(path) : canonicalPath(base);
+  const names = namesOf(path).reverse();
+  let links = 0;
+  for (let name = names.pop(); name !== undefined; name = names.pop()) {
+    if (name === "..") {
+      current = dirname(current);
+      continue;
     }
+    const next = join(current, name);
+    const target = linkTarget(next);
+    if (target === undefined) {
+      current = next;
+      continue;
+    }
+    if (++links > maxLinks)
+      throw RequestError.permissionDenied(`${path} leads through more than ${maxLinks} links`);
+    if (isAbsolute(target)) current = rootOf(target);
+    names.push(...namesOf(target).reverse());
+  }
+  return current;
+}
+
+/** On Windows a path may begin with a slash and no drive. */
+function rootOf(path: string): string {
+  return resolve(parse(path).root);
+}
+
+function namesOf(path: string): string[] {
+  const rest = isAbsolute(path) ? path.slice(parse(path).root.length) : path;
+  const separator = process.platform === "win32" ? /[\\/]/ : "/";
+  return rest.split(separator).filter((name) => name !== "" && name !== ".");
+}
+
+/** Undefined: no link, missing, or forbidden to look at. */
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
   }
 }

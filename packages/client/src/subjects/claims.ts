@@ -1,70 +1,70 @@
-// Reads the subjects of a tool call from its input and diffs, not from its title.
+// Reads what an agent says that it will do: from the input of a tool call, its diffs and, as a label, its title.
 
-import { isAbsolute, resolve } from "node:path";
 import type { PermissionRequest } from "@parley/acp";
-import { isObject } from "@parley/acp/internal";
+import { askedAbout, isObject } from "@parley/acp/internal";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { canonicalPath } from "./canonical-path.ts";
+import {
+  type Fields,
+  fieldsOf,
+  isCommand,
+  listed,
+  type Meaning,
+  patchedPaths,
+  unreadIn,
+} from "./claim-fields.ts";
+import { claimedTools } from "./claimed-tools.ts";
 import { commandSubject } from "./command-subject.ts";
-import { notableVariables } from "./steering-variables.ts";
-import { isFileOperation, type Operation, type Subject } from "./subject.ts";
+import { isFileOperation, type Subject, type Operation as SubjectOperation } from "./subject.ts";
 import { askedCall } from "./tool-calls.ts";
 
-type Input = Readonly<Record<string, unknown>>;
+/** A call says that it deletes, which is writing. */
+type Operation = SubjectOperation | "delete";
 
 type Call = Partial<Omit<ToolCallUpdate, "toolCallId">>;
-
-const pathKeys =
-  /^(?:(?:abs|absolute|file|notebook|old|new|target|source|destination|dest|from|to|dir|directory|folder|relative_workspace)?_?(?:path|file|uri|filename)s?|source|destination|from|to|directory|dir|folder|filename|files?)$/i;
-const commandKeys = ["command", "cmd", "argv", "script", "shell_command", "shellCommand"];
-const directoryKeys = ["cwd", "workdir", "working_directory", "workingDirectory", "dir_path"];
-const addressKeys = /^(?:url|urls|uri|href|address|host|hostname|domain|endpoint)$/i;
-/** What only a change needs. */
-const contentKeys =
-  /^(?:content|contents|new_?(?:string|text|str|source|content)|old_?(?:string|text|str)|edits?|patch|diff|replacement|insert_text|file_text|changes)$/i;
 
 /** `call` is what is known of the tool call beside the question. At least one subject, all of them claims. */
 export function claimsOf(ask: PermissionRequest, call: Call | undefined, cwd: string): Subject[] {
   const { subject } = ask;
-  if (subject?.type === "command" && "command" in subject && typeof subject.command === "string") {
-    const where = canonicalPath(typeof subject["cwd"] === "string" ? subject["cwd"] : cwd);
-    return [commandSubject("claim", subject.command, undefined, where)];
+  if (subject?.type === "command") {
+    const { type: _type, toolCallId: _call, terminalId: _terminal, _meta, ...rawInput } = subject;
+    return claimsOfCall({ kind: "execute", rawInput }, cwd);
   }
-  const merged: Call = { ...call, ...withoutEmpty(askedCall(ask) ?? {}) };
-  return claimsOfCall(merged, cwd);
-}
-
-function withoutEmpty(call: Call): Call {
-  return Object.fromEntries(
-    Object.entries(call).filter(([, value]) => value !== undefined && value !== null),
-  );
+  return claimsOfCall(askedAbout(call ?? {}, askedCall(ask) ?? {}), cwd);
 }
 
 /** What a tool call says of itself. */
 export function claimsOfCall(call: Call, cwd: string): Subject[] {
-  const input = isObject(call.rawInput) ? call.rawInput : {};
-  const subjects = [
-    ...commands(input, cwd),
-    ...tools(call, input),
-    ...hosts(input),
-    ...paths(call, input, cwd),
-    ...modes(call, input),
-  ];
-  const known = new Set(subjects.map(({ operation }) => operation));
+  const objects = fieldsOf(call.rawInput ?? {});
   const labelled = operationsOf(call.kind ?? undefined);
-  // what the label says and nothing else does
-  for (const operation of labelled) {
-    if (!known.has(operation) && !(subjects.length > 0 && (operation === "other" || operation === "read")))
-      subjects.push({ origin: "claim", operation, labelOnly: true });
-  }
+  const tools = claimedTools(call, objects);
+  // the fields are those of the tool, and the kind is what the agent makes of it
+  const isTool = tools.some(({ labelOnly }) => !labelOnly);
+  const unread = isTool ? [] : unreadIn(objects);
+  const subjects = [
+    ...[
+      ...commands(objects, cwd),
+      ...hosts(objects),
+      ...paths(call, objects, cwd),
+      ...modes(call, objects),
+    ].map((subject): Subject => (unread.length === 0 ? subject : { ...subject, labelOnly: true, unread })),
+    ...tools,
+  ];
+  const runs = subjects.some(({ operation }) => operation === "exec");
   // what is shown as changed is not only a label
   const isShown = (call.content ?? []).some(({ type }) => type === "diff") && labelled.includes("write");
-  const placed = new Set(subjects.flatMap(({ path }) => (path === undefined ? [] : [path])));
+  const placed = new Set(subjects.map(({ path }) => path));
+  const { operation, ...place } = claimed(labelled[0] ?? "other");
   for (const { path } of (call.locations ?? []).slice(0, maxSubjects)) {
-    const where = canonicalPath(resolve(cwd, path));
-    if (placed.has(where) || known.has("exec")) continue;
-    const operation = labelled[0] ?? "other";
-    subjects.push({ origin: "claim", operation, path: where, ...(isShown ? {} : { labelOnly: true }) });
+    const where = placeOf(path, cwd);
+    if (placed.has(where) || runs || !(operation === "other" || isFileOperation(operation))) continue;
+    subjects.push({ ...place, operation, path: where, ...(isShown ? {} : { labelOnly: true }) });
+  }
+  // what the label says and nothing else does
+  const known = new Set(subjects.map((subject) => subject.operation));
+  for (const label of isTool ? [] : labelled) {
+    if (!known.has(claimed(label).operation) && !(known.size > 0 && (label === "other" || label === "read")))
+      subjects.push(...titled(label, call.title ?? "", cwd));
   }
   return distinct(within(subjects));
 }
@@ -77,69 +77,88 @@ function within(subjects: readonly Subject[]): readonly Subject[] {
   return [...subjects.slice(0, maxSubjects), { origin: "claim", operation: "other", labelOnly: true }];
 }
 
-function commands(input: Input, cwd: string): Subject[] {
-  const directory = directoryKeys.map((key) => input[key]).find((value) => typeof value === "string");
-  const where = canonicalPath(typeof directory === "string" ? resolve(cwd, directory) : cwd);
-  const env = notableVariables(variablesOf(input));
-  const args = input["args"] ?? input["arguments"] ?? undefined;
-  return commandKeys.flatMap((key) => {
-    const value = input[key];
-    const claim = (command: string, words: readonly string[] | undefined): Subject =>
-      commandSubject("claim", command, words, where, env);
-    if (typeof value === "string" && value !== "") {
-      if (args === undefined || (Array.isArray(args) && args.length === 0)) return [claim(value, undefined)];
-      if (typeof args === "string") return [claim(`${value} ${args}`, undefined)];
-      if (isWords(args)) return [claim(value, args)];
-      // further words that nobody can read: whatever they are, no rule allows them
-      return [{ ...claim(value, textsIn(args)), labelOnly: true }];
-    }
-    if (!Array.isArray(value) || value.length === 0) return [];
-    const [program = "", ...words] = value.map(String);
-    return isWords(value) ? [claim(program, words)] : [{ ...claim(program, words), labelOnly: true }];
+/** What the kind and the title say. Many agents write the command or the address into the title, and nowhere else. */
+function titled(operation: Operation, title: string, cwd: string): Subject[] {
+  const label: Subject = { ...claimed(operation), labelOnly: true };
+  // `Run x`, `Shell: x`, and x in backquotes
+  const line = title.replace(/^(?:Run(?:ning)? |[\w-]+: |\$ )/, "").replace(/^`([^`]+)`$/, "$1");
+  if (operation === "exec" && line.trim() !== "")
+    return [{ ...commandSubject("claim", line, undefined, canonicalPath(cwd)), labelOnly: true }];
+  const addresses = operation === "net" ? (title.match(/\b(?:https?|wss?):\/\/[^\s"'<>]+/gi) ?? []) : [];
+  const found = addresses.map((address) => ({ ...label, host: hostOf(address) ?? address }));
+  return found.length > 0 ? found : [label];
+}
+
+/** The values of all fields with this meaning. */
+function valuesIn(objects: readonly Fields[], ...meanings: readonly Meaning[]): unknown[] {
+  return objects.flatMap((fields) =>
+    fields.flatMap(({ meaning, value }) =>
+      meaning !== undefined && meanings.includes(meaning) ? [value] : [],
+    ),
+  );
+}
+
+function commands(objects: readonly Fields[], cwd: string): Subject[] {
+  const env = Object.fromEntries(valuesIn(objects, "variables").flatMap(variablesIn));
+  const directoriesIn = (fields: readonly Fields[]) =>
+    [...valuesIn(fields, "directory"), ...valuesIn(fields.filter(isCommand), "place")].flatMap(textsIn);
+  return objects.filter(isCommand).flatMap((fields) => {
+    const own = directoriesIn([fields]);
+    const said = own.length > 0 ? own : directoriesIn(objects);
+    const more = valuesIn([fields], "words");
+    return (said.length > 0 ? said : [cwd]).flatMap((place) => {
+      const where = placeOf(place, cwd);
+      const read = (value: unknown, further: readonly unknown[]): Subject[] => {
+        if (typeof value === "string" && !further.some(Array.isArray))
+          return value === ""
+            ? []
+            : [commandSubject("claim", [value, ...further].join(" "), undefined, where, env)];
+        const [program, ...words] = [value, ...further]
+          .flatMap(listed)
+          .filter((word) => typeof word === "string");
+        return program === undefined ? [] : [commandSubject("claim", program, words, where, env)];
+      };
+      return [
+        ...valuesIn([fields], "command").flatMap((value) => read(value, more.filter(isWordy))),
+        ...valuesIn([fields], "lines").flatMap((value) =>
+          listed(value)
+            .slice(0, maxSubjects + 1)
+            .flatMap((line) => read(line, [])),
+        ),
+      ];
+    });
   });
 }
 
+/** Words behind a program: a part of its line, or a list that is not empty. */
+function isWordy(words: unknown): boolean {
+  return typeof words === "string" || (Array.isArray(words) && words.length > 0);
+}
+
 /** What the agent says that it sets for a command: a record, or a list of names and values. */
-function variablesOf(input: Input): Record<string, string> {
-  const env = input["env"] ?? input["environment"];
-  const pairs = Array.isArray(env)
-    ? env.map((each): [unknown, unknown] => (isObject(each) ? [each["name"], each["value"]] : [each, ""]))
-    : isObject(env)
-      ? Object.entries(env)
-      : [];
-  return Object.fromEntries(pairs.map(([name, value]) => [String(name), String(value)]));
+function variablesIn(env: unknown): [string, string][] {
+  const text = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+  if (isObject(env)) return Object.entries(env).map(([name, value]) => [name, text(value)]);
+  return (Array.isArray(env) ? env : []).map((each) => {
+    if (isObject(each)) return [text(each["name"]), text(each["value"])];
+    const [name = "", ...value] = text(each).split("=");
+    return [name, value.join("=")];
+  });
 }
 
-function tools(call: Call, input: Input): Subject[] {
-  const meta = call._meta?.["claudeCode"];
-  const found = new Map<string, Subject>();
-  const add = (name: unknown, more: Pick<Subject, "labelOnly"> = {}): void => {
-    const [, server = "", tool = ""] = /^mcp__(.+?)__(\S+)$/.exec(typeof name === "string" ? name : "") ?? [];
-    if (server !== "" && !found.has(`${server}/${tool}`))
-      found.set(`${server}/${tool}`, {
-        origin: "claim",
-        operation: "mcp",
-        tool: { server, name: tool },
-        ...more,
-      });
-  };
-  const server = input["server"] ?? input["server_name"] ?? input["serverName"];
-  const tool = input["tool"] ?? input["tool_name"] ?? input["toolName"];
-  if (typeof server === "string" && typeof tool === "string") add(`mcp__${server}__${tool}`);
-  add(call.name);
-  add(isObject(meta) ? meta["toolName"] : undefined);
-  // what it is titled is no more than a label
-  add(call.title, { labelOnly: true });
-  return [...found.values()];
-}
+/** An address of the network, not of a file. */
+const remote = /^(?!file:)[a-z][a-z\d+.-]*:\/\//i;
 
-function hosts(input: Input): Subject[] {
-  return Object.entries(input).flatMap(([key, value]) => {
-    if (!addressKeys.test(key)) return [];
-    return textsIn(value).flatMap((text): Subject[] => {
-      const host = hostOf(text);
-      return host === undefined ? [] : [{ origin: "claim", operation: "network", host }];
-    });
+function hosts(objects: readonly Fields[]): Subject[] {
+  const addresses = [
+    ...valuesIn(objects, "address").flatMap(textsIn),
+    ...valuesIn(objects, "path", "place")
+      .flatMap(textsIn)
+      .filter((text) => remote.test(text)),
+  ];
+  return addresses.slice(0, maxSubjects + 1).flatMap((text): Subject[] => {
+    const host = hostOf(text);
+    return host === undefined ? [] : [{ origin: "claim", operation: "net", host }];
   });
 }
 
@@ -164,26 +183,31 @@ function hostOf(address: string): string | undefined {
   return port === undefined || port === "" ? url.hostname : `${url.hostname}:${port}`;
 }
 
-function paths(call: Call, input: Input, cwd: string): Subject[] {
-  const isChange = Object.keys(input).some((key) => contentKeys.test(key));
-  const runs = commandKeys.some((key) => input[key] !== undefined);
-  const labelled = operationsOf(call.kind ?? undefined).filter((operation) => isFileOperation(operation));
+function paths(call: Call, objects: readonly Fields[], cwd: string): Subject[] {
+  const runs = objects.some(isCommand);
+  const labelled = operationsOf(call.kind ?? undefined).filter((operation) =>
+    isFileOperation(claimed(operation).operation),
+  );
   // nothing says how it is meant: whatever is forbidden for it must be
   const unsaid: readonly Operation[] = runs ? [] : ["read", "write"];
   const meant = new Set<Operation>(labelled.length > 0 ? labelled : unsaid);
-  if (isChange) meant.add("write");
+  const contents = valuesIn(objects, "content", "changes");
+  if (contents.length > 0) meant.add("write");
+  const texts = [...contents, ...valuesIn(objects, "wrapper")].filter((value) => typeof value === "string");
   const changes: readonly ClaimedChange[] = [
     ...diffChanges(call),
-    ...(isObject(input["changes"]) ? Object.keys(input["changes"]).map((path) => ({ path })) : []),
+    ...texts.flatMap(patchedPaths).map((path) => ({ path })),
+    ...valuesIn(objects, "changes")
+      .filter(isObject)
+      .flatMap(Object.keys)
+      .map((path) => ({ path })),
   ];
-  const named = Object.entries(input).flatMap(([key, value]) => {
-    if (!pathKeys.test(key) || directoryKeys.includes(key)) return [];
-    return textsIn(value).filter((text) => !/^(?!file:)[a-z][a-z\d+.-]*:\/\//i.test(text));
-  });
+  const named = valuesIn(objects, "path", ...(runs ? [] : (["place"] as const)))
+    .flatMap(textsIn)
+    .filter((text) => !remote.test(text));
   const claim = (operation: Operation, path: string): Subject => ({
-    origin: "claim",
-    operation,
-    path: canonicalPath(placeOf(path, cwd)),
+    ...claimed(operation),
+    path: placeOf(path, cwd),
   });
   return [
     ...changes
@@ -206,25 +230,24 @@ function diffChanges({ content }: Call): ClaimedChange[] {
   return (content ?? []).flatMap((each): ClaimedChange[] => {
     if (each.type !== "diff") return [];
     const { path, changes } = each as { readonly path?: unknown; readonly changes?: unknown }; // each is checked
-    const listed = Array.isArray(changes) ? changes.filter(isObject) : [];
+    const of = (at: unknown, operation: ClaimedChange["operation"] & string): ClaimedChange[] =>
+      textsIn(at).map((one) => ({ path: one, operation }));
     return [
       ...textsIn(path).map((one) => ({ path: one })),
-      ...listed.flatMap(({ operation, path: at, oldPath }): ClaimedChange[] => [
-        ...changesOf(at, operation === "delete" ? "delete" : "write"),
-        // what is moved is gone from where it was; what is copied is read there
-        ...changesOf(oldPath, operation === "copy" ? "read" : "delete"),
-      ]),
+      ...listed(changes)
+        .filter(isObject)
+        .flatMap(({ operation, path: at, oldPath }) => [
+          ...of(at, operation === "delete" ? "delete" : "write"),
+          // what is moved is gone from where it was; what is copied is read there
+          ...of(oldPath, operation === "copy" ? "read" : "delete"),
+        ]),
     ];
   });
 }
 
-function changesOf(paths: unknown, operation: "read" | "write" | "delete"): ClaimedChange[] {
-  return textsIn(paths).map((path) => ({ path, operation }));
-}
-
 function placeOf(path: string, cwd: string): string {
   const plain = /^file:\/\//i.test(path) ? decoded(path.slice("file://".length)) : path;
-  return isAbsolute(plain) ? plain : resolve(cwd, plain);
+  return canonicalPath(plain, cwd);
 }
 
 function decoded(text: string): string {
@@ -235,10 +258,11 @@ function decoded(text: string): string {
   }
 }
 
-function modes(call: Call, input: Input): Subject[] {
+function modes(call: Call, objects: readonly Fields[]): Subject[] {
   if (call.kind !== "switch_mode") return [];
-  const mode = input["modeId"] ?? input["mode"] ?? input["mode_id"];
-  return typeof mode === "string" ? [{ origin: "claim", operation: "mode", mode }] : [];
+  return valuesIn(objects, "mode")
+    .flatMap(textsIn)
+    .map((mode) => ({ origin: "claim", operation: "mode", mode }));
 }
 
 const byKind: Readonly<Record<string, readonly Operation[]>> = {
@@ -246,11 +270,17 @@ const byKind: Readonly<Record<string, readonly Operation[]>> = {
   search: ["read"],
   edit: ["write"],
   delete: ["delete"],
-  move: ["write", "delete"],
+  move: ["write"],
   execute: ["exec"],
-  fetch: ["network"],
+  fetch: ["net"],
   switch_mode: ["mode"],
 };
+
+function claimed(operation: Operation): Subject {
+  return operation === "delete"
+    ? { origin: "claim", operation: "write", deletes: true }
+    : { origin: "claim", operation };
+}
 
 function operationsOf(kind: string | undefined): readonly Operation[] {
   return (kind === undefined ? undefined : byKind[kind]) ?? ["other"];
@@ -260,13 +290,7 @@ function distinct(subjects: readonly Subject[]): Subject[] {
   return [...new Map(subjects.map((subject) => [JSON.stringify(subject), subject])).values()];
 }
 
-function isWords(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((word) => typeof word === "string");
-}
-
+/** The texts of a value: itself, or those that it lists. */
 function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return value === "" ? [] : [value];
-  return Array.isArray(value)
-    ? value.flatMap((each) => (isObject(each) ? textsIn(each["path"]) : textsIn(each)))
-    : [];
+  return listed(value).filter((text): text is string => typeof text === "string" && text !== "");
 }

@@ -1,6 +1,9 @@
 // Builds the subject of a command.
 
-import { joinWords, plainWords } from "./command-words.ts";
+import { optional } from "@parley/acp/internal";
+import { canonicalPath } from "./canonical-path.ts";
+import { joinWords, readLine } from "./command-words.ts";
+import { notableVariables } from "./harmless-variables.ts";
 import { shellScript } from "./inner-commands.ts";
 import type { Subject, SubjectOrigin } from "./subject.ts";
 
@@ -8,25 +11,53 @@ import type { Subject, SubjectOrigin } from "./subject.ts";
 const systemShell =
   /^(?:\/(?:usr\/(?:local\/)?|opt\/homebrew\/|run\/current-system\/sw\/)?bin\/)?(?:ba|z|k|da|a|fi)?sh$/;
 
-/** Without arguments the command is a whole line; one of plain words is the same as those words. */
-export function commandSubject(
-  origin: SubjectOrigin,
+/** A command as it is read: its words, where a shell is not needed, or else the line for it. */
+export interface ReadCommand {
+  readonly argv?: readonly string[];
+  readonly shellLine?: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * `cwd` is canonical. Without arguments the command is a whole line. A line of simple words is the same as those words,
+ * also behind `sh -c`; `NAME=value` in front of them is a variable, and `cd DIR &&` is their directory.
+ */
+export function readCommand(
   command: string,
   args: readonly string[] | undefined,
   cwd: string,
-  env: readonly string[] = [],
-): Subject {
-  const base = { origin, operation: "exec", cwd, ...(env.length === 0 ? {} : { env }) } as const;
-  if (args === undefined) {
-    const words = plainWords(command);
-    return words === undefined ? { ...base, shellLine: command } : { ...base, argv: words };
-  }
-  const argv = [command, ...args];
+  env: Readonly<Record<string, string>> = {},
+): ReadCommand {
+  if (args === undefined) return fromLine(command, cwd, env) ?? { shellLine: command, cwd, env };
+  return fromWords([command, ...args], cwd, env);
+}
+
+function fromWords(argv: readonly string[], cwd: string, env: Readonly<Record<string, string>>): ReadCommand {
   const script = shellScript(argv);
-  if (script === undefined) return { ...base, argv };
+  if (script === undefined) return { argv, cwd, env };
   // with more options a shell may read other files first: then all its words are the line, for rules and for people
-  const isPlain = argv.length === 3 && /^-l?c$/.test(args[0] ?? "") && systemShell.test(command);
-  if (!isPlain) return { ...base, argv, shellLine: joinWords(argv) };
-  const words = plainWords(script);
-  return words === undefined ? { ...base, argv, shellLine: script } : { ...base, argv: words };
+  const [program = "", option = ""] = argv;
+  const isPlain = argv.length === 3 && /^-l?c$/.test(option) && systemShell.test(program);
+  if (!isPlain) return { argv, shellLine: joinWords(argv), cwd, env };
+  return fromLine(script, cwd, env) ?? { argv, shellLine: script, cwd, env };
+}
+
+function fromLine(line: string, cwd: string, env: Readonly<Record<string, string>>): ReadCommand | undefined {
+  const simple = readLine(line);
+  if (simple === undefined) return undefined;
+  const { words, directory } = simple;
+  const where = directory === undefined ? cwd : canonicalPath(directory, cwd);
+  return fromWords(words, where, { ...env, ...simple.env });
+}
+
+/** The subject of a command, with those of its variables that are not known to be harmless. */
+export function commandSubject(origin: SubjectOrigin, ...command: Parameters<typeof readCommand>): Subject {
+  const { argv, shellLine, cwd, env } = readCommand(...command);
+  return {
+    origin,
+    operation: "exec",
+    cwd,
+    ...optional({ argv, shellLine, env: notableVariables(env) }),
+  };
 }

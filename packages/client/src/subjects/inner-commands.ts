@@ -1,17 +1,24 @@
 // Finds the commands that a command would run in turn, for rules that forbid.
 
-import { commandsInLine } from "./command-words.ts";
-import {
-  interpreters,
-  plainName,
-  programName,
-  runners,
-  runningWord,
-  shells,
-  wordsBeforeInner,
-} from "./runners.ts";
-import { starWords } from "./star-words.ts";
+import { basename } from "node:path";
+import { commandsInLine, type LineCommand } from "./shell-line.ts";
 import type { Subject } from "./subject.ts";
+
+/** As it is called, whatever folder it is in. */
+export function programName(word: string): string {
+  return basename(word.replaceAll("\\", "/"))
+    .toLowerCase()
+    .replace(/\.(?:exe|cmd|bat|com)$/, "");
+}
+
+const named = (names: string): ReadonlySet<string> => new Set(names.split(" "));
+
+const shells = named("sh bash zsh ksh dash ash fish csh tcsh");
+
+/** They run what follows them. There are more; a rule that forbids is a guard rail, the sandbox is the wall. */
+const wrappers = named(
+  "env sudo doas su runuser pkexec xargs parallel timeout nohup setsid nice ionice stdbuf time watch command builtin exec eval coproc busybox toybox chroot unshare nsenter flock strace ssh cmd powershell pwsh",
+);
 
 /** What `sh -c` and its like are given to read. */
 export function shellScript(argv: readonly string[]): string | undefined {
@@ -21,127 +28,69 @@ export function shellScript(argv: readonly string[]): string | undefined {
   return at < 0 ? undefined : argv[at + 1];
 }
 
-interface Carrier {
-  /** Words behind which other commands stand, word by word. */
-  readonly follows?: RegExp;
-  /** Options whose value, attached or not, is a line. */
-  readonly lines?: RegExp;
-}
-
-const carriers: Readonly<Record<string, Carrier>> = {
-  find: { follows: /^-(?:exec|ok)(?:dir)?$/ },
-  fd: { follows: /^(?:-[xX]|--exec(?:-batch)?)$/ },
-  git: {
-    follows: /^(?:run|foreach)$/,
-    lines: /^(?:-x|-c|-O|--[eourc][\w-]*)(?:=|$)|^-[xcO]/,
-  },
-  tar: { lines: /^(?:-[IF]|--(?:to|check|use|rsh|info|new-vol)[\w-]*(?:=|$))/ },
-  rsync: { lines: /^(?:-[a-zA-Z]*e|--rs[\w-]*(?:=|$))/ },
-  make: { lines: /^(?:--eval(?:=|$)|\w+=)/ },
-  ...of("docker podman", { follows: /^(?:run|exec)$/ }),
-  ...of("kubectl nix", { follows: /^(?:run|exec|shell|develop|--)$/ }),
-  go: { lines: /^--?(?:tool)?exec(?:=|$)/ },
-  npm: { lines: /^(?:-c|--call)(?:=|$)/ },
-};
-
 const maxLine = 100_000;
 const maxWords = 4_000;
+const maxCommands = 5_000;
+/** Behind a wrapper each word may be the program. */
+const maxWrapped = 256;
 
-/** More than is looked at: whatever may be in the rest, no rule allows it. */
-export function isTooLong({ argv = [], shellLine = "" }: Pick<Subject, "argv" | "shellLine">): boolean {
-  return argv.length > maxWords || shellLine.length > maxLine;
-}
+const known = new WeakMap<object, { readonly commands: readonly LineCommand[] | undefined }>();
 
-const known = new WeakMap<object, { readonly commands: readonly (readonly string[])[] | undefined }>();
-
-/** What is about to be run, and what that would run in turn. Undefined: there is too much of it to tell. */
-export function commandsOf(
-  subject: Pick<Subject, "argv" | "shellLine">,
-): readonly (readonly string[])[] | undefined {
+/** What is about to be run, and what that would run in turn. Undefined: there is too much of it, or it has no end. */
+export function commandsOf(subject: Pick<Subject, "argv" | "shellLine">): readonly LineCommand[] | undefined {
   const found = known.get(subject);
   if (found !== undefined) return found.commands;
-  const { argv, shellLine } = subject;
-  const outer = isTooLong(subject)
-    ? undefined
-    : [...(argv === undefined ? [] : [argv]), ...(shellLine === undefined ? [] : commandsInLine(shellLine))];
-  const commands = outer === undefined ? undefined : withInner(outer);
+  const commands = allCommands(subject);
   known.set(subject, { commands });
   return commands;
 }
 
-/** Beyond them nobody looks; what is forbidden may be further in. */
-const maxCommands = 5_000;
-const maxInnerWords = 256;
-
-function withInner(outer: readonly (readonly string[])[]): (readonly string[])[] | undefined {
+function allCommands({
+  argv,
+  shellLine,
+}: Pick<Subject, "argv" | "shellLine">): readonly LineCommand[] | undefined {
+  if ((argv?.length ?? 0) > maxWords || (shellLine?.length ?? 0) > maxLine) return undefined;
+  const inLine = shellLine === undefined ? [] : commandsInLine(shellLine);
+  if (inLine === undefined) return undefined;
+  const waiting: LineCommand[] = [...(argv === undefined ? [] : [guess(argv)]), ...inLine];
+  const found: LineCommand[] = [];
   const keys = new Set<string>();
-  const found: (readonly string[])[] = [];
-  const waiting = [...outer];
-  for (let command = waiting.pop(); command !== undefined; command = waiting.pop()) {
-    const key = command.join("\0");
-    if (keys.has(key)) continue;
-    const inner = startedBy(command);
-    if (keys.size + inner.length > maxCommands) return undefined;
-    if (inner.length > 0 && command.length > maxInnerWords) return undefined;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const key = next.words.join("\0");
+    if (next.isGuess && keys.has(key)) continue;
+    const inner = startedBy(next);
+    if (inner === undefined || found.length + inner.length > maxCommands) return undefined;
     keys.add(key);
-    found.push(command);
+    found.push(next);
     waiting.push(...inner);
   }
   return found;
 }
 
-function startedBy(argv: readonly string[]): (readonly string[])[] {
-  const name = programName(argv[0] ?? "");
-  const short = plainName(argv[0] ?? "");
-  const words = argv.slice(1);
+/** `$X`, `$(x)`, `/bin/r?`, `{rm,x}`: only the shell will know. */
+export function hasUnknownProgram({ words: [program = ""], isGuess = false }: LineCommand): boolean {
+  return !isGuess && /[$*?{]|\[./.test(program) && program !== "[[";
+}
+
+/** The words of a list are no text for a shell. */
+function guess(words: readonly string[]): LineCommand {
+  return { words, files: [], texts: [], isGuess: true };
+}
+
+/** Undefined: it cannot be told. */
+function startedBy({ words: [program = "", ...rest], texts }: LineCommand): LineCommand[] | undefined {
+  const name = programName(program);
+  if (!shells.has(name) && !wrappers.has(name)) return [];
+  if (rest.length > maxWrapped) return undefined;
   // word by word, or one of them is a line
-  if (runners.has(name) || shells.has(name))
-    return [...words.map((_, at) => words.slice(at)), ...words.flatMap(linesIn)];
-  const before = wordsBeforeInner(argv);
-  const inner = before === undefined ? [] : argv.slice(before).map((_, at) => argv.slice(before + at));
-  if (interpreters.has(short) || /^(?:[gmn]?awk|n?vim?|ex|ed|emacs)$/.test(name))
-    return [...inner, ...words.flatMap(linesInCode)];
-  if (name === "sed") return words.flatMap(linesInSed);
-  const isKnown = starWords[name] !== undefined || starWords[short] !== undefined;
-  const carrier = carriers[short] ?? carriers[name] ?? (isKnown ? undefined : { follows: runningWord });
-  return carrier === undefined ? inner : [...inner, ...carried(carrier, words)];
-}
-
-function carried({ follows, lines }: Carrier, words: readonly string[]): (readonly string[])[] {
-  const at = follows === undefined ? -1 : words.findIndex((word) => follows.test(word));
-  const behind = at < 0 ? [] : words.slice(at + 1);
-  const told = words.flatMap((word, index) => {
-    if (lines === undefined || !lines.test(word)) return [];
-    // `-xCMD`, `--exec=CMD`, `-c alias.x=!CMD`, `--checkpoint-action=exec=CMD`, `-x CMD`
-    return [
-      word.replace(/^-\w/, ""),
-      ...values(word),
-      words[index + 1] ?? "",
-      ...values(words[index + 1] ?? ""),
-    ];
-  });
-  return [...behind.map((_, from) => behind.slice(from)), ...[...behind, ...told].flatMap(linesIn)];
-}
-
-/** What stands behind each `=`. */
-function values(word: string): string[] {
-  return [...word.matchAll(/=/g)].map(({ index }) => word.slice(index + 1));
-}
-
-function linesIn(word: string): string[][] {
-  return /\s|[;|&!]/.test(word) ? commandsInLine(word.replace(/^!/, "")) : [[word]];
-}
-
-/** Code says what it runs in quotes, or behind an exclamation mark. */
-function linesInCode(word: string): string[][] {
-  return commandsInLine(word.replaceAll(/["'`!]/g, ";"));
-}
-
-/** Behind the command `e`. */
-function linesInSed(word: string): string[][] {
-  return [...word.matchAll(/(?:^|[;{}\s\d$/,])e\s*(\S.*)/g)].flatMap(([, line = ""]) => commandsInLine(line));
-}
-
-function of(names: string, carrier: Carrier): Record<string, Carrier> {
-  return Object.fromEntries(names.split(" ").map((name) => [name, carrier]));
+  const script = shellScript([program, ...rest]);
+  const isLine = (word: string) => word === script || /[\s;|&`]|\$\(/.test(word);
+  const lines = [...rest.filter(isLine), ...texts];
+  const inner = lines.map((line) => commandsInLine(line));
+  if (inner.some((each) => each === undefined)) return undefined;
+  const isGuess = !shells.has(name);
+  return [
+    ...rest.map((_, at) => guess(rest.slice(at))),
+    ...inner.flatMap((each = []) => (isGuess ? each.map((one) => ({ ...one, isGuess })) : each)),
+  ];
 }

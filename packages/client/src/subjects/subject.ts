@@ -1,23 +1,15 @@
 // The subject of a decision: an operation that is about to happen.
 
-/** The kind of an operation. `other`: an agent announces something that no other kind describes. */
-export type Operation = "read" | "write" | "delete" | "exec" | "network" | "mcp" | "mode" | "other";
+/**
+ * The kind of an operation. `mode`: the session switches its mode. `other`: an agent announces something that no other
+ * kind describes. Only the rule `*` is about these two.
+ */
+export type Operation = "read" | "write" | "exec" | "net" | "mcp" | "mode" | "other";
 
-export const operations: readonly Operation[] = [
-  "read",
-  "write",
-  "delete",
-  "exec",
-  "network",
-  "mcp",
-  "mode",
-  "other",
-];
-
-export type FileOperation = Extract<Operation, "read" | "write" | "delete">;
+export type FileOperation = Extract<Operation, "read" | "write">;
 
 export function isFileOperation(operation: Operation | "*"): operation is FileOperation {
-  return operation === "read" || operation === "write" || operation === "delete";
+  return operation === "read" || operation === "write";
 }
 
 /** An operation that is about to happen. */
@@ -31,6 +23,8 @@ export interface Subject {
   readonly operation: Operation;
   /** The absolute path of a file, with all links resolved. */
   readonly path?: string;
+  /** Whether the write deletes the file. */
+  readonly deletes?: boolean;
   /** A program and its arguments. */
   readonly argv?: readonly string[];
   /**
@@ -39,16 +33,21 @@ export interface Subject {
   readonly shellLine?: string;
   /** The working directory of a command. */
   readonly cwd?: string;
-  /** The names of the variables that the agent sets for a command. */
-  readonly env?: readonly string[];
+  /** The variables that the agent sets for a command, without those that are known to be harmless. */
+  readonly env?: Readonly<Record<string, string>>;
   /** `host` or `host:port`. */
   readonly host?: string;
   /** A tool of an MCP server. */
   readonly tool?: { readonly server: string; readonly name: string };
   /** The new mode of the session. */
   readonly mode?: string;
-  /** Whether only a kind, a title or a location describes it. Rules can deny it then, but not allow it. */
+  /**
+   * Whether only a kind, a title or a location describes it, or `unread` names something. Of the rules that allow, only
+   * `*` and `exec **` match it then.
+   */
   readonly labelOnly?: boolean;
+  /** The fields of an agent's claim that may change what it does, in a way that Parley does not know. */
+  readonly unread?: readonly string[];
 }
 
 export type SubjectOrigin = Subject["origin"];

@@ -10,14 +10,14 @@ export function commandText({ argv, shellLine }: Subject): string | undefined {
 }
 
 export function summaryOf(subject: Subject): string {
-  const { operation, path, host, tool, mode, cwd } = subject;
+  const { operation, path, deletes, host, tool, mode, cwd } = subject;
   const where = cwd === undefined ? "" : ` (in ${shownLine(cwd, 2_000)})`;
   switch (operation) {
     case "exec": {
       const command = commandText(subject);
       return command === undefined ? "run a command" : `run ${shownCommand(command)}${where}`;
     }
-    case "network":
+    case "net":
       return shownLine(`connect to ${host ?? "an address that is not named"}`);
     case "mcp":
       return shownLine(tool === undefined ? "call a tool" : `call ${tool.server}/${tool.name}`);
@@ -26,7 +26,7 @@ export function summaryOf(subject: Subject): string {
     case "other":
       return "do something that is not said";
     default:
-      return shownLine(`${operation} ${path ?? "a file that is not named"}`, 2_000);
+      return shownLine(`${deletes ? "delete" : operation} ${path ?? "a file that is not named"}`, 2_000);
   }
 }
 

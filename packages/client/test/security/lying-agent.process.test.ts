@@ -38,12 +38,11 @@ test("no label grants anything: ten kinds, four scopes, five real operations (TH
       "read README.md",
       "read /nowhere/README.md",
       "exec ls",
-      "network good.example",
+      "net good.example",
       "mcp good/*",
-      "mode ask",
     ];
     const rules = harmless.map((text): Rule => {
-      const rule = parseRule(`any:${text}`, { effect: "allow", origin: "remembered" });
+      const rule = parseRule(text, { effect: "allow", origin: "remembered" });
       return scope === "once" ? rule : { ...rule, scope };
     });
     const { attempt, gate } = await hostile(t, root, { rules });

@@ -23,7 +23,7 @@ export const toolKinds = [
   "other",
 ] as const;
 
-/** `allow read src`, `deny claim:exec rm *`: the effect first, as people say it. */
+/** `allow read src`, `deny exec rm`: the effect first, as people say it. */
 export function rules(...texts: readonly string[]): Rule[] {
   return texts.map((text) => {
     const [effect = "", ...rest] = text.split(" ");

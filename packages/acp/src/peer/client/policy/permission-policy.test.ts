@@ -266,6 +266,35 @@ inBothVersions("the policy sees all that is known of the call that the question 
   assert.equal(third.title, undefined);
 });
 
+inBothVersions(
+  "what a question leaves out or empty is still known, single fields of the input included",
+  async (version) => {
+    const seen: (object | undefined)[] = [];
+    const { ask, peer } = await asking(version, {
+      policy: {
+        decide(request) {
+          seen.push(request.type === "permission" ? request.toolCall : undefined);
+          return "deny";
+        },
+      },
+    });
+    const known = {
+      toolCallId: "t1",
+      title: "Make",
+      kind: "execute",
+      rawInput: { command: "make", workdir: "/elsewhere" },
+      locations: [{ path: "/elsewhere" }],
+    };
+    peer.update("s1", { sessionUpdate: version === 1 ? "tool_call" : "tool_call_update", ...known });
+    // as opencode asks
+    const less = { toolCallId: "t1", title: "make", kind: "other", locations: [] };
+    await ask(undefined, aboutCall(version, { ...less, rawInput: { command: "make" } }));
+    await ask(undefined, aboutCall(version, { ...less, rawInput: {} }));
+    assert.equal(seen.length, 2);
+    for (const each of seen) assert.partialDeepStrictEqual({ ...each }, { ...known, title: "make" });
+  },
+);
+
 test("v2: chunks of content and commands that name a call are known, too", async () => {
   const seen: (object | undefined)[] = [];
   const { ask, peer } = await asking(2, {

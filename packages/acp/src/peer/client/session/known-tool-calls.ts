@@ -1,5 +1,6 @@
 // Keeps what is known of the open tool calls of a session, for questions that name a call by its id.
 
+import { isObject } from "../../../base/objects.ts";
 import type { ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 
 /** Characters of the messages that brought it. Then the oldest calls are forgotten. */
@@ -43,12 +44,8 @@ export class KnownToolCalls {
   find(toolCallId: string, said: Partial<ToolCallUpdate> = {}): ToolCallUpdate | undefined {
     const known = this.#calls.get(toolCallId);
     if (known === undefined && Object.keys(said).length === 0) return undefined;
-    const content = said.content === undefined ? known?.content : (said.content ?? []);
-    return {
-      ...patched(known?.fields ?? {}, said),
-      toolCallId,
-      ...(content === undefined || content.length === 0 ? {} : { content: [...content] }),
-    };
+    const { content, ...fields } = askedAbout({ ...known?.fields, content: known?.content ?? [] }, said);
+    return { ...fields, toolCallId, ...(content?.length ? { content: [...content] } : {}) };
   }
 
   #call(toolCallId: string, chars: number): KnownCall {
@@ -65,6 +62,26 @@ export class KnownToolCalls {
       this.forget(oldest);
     }
   }
+}
+
+/**
+ * What is known of a call and what a question says of it. Agents say less in the question than in the updates before
+ * it: what it leaves out or empty is still meant, also single fields of the input, such as the directory of a command.
+ */
+export function askedAbout(
+  known: Partial<ToolCallUpdate>,
+  said: Partial<ToolCallUpdate>,
+): Partial<ToolCallUpdate> {
+  const full = Object.entries(said).filter(([name, value]) =>
+    name === "kind" && known.kind != null ? value !== "other" && value != null : !isEmpty(value),
+  );
+  const merged: Partial<ToolCallUpdate> = { ...known, ...Object.fromEntries(full) };
+  if (!isObject(known.rawInput) || !isObject(said.rawInput)) return merged;
+  return { ...merged, rawInput: { ...known.rawInput, ...said.rawInput } };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value == null || (typeof value === "object" && Object.keys(value).length === 0);
 }
 
 /** Absent keeps, null clears. */

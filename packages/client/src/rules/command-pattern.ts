@@ -1,0 +1,117 @@
+// Reads and matches the patterns of exec rules: exact where they allow, generous where they forbid.
+
+import { isWords, joinVariables, joinWords, simpleCommand, writtenWords } from "../subjects/command-words.ts";
+import { areSameVariables, notableVariables } from "../subjects/harmless-variables.ts";
+import { commandsOf, programName } from "../subjects/inner-commands.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { PatternError } from "./name-pattern.ts";
+import { escapedPattern, pathMatcher, pathPattern } from "./path-pattern.ts";
+
+/** Stands for every line. */
+export const everyLine = "**";
+
+interface CommandPattern {
+  /** Of `(DIR) WORDS`. */
+  readonly directory?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly words: readonly string[];
+  /** `WORDS **`: any words may follow. */
+  readonly isOpen: boolean;
+}
+
+/** Throws PatternError. `text` is not `everyLine`. */
+export function commandPattern(text: string): CommandPattern {
+  const [, directory, line = text] = /^\(((?:[^()\\]|\\[\s\S])*)\)\s+([\s\S]*)$/.exec(text) ?? [];
+  if (directory !== undefined) pathPattern(directory.trim());
+  const written = writtenWords(line, { stars: true });
+  if (!isWords(written)) throw new PatternError(adviceFor(written.character, written.raw, line));
+  const isOpen = written.at(-1)?.raw === everyLine;
+  const given = isOpen ? written.slice(0, -1) : written;
+  if (given.some(({ raw }) => raw === everyLine))
+    throw new PatternError(
+      `** stands at the end, for any further words; write '**' for a word that is called so`,
+    );
+  const command = simpleCommand(given);
+  if (command === undefined) throw new PatternError("a command is missing, such as npm test");
+  const [program = ""] = command.words;
+  if (program === "" || /[\s*]/.test(program))
+    throw new PatternError(
+      `${JSON.stringify(program)} is the name of one program; write its words without quotes around them all, such as exec npm test`,
+    );
+  return { ...(directory === undefined ? {} : { directory: directory.trim() }), ...command, isOpen };
+}
+
+function adviceFor(character: string, raw: string, line: string): string {
+  if (character === "") return "a quote or a backslash has no end";
+  const words = line.replace(/(?:\s+\*+)+\s*$/, "");
+  if (character === "*" && words !== line)
+    return `* is no word of a command; write ${words} ** for any further words, which a rule that forbids has without it, or '*' in quotes for a star`;
+  if (character === "*")
+    return `stars do not stand for parts of words or words in the middle; write WORDS ** for any further words, or '${raw}' in quotes for just that`;
+  if (character === "#") return "a comment stands on a line of its own; write '#' in quotes for a word";
+  if (character === "(" || character === ")")
+    return "brackets name the directory in front of the words, such as exec (packages/*) npm test";
+  if (character === "&" && /^cd\s/.test(line))
+    return "write exec (DIR) WORDS for a command in another directory";
+  const why = `${JSON.stringify(character)} means more to a shell than itself`;
+  return `${why}; write exec ** to allow every line, one rule for each command to forbid, or quotes around it for just that character`;
+}
+
+/** These very words, in this directory, with these variables and no others that matter. */
+export function allowsCommand(text: string, subject: Subject, roots: readonly string[]): boolean {
+  const { argv, shellLine, cwd, env } = subject;
+  if (argv === undefined) return false;
+  const pattern = commandPattern(text);
+  const { words, isOpen, directory } = pattern;
+  // words and then any are of one simple command
+  if (isOpen ? shellLine !== undefined : argv.length !== words.length) return false;
+  if (!words.every((word, at) => word === argv[at])) return false;
+  if (!areSameVariables(env, notableVariables(pattern.env))) return false;
+  if (cwd === undefined) return false;
+  return directory === undefined ? cwd === roots[0] : pathMatcher(directory, roots, true)(cwd, true);
+}
+
+/** Generous: whatever could be this command is. What cannot be told apart is asked by others. */
+export function forbidsCommand(text: string, subject: Subject, roots: readonly string[]): boolean {
+  const { words, directory } = commandPattern(text);
+  const { cwd, shellLine } = subject;
+  // a line may go elsewhere first
+  if (directory !== undefined && cwd !== undefined && shellLine === undefined)
+    if (!pathMatcher(directory, roots, false)(cwd)) return false;
+  return (commandsOf(subject) ?? []).some((command) => isCommand(words, command.words));
+}
+
+function isCommand([program = "", ...more]: readonly string[], words: readonly string[]): boolean {
+  const [first = "", ...rest] = words;
+  return programName(program) === programName(first) && hasWords(more, rest);
+}
+
+/** These words in this order; options and their values may stand between them, and anything in front of an option. */
+function hasWords(wanted: readonly string[], words: readonly string[]): boolean {
+  // how many words were found, on each way of telling values from words
+  let found = new Set([0]);
+  for (const [at, word] of words.entries()) {
+    if (found.has(wanted.length)) return true;
+    const maySkip = word.startsWith("-") || (words[at - 1]?.startsWith("-") ?? false);
+    const next = new Set<number>();
+    for (const count of found) {
+      if (wanted[count] === word) next.add(count + 1);
+      if (maySkip || wanted[count]?.startsWith("-")) next.add(count);
+    }
+    found = next;
+  }
+  return found.has(wanted.length);
+}
+
+/** The pattern that is just this command. Undefined: it is written by none, since a shell has to read it. */
+export function patternFor({ argv, shellLine, cwd, env = {} }: Subject, root: string): string | undefined {
+  if (argv === undefined || shellLine !== undefined || cwd === undefined) return undefined;
+  const where = cwd === root ? "" : `(${escapedPattern(cwd)}) `;
+  const text = `${where}${joinVariables(env)}${joinWords(argv)}`;
+  try {
+    const { words } = commandPattern(text);
+    return words.length === argv.length ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,47 @@
+// Says which rules the operating system holds for commands in a sandbox, and which only Parley does.
+
+import { join, resolve } from "node:path";
+import { everyLine } from "./command-pattern.ts";
+import { pathPattern } from "./path-pattern.ts";
+import type { Rule } from "./rule.ts";
+
+/** A path that commands in a sandbox may not touch (`none`), or may only read. */
+export interface RuleMount {
+  readonly path: string;
+  readonly access: "none" | "read";
+}
+
+/** Who holds a rule for a command that runs in a sandbox. `system`: the operating system, whatever the command does. */
+export interface RuleEnforcement {
+  readonly rule: Rule;
+  readonly by: "system" | "parley";
+  /** Of a rule for a name at any depth: where it is looked for first, though not everywhere. */
+  readonly mounts: readonly RuleMount[];
+}
+
+/** Looks at nothing but the rules and the roots. */
+export function enforcementOf(rules: readonly Rule[], roots: readonly string[]): RuleEnforcement[] {
+  return rules.map((rule) => {
+    if (rule.operation === "net") return { rule, by: "system", mounts: [] };
+    if (rule.effect !== "deny" || (rule.operation !== "read" && rule.operation !== "write"))
+      return { rule, by: "parley", mounts: [] };
+    const access = rule.operation === "read" ? "none" : "read";
+    const { paths, isAll } = plainPaths(rule, roots);
+    return { rule, by: isAll ? "system" : "parley", mounts: paths.map((path) => ({ path, access })) };
+  });
+}
+
+/** The paths of `DIR`, `DIR/**` and of an answer. `isAll`: the rule is about nothing else. */
+function plainPaths(
+  { pattern = everyLine, exact }: Rule,
+  roots: readonly string[],
+): { readonly paths: readonly string[]; readonly isAll: boolean } {
+  if (exact !== undefined) return { paths: exact.path === undefined ? [] : [exact.path], isAll: true };
+  const { from, names } = pathPattern(pattern);
+  const plain = (names.at(-1) === everyLine ? names.slice(0, -1) : names).map((name) =>
+    name === everyLine ? undefined : name.literal,
+  );
+  if (!plain.every((name) => name !== undefined)) return { paths: [], isAll: false };
+  const folders = from === "system" ? [resolve("/")] : roots;
+  return { paths: folders.map((folder) => join(folder, ...plain)), isAll: from !== "anywhere" };
+}
