@@ -15,7 +15,7 @@ export type { Decision } from "./gate/decision.ts";
 export { type Gate, permissionGate } from "./gate/gate.ts";
 export type { GateOptions, PermissionAsker } from "./gate/gate-options.ts";
 export { directoryIdentity } from "./gate/gate-state.ts";
-export { reviewed } from "./gate/reviewer.ts";
+export { reviewer } from "./gate/reviewer.ts";
 export { costText } from "./history/cost-text.ts";
 export { isSameAgent } from "./history/history-record.ts";
 export { type BegunSession, type ManagedRecorder, managedRecorder } from "./history/managed-recorder.ts";

@@ -11,7 +11,7 @@ import {
   permissionGate,
   type Rule,
   rememberedRules,
-  reviewed,
+  reviewer,
 } from "@parley/client/internal";
 import { usageError } from "../command/command.ts";
 import {
@@ -42,10 +42,7 @@ export interface OpenedGate {
 
 /** Throws a usage error for an invalid rule. */
 export function openGate(options: OpenGateOptions): OpenedGate {
-  const { agent, extraRoots, env, warn, reviewer } = options;
-  const note = optional({ note: warn });
-  const asker =
-    reviewer === undefined ? options.asker : reviewed(options.asker, { command: reviewer, agent, ...note });
+  const { asker, agent, extraRoots, env, warn } = options;
   warnOfReadOnly(auditFolder(), warn);
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
@@ -69,6 +66,9 @@ export function openGate(options: OpenGateOptions): OpenedGate {
     audit,
     own: [dirname(configPath()), dataFolder(), stateFolder()],
     ...optional({ asker, agent, extraRoots, env }),
+    ...(options.reviewer === undefined
+      ? {}
+      : { reviewer: reviewer({ command: options.reviewer, agent, ...optional({ note: warn }) }) }),
   });
   return { gate, close: () => audit.close() };
 }

@@ -161,10 +161,13 @@ export class Authority {
 
   async #ask(state: GateState, subjects: readonly Subject[], question: Question): Promise<Authorized> {
     const { verdict, signal, decided, isSame } = question;
-    if (this.#options.asker?.permission === undefined) {
+    const { asker, reviewer } = this.#options;
+    const hasPerson = asker?.permission !== undefined;
+    const nobody = (): Authorized => {
       const decision = decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`);
       return { decision: { ...decision, ...this.#allowedBy(state, subjects) } };
-    }
+    };
+    if (!hasPerson && reviewer === undefined) return nobody();
     if (state.open >= maxOpen)
       return {
         decision: decided("deny", "default", `${maxOpen} questions of this session are open already`),
@@ -173,7 +176,8 @@ export class Authority {
     state.open++;
     const answer = await this.#reply(state, subjects, question).finally(() => state.open--);
     if (signal.aborted) return { decision: decided("cancelled", "nobody", "it was cancelled") };
-    if (answer === undefined) return { decision: decided("cancelled", "nobody", "nobody answered") };
+    if (answer === undefined)
+      return hasPerson ? { decision: decided("cancelled", "nobody", "nobody answered") } : nobody();
     const { choice, said, by } = answer;
     // the rules may have changed while the question was open: what is forbidden now is
     const since = this.verdict(state, subjects);
@@ -199,7 +203,7 @@ export class Authority {
     subjects: readonly Subject[],
     { show, verdict, signal, summary }: Question,
   ): Promise<Answer | undefined> {
-    const { asker, remembered, answerMs = defaultAnswerMs } = this.#options;
+    const { asker, reviewer, remembered, answerMs = defaultAnswerMs } = this.#options;
     const { choices: choicesOf, ...beside } = await show();
     // without a place to keep answers none is offered that would have to be kept
     const choices = choicesOf(verdict).filter(
@@ -216,7 +220,9 @@ export class Authority {
       choices,
       signal: AbortSignal.any([signal, closing.signal]),
     };
-    const ask = () => asker?.permission?.(question);
+    // what is asked every time is the person's alone
+    const ask = async (): Promise<PermissionReply> =>
+      (verdict.always ? undefined : await reviewer?.(question)) ?? asker?.permission?.(question);
     const reply = await withinTime(ask, question.signal, closing, answerMs);
     const {
       id,

@@ -22,6 +22,8 @@ export interface GateOptions extends ServiceOptions {
   readonly audit?: AuditLog | undefined;
   /** Without one, everything that would be asked is refused at once. */
   readonly asker?: PermissionAsker | undefined;
+  /** Asked before the asker, except about what is asked every time. Undefined where it leaves it open. */
+  readonly reviewer?: ((question: PermissionQuestion) => Promise<PermissionReply>) | undefined;
   /** The agent's name, for the audit log. */
   readonly agent?: string | undefined;
   /** Folders that hold rules, keys and logs of Parley: agents never write there. */

@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { isObject } from "@parley/acp/internal";
 import { groupMark, ProcessGroup } from "@parley/acp/internal/node";
 import { shownLine } from "../subjects/shown-text.ts";
-import type { PermissionAsker } from "./gate-options.ts";
 import type { PermissionQuestion, PermissionReply } from "./question.ts";
 
 export interface ReviewerOptions {
@@ -24,20 +23,11 @@ const defaultTimeoutMs = 60_000;
 const maxAnswerBytes = 64 * 1024;
 const killMs = 1_000;
 
-/**
- * Asks the reviewer first, and the person about what it leaves open. What is asked every time is the person's alone.
- * Its answers count once. Whatever goes wrong, the person is asked.
- */
-export function reviewed(person: PermissionAsker | undefined, options: ReviewerOptions): PermissionAsker {
-  return {
-    async permission(question) {
-      if (!question.always) {
-        const reply = await review(question, options);
-        if (reply !== undefined) return reply;
-      }
-      return person?.permission?.(question);
-    },
-  };
+/** For `reviewer` of a gate. Its answers count once. Whatever goes wrong, it leaves the question open. */
+export function reviewer(
+  options: ReviewerOptions,
+): (question: PermissionQuestion) => Promise<PermissionReply> {
+  return (question) => review(question, options);
 }
 
 async function review(question: PermissionQuestion, options: ReviewerOptions): Promise<PermissionReply> {
