@@ -28,6 +28,7 @@ const entries = [
   "@parley/client/history",
   "@parley/client/policy",
   "@parley/conformance",
+  "@parley/sandbox",
 ];
 /** "@parley/acp/model" has only types. */
 const onlyTypes = 'export type * as model from "@parley/acp/model";';

@@ -1,7 +1,7 @@
 // Decides what each path of a sandbox is: writable, readable, hidden.
 
 import { realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
-import { gitFolderOf, isGitFolder, obeyedIn, worktreeLinks } from "./guard/repositories.ts";
+import { gitFolderOf, obeyedIn, worktreeLinks } from "./guard/repositories.ts";
 import type { Found } from "./guard/watched-folders.ts";
 import { type Entry, isAtOrBelow, layout } from "./mounts/layout.ts";
 import { hostSockets } from "./network/host-sockets.ts";
@@ -108,16 +108,13 @@ function toolEntries(path: string | undefined, home: string, hidden: readonly st
 }
 
 /** Hooks and settings below the roots that must not be written. Some of them may not exist. */
-function obeyedPaths({ roots, gitFolders }: Grounds, found: Found): readonly string[] {
+function obeyedPaths({ gitFolders }: Grounds, found: Found): readonly string[] {
   const repositories = [...found.repositories];
-  const bare = roots.filter(isGitFolder);
   return [
     ...found.obeyed,
     // `.git` is a file in worktrees and submodules, and says where the repository is
     ...repositories.filter((path) => typeOf(path) === "file"),
-    ...repositories
-      .filter((path) => typeOf(path) === "folder")
-      .flatMap((path) => obeyedIn(path, path.slice(path.lastIndexOf("/") + 1))),
-    ...[...gitFolders, ...bare].flatMap((folder) => obeyedIn(folder)),
+    ...repositories.filter((path) => typeOf(path) === "folder").flatMap(obeyedIn),
+    ...gitFolders.flatMap(obeyedIn),
   ];
 }

@@ -1,30 +1,32 @@
 // Knows the folders in which version control systems keep a repository, and which files in them run programs.
 
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { foldersIn, isThere, realPath, smallText, typeOf } from "./path-facts.ts";
 
-/** The folders of repositories. They can be written, except for what their programs execute or obey. */
-const repositoryFolders = new Set([".git", ".hg", ".jj"]);
-
-/** What programs execute or obey in such a folder. `commondir` of git and `sharedpath` of hg name another folder. */
-const obeyed: Readonly<Record<string, readonly string[]>> = {
-  ".git": ["hooks", "config", "config.worktree", "commondir"],
-  ".hg": ["hgrc", "hgrc-not-shared", "sharedpath"],
-  ".jj": ["repo/config.toml", "workspace-config.toml"],
-};
+/**
+ * The folders of repositories, and what programs execute or obey in them. All else can be written. `commondir` of git and
+ * `sharedpath` of hg name another folder.
+ */
+const obeyed: ReadonlyMap<string, readonly string[]> = new Map([
+  [".git", ["hooks", "config", "config.worktree", "commondir"]],
+  [".hg", ["hgrc", "hgrc-not-shared", "sharedpath"]],
+  [".jj", ["repo/config.toml", "workspace-config.toml"]],
+]);
 
 /** More submodules and worktrees than this are not looked at. */
 const limit = 200;
 
 export function isRepositoryFolder(name: string): boolean {
-  return repositoryFolders.has(name);
+  return obeyed.has(name);
 }
 
 /** The paths in the folder of a repository that must not be written, whether they exist or not. */
-export function obeyedIn(folder: string, name = ".git"): readonly string[] {
-  const own = (obeyed[name] ?? []).map((path) => join(folder, path));
-  if (name !== ".git") return own;
-  return [...own, ...modulesOf(folder).flatMap((module) => obeyedIn(module))];
+export function obeyedIn(folder: string): readonly string[] {
+  const name = basename(folder);
+  // the folders of submodules and bare repositories have any name
+  const kind = name === ".hg" || name === ".jj" ? name : ".git";
+  const own = (obeyed.get(kind) ?? []).map((path) => join(folder, path));
+  return kind === ".git" ? [...own, ...modulesOf(folder).flatMap(obeyedIn)] : own;
 }
 
 /**
@@ -58,8 +60,8 @@ function modulesOf(folder: string): readonly string[] {
   return found;
 }
 
-/** Whether git takes a folder for a repository, a bare one included. */
-export function isGitFolder(folder: string): boolean {
+/** Whether git takes a folder for a repository. */
+function isGitFolder(folder: string): boolean {
   return ["HEAD", "objects", "refs"].every((name) => isThere(join(folder, name)));
 }
 

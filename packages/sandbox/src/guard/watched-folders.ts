@@ -29,7 +29,7 @@ interface Folder {
 export interface Found {
   /** Files and folders that programs execute or obey. */
   readonly obeyed: ReadonlySet<string>;
-  /** The folders of repositories, such as `.git`. */
+  /** The folders of repositories: `.git` and its like, and bare ones. */
   readonly repositories: ReadonlySet<string>;
   /** The folders that were read. */
   readonly folders: ReadonlySet<string>;
@@ -80,6 +80,9 @@ export class WatchedFolders {
     const children: string[] = [];
     const obeyed: string[] = [];
     const repositories: string[] = [];
+    const isBare = ["HEAD", "objects", "refs"].every((name) => entries.some((entry) => entry.name === name));
+    // git obeys its config wherever it is started in it
+    if (isBare) return { changed: stats.ctimeNs, readAt, children, obeyed, repositories: [path] };
     for (const entry of entries) {
       const child = join(path, entry.name);
       if (isRepositoryFolder(entry.name)) repositories.push(child);
