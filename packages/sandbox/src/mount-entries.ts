@@ -1,6 +1,8 @@
 // Decides what each path of a sandbox is: writable, readable, hidden.
 
+import { readlinkSync } from "node:fs";
 import { realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
+import type { Kept } from "./guard/planted-files.ts";
 import { gitFolderOf, obeyedIn, worktreeLinks } from "./guard/repositories.ts";
 import type { Found } from "./guard/watched-folders.ts";
 import { type Entry, isAtOrBelow, layout } from "./mounts/layout.ts";
@@ -16,30 +18,46 @@ export interface Grounds {
   readonly options: SandboxOptions;
   readonly profile: Exclude<SandboxProfile, "off">;
   readonly home: string;
+  /** Our own environment. That of a command says nothing about where secrets and tools are: an agent may have set it. */
+  readonly env: Environment;
   readonly roots: readonly string[];
-  /** The git folders of roots that are worktrees or submodules. Found once, because a command could write such a link. */
+  /** What can be written: the roots, the git folders of worktrees and submodules, and what the owner has opened. */
+  readonly writable: readonly string[];
+  /** Found once, because a command could write the link that names such a folder. */
   readonly gitFolders: readonly string[];
 }
 
 /** The mounts of one command. */
 export interface MountEntries {
   readonly entries: readonly Entry[];
-  /** Paths that must not be written and do not exist. Nothing can be mounted there. */
+  /** Paths that must not be written, but have no mount, because they do not exist or are too many. */
+  readonly notMounted: readonly string[];
+  /** Those of them that do not exist. */
   readonly missing: readonly string[];
-  /** Files that must keep their texts, see `worktreeLinks`. */
-  readonly texts: ReadonlyMap<string, string>;
+  /** Links and small files that must stay as they are. */
+  readonly kept: ReadonlyMap<string, Kept>;
 }
 
-export function groundsOf(options: SandboxOptions, profile: Grounds["profile"], home: string): Grounds {
-  const roots = [...new Set(options.roots.flatMap((root) => realPath(root) ?? []))];
-  const gitFolders = roots.flatMap((root) => gitFolderOf(root) ?? []);
-  return { options, profile, home: realPath(home) ?? home, roots, gitFolders: [...new Set(gitFolders)] };
+/** Each mount takes time. */
+const protectedLimit = 150;
+
+export function groundsOf(
+  options: SandboxOptions,
+  profile: Grounds["profile"],
+  home: string,
+  env: Environment,
+): Grounds {
+  const roots = unique(options.roots.flatMap((root) => realPath(root) ?? []));
+  const gitFolders = unique(roots.flatMap((root) => gitFolderOf(root) ?? []));
+  const named = openedPaths([...(options.write ?? []), ...(options.state ?? [])], roots);
+  const writable = unique([...(profile === "read-only" ? [] : [...roots, ...gitFolders]), ...named]);
+  return { options, profile, home: realPath(home) ?? home, env, roots, writable, gitFolders };
 }
 
 /** Folders in which programs of the host meet: sockets of agents, desktops and daemons. */
 const meetingPlaces = ["/run", "/var/run"];
 
-/** What is at home in /run although it is no socket. */
+/** What is in /run although it is no socket. */
 const neededOfRun = [
   "/run/current-system",
   "/run/wrappers",
@@ -47,53 +65,66 @@ const neededOfRun = [
   "/run/systemd/resolve/stub-resolv.conf",
 ];
 
-export function mountEntries(grounds: Grounds, found: Found, env: Environment): MountEntries {
-  const { options, profile, home, roots, gitFolders } = grounds;
-  const isWritable = profile !== "read-only";
-  const opened = isWritable
-    ? [...roots, ...gitFolders, ...(options.write ?? []), ...(options.state ?? [])]
-    : [...(options.write ?? []), ...(options.state ?? [])];
-  const homes = profile === "strict" ? ["/home", "/root", home] : [];
-  const covers = [...meetingPlaces, ...homes];
-  const open: readonly Entry[] = [
+/** Folders that are another one inside. */
+const temporaryPlaces = ["/tmp", "/var/tmp"];
+
+export function mountEntries(grounds: Grounds, found: Found): MountEntries {
+  const { options, profile, home, env, roots, writable } = grounds;
+  const covers = [...meetingPlaces, ...(profile === "strict" ? ["/home", "/root", home] : [])];
+  const secrets = existing(secretPaths(home, env), "hidden");
+  const shown = [
+    ...existing([...openedPaths(options.read ?? [], roots), ...neededOfRun, ...roots], "read"),
+    ...toolEntries(env["PATH"], home, [...covers, ...temporaryPlaces]).filter(
+      ({ path, source = path }) => !secrets.some((secret) => isAtOrBelow(source, secret.path)),
+    ),
+  ];
+  const entries = [
     ...existing(covers, "empty").filter(({ type }) => type === "folder"),
-    ...existing(secretPaths(home, env), "hidden"),
-    ...existing([...(options.read ?? []), ...neededOfRun, ...(isWritable ? [] : roots)], "read"),
-    ...toolEntries(env["PATH"], home, [...covers, "/tmp", "/var/tmp"]),
-    ...existing(opened, "write"),
+    ...secrets,
+    ...shown,
+    ...existing(writable, "write"),
   ];
-  const protectedPaths = isWritable ? obeyedPaths(grounds, found) : [];
-  const denied: readonly Entry[] = [
-    ...existing(options.readOnly ?? [], "read").map((entry) => ({ ...entry, denied: true })),
-    ...existing(options.hide ?? [], "hidden").map((entry) => ({ ...entry, denied: true })),
-  ];
-  const isCovered = (path: string) =>
-    [...meetingPlaces, "/tmp", "/var/tmp"].some((folder) => isAtOrBelow(path, folder));
-  const inTmp = roots.filter(isCovered);
-  const sockets = hostSockets((path) => isCovered(path) && !inTmp.some((root) => isAtOrBelow(path, root)));
-  const all = [
-    ...open,
-    ...existing(protectedPaths, "read", opened),
-    ...denied,
-    ...sockets.map((path): Entry => ({ path, how: "hidden", type: "file", denied: true })),
-  ];
-  const wanted = [...protectedPaths, ...(options.readOnly ?? [])].map(realPathOrMissing);
-  const repositories = isWritable ? [...gitFolders, ...found.repositories] : [];
+  const opened = [...writable, ...shown.map(({ path }) => path)];
+  const isInvisible = (path: string) =>
+    [...meetingPlaces, ...temporaryPlaces].some((folder) => isAtOrBelow(path, folder)) &&
+    !opened.some((folder) => isAtOrBelow(path, folder));
+  const sockets = hostSockets(isInvisible).map((path) => ({ path, type: "file" as const }));
+  const obeyed = obeyedPaths(grounds, found);
+  const protectedPaths = unique(obeyed.flatMap((path) => realPath(path) ?? []))
+    .sort((one, other) => one.length - other.length)
+    .slice(0, protectedLimit);
+  const wanted = unique([...obeyed, ...(options.readOnly ?? [])].map(realPathOrMissing));
+  const readOnly = existing(options.readOnly ?? [], "read").map(({ path }) => path);
+  const missing = wanted.filter((path) => typeOf(path) === undefined);
   return {
-    entries: layout(all),
-    missing: [...new Set(wanted.filter((path) => typeOf(path) === undefined))],
-    texts: new Map(repositories.flatMap((folder) => [...worktreeLinks(folder)])),
+    entries: layout({
+      entries,
+      protectedPaths,
+      readOnly,
+      hidden: [...existing(options.hide ?? [], "hidden"), ...sockets],
+    }),
+    notMounted: wanted.filter(
+      (path) => missing.includes(path) || ![...protectedPaths, ...readOnly].includes(path),
+    ),
+    missing,
+    kept: new Map([...links(obeyed), ...found.repositories, ...grounds.gitFolders].flatMap(keptAt)),
   };
 }
 
-/** The paths that exist, without links. Those in `except` are left out: the owner has opened them by name. */
-function existing(paths: readonly string[], how: Entry["how"], except: readonly string[] = []): Entry[] {
+/** The paths without links. A path in a root that leads out of it opens nothing: a command can have made the link. */
+function openedPaths(paths: readonly string[], roots: readonly string[]): readonly string[] {
+  const isInRoot = (path: string) => roots.some((root) => isAtOrBelow(path, root));
+  return paths.flatMap((path) => {
+    const real = realPath(path);
+    return real === undefined || (isInRoot(path) && !isInRoot(real)) ? [] : [real];
+  });
+}
+
+function existing(paths: readonly string[], how: Entry["how"]): Entry[] {
   return paths.flatMap((path): Entry[] => {
     const real = realPath(path);
     const type = real === undefined ? undefined : typeOf(real);
-    return real === undefined || type === undefined || except.includes(path)
-      ? []
-      : [{ path: real, how, type }];
+    return real === undefined || type === undefined ? [] : [{ path: real, how, type }];
   });
 }
 
@@ -108,13 +139,34 @@ function toolEntries(path: string | undefined, home: string, hidden: readonly st
 }
 
 /** Hooks and settings below the roots that must not be written. Some of them may not exist. */
-function obeyedPaths({ gitFolders }: Grounds, found: Found): readonly string[] {
+function obeyedPaths({ gitFolders, profile }: Grounds, found: Found): readonly string[] {
+  if (profile === "read-only") return [];
   const repositories = [...found.repositories];
-  return [
+  return unique([
     ...found.obeyed,
     // `.git` is a file in worktrees and submodules, and says where the repository is
     ...repositories.filter((path) => typeOf(path) === "file"),
     ...repositories.filter((path) => typeOf(path) === "folder").flatMap(obeyedIn),
     ...gitFolders.flatMap(obeyedIn),
-  ];
+  ]);
+}
+
+/** A mount protects what a link leads to, not the link. */
+function links(paths: readonly string[]): [string, Kept][] {
+  return paths.flatMap((path): [string, Kept][] => {
+    if (realPath(path) === path) return [];
+    try {
+      return [[path, { link: readlinkSync(path) }]];
+    } catch {
+      return []; // it is not a link itself, or does not exist
+    }
+  });
+}
+
+function keptAt(each: string | [string, Kept]): [string, Kept][] {
+  return typeof each === "string" ? [...worktreeLinks(each)].map(([path, text]) => [path, { text }]) : [each];
+}
+
+function unique(paths: readonly string[]): string[] {
+  return [...new Set(paths)];
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
@@ -35,8 +35,8 @@ test("strict hides home, but programs of PATH that are installed there start", i
     ".tools/lib/words": "words=hello\n",
     "notes/private": "SECRET",
   });
-  const sandbox = await open({ profile: "strict" });
   const env = { PATH: `${home}/.tools/bin:/usr/bin:/bin`, HOME: home };
+  const sandbox = await open({ profile: "strict", env });
   const { stdout } = await runIn(
     sandbox,
     "sh ~/.tools/bin/hello; ls ~/notes ~/.config; echo x >file && cat file",
@@ -117,6 +117,75 @@ test(
     assert.equal(existsSync(join(work, "deep/er/index.js")), true);
     // the next command does not find them again
     assert.deepEqual((await runIn(sandbox, "true", { cwd: work })).findings.created, []);
+  },
+);
+
+test(
+  "a link that a repository brings along shows no secret, and is still a link afterwards",
+  inSandbox,
+  async (t) => {
+    const { home, work, open } = workplace(t);
+    put(work, { "shared/settings.json": "kept" });
+    symlinkSync(join(home, ".ssh"), join(work, ".vscode"));
+    symlinkSync("shared", join(work, ".cursor"));
+    symlinkSync(join(home, ".ssh"), join(work, "docs"));
+    const sandbox = await open({ write: [join(work, "docs")], readOnly: [join(home, ".ssh")] });
+    const script = `
+    cat .vscode/id_ed25519 docs/id_ed25519 ${home}/.ssh/id_ed25519; echo x >shared/settings.json
+    rm .cursor; mkdir .cursor; echo evil >.cursor/mcp.json`;
+    const { stdout, findings } = await runIn(sandbox, script, { cwd: work });
+    assert.equal(stdout, "");
+    assert.deepEqual(
+      findings.movedAside.map(({ from }) => from),
+      [join(work, ".cursor")],
+    );
+    assert.equal(readFileSync(join(work, ".cursor/settings.json"), "utf8"), "kept");
+  },
+);
+
+test(
+  "what a command does to the environment changes nothing outside, and hides and shows nothing",
+  inSandbox,
+  async (t) => {
+    const { base, home, work, open } = workplace(t);
+    const sandbox = await open({ profile: "strict" });
+    // the loader of bubblewrap itself would write these files
+    const hostile = {
+      LD_DEBUG: "libs",
+      LD_DEBUG_OUTPUT: join(base, "outside/loaded"),
+      PATH: `/usr/bin:/bin:${home}/.ssh/bin:${home}/.ssh`,
+      HOME: "/nonexistent",
+      XDG_CONFIG_HOME: "/nonexistent",
+    };
+    const { code, stdout } = await runIn(sandbox, `cat ${home}/.ssh/id_ed25519; echo $LD_DEBUG`, {
+      cwd: work,
+      env: hostile,
+    });
+    assert.deepEqual([code, stdout.endsWith("\nlibs\n"), stdout.includes("SECRET")], [0, true, false]);
+    assert.deepEqual(readdirSync(join(base, "outside")), ["file"]);
+  },
+);
+
+test(
+  "settings that appear while a command runs are not mounted for the next, which could be raced",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    const sandbox = await open();
+    const first = sandbox.wrap({ command: "true", cwd: work, env: process.env });
+    put(work, { "fresh/.vscode/settings.json": "" });
+    const path = join(work, "fresh/.vscode");
+    const wrap = () => sandbox.wrap({ command: "true", cwd: work, env: process.env });
+    const second = wrap();
+    assert.deepEqual([second.args.includes(path), second.notMounted.includes(path)], [false, true]);
+    assert.ok(second.args.includes(join(work, ".claude")));
+    second.finished();
+    assert.deepEqual(
+      first.finished().movedAside.map(({ from }) => from),
+      [path],
+    );
+    put(work, { "fresh/.vscode/settings.json": "" });
+    assert.ok(wrap().args.includes(path));
   },
 );
 

@@ -12,8 +12,9 @@ import { bubblewrapArguments } from "./mounts/bubblewrap-arguments.ts";
 import { isAtOrBelow } from "./mounts/layout.ts";
 import { bridgeLine } from "./network/bridge-command.ts";
 import type { HostForwarder } from "./network/host-forwarder.ts";
-import { sandboxEnvironment } from "./policy/environment.ts";
+import { dividedEnvironment, sandboxEnvironment } from "./policy/environment.ts";
 import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
+import { commandRuns, safeEntries } from "./running-commands.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import { missingProgram } from "./status/missing-program.ts";
 import { canForbidNesting, probeSandbox, type SandboxTools } from "./status/sandbox-status.ts";
@@ -25,7 +26,10 @@ export interface SandboxedCommand {
   readonly cwd: string;
   /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Paths that must not be written but do not exist. They are moved aside if the command creates them. */
+  /**
+   * Paths that must not be written, but have no mount. Those that do not exist are moved aside if the command creates
+   * them. Those that appeared while another command ran cannot be mounted safely.
+   */
   readonly notMounted: readonly string[];
   /** To call when the command has ended. Moves hooks and settings aside that it has planted. */
   finished(): SandboxFindings;
@@ -75,7 +79,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   checkPaths(options);
   const profile = options.profile ?? "workspace";
   if (profile === "off") return unsandboxed();
-  const { status, tools } = await probeSandbox(options.roots);
+  const { status, tools } = await probeSandbox([
+    ...options.roots,
+    ...(options.write ?? []),
+    ...(options.state ?? []),
+  ]);
   if (!status.isAvailable) throw new SandboxError(status);
   if (tools === undefined) throw new Error("the programs of an available sandbox are known");
   const network = options.network ?? (profile === "agent" ? "host" : "none");
@@ -83,7 +91,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     throw new SandboxError({ problem: "no_hosts", ...status.hostsProblem });
   }
   for (const folder of options.state ?? []) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const grounds = groundsOf(options, profile, options.home ?? homedir());
+  const grounds = groundsOf(options, profile, options.home ?? homedir(), options.env ?? process.env);
   // without links, as mounts need it
   const temporaryFolder = await mkdtemp(join(realPath(tmpdir()) ?? tmpdir(), "parley-sandbox-"));
   return new BubblewrapSandbox(grounds, tools, network, temporaryFolder);
@@ -96,6 +104,8 @@ class BubblewrapSandbox implements Sandbox {
   readonly #tools: SandboxTools;
   readonly #network: "none" | "host" | HostForwarder;
   readonly #watched: WatchedFolders;
+  /** Ends what is known of commands that run. */
+  readonly #running = new Set<() => void>();
 
   constructor(
     grounds: Grounds,
@@ -117,44 +127,51 @@ class BubblewrapSandbox implements Sandbox {
     const problem = cwd === undefined ? "ENOENT" : missingProgram(command, cwd, env["PATH"]);
     if (cwd === undefined || problem !== undefined) throw spawnError(command, problem ?? "ENOENT");
     const found = this.#watched.search();
-    const { entries, missing, texts } = mountEntries(this.#grounds, found, env);
+    const mounts = mountEntries(this.#grounds, found);
+    const { writable } = this.#grounds;
+    const entries = safeEntries(mounts.entries, writable);
     const tools = this.#tools;
     const forwarder = typeof this.#network === "object" ? this.#network : undefined;
-    const passesSignals = spec.ownSession === true && tools.env !== undefined;
+    const divided = dividedEnvironment(sandboxEnvironment(env, forwarder !== undefined));
     const options = bubblewrapArguments({
       entries,
       temporaryFolder: this.temporaryFolder,
       hasNetwork: this.#network === "host",
       forwarderFolder: forwarder?.folder,
       cwd,
+      env: divided.inside,
       newSession: spec.ownSession !== true,
       isRoot: process.getuid?.() === 0,
       nesting: nestings[this.profile],
       canForbidNesting: canForbidNesting(tools.version),
       hasVarTmp: typeOf("/var/tmp") === "folder",
     });
-    const inner = [
-      ...(passesSignals && tools.env !== undefined ? [tools.env, `--default-signal=${signals}`] : []),
+    const signalled = spec.ownSession === true && tools.env !== undefined ? [tools.env] : [];
+    const [program = "", ...words] = [
+      ...signalled.flatMap((path) => [path, `--ignore-signal=${signals}`]),
+      tools.bubblewrap,
+      ...options,
+      ...signalled.flatMap((path) => [path, `--default-signal=${signals}`]),
       ...this.#launcher(forwarder, command),
       command,
       ...args,
     ];
-    const outer =
-      passesSignals && tools.env !== undefined
-        ? [tools.env, `--ignore-signal=${signals}`, tools.bubblewrap]
-        : [tools.bubblewrap];
-    const [program = "", ...words] = [...outer, ...options, ...inner];
+    const ended = commandRuns({ writable, mounts: new Set(entries.map(({ path }) => path)) });
+    this.#running.add(ended);
     let findings: SandboxFindings | undefined;
+    const finished = () => {
+      ended();
+      this.#running.delete(ended);
+      return plantedFiles({ ...mounts, found }, this.#watched.search(), (path) => this.#asideOf(path));
+    };
+    const dropped = mounts.entries.filter((entry) => entry.how === "read" && !entries.includes(entry));
     return {
       command: program,
       args: words,
       cwd: "/",
-      env: sandboxEnvironment(env, forwarder !== undefined),
-      notMounted: missing,
-      finished: () =>
-        (findings ??= plantedFiles({ found, missing, texts }, this.#watched.search(), (path) =>
-          this.#asideOf(path),
-        )),
+      env: divided.outside,
+      notMounted: [...mounts.notMounted, ...dropped.map(({ path }) => path)],
+      finished: () => (findings ??= finished()),
     };
   }
 
@@ -173,6 +190,7 @@ class BubblewrapSandbox implements Sandbox {
   }
 
   async close(): Promise<void> {
+    for (const ended of this.#running) ended();
     await rm(this.temporaryFolder, { recursive: true, force: true });
   }
 

@@ -10,6 +10,7 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -30,9 +31,11 @@ export function moveAside(path: string, folder: string): string {
   return target;
 }
 
-/** Writes the text of a file that is gone. */
-export function restore(path: string, text: string): void {
-  inFolderOf(path, (same) => writeFileSync(same, text, { flag: "wx" }));
+/** Writes a file or link that is gone. */
+export function restore(path: string, was: { readonly text: string } | { readonly link: string }): void {
+  inFolderOf(path, (same) =>
+    "text" in was ? writeFileSync(same, was.text, { flag: "wx" }) : symlinkSync(was.link, same),
+  );
 }
 
 /** Calls a function with another name of the path, which stays the same file if folders are exchanged for links. */

@@ -1,5 +1,6 @@
 // Compares the workspace before and after a command: finds new hooks and settings and moves them aside.
 
+import { readlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { isAtOrBelow } from "../mounts/layout.ts";
 import { moveAside, restore } from "./move-aside.ts";
@@ -20,14 +21,19 @@ export interface SandboxFindings {
 
 export const nothingFound: SandboxFindings = { movedAside: [], created: [], left: [], isIncomplete: false };
 
+/** The text of a file or the target of a link that must stay as it is. */
+export type Kept = { readonly text: string } | { readonly link: string };
+
 /** What was known before the command started. */
 export interface Before {
   readonly found: Found;
   /** Protected paths that did not exist, so that nothing could be mounted there. */
   readonly missing: readonly string[];
-  /** Small files that must keep their texts. */
-  readonly texts: ReadonlyMap<string, string>;
+  readonly kept: ReadonlyMap<string, Kept>;
 }
+
+/** More than this stays where it is. A command may have created any number. */
+const limit = 500;
 
 /** Moves what is new to the folder that `asideOf` names for a path. */
 export function plantedFiles(
@@ -35,32 +41,45 @@ export function plantedFiles(
   after: Found,
   asideOf: (path: string) => string,
 ): SandboxFindings {
-  const { found, missing, texts } = before;
+  const { found, missing, kept } = before;
   const repositories = [...after.repositories].filter((path) => !found.repositories.has(path));
   // a folder that existed before belongs to the user, also if it is a repository now
   const newFolders = repositories.map((path) => dirname(path)).filter((path) => !found.folders.has(path));
   const movedAside: { from: string; to: string }[] = [];
   const created = [...repositories];
   const left: { path: string; reason: string }[] = [];
-  const move = (path: string) => {
+  const attempt = (path: string, change: () => void) => {
     try {
-      movedAside.push({ from: path, to: moveAside(path, asideOf(path)) });
+      if (movedAside.length >= limit) throw new Error(`more than ${limit} were moved aside`);
+      change();
     } catch (error) {
       left.push({ path, reason: error instanceof Error ? error.message : String(error) });
     }
   };
+  const move = (path: string) => movedAside.push({ from: path, to: moveAside(path, asideOf(path)) });
   for (const path of after.obeyed) {
     if (found.obeyed.has(path)) continue;
     if (newFolders.some((folder) => isAtOrBelow(path, folder))) created.push(path);
-    else if (!found.isIncomplete || found.folders.has(dirname(path))) move(path);
+    else if (!found.isIncomplete || found.folders.has(dirname(path))) attempt(path, () => move(path));
     else
       left.push({ path, reason: "its folder was not searched before, so it may be older than the command" });
   }
-  for (const path of missing) if (isThere(path)) move(path);
-  for (const [path, text] of texts) {
-    if (typeOf(dirname(path)) !== "folder" || smallText(path) === text) continue;
-    if (isThere(path)) move(path);
-    restore(path, text);
+  for (const path of missing) if (isThere(path)) attempt(path, () => move(path));
+  for (const [path, was] of kept) {
+    if (typeOf(dirname(path)) !== "folder" || isUnchanged(path, was)) continue;
+    attempt(path, () => {
+      if (isThere(path)) move(path);
+      restore(path, was);
+    });
   }
   return { movedAside, created, left, isIncomplete: found.isIncomplete || after.isIncomplete };
+}
+
+function isUnchanged(path: string, was: Kept): boolean {
+  if ("text" in was) return smallText(path) === was.text;
+  try {
+    return readlinkSync(path) === was.link;
+  } catch {
+    return false;
+  }
 }

@@ -12,6 +12,8 @@ export interface SandboxPlan {
   /** The folder with the sockets of the forwarder. */
   readonly forwarderFolder?: string | undefined;
   readonly cwd: string;
+  /** Variables that bubblewrap sets inside. Other users can read them, as all arguments. */
+  readonly env: Readonly<Record<string, string>>;
   /** Whether bubblewrap creates a session. */
   readonly newSession: boolean;
   readonly isRoot: boolean;
@@ -55,6 +57,7 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
     ]),
     ...plan.entries.flatMap((entry) => mount(entry, plan.entries)),
     ...(plan.forwarderFolder === undefined ? [] : ["--ro-bind", plan.forwarderFolder, forwarderMount]),
+    ...Object.entries(plan.env).flatMap(([name, value]) => ["--setenv", name, value]),
     "--chdir",
     plan.cwd,
     "--",

@@ -37,7 +37,7 @@ const privateNetworks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.6
  * ```ts
  * import { hostForwarder, openSandbox } from "@parley/sandbox";
  *
- * await using network = await hostForwarder({ decide: (host, port) => host === "registry.npmjs.org" && port === 443 });
+ * await using network = await hostForwarder({ decide: (host, port) => host === "example.org" && port === 443 });
  * await using sandbox = await openSandbox({ roots: [process.cwd()], network });
  * ```
  */

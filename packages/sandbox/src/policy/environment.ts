@@ -17,6 +17,24 @@ const outside = new Set(
 /** Variables that name a folder for temporary files. */
 const temporary = ["TMPDIR", "TMP", "TEMP", "TEMPDIR"];
 
+/**
+ * Variables that make the system load other code into a program. Bubblewrap itself starts outside the sandbox, so it
+ * must not see them. The list is that of variables which glibc ignores in setuid programs.
+ */
+const loading =
+  /^(?:LD_.*|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|MALLOC_.*|NIS_PATH|NLSPATH|RESOLV_.*|RES_OPTIONS|TZDIR)$/;
+
+/** Divides variables into those that bubblewrap may see, and those that it sets inside. */
+export function dividedEnvironment(env: Readonly<Record<string, string>>): {
+  readonly outside: Record<string, string>;
+  readonly inside: Record<string, string>;
+} {
+  const [inside = [], outside = []] = [true, false].map((isLoading) =>
+    Object.entries(env).filter(([name]) => loading.test(name) === isLoading),
+  );
+  return { inside: Object.fromEntries(inside), outside: Object.fromEntries(outside) };
+}
+
 export function sandboxEnvironment(env: Environment, hasBridge: boolean): Record<string, string> {
   const kept = Object.entries(env).filter(
     (variable): variable is [string, string] => variable[1] !== undefined && !outside.has(variable[0]),

@@ -41,6 +41,11 @@ export interface SandboxOptions {
   readonly aside?: string | undefined;
   /** The user's home. If absent, that of this process. */
   readonly home?: string | undefined;
+  /**
+   * The user's environment. It says where tools and secrets are (PATH, XDG_CONFIG_HOME). If absent, that of this process.
+   * The environment of a command does not count, because an agent may have set it.
+   */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** A command as it would be started without a sandbox. */

@@ -105,6 +105,7 @@ function trial(version: string): readonly string[] {
     temporaryFolder: tmpdir(),
     hasNetwork: false,
     cwd: "/",
+    env: {},
     newSession: false,
     isRoot: process.getuid?.() === 0,
     nesting: "user",
