@@ -21,8 +21,11 @@ import { canForbidNesting, probeSandbox, type SandboxTools } from "./status/sand
 
 /** A command to start instead of the one that was wrapped. */
 export interface SandboxedCommand {
+  /** The program to start. */
   readonly command: string;
+  /** Its arguments. */
   readonly args: readonly string[];
+  /** The folder to start it in. The command itself starts in its own. */
   readonly cwd: string;
   /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
@@ -37,6 +40,7 @@ export interface SandboxedCommand {
 
 /** Wraps commands, so that they run in a sandbox. */
 export interface Sandbox extends AsyncDisposable {
+  /** The profile that it was opened with. */
   readonly profile: SandboxProfile;
   /** The folder outside that all commands see as /tmp. Absent for the profile `off`. */
   readonly temporaryFolder: string | undefined;
@@ -128,8 +132,8 @@ class BubblewrapSandbox implements Sandbox {
     if (cwd === undefined || problem !== undefined) throw spawnError(command, problem ?? "ENOENT");
     const found = this.#watched.search();
     const mounts = mountEntries(this.#grounds, found);
-    const { writable } = this.#grounds;
-    const entries = safeEntries(mounts.entries, writable);
+    const { writable, roots, gitFolders } = this.#grounds;
+    const entries = safeEntries(mounts.entries, [...roots, ...gitFolders]);
     const tools = this.#tools;
     const forwarder = typeof this.#network === "object" ? this.#network : undefined;
     const divided = dividedEnvironment(sandboxEnvironment(env, forwarder !== undefined));

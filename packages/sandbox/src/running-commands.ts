@@ -20,15 +20,15 @@ export function commandRuns(command: RunningCommand): () => void {
  * The entries that no running command can exchange for a link before bubblewrap mounts them, which would show or open
  * what the link leads to. Covers are always safe: what they mount is empty.
  */
-export function safeEntries(entries: readonly Entry[], writable: readonly string[]): readonly Entry[] {
+export function safeEntries(entries: readonly Entry[], roots: readonly string[]): readonly Entry[] {
   const canRename = ({ writable: folders, mounts }: RunningCommand, path: string) =>
     !mounts.has(path) && folders.some((folder) => isAtOrBelow(path, folder));
   return entries.filter(
     ({ path, how }) =>
       how === "hidden" ||
       how === "empty" ||
-      // what the owner has named is mounted for all commands
-      writable.includes(path) ||
+      // without them there is nothing to work on
+      roots.includes(path) ||
       ![...running].some((command) => canRename(command, path)),
   );
 }

@@ -50,9 +50,13 @@ export interface SandboxOptions {
 
 /** A command as it would be started without a sandbox. */
 export interface SandboxCommand {
+  /** A program on PATH, or a path. */
   readonly command: string;
+  /** Its arguments, which no shell reads. */
   readonly args?: readonly string[] | undefined;
+  /** The folder that it starts in. */
   readonly cwd: string;
+  /** Its whole environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
    * Set it if the command starts in a session of its own: with `detached: true`, or in a pseudo-terminal that nobody

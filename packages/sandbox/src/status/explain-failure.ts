@@ -1,7 +1,8 @@
 // Explains why no sandbox can start here, with the exact fix. It is a pure function of what was observed.
 
-/** Why no sandbox can start. */
+/** Why no sandbox can start, or, for `no_hosts`, why hosts cannot be allowed by name. */
 export type SandboxProblem =
+  | "no_hosts"
   | "not_linux"
   | "not_installed"
   | "too_old"
@@ -32,7 +33,9 @@ export interface Observed {
 
 /** A reason and what to do about it. */
 export interface SandboxFailure {
+  /** The kind of problem, for programs. */
   readonly problem: SandboxProblem;
+  /** A sentence for people, without a full stop. */
   readonly reason: string;
   /** A command, or a sentence where there is none. */
   readonly fix: string;
