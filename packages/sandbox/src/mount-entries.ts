@@ -1,7 +1,7 @@
 // Decides what each path of a sandbox is: writable, readable, hidden.
 
 import { readlinkSync } from "node:fs";
-import { realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
+import { mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
 import type { Kept } from "./guard/planted-files.ts";
 import { gitFolderOf, obeyedIn, worktreeLinks } from "./guard/repositories.ts";
 import type { Found } from "./guard/watched-folders.ts";
@@ -71,7 +71,8 @@ const temporaryPlaces = ["/tmp", "/var/tmp"];
 export function mountEntries(grounds: Grounds, found: Found): MountEntries {
   const { options, profile, home, env, roots, writable } = grounds;
   const covers = [...meetingPlaces, ...(profile === "strict" ? ["/home", "/root", home] : [])];
-  const secrets = existing(secretPaths(home, env), "hidden");
+  // what this user cannot read needs no mount, which takes time
+  const secrets = existing(secretPaths(home, env), "hidden").filter(({ path }) => mayRead(path));
   const shown = [
     ...existing([...openedPaths(options.read ?? [], roots), ...neededOfRun, ...roots], "read"),
     ...toolEntries(env["PATH"], home, [...covers, ...temporaryPlaces]).filter(

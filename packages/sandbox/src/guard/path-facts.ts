@@ -1,12 +1,13 @@
 // Reads facts about paths. A path that cannot be read counts as missing.
 
-import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** The path without links, or undefined if it does not exist. */
 export function realPath(path: string): string | undefined {
   try {
-    return realpathSync.native(path);
+    // most paths that are asked about do not exist, and an error takes longer than a look
+    return isThere(path) ? realpathSync.native(path) : undefined;
   } catch {
     return undefined;
   }
@@ -22,7 +23,8 @@ export function realPathOrMissing(path: string): string {
 /** What a path leads to. Sockets, pipes and devices count as files. */
 export function typeOf(path: string): "file" | "folder" | undefined {
   try {
-    return statSync(path).isDirectory() ? "folder" : "file";
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? undefined : stats.isDirectory() ? "folder" : "file";
   } catch {
     return undefined;
   }
@@ -30,14 +32,30 @@ export function typeOf(path: string): "file" | "folder" | undefined {
 
 /** Whether there is anything of that name, a broken link included. */
 export function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether this user may read a path, or could allow it. */
+export function mayRead(path: string): boolean {
+  try {
+    const { uid, mode } = statSync(path);
+    if (uid === process.getuid?.() || (mode & 0o005) !== 0) return true;
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A small file. Anything that is not a regular file counts as missing, because reading a pipe would wait. */
 export function smallText(path: string): string | undefined {
   try {
-    const { size } = lstatSync(path);
-    return lstatSync(path).isFile() && size < 100_000 ? readFileSync(path, "utf8") : undefined;
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats?.isFile() === true && stats.size < 100_000 ? readFileSync(path, "utf8") : undefined;
   } catch {
     return undefined;
   }
@@ -45,6 +63,7 @@ export function smallText(path: string): string | undefined {
 
 export function foldersIn(folder: string): readonly string[] {
   try {
+    if (typeOf(folder) !== "folder") return [];
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
