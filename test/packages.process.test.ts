@@ -67,6 +67,8 @@ before(() => {
   run("npm", [
     "install",
     "--offline",
+    // npm would run the scripts that others have for working on their packages, because it installs folders here
+    "--ignore-scripts",
     "--no-audit",
     "--no-fund",
     ...tarballs.map((name) => join(temporary, name)),
