@@ -42,6 +42,7 @@ const units = {
   "run.startup": "ms",
   "run.updates": "ms",
   "run.terminal": "ms",
+  "sandbox.command": "ms",
 };
 const figures = ["ours", "sdk", "floor", "vsSdk", "vsFloor"] as const;
 

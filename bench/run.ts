@@ -12,6 +12,7 @@ import { relayBenchmarks } from "./relay.ts";
 import { jsonOf, tableHead, tableRows } from "./report.ts";
 import type { Progress } from "./rounds.ts";
 import { runBenchmarks } from "./run-command.ts";
+import { sandboxCommand } from "./sandbox.ts";
 import { startup } from "./startup.ts";
 import { stdioBenchmarks } from "./stdio.ts";
 import { tap } from "./tap.ts";
@@ -28,6 +29,7 @@ const benchmarks: readonly Benchmark[] = [
   agentOutput,
   agentLoad,
   ...runBenchmarks,
+  sandboxCommand,
 ];
 
 const help = `usage: npm run bench -- [options]

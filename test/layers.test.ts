@@ -13,10 +13,11 @@ const sources = repositoryFiles().filter((file) => /\.(?:ts|tsx|mjs|js)$/.test(f
 /** The packages that each package may import. Test files and test support may import any. */
 const packageMayImport: Readonly<Record<string, readonly string[]>> = {
   acp: [],
-  agent: ["acp"],
-  client: ["acp"],
+  agent: ["acp", "sandbox"],
+  client: ["acp", "sandbox"],
   conformance: ["acp"],
-  cli: ["acp", "agent", "client", "conformance"],
+  sandbox: ["acp"],
+  cli: ["acp", "agent", "client", "conformance", "sandbox"],
 };
 
 /** The layers of the library, lowest first, and what each may import besides itself. */

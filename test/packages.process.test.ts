@@ -28,6 +28,7 @@ const entries = [
   "@parley/client/history",
   "@parley/client/policy",
   "@parley/conformance",
+  "@parley/sandbox",
 ];
 /** "@parley/acp/model" has only types. */
 const onlyTypes = 'export type * as model from "@parley/acp/model";';
@@ -66,6 +67,8 @@ before(() => {
   run("npm", [
     "install",
     "--offline",
+    // npm would run the scripts that others have for working on their packages, because it installs folders here
+    "--ignore-scripts",
     "--no-audit",
     "--no-fund",
     ...tarballs.map((name) => join(temporary, name)),

@@ -1,6 +1,6 @@
 // Exports for Parley's own packages on Node only, without compatibility between versions.
 
-export { isProtectedPath } from "./node/files/protected-paths.ts";
+export { isObeyedPath, isProtectedPath } from "./node/files/protected-paths.ts";
 export { isMissingCommand } from "./node/path-search.ts";
 export { ProcessGroup } from "./node/process-group.ts";
 export { serveScenario } from "./node/serve-scenario.ts";

@@ -12,6 +12,7 @@ import { test } from "node:test";
 import { agentHome, patience } from "../../test/support/agents-probe.ts";
 import { launcher } from "../settings/installation.ts";
 import type { Finding } from "./examine.ts";
+import { sandboxFinding } from "./examine-sandbox.ts";
 
 const findings = (stdout: string): readonly Finding[] => JSON.parse(stdout).data.findings;
 const stateOf = (all: readonly Finding[], what: string) => all.find((each) => each.what === what)?.state;
@@ -22,9 +23,32 @@ test("a machine on which everything works is told so, and what could be there", 
   assert.equal(status, 0, stdout + stderr);
   assert.match(stdout, /^ok +node: \d+/m);
   assert.match(stdout, /^ok +agent parley: Parley .*protocol 2, handshake \d+ ms, opens sessions$/m);
+  assert.match(stdout, /^(?:ok +sandbox: bubblewrap \d|warning +sandbox: .*\n +→ \S)/m);
   assert.match(stdout, /^- +model: offline: no provider has a key\n +→ /m);
   assert.match(stdout, /^- +other agents: not installed: claude, /m);
   assert.match(stdout, /No problems found\.\n$/);
+});
+
+test("where no sandbox can start, the reason and the fix are told", () => {
+  const failure = {
+    problem: "not_installed",
+    reason: "bubblewrap (bwrap) is not installed",
+    fix: "apt-get …",
+  } as const;
+  assert.deepEqual(sandboxFinding({ isAvailable: false, ...failure }), {
+    what: "sandbox",
+    state: "warning",
+    detail: failure.reason,
+    todo: failure.fix,
+  });
+  const hostsProblem = { reason: "socat is not installed", fix: "apt-get install socat" };
+  const { state, todo } = sandboxFinding({
+    isAvailable: true,
+    program: "/usr/bin/bwrap",
+    version: "0.8.0",
+    hostsProblem,
+  });
+  assert.deepEqual([state, todo], ["warning", hostsProblem.fix]);
 });
 
 test("an agent that does not exist is a usage error, before anything is looked at", patience, (t) => {

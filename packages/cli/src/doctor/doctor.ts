@@ -17,6 +17,7 @@ import {
   type Finding,
 } from "./examine.ts";
 import { examineServers } from "./examine-mcp.ts";
+import { examineSandbox } from "./examine-sandbox.ts";
 
 const marks = { ok: "ok     ", missing: "-      ", warning: "warning", broken: "BROKEN " } as const;
 
@@ -37,6 +38,7 @@ export async function run({ values, json }: Invocation): Promise<number> {
     if (!json) process.stdout.write(`${line(finding)}\n`);
   };
   found(examineNode());
+  found(await examineSandbox());
   for (const finding of examineFolders()) found(finding);
   found(finding);
   found(await examineModel(config));

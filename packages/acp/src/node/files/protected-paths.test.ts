@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isProtectedPath } from "../../internal-node.ts";
+import { isObeyedPath, isProtectedPath } from "../../internal-node.ts";
 
 const own = "/h/.config/parley";
 const isProtected = (path: string, access: "read" | "write") => isProtectedPath(path, access, [own]);
@@ -77,4 +77,18 @@ test("logins in tool folders, and files that debuggers, builds, hooks and other 
 test("a name that some file systems treat like a protected one is protected", () => {
   assert.ok(isProtected("/h/.\u017fsh/id", "read"));
   assert.ok(isProtected("/w/.e\u0301nv/../.GIT/hooks/x", "write"));
+});
+
+test("what others obey is told from secrets, by the path below a workspace", () => {
+  const obeyed = [
+    ".git",
+    "a/.claude",
+    ".VSCODE/settings.json",
+    ".github/workflows/ci.yml",
+    "a/.mcp.json",
+    ".parley/policy",
+  ];
+  for (const path of obeyed) assert.ok(isObeyedPath(path), path);
+  for (const path of [".env", "server.pem", ".ssh/config", "src/git", ".github/CODEOWNERS"])
+    assert.ok(!isObeyedPath(path), path);
 });

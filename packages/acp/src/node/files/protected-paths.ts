@@ -71,6 +71,18 @@ export function isProtectedPath(
   return access === "write" && (has(trustedNames) || trustedPath.test(folded));
 }
 
+/**
+ * Whether other programs execute or obey a path, given relative to a workspace: hooks, shell start-up files, settings of
+ * editors and agents, CI files. Secrets are not meant.
+ */
+export function isObeyedPath(relativePath: string): boolean {
+  const folded = `/${fold(relativePath)}`;
+  return (
+    trustedPath.test(folded) ||
+    folded.split(/[\\/]/).some((name) => trustedNames.some((pattern) => pattern.test(name)))
+  );
+}
+
 function isBelow(folded: string, folder: string): boolean {
   const above = fold(folder);
   return folded === above || folded.startsWith(`${above}/`) || folded.startsWith(`${above}\\`);

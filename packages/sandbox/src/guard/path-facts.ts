@@ -1,0 +1,73 @@
+// Reads facts about paths. A path that cannot be read counts as missing.
+
+import { accessSync, constants, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** The path without links, or undefined if it does not exist. */
+export function realPath(path: string): string | undefined {
+  try {
+    // most paths that are asked about do not exist, and an error takes longer than a look
+    return isThere(path) ? realpathSync.native(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The path without links. Names at its end may be missing. */
+export function realPathOrMissing(path: string): string {
+  const real = realPath(path);
+  if (real !== undefined || dirname(path) === path) return real ?? path;
+  return join(realPathOrMissing(dirname(path)), path.slice(path.lastIndexOf("/") + 1));
+}
+
+/** What a path leads to. Sockets, pipes and devices count as files. */
+export function typeOf(path: string): "file" | "folder" | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? undefined : stats.isDirectory() ? "folder" : "file";
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether there is anything of that name, a broken link included. */
+export function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether this user may read a path, or could allow it. */
+export function mayRead(path: string): boolean {
+  try {
+    const { uid, mode } = statSync(path);
+    if (uid === process.getuid?.() || (mode & 0o005) !== 0) return true;
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A small file. Anything that is not a regular file counts as missing, because reading a pipe would wait. */
+export function smallText(path: string): string | undefined {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats?.isFile() === true && stats.size < 100_000 ? readFileSync(path, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function foldersIn(folder: string): readonly string[] {
+  try {
+    if (typeOf(folder) !== "folder") return [];
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,85 @@
+// Compares the workspace before and after a command: finds new hooks and settings and moves them aside.
+
+import { readlinkSync } from "node:fs";
+import { dirname } from "node:path";
+import { isAtOrBelow } from "../mounts/layout.ts";
+import { moveAside, restore } from "./move-aside.ts";
+import { isThere, smallText, typeOf } from "./path-facts.ts";
+import type { Found } from "./watched-folders.ts";
+
+/** What a command left behind that other programs would execute or obey. */
+export interface SandboxFindings {
+  /** New hooks and settings, which were moved out of the workspace. */
+  readonly movedAside: readonly { readonly from: string; readonly to: string }[];
+  /** New repositories, and the hooks and settings in folders that were created with them. They stay where they are. */
+  readonly created: readonly string[];
+  /** New hooks and settings that stay where they are, with the reason. */
+  readonly left: readonly { readonly path: string; readonly reason: string }[];
+  /** Whether the workspace has more folders than were searched. */
+  readonly isIncomplete: boolean;
+}
+
+export const nothingFound: SandboxFindings = { movedAside: [], created: [], left: [], isIncomplete: false };
+
+/** The text of a file or the target of a link that must stay as it is. */
+export type Kept = { readonly text: string } | { readonly link: string };
+
+/** What was known before the command started. */
+export interface Before {
+  readonly found: Found;
+  /** Protected paths that did not exist, so that nothing could be mounted there. */
+  readonly missing: readonly string[];
+  readonly kept: ReadonlyMap<string, Kept>;
+}
+
+/** More than this stays where it is. A command may have created any number. */
+const limit = 500;
+
+/** Moves what is new to the folder that `asideOf` names for a path. */
+export function plantedFiles(
+  before: Before,
+  after: Found,
+  asideOf: (path: string) => string,
+): SandboxFindings {
+  const { found, missing, kept } = before;
+  const repositories = [...after.repositories].filter((path) => !found.repositories.has(path));
+  // a folder that existed before belongs to the user, also if it is a repository now
+  const newFolders = repositories.map((path) => dirname(path)).filter((path) => !found.folders.has(path));
+  const movedAside: { from: string; to: string }[] = [];
+  const created = [...repositories];
+  const left: { path: string; reason: string }[] = [];
+  const attempt = (path: string, change: () => void) => {
+    try {
+      if (movedAside.length >= limit) throw new Error(`more than ${limit} were moved aside`);
+      change();
+    } catch (error) {
+      left.push({ path, reason: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  const move = (path: string) => movedAside.push({ from: path, to: moveAside(path, asideOf(path)) });
+  for (const path of after.obeyed) {
+    if (found.obeyed.has(path)) continue;
+    if (newFolders.some((folder) => isAtOrBelow(path, folder))) created.push(path);
+    else if (!found.isIncomplete || found.folders.has(dirname(path))) attempt(path, () => move(path));
+    else
+      left.push({ path, reason: "its folder was not searched before, so it may be older than the command" });
+  }
+  for (const path of missing) if (isThere(path)) attempt(path, () => move(path));
+  for (const [path, was] of kept) {
+    if (typeOf(dirname(path)) !== "folder" || isUnchanged(path, was)) continue;
+    attempt(path, () => {
+      if (isThere(path)) move(path);
+      restore(path, was);
+    });
+  }
+  return { movedAside, created, left, isIncomplete: found.isIncomplete || after.isIncomplete };
+}
+
+function isUnchanged(path: string, was: Kept): boolean {
+  if ("text" in was) return smallText(path) === was.text;
+  try {
+    return readlinkSync(path) === was.link;
+  } catch {
+    return false;
+  }
+}

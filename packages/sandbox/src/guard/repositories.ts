@@ -1,0 +1,89 @@
+// Knows the folders in which version control systems keep a repository, and which files in them run programs.
+
+import { basename, join, resolve } from "node:path";
+import { foldersIn, isThere, realPath, smallText, typeOf } from "./path-facts.ts";
+
+/**
+ * The folders of repositories, and what programs execute or obey in them. All else can be written. `commondir` of git and
+ * `sharedpath` of hg name another folder.
+ */
+const obeyed: ReadonlyMap<string, readonly string[]> = new Map([
+  [".git", ["hooks", "config", "config.worktree", "commondir"]],
+  [".hg", ["hgrc", "hgrc-not-shared", "sharedpath"]],
+  [".jj", ["repo/config.toml", "workspace-config.toml"]],
+]);
+
+/** More submodules and worktrees than this are not looked at. */
+const limit = 200;
+
+export function isRepositoryFolder(name: string): boolean {
+  return obeyed.has(name);
+}
+
+/** The paths in the folder of a repository that must not be written, whether they exist or not. */
+export function obeyedIn(folder: string): readonly string[] {
+  const name = basename(folder);
+  // the folders of submodules and bare repositories have any name
+  const kind = name === ".hg" || name === ".jj" ? name : ".git";
+  const own = (obeyed.get(kind) ?? []).map((path) => join(folder, path));
+  return kind === ".git" ? [...own, ...modulesOf(folder).flatMap(obeyedIn)] : own;
+}
+
+/**
+ * The links of worktrees to their repository, with their texts. They are compared after a command: many mounts would
+ * cost much time, and git must be able to add and remove worktrees.
+ */
+export function worktreeLinks(folder: string): ReadonlyMap<string, string> {
+  const paths = foldersIn(join(folder, "worktrees"))
+    .slice(0, limit)
+    .map((name) => join(folder, "worktrees", name, "commondir"));
+  return new Map(
+    paths.flatMap((path): [string, string][] => {
+      const text = smallText(path);
+      return text === undefined ? [] : [[path, text]];
+    }),
+  );
+}
+
+/** The git folders of submodules. Names of submodules may have slashes. */
+function modulesOf(folder: string): readonly string[] {
+  const found: string[] = [];
+  const open = [join(folder, "modules")];
+  for (const at of open) {
+    if (open.length > limit) break;
+    for (const name of foldersIn(at)) {
+      const path = join(at, name);
+      if (isGitFolder(path)) found.push(path);
+      else open.push(path);
+    }
+  }
+  return found;
+}
+
+/** Whether git takes a folder for a repository. */
+function isGitFolder(folder: string): boolean {
+  return ["HEAD", "objects", "refs"].every((name) => isThere(join(folder, name)));
+}
+
+/**
+ * The git folder of a root whose `.git` is a file, as in a worktree or a submodule: the folder that holds its objects. It
+ * counts only if it points back at the root. Otherwise a command could write such a file and have any folder opened.
+ */
+export function gitFolderOf(root: string): string | undefined {
+  const link = join(root, ".git");
+  const target = /^gitdir: (.+)\n?$/.exec(smallText(link) ?? "")?.[1];
+  const folder = target === undefined ? undefined : realPath(resolve(root, target));
+  if (folder === undefined || typeOf(folder) !== "folder") return undefined;
+  const common = smallText(join(folder, "commondir"))?.trim();
+  if (common === undefined) return worktreeOfModule(folder) === root ? folder : undefined;
+  const back = smallText(join(folder, "gitdir"))?.trim();
+  if (back === undefined || realPath(resolve(folder, back)) !== link) return undefined;
+  const shared = realPath(resolve(folder, common));
+  return shared !== undefined && isGitFolder(shared) ? shared : undefined;
+}
+
+/** The work tree that the config of a submodule names. */
+function worktreeOfModule(folder: string): string | undefined {
+  const named = /^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$/m.exec(smallText(join(folder, "config")) ?? "")?.[1];
+  return named === undefined ? undefined : realPath(resolve(folder, named));
+}

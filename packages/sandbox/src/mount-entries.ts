@@ -1,0 +1,173 @@
+// Decides what each path of a sandbox is: writable, readable, hidden.
+
+import { readlinkSync } from "node:fs";
+import { mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
+import type { Kept } from "./guard/planted-files.ts";
+import { gitFolderOf, obeyedIn, worktreeLinks } from "./guard/repositories.ts";
+import type { Found } from "./guard/watched-folders.ts";
+import { type Entry, isAtOrBelow, layout } from "./mounts/layout.ts";
+import { hostSockets } from "./network/host-sockets.ts";
+import type { SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
+import { secretPaths } from "./policy/secrets.ts";
+import { toolChains } from "./policy/tool-chains.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What stays the same for all commands of a sandbox. All paths are without links. */
+export interface Grounds {
+  readonly options: SandboxOptions;
+  readonly profile: Exclude<SandboxProfile, "off">;
+  readonly home: string;
+  /** Our own environment. That of a command says nothing about where secrets and tools are: an agent may have set it. */
+  readonly env: Environment;
+  readonly roots: readonly string[];
+  /** What can be written: the roots, the git folders of worktrees and submodules, and what the owner has opened. */
+  readonly writable: readonly string[];
+  /** Found once, because a command could write the link that names such a folder. */
+  readonly gitFolders: readonly string[];
+}
+
+/** The mounts of one command. */
+export interface MountEntries {
+  readonly entries: readonly Entry[];
+  /** Paths that must not be written, but have no mount, because they do not exist or are too many. */
+  readonly notMounted: readonly string[];
+  /** Those of them that do not exist. */
+  readonly missing: readonly string[];
+  /** Links and small files that must stay as they are. */
+  readonly kept: ReadonlyMap<string, Kept>;
+}
+
+/** Each mount takes time. */
+const protectedLimit = 150;
+
+export function groundsOf(
+  options: SandboxOptions,
+  profile: Grounds["profile"],
+  home: string,
+  env: Environment,
+): Grounds {
+  const roots = unique(options.roots.flatMap((root) => realPath(root) ?? []));
+  const gitFolders = unique(roots.flatMap((root) => gitFolderOf(root) ?? []));
+  const named = openedPaths([...(options.write ?? []), ...(options.state ?? [])], roots);
+  const writable = unique([...(profile === "read-only" ? [] : [...roots, ...gitFolders]), ...named]);
+  return { options, profile, home: realPath(home) ?? home, env, roots, writable, gitFolders };
+}
+
+/** Folders in which programs of the host meet: sockets of agents, desktops and daemons. */
+const meetingPlaces = ["/run", "/var/run"];
+
+/** What is in /run although it is no socket. */
+const neededOfRun = [
+  "/run/current-system",
+  "/run/wrappers",
+  "/run/opengl-driver",
+  "/run/systemd/resolve/stub-resolv.conf",
+];
+
+/** Folders that are another one inside. */
+const temporaryPlaces = ["/tmp", "/var/tmp"];
+
+export function mountEntries(grounds: Grounds, found: Found): MountEntries {
+  const { options, profile, home, env, roots, writable } = grounds;
+  const covers = [...meetingPlaces, ...(profile === "strict" ? ["/home", "/root", home] : [])];
+  // what this user cannot read needs no mount, which takes time
+  const secrets = existing(secretPaths(home, env), "hidden").filter(({ path }) => mayRead(path));
+  const shown = [
+    ...existing([...openedPaths(options.read ?? [], roots), ...neededOfRun, ...roots], "read"),
+    ...toolEntries(env["PATH"], home, [...covers, ...temporaryPlaces]).filter(
+      ({ path, source = path }) => !secrets.some((secret) => isAtOrBelow(source, secret.path)),
+    ),
+  ];
+  const entries = [
+    ...existing(covers, "empty").filter(({ type }) => type === "folder"),
+    ...secrets,
+    ...shown,
+    ...existing(writable, "write"),
+  ];
+  const opened = [...writable, ...shown.map(({ path }) => path)];
+  const isInvisible = (path: string) =>
+    [...meetingPlaces, ...temporaryPlaces].some((folder) => isAtOrBelow(path, folder)) &&
+    !opened.some((folder) => isAtOrBelow(path, folder));
+  const sockets = hostSockets(isInvisible).map((path) => ({ path, type: "file" as const }));
+  const obeyed = obeyedPaths(grounds, found);
+  const protectedPaths = unique(obeyed.flatMap((path) => realPath(path) ?? []))
+    .sort((one, other) => one.length - other.length)
+    .slice(0, protectedLimit);
+  const wanted = unique([...obeyed, ...(options.readOnly ?? [])].map(realPathOrMissing));
+  const readOnly = existing(options.readOnly ?? [], "read").map(({ path }) => path);
+  const missing = wanted.filter((path) => typeOf(path) === undefined);
+  return {
+    entries: layout({
+      entries,
+      protectedPaths,
+      readOnly,
+      hidden: [...existing(options.hide ?? [], "hidden"), ...sockets],
+    }),
+    notMounted: wanted.filter(
+      (path) => missing.includes(path) || ![...protectedPaths, ...readOnly].includes(path),
+    ),
+    missing,
+    kept: new Map([...links(obeyed), ...found.repositories, ...grounds.gitFolders].flatMap(keptAt)),
+  };
+}
+
+/** The paths without links. A path in a root that leads out of it opens nothing: a command can have made the link. */
+function openedPaths(paths: readonly string[], roots: readonly string[]): readonly string[] {
+  const isInRoot = (path: string) => roots.some((root) => isAtOrBelow(path, root));
+  return paths.flatMap((path) => {
+    const real = realPath(path);
+    return real === undefined || (isInRoot(path) && !isInRoot(real)) ? [] : [real];
+  });
+}
+
+function existing(paths: readonly string[], how: Entry["how"]): Entry[] {
+  return paths.flatMap((path): Entry[] => {
+    const real = realPath(path);
+    const type = real === undefined ? undefined : typeOf(real);
+    return real === undefined || type === undefined ? [] : [{ path: real, how, type }];
+  });
+}
+
+/** Entries of PATH are mounted where PATH looks for them, also if that is a link. */
+function toolEntries(path: string | undefined, home: string, hidden: readonly string[]): Entry[] {
+  return toolChains(path, home, hidden).flatMap((folder): Entry[] => {
+    const source = realPath(folder);
+    if (source === undefined || typeOf(source) !== "folder") return [];
+    const shown: Entry = { path: source, how: "read", type: "folder" };
+    return source === folder ? [shown] : [shown, { path: folder, how: "read", type: "folder", source }];
+  });
+}
+
+/** Hooks and settings below the roots that must not be written. Some of them may not exist. */
+function obeyedPaths({ gitFolders, profile }: Grounds, found: Found): readonly string[] {
+  if (profile === "read-only") return [];
+  const repositories = [...found.repositories];
+  return unique([
+    ...found.obeyed,
+    // `.git` is a file in worktrees and submodules, and says where the repository is
+    ...repositories.filter((path) => typeOf(path) === "file"),
+    ...repositories.filter((path) => typeOf(path) === "folder").flatMap(obeyedIn),
+    ...gitFolders.flatMap(obeyedIn),
+  ]);
+}
+
+/** A mount protects what a link leads to, not the link. */
+function links(paths: readonly string[]): [string, Kept][] {
+  return paths.flatMap((path): [string, Kept][] => {
+    if (realPath(path) === path) return [];
+    try {
+      return [[path, { link: readlinkSync(path) }]];
+    } catch {
+      return []; // it is not a link itself, or does not exist
+    }
+  });
+}
+
+function keptAt(each: string | [string, Kept]): [string, Kept][] {
+  return typeof each === "string" ? [...worktreeLinks(each)].map(([path, text]) => [path, { text }]) : [each];
+}
+
+function unique(paths: readonly string[]): string[] {
+  return [...new Set(paths)];
+}

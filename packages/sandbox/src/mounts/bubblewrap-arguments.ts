@@ -1,0 +1,91 @@
+// Writes the arguments of bubblewrap. It is a pure function: the same plan gives the same arguments.
+
+import { type Entry, isAtOrBelow } from "./layout.ts";
+
+/** Everything that bubblewrap is told, except for the command. */
+export interface SandboxPlan {
+  /** In order of mounting. */
+  readonly entries: readonly Entry[];
+  /** The folder outside that is /tmp inside. */
+  readonly temporaryFolder: string;
+  readonly hasNetwork: boolean;
+  /** The folder with the sockets of the forwarder. */
+  readonly forwarderFolder?: string | undefined;
+  readonly cwd: string;
+  /** Variables that bubblewrap sets inside. Other users can read them, as all arguments. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Whether bubblewrap creates a session. */
+  readonly newSession: boolean;
+  readonly isRoot: boolean;
+  /** Whether programs inside may create sandboxes of their own: also as root, if the kernel lets them, or never. */
+  readonly nesting: "always" | "user" | "never";
+  /** Whether bubblewrap can forbid them (from 0.8). */
+  readonly canForbidNesting: boolean;
+  readonly hasVarTmp: boolean;
+}
+
+/** Where the sockets of the forwarder are inside. */
+export const forwarderMount = "/run/parley-hosts";
+
+/**
+ * Files of /proc that belong to root and obey it even without capabilities. `core_pattern` in /proc/sys names a program
+ * that the kernel would run outside the sandbox. Bubblewrap itself covers `irq` and `bus`.
+ */
+const procOfRoot = ["sys", "sysrq-trigger", "fs", "acpi", "scsi", "mtrr", "asound"];
+
+export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
+  return [
+    "--die-with-parent",
+    ...(plan.newSession ? ["--new-session"] : []),
+    ...namespaces(plan),
+    "--cap-drop",
+    "ALL",
+    // without it, the kernel does not let root map itself in a namespace inside
+    ...(plan.isRoot && plan.nesting === "always" ? ["--cap-add", "CAP_SETFCAP"] : []),
+    "--ro-bind",
+    "/",
+    "/",
+    "--dev",
+    "/dev",
+    "--proc",
+    "/proc",
+    ...(plan.isRoot ? procOfRoot.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `/proc/${name}`]) : []),
+    ...["/tmp", ...(plan.hasVarTmp ? ["/var/tmp"] : [])].flatMap((path) => [
+      "--bind",
+      plan.temporaryFolder,
+      path,
+    ]),
+    ...plan.entries.flatMap((entry) => mount(entry, plan.entries)),
+    ...(plan.forwarderFolder === undefined ? [] : ["--ro-bind", plan.forwarderFolder, forwarderMount]),
+    ...Object.entries(plan.env).flatMap(([name, value]) => ["--setenv", name, value]),
+    "--chdir",
+    plan.cwd,
+    "--",
+  ];
+}
+
+function namespaces({ hasNetwork, nesting, canForbidNesting }: SandboxPlan): string[] {
+  const forbidsNesting = nesting === "never" && canForbidNesting;
+  return [
+    forbidsNesting ? "--unshare-user" : "--unshare-user-try",
+    ...(forbidsNesting ? ["--disable-userns"] : []),
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    ...(hasNetwork ? [] : ["--unshare-net"]),
+  ];
+}
+
+function mount(entry: Entry, all: readonly Entry[]): string[] {
+  const { path, how, source = path } = entry;
+  if (how === "write") return ["--bind", source, path];
+  if (how === "read") return ["--ro-bind", source, path];
+  // a device on a mount without devices: opening it is refused
+  if (how === "hidden" && entry.type === "file") return ["--ro-bind", "/dev/null", path];
+  const hasMore = all.some((other) => other.path !== path && isAtOrBelow(other.path, path));
+  // programs can pass through, but not list it
+  const mode = how === "empty" ? "0755" : hasMore ? "0111" : "0000";
+  // it stays writable, because making it read-only takes longer, and it ends with the command
+  return ["--perms", mode, "--tmpfs", path];
+}

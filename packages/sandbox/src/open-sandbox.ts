@@ -1,0 +1,243 @@
+// Opens a sandbox for the commands of a session, or for an agent.
+
+import { mkdirSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { realPath, typeOf } from "./guard/path-facts.ts";
+import { nothingFound, plantedFiles, type SandboxFindings } from "./guard/planted-files.ts";
+import { WatchedFolders } from "./guard/watched-folders.ts";
+import { type Grounds, groundsOf, mountEntries } from "./mount-entries.ts";
+import { bubblewrapArguments } from "./mounts/bubblewrap-arguments.ts";
+import { isAtOrBelow } from "./mounts/layout.ts";
+import { bridgeLine } from "./network/bridge-command.ts";
+import type { HostForwarder } from "./network/host-forwarder.ts";
+import { dividedEnvironment, sandboxEnvironment } from "./policy/environment.ts";
+import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
+import { commandRuns, safeEntries } from "./running-commands.ts";
+import { SandboxError } from "./sandbox-error.ts";
+import { missingProgram } from "./status/missing-program.ts";
+import { canForbidNesting, probeSandbox, type SandboxTools } from "./status/sandbox-status.ts";
+
+/** A command to start instead of the one that was wrapped. */
+export interface SandboxedCommand {
+  /** The program to start. */
+  readonly command: string;
+  /** Its arguments. */
+  readonly args: readonly string[];
+  /** The folder to start it in. The command itself starts in its own. */
+  readonly cwd: string;
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /**
+   * Paths that must not be written, but have no mount. Those that do not exist are moved aside if the command creates
+   * them. Those that appeared while another command ran cannot be mounted safely.
+   */
+  readonly notMounted: readonly string[];
+  /** To call when the command has ended. Moves hooks and settings aside that it has planted. */
+  finished(): SandboxFindings;
+}
+
+/** Wraps commands, so that they run in a sandbox. */
+export interface Sandbox extends AsyncDisposable {
+  /** The profile that it was opened with. */
+  readonly profile: SandboxProfile;
+  /** The folder outside that all commands see as /tmp. Absent for the profile `off`. */
+  readonly temporaryFolder: string | undefined;
+  /**
+   * Says how to start a command in the sandbox.
+   *
+   * @throws {Error} With the code `ENOENT` or `EACCES`, as `spawn` reports it, when there is no such program or folder.
+   */
+  wrap(command: SandboxCommand): SandboxedCommand;
+  /** Removes its temporary folder. */
+  close(): Promise<void>;
+}
+
+/** Agents bring sandboxes of their own. As root that needs a right that commands do not get. */
+const nestings = { agent: "always", workspace: "user", "read-only": "user", strict: "never" } as const;
+
+/** Signals that bubblewrap would die of. They are meant for the command. */
+const signals = "HUP,INT,QUIT,TERM,USR1,USR2";
+
+/**
+ * Opens a sandbox. Close it with the session that it belongs to.
+ *
+ * @param options - What the sandbox lets through.
+ * @throws {SandboxError} When no sandbox can start here. It says why and what to do.
+ * @throws {TypeError} When a path is not absolute.
+ * @example
+ * ```ts
+ * import { spawn } from "node:child_process";
+ * import { once } from "node:events";
+ * import { openSandbox } from "@parley/sandbox";
+ *
+ * await using sandbox = await openSandbox({ roots: [process.cwd()] });
+ * const run = sandbox.wrap({ command: "npm", args: ["test"], cwd: process.cwd(), env: process.env, ownSession: true });
+ * const child = spawn(run.command, run.args, { cwd: run.cwd, env: run.env, detached: true, stdio: "inherit" });
+ * await once(child, "exit");
+ * console.log(run.finished().movedAside);
+ * ```
+ */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  checkPaths(options);
+  const profile = options.profile ?? "workspace";
+  if (profile === "off") return unsandboxed();
+  const { status, tools } = await probeSandbox([
+    ...options.roots,
+    ...(options.write ?? []),
+    ...(options.state ?? []),
+  ]);
+  if (!status.isAvailable) throw new SandboxError(status);
+  if (tools === undefined) throw new Error("the programs of an available sandbox are known");
+  const network = options.network ?? (profile === "agent" ? "host" : "none");
+  if (typeof network === "object" && status.hostsProblem !== undefined) {
+    throw new SandboxError({ problem: "no_hosts", ...status.hostsProblem });
+  }
+  for (const folder of options.state ?? []) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const grounds = groundsOf(options, profile, options.home ?? homedir(), options.env ?? process.env);
+  // without links, as mounts need it
+  const temporaryFolder = await mkdtemp(join(realPath(tmpdir()) ?? tmpdir(), "parley-sandbox-"));
+  return new BubblewrapSandbox(grounds, tools, network, temporaryFolder);
+}
+
+class BubblewrapSandbox implements Sandbox {
+  readonly profile: Grounds["profile"];
+  readonly temporaryFolder: string;
+  readonly #grounds: Grounds;
+  readonly #tools: SandboxTools;
+  readonly #network: "none" | "host" | HostForwarder;
+  readonly #watched: WatchedFolders;
+  /** Ends what is known of commands that run. */
+  readonly #running = new Set<() => void>();
+
+  constructor(
+    grounds: Grounds,
+    tools: SandboxTools,
+    network: "none" | "host" | HostForwarder,
+    temporaryFolder: string,
+  ) {
+    this.profile = grounds.profile;
+    this.temporaryFolder = temporaryFolder;
+    this.#grounds = grounds;
+    this.#tools = tools;
+    this.#network = network;
+    this.#watched = new WatchedFolders(grounds.profile === "read-only" ? [] : grounds.roots);
+  }
+
+  wrap(spec: SandboxCommand): SandboxedCommand {
+    const { command, args = [], env } = spec;
+    const cwd = realPath(spec.cwd);
+    const problem = cwd === undefined ? "ENOENT" : missingProgram(command, cwd, env["PATH"]);
+    if (cwd === undefined || problem !== undefined) throw spawnError(command, problem ?? "ENOENT");
+    const found = this.#watched.search();
+    const mounts = mountEntries(this.#grounds, found);
+    const { writable, roots, gitFolders } = this.#grounds;
+    const entries = safeEntries(mounts.entries, [...roots, ...gitFolders]);
+    const tools = this.#tools;
+    const forwarder = typeof this.#network === "object" ? this.#network : undefined;
+    const divided = dividedEnvironment(sandboxEnvironment(env, forwarder !== undefined));
+    const options = bubblewrapArguments({
+      entries,
+      temporaryFolder: this.temporaryFolder,
+      hasNetwork: this.#network === "host",
+      forwarderFolder: forwarder?.folder,
+      cwd,
+      env: divided.inside,
+      newSession: spec.ownSession !== true,
+      isRoot: process.getuid?.() === 0,
+      nesting: nestings[this.profile],
+      canForbidNesting: canForbidNesting(tools.version),
+      hasVarTmp: typeOf("/var/tmp") === "folder",
+    });
+    const signalled = spec.ownSession === true && tools.env !== undefined ? [tools.env] : [];
+    const [program = "", ...words] = [
+      ...signalled.flatMap((path) => [path, `--ignore-signal=${signals}`]),
+      tools.bubblewrap,
+      ...options,
+      ...signalled.flatMap((path) => [path, `--default-signal=${signals}`]),
+      ...this.#launcher(forwarder, command),
+      command,
+      ...args,
+    ];
+    const ended = commandRuns({ writable, mounts: new Set(entries.map(({ path }) => path)) });
+    this.#running.add(ended);
+    let findings: SandboxFindings | undefined;
+    const finished = () => {
+      ended();
+      this.#running.delete(ended);
+      return plantedFiles({ ...mounts, found }, this.#watched.search(), (path) => this.#asideOf(path));
+    };
+    const dropped = mounts.entries.filter((entry) => entry.how === "read" && !entries.includes(entry));
+    return {
+      command: program,
+      args: words,
+      cwd: "/",
+      env: divided.outside,
+      notMounted: [...mounts.notMounted, ...dropped.map(({ path }) => path)],
+      finished: () => (findings ??= finished()),
+    };
+  }
+
+  /** A shell that starts the bridges, or that hides from `env` that the name of the command has a `=`. */
+  #launcher(forwarder: HostForwarder | undefined, command: string): string[] {
+    const { socat, setsid } = this.#tools;
+    if (forwarder !== undefined && socat !== undefined)
+      return ["/bin/sh", "-c", bridgeLine(socat, setsid), "sh"];
+    return command.includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh"] : [];
+  }
+
+  #asideOf(path: string): string {
+    const { options, roots } = this.#grounds;
+    const root = roots.find((each) => isAtOrBelow(path, each)) ?? dirname(path);
+    return options.aside ?? join(dirname(root), `${basename(root)}.moved-aside`);
+  }
+
+  async close(): Promise<void> {
+    for (const ended of this.#running) ended();
+    await rm(this.temporaryFolder, { recursive: true, force: true });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function unsandboxed(): Sandbox {
+  const close = async () => undefined;
+  return {
+    profile: "off",
+    temporaryFolder: undefined,
+    wrap: ({ command, args = [], cwd, env }) => ({
+      command,
+      args,
+      cwd,
+      env: Object.fromEntries(
+        Object.entries(env).filter((each): each is [string, string] => each[1] !== undefined),
+      ),
+      notMounted: [],
+      finished: () => nothingFound,
+    }),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function checkPaths(options: SandboxOptions): void {
+  const { roots, write = [], state = [], read = [], hide = [], readOnly = [], aside, home } = options;
+  const all = { roots, write, state, read, hide, readOnly, aside: aside ?? [], home: home ?? [] };
+  for (const [name, paths] of Object.entries(all)) {
+    const wrong = [paths].flat().find((path) => !isAbsolute(path) || path.includes("\0"));
+    if (wrong === undefined) continue;
+    throw new TypeError(`${name} of a sandbox must be absolute paths, got ${JSON.stringify(wrong)}`);
+  }
+}
+
+/** The error that `spawn` reports. */
+function spawnError(command: string, code: "ENOENT" | "EACCES"): Error {
+  return Object.assign(new Error(`spawn ${command} ${code}`), {
+    code,
+    syscall: `spawn ${command}`,
+    path: command,
+  });
+}

@@ -1,0 +1,65 @@
+// The environment of a sandboxed command: that of its owner, without the addresses of services outside.
+
+import { bridgePorts } from "../network/bridge-command.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables that lead to agents, desktops, editors and daemons outside. The sandbox hides their sockets. */
+const outside = new Set(
+  `SSH_AUTH_SOCK SSH_AGENT_PID SSH_ASKPASS GIT_ASKPASS SUDO_ASKPASS GPG_AGENT_INFO GPG_TTY GNOME_KEYRING_CONTROL
+  DBUS_SESSION_BUS_ADDRESS DBUS_SYSTEM_BUS_ADDRESS DBUS_STARTER_ADDRESS XDG_RUNTIME_DIR DISPLAY WAYLAND_DISPLAY
+  XAUTHORITY SESSION_MANAGER PULSE_SERVER PIPEWIRE_REMOTE DOCKER_HOST CONTAINER_HOST PODMAN_HOST TMUX TMUX_PANE STY
+  KITTY_LISTEN_ON WEZTERM_UNIX_SOCKET ALACRITTY_SOCKET NVIM NVIM_LISTEN_ADDRESS VSCODE_IPC_HOOK VSCODE_IPC_HOOK_CLI
+  VSCODE_GIT_IPC_HANDLE VSCODE_GIT_ASKPASS_MAIN VSCODE_GIT_ASKPASS_NODE VSCODE_GIT_ASKPASS_EXTRA_ARGS NOTIFY_SOCKET
+  LISTEN_FDS LISTEN_PID`.split(/\s+/),
+);
+
+/** Variables that name a folder for temporary files. */
+const temporary = ["TMPDIR", "TMP", "TEMP", "TEMPDIR"];
+
+/**
+ * Variables that make the system load other code into a program. Bubblewrap itself starts outside the sandbox, so it
+ * must not see them. The list is that of variables which glibc ignores in setuid programs.
+ */
+const loading =
+  /^(?:LD_.*|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|MALLOC_.*|NIS_PATH|NLSPATH|RESOLV_.*|RES_OPTIONS|TZDIR)$/;
+
+/** Divides variables into those that bubblewrap may see, and those that it sets inside. */
+export function dividedEnvironment(env: Readonly<Record<string, string>>): {
+  readonly outside: Record<string, string>;
+  readonly inside: Record<string, string>;
+} {
+  const [inside = [], outside = []] = [true, false].map((isLoading) =>
+    Object.entries(env).filter(([name]) => loading.test(name) === isLoading),
+  );
+  return { inside: Object.fromEntries(inside), outside: Object.fromEntries(outside) };
+}
+
+export function sandboxEnvironment(env: Environment, hasBridge: boolean): Record<string, string> {
+  const kept = Object.entries(env).filter(
+    (variable): variable is [string, string] => variable[1] !== undefined && !outside.has(variable[0]),
+  );
+  const changed: Record<string, string> = Object.fromEntries(kept);
+  for (const name of temporary) if (changed[name] !== undefined) changed[name] = "/tmp";
+  return hasBridge ? { ...changed, ...proxyVariables() } : changed;
+}
+
+/** Programs find the bridge by the variables that name a proxy. */
+function proxyVariables(): Record<string, string> {
+  const http = `http://127.0.0.1:${bridgePorts.http}`;
+  const socks = `socks5h://127.0.0.1:${bridgePorts.socks}`;
+  const local = "localhost,127.0.0.1,::1";
+  return {
+    HTTP_PROXY: http,
+    HTTPS_PROXY: http,
+    ALL_PROXY: socks,
+    NO_PROXY: local,
+    http_proxy: http,
+    https_proxy: http,
+    all_proxy: socks,
+    no_proxy: local,
+    // Node reads the others only if it is told to
+    NODE_USE_ENV_PROXY: "1",
+    GIT_SSH_COMMAND: `ssh -o ProxyCommand='socat - PROXY:127.0.0.1:%h:%p,proxyport=${bridgePorts.http}'`,
+  };
+}

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { dividedEnvironment, sandboxEnvironment } from "./environment.ts";
+import { secretPaths, secrets } from "./secrets.ts";
+import { toolChains } from "./tool-chains.ts";
+
+test("docs/sandbox.md shows every secret, and no others", () => {
+  const page = readFileSync(new URL("../../../../docs/sandbox.md", import.meta.url), "utf8");
+  const rows = Object.entries(secrets).map(([kind, paths]) => {
+    const shown = paths.map((path) => `\`${path.startsWith("/") ? path : `~/${path}`}\``);
+    return `| ${kind} | ${shown.join(", ")} |`;
+  });
+  const [, table = ""] = /\| secrets \|.*\n\|---\|---\|\n((?:\|.*\n)+)/.exec(page) ?? [];
+  assert.equal(table.trim(), rows.join("\n"));
+});
+
+test("secrets are found where the environment has moved them", () => {
+  const paths = secretPaths("/h", { XDG_CONFIG_HOME: "/c", PARLEY_HOME: "/p", CODEX_HOME: "relative" });
+  for (const path of ["/h/.ssh", "/h/.config/gh", "/c/gh", "/c/parley", "/p", "/etc/shadow"])
+    assert.ok(paths.includes(path), path);
+  assert.ok(paths.every((path) => path.startsWith("/")));
+});
+
+test("a command gets its environment without the addresses of services outside", () => {
+  const env = {
+    PATH: "/bin",
+    SSH_AUTH_SOCK: "/s",
+    DBUS_SESSION_BUS_ADDRESS: "x",
+    TMPDIR: "/t",
+    A: "1",
+    B: undefined,
+  };
+  assert.deepEqual(sandboxEnvironment(env, false), { PATH: "/bin", TMPDIR: "/tmp", A: "1" });
+  const { HTTPS_PROXY, ALL_PROXY } = sandboxEnvironment({ HTTPS_PROXY: "http://other" }, true);
+  assert.deepEqual([HTTPS_PROXY, ALL_PROXY], ["http://127.0.0.1:3128", "socks5h://127.0.0.1:1080"]);
+});
+
+test("bubblewrap does not see the variables that load code into programs", () => {
+  const { inside, outside } = dividedEnvironment({
+    LD_PRELOAD: "a",
+    GCONV_PATH: "b",
+    GLIBC_TUNABLES: "c",
+    PATH: "d",
+    OLD: "e",
+  });
+  assert.deepEqual(Object.keys(inside), ["LD_PRELOAD", "GCONV_PATH", "GLIBC_TUNABLES"]);
+  assert.deepEqual(outside, { PATH: "d", OLD: "e" });
+});
+
+test("tools in hidden folders are shown with what they need, and home is not", () => {
+  const path = "/h/.nvm/v24/bin:/h/bin:/h/.local/bin:/h/.pyenv/shims:/usr/bin:/h:bin:/run/user/1/fnm/2/bin";
+  assert.deepEqual(toolChains(path, "/h", ["/h", "/run"]), [
+    "/h/.nvm/v24",
+    "/h/bin",
+    "/h/.local/bin",
+    "/h/.pyenv",
+    "/run/user/1/fnm/2",
+  ]);
+  assert.deepEqual(toolChains(path, "/h", ["/run"]), ["/run/user/1/fnm/2"]);
+});

@@ -1,0 +1,163 @@
+// Finds out whether a sandbox can start here, by starting one.
+
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { realPath } from "../guard/path-facts.ts";
+import { bubblewrapArguments } from "../mounts/bubblewrap-arguments.ts";
+import {
+  explainFailure,
+  installCommand,
+  isAtLeast,
+  type Observed,
+  oldestVersion,
+  type SandboxFailure,
+} from "./explain-failure.ts";
+import { findTool } from "./find-tool.ts";
+
+/** The programs that a sandbox uses. */
+export interface SandboxTools {
+  readonly bubblewrap: string;
+  readonly version: string;
+  /** GNU env, which lets signals pass bubblewrap and reach the command. */
+  readonly env: string | undefined;
+  readonly socat: string | undefined;
+  readonly setsid: string | undefined;
+}
+
+/** Whether a sandbox can start here. */
+export type SandboxStatus =
+  | {
+      readonly isAvailable: true;
+      /** The path and version of bubblewrap. */
+      readonly program: string;
+      readonly version: string;
+      /** Why hosts cannot be allowed by name, if they cannot. */
+      readonly hostsProblem?: { readonly reason: string; readonly fix: string };
+    }
+  | ({ readonly isAvailable: false } & SandboxFailure);
+
+/** What was found, with the programs. */
+export type Probed = { readonly status: SandboxStatus; readonly tools?: SandboxTools };
+
+const probed = new Map<string, Promise<Probed>>();
+
+/**
+ * Whether a sandbox can start here, and if not, why and what to do. It starts one, once per process.
+ *
+ * @param options - `roots`: the folders of the workspace, from which bubblewrap is never taken.
+ * @example
+ * ```ts
+ * import { sandboxStatus } from "@parley/sandbox";
+ *
+ * const status = await sandboxStatus();
+ * console.log(status.isAvailable ? `bubblewrap ${status.version}` : `${status.reason}: ${status.fix}`);
+ * ```
+ */
+export async function sandboxStatus(
+  options: { readonly roots?: readonly string[] } = {},
+): Promise<SandboxStatus> {
+  return (await probeSandbox(options.roots ?? [])).status;
+}
+
+export function probeSandbox(roots: readonly string[]): Promise<Probed> {
+  const real = roots.map((root) => realPath(root) ?? root);
+  const find = (name: string) => findTool(name, process.env["PATH"], real);
+  const [bubblewrap, env, socat, setsid] = ["bwrap", "env", "socat", "setsid"].map(find);
+  const key = JSON.stringify([bubblewrap, env, socat, setsid]);
+  const known = probed.get(key) ?? probe({ bubblewrap, env, socat, setsid });
+  probed.set(key, known);
+  return known;
+}
+
+type Programs = Readonly<Record<"bubblewrap" | "env" | "socat" | "setsid", string | undefined>>;
+
+async function probe({ bubblewrap, env, socat, setsid }: Programs): Promise<Probed> {
+  const observed = observe();
+  const failed = (more: Partial<Observed>): Probed => ({
+    status: { isAvailable: false, ...explainFailure({ ...observed, program: bubblewrap, ...more }) },
+  });
+  if (observed.platform !== "linux" || bubblewrap === undefined) return failed({});
+  const shown = await run(bubblewrap, ["--version"]);
+  const version = /\d+(?:\.\d+)+/.exec(shown.output)?.[0];
+  if (version === undefined) return failed({ output: shown.output });
+  if (!isAtLeast(version, oldestVersion)) return failed({ oldVersion: version });
+  const signals = env === undefined ? undefined : await run(env, ["--ignore-signal=TERM", "true"]);
+  const tried = await run(bubblewrap, [...trial(version), "true"]);
+  if (!tried.isDone) return failed({ output: tried.output, isSetuid: isSetuid(bubblewrap) });
+  const install = installCommand(observed.distribution, observed.isRoot).replace("bubblewrap ", "");
+  const hostsProblem = { reason: "socat is not installed, so hosts cannot be allowed by name", fix: install };
+  return {
+    status: {
+      isAvailable: true,
+      program: bubblewrap,
+      version,
+      ...(socat === undefined ? { hostsProblem } : {}),
+    },
+    tools: { bubblewrap, version, env: signals?.isDone === true ? env : undefined, socat, setsid },
+  };
+}
+
+/** What every command gets, with all namespaces. */
+function trial(version: string): readonly string[] {
+  return bubblewrapArguments({
+    entries: [],
+    temporaryFolder: tmpdir(),
+    hasNetwork: false,
+    cwd: "/",
+    env: {},
+    newSession: false,
+    isRoot: process.getuid?.() === 0,
+    nesting: "user",
+    canForbidNesting: canForbidNesting(version),
+    hasVarTmp: false,
+  });
+}
+
+export function canForbidNesting(version: string): boolean {
+  return isAtLeast(version, "0.8.0");
+}
+
+function run(
+  program: string,
+  args: readonly string[],
+): Promise<{ readonly isDone: boolean; readonly output: string }> {
+  return new Promise((resolve) => {
+    execFile(program, args, { timeout: 20_000, encoding: "utf8", cwd: "/" }, (error, stdout, stderr) => {
+      resolve({ isDone: error === null, output: `${stdout}${stderr}` });
+    });
+  });
+}
+
+function observe(): Observed {
+  const release = text("/etc/os-release");
+  const ids = [...release.matchAll(/^(?:ID|ID_LIKE)=["']?([^"'\n]*)/gm)].flatMap(([, names = ""]) =>
+    names.split(" "),
+  );
+  const setting = (name: string) => text(`/proc/sys/${name}`).trim();
+  return {
+    platform: process.platform,
+    distribution: ids,
+    output: "",
+    apparmorRestricts: setting("kernel/apparmor_restrict_unprivileged_userns") === "1",
+    userNamespacesOff:
+      setting("user/max_user_namespaces") === "0" || setting("kernel/unprivileged_userns_clone") === "0",
+    isContainer:
+      existsSync("/.dockerenv") || existsSync("/run/.containerenv") || process.env["container"] !== undefined,
+    isRoot: process.getuid?.() === 0,
+    isSetuid: false,
+  };
+}
+
+function isSetuid(program: string): boolean {
+  const real = realPath(program);
+  return real !== undefined && (statSync(real).mode & 0o4000) !== 0;
+}
+
+function text(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

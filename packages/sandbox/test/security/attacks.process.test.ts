@@ -1,0 +1,47 @@
+// Hostile commands against what a sandbox promises, as this user and, started by root, as another one.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { inSandbox } from "../support/required-sandbox.ts";
+import { below, workplace } from "../support/workplace.ts";
+
+const program = fileURLToPath(new URL("attack-program.ts", import.meta.url));
+const run = promisify(execFile);
+const isRoot = process.getuid?.() === 0;
+
+/** The user that owns nothing. */
+const nobody = 65_534;
+
+const cases = [
+  ["workspace", "this user"],
+  ["strict", "this user"],
+  ["workspace", "another user"],
+] as const;
+
+for (const [profile, who] of cases) {
+  const isOther = who === "another user";
+  const skip = inSandbox.skip || (isOther && !isRoot && "only root can be another user");
+  test(`no attack on the profile ${profile} succeeds as ${who}`, { ...inSandbox, skip }, async (t) => {
+    const { base, work } = workplace(t, isOther ? nobody : undefined);
+    const before = below(work).filter((path) => !/^\.git\/|^\.git$/.test(path));
+    const { stdout } = await run(process.execPath, ["--conditions=parley-source", program, base, profile], {
+      ...(isOther ? { uid: nobody, gid: nobody } : {}),
+      cwd: "/",
+    });
+    const { count, hits, refused, changed, isAlive, movedAside, created } = JSON.parse(stdout);
+    const violations = hits.length + changed.length;
+    t.diagnostic(`security: sandbox ${profile} as ${who}: ${count} attempts, ${violations} violations`);
+    assert.ok(count > 60);
+    assert.deepEqual(hits, []);
+    assert.deepEqual(changed, []);
+    assert.deepEqual([movedAside, created], [[], []]);
+    assert.equal(isAlive, true, "the process of the host lives");
+    // home is hidden by the strict profile
+    assert.deepEqual(refused, profile === "strict" ? ["reads other files"] : []);
+    const lost = before.filter((path) => !below(work).includes(path));
+    assert.deepEqual(lost, []);
+  });
+}
