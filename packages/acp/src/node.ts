@@ -11,11 +11,12 @@ export { sqliteStore } from "./node/store/sqlite-store.ts";
 export { StoreError, type StoreErrorKind } from "./node/store/store-error.ts";
 export type * from "./node/store/store-options.ts";
 export type { StreamTransportOptions } from "./node/stream-channel.ts";
-export type { PtyControl } from "./node/terminals/command.ts";
+export type { PtyControl, TerminalCommand } from "./node/terminals/command.ts";
 export {
   type LocalTerminals,
   type LocalTerminalsOptions,
   localTerminals,
+  type WrappedCommand,
 } from "./node/terminals/local-terminals.ts";
 export type { Pty, PtyOptions, PtySpawn } from "./node/terminals/pty-command.ts";
 export type { LocalTerminal } from "./node/terminals/terminal.ts";

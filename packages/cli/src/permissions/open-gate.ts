@@ -21,11 +21,14 @@ import {
   permissionsPath,
   stateFolder,
 } from "../settings/data-folder.ts";
+import type { SandboxChoice } from "../settings/sandbox-choice.ts";
 import { configuredRules, type RunRules, workspacePolicyOf } from "./policy-rules.ts";
 
 export interface OpenGateOptions
   extends RunRules,
     Pick<GateOptions, "asker" | "agent" | "extraRoots" | "env"> {
+  /** The sandbox of commands. Default: workspace. */
+  readonly sandbox?: SandboxChoice | undefined;
   /** A command that is asked before the asker. */
   readonly reviewer?: string | undefined;
   /** Kept out of the log. */
@@ -42,7 +45,7 @@ export interface OpenedGate {
 
 /** Throws a usage error for an invalid rule. */
 export function openGate(options: OpenGateOptions): OpenedGate {
-  const { asker, agent, extraRoots, env, warn } = options;
+  const { asker, agent, extraRoots, env, warn, sandbox: profile = "workspace" } = options;
   warnOfReadOnly(auditFolder(), warn);
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
@@ -65,6 +68,7 @@ export function openGate(options: OpenGateOptions): OpenedGate {
     remembered: rememberedRules(permissionsPath(), Date.now, warn),
     audit,
     own: [dirname(configPath()), dataFolder(), stateFolder()],
+    ...(profile === "off" ? {} : { sandbox: { profile, ...optional({ tell: warn }) } }),
     ...optional({ asker, agent, extraRoots, env }),
     ...(options.reviewer === undefined
       ? {}

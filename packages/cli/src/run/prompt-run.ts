@@ -219,6 +219,7 @@ export class PromptRun {
       ...optional({
         asker,
         reviewer,
+        sandbox: this.#options.sandbox ?? this.#target?.sandbox,
         // commands of the agent get the same environment as the agent
         env: entry.transport === "stdio" ? agentEnvironment(entry, process.env) : undefined,
       }),

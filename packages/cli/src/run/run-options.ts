@@ -10,6 +10,7 @@ import { mcpServer } from "@parley/client/internal";
 import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, parseTime, textOption } from "../command/option-values.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
+import { type SandboxChoice, sandboxChoices } from "../settings/sandbox-choice.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import type { PromptSource } from "./prompt-source.ts";
 
@@ -34,6 +35,8 @@ export interface RunOptions {
   readonly allow: readonly string[];
   readonly ask: readonly string[];
   readonly deny: readonly string[];
+  /** The sandbox of commands; undefined: that of the config. */
+  readonly sandbox: SandboxChoice | undefined;
   /** The command that is asked before the user. */
   readonly reviewer: string | undefined;
   readonly mode: string | undefined;
@@ -76,6 +79,7 @@ export async function runOptions({ values, words, argv, json }: Invocation): Pro
     allow: list("allow"),
     ask: list("ask"),
     deny: list("deny"),
+    sandbox: sandboxOf(text("sandbox")),
     reviewer: text("reviewer"),
     mode: text("mode"),
     model: text("model"),
@@ -85,6 +89,13 @@ export async function runOptions({ values, words, argv, json }: Invocation): Pro
     keepsHistory: values["no-history"] !== true,
     showsStderr: values["verbose"] === true,
   };
+}
+
+function sandboxOf(given: string | undefined): SandboxChoice | undefined {
+  const chosen = sandboxChoices.find((each) => each === given);
+  if (given !== undefined && chosen === undefined)
+    throw usageError(`--sandbox: expected ${sandboxChoices.join(", ")}, got ${escapedLine(given)}`, help);
+  return chosen;
 }
 
 function checkContinued(values: Invocation["values"]): void {

@@ -15,6 +15,7 @@ import { escapedLine } from "../terminal/sanitise.ts";
 import { agentCredentials } from "./agent-credentials.ts";
 import { type Config, readConfig, withConfigErrors } from "./config-file.ts";
 import { launcher } from "./installation.ts";
+import type { SandboxChoice } from "./sandbox-choice.ts";
 
 /** The settings of all agents. */
 export interface AgentSettings {
@@ -53,19 +54,22 @@ export interface ChosenAgent {
   readonly mcpServers: readonly McpServer[];
   /** The command that answers permission questions before the user. */
   readonly reviewer?: string | undefined;
+  /** The sandbox of commands. */
+  readonly sandbox?: SandboxChoice | undefined;
 }
 
 /** The agent of that name, or the command in `argv`. Throws a CommandError for unknown names. */
 export function chooseAgent(name: string | undefined, argv: readonly string[]): ChosenAgent {
   const { config, agents, preferred } = readAgents();
   const mcpServers = sharedServers(config);
-  const reviewer = config.client?.reviewer;
+  const { reviewer, sandbox } = config.client ?? {};
+  const shared = { mcpServers, reviewer, sandbox };
   if (argv.length > 0) {
-    return { entry: commandEntry(argv), mcpServers, credentials: {}, reviewer };
+    return { entry: commandEntry(argv), credentials: {}, ...shared };
   }
   const found = agents.get(name ?? preferred);
   if (found !== undefined) {
-    return { entry: found, mcpServers, credentials: agentCredentials(found.name), reviewer };
+    return { entry: found, credentials: agentCredentials(found.name), ...shared };
   }
   throw unknownAgent(name ?? preferred, [...agents.keys()]);
 }

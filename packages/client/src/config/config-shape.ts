@@ -84,6 +84,11 @@ const client = {
       minLength: 1,
       description: "The agent that is used when none is named. Default: parley",
     },
+    sandbox: {
+      type: "string",
+      enum: ["workspace", "read-only", "strict", "off"],
+      description: "The sandbox that commands of agents run in. Default: workspace",
+    },
     reviewer: {
       type: "string",
       minLength: 1,

@@ -59,10 +59,12 @@ export interface McpSection {
 export interface ClientConfig {
   /** Agents by name. The name of a ready agent changes that agent. */
   readonly agents?: Readonly<Record<string, AgentSection>>;
-  /** `agent` names the default agent; `mcpServers` are given to every session, by name; `reviewer` is asked first. */
+  /** `agent` names the default agent; `mcpServers` are given to every session, by name; `reviewer` is asked first;
+   * `sandbox` is the profile that commands run in. */
   readonly client?: {
     readonly agent?: string;
     readonly reviewer?: string;
+    readonly sandbox?: "workspace" | "read-only" | "strict" | "off";
     readonly mcpServers?: Readonly<Record<string, McpSection>>;
   };
 }

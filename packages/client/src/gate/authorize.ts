@@ -65,7 +65,8 @@ export class Authority {
     return strictest(this.verdicts(state, subjects)) ?? nothing;
   }
 
-  #rules(state: GateState): readonly Rule[] {
+  /** All rules that count in the session now. */
+  rules(state: GateState): readonly Rule[] {
     const { rules = [], remembered } = this.#options;
     const workspace = this.#options.workspaceRules?.(state.roots[0] ?? state.session.cwd) ?? [];
     return [...rules, ...workspace, ...(remembered?.list() ?? []), ...state.answers];
@@ -74,7 +75,7 @@ export class Authority {
   /** What rules may forbid an agent that runs its own tools, or want asked. */
   restricts(state: GateState): readonly RuleOperation[] {
     const context = state.context(this.now);
-    const strict = this.#rules(state).filter((rule) => rule.effect !== "allow" && isInForce(rule, context));
+    const strict = this.rules(state).filter((rule) => rule.effect !== "allow" && isInForce(rule, context));
     return ruleOperations.filter(
       (each) => each !== "*" && strict.some(({ operation }) => operation === "*" || operation === each),
     );
@@ -82,13 +83,12 @@ export class Authority {
 
   /** On each for itself. */
   verdicts(state: GateState, subjects: readonly Subject[]): Verdict[] {
-    const { own = [], isSandboxed = () => false } = this.#options;
+    const { own = [] } = this.#options;
     const circumstances: Circumstances = {
       ...state.context(this.now),
-      rules: this.#rules(state),
+      rules: this.rules(state),
       own,
       isProtected: this.#isProtected,
-      isSandboxed,
       wide: state.wide,
     };
     return subjects.map((subject) => decide(subject, circumstances));

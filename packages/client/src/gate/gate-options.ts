@@ -3,13 +3,20 @@
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { RememberedRules } from "../rules/remembered.ts";
 import type { Rule } from "../rules/rule.ts";
-import type { Subject } from "../subjects/subject.ts";
 import type { PermissionQuestion, PermissionReply } from "./question.ts";
 import type { ServiceOptions } from "./service-options.ts";
+import type { CommandProfile } from "./session-sandbox.ts";
 
 /** The person who answers, where there is one. */
 export interface PermissionAsker {
   permission?(question: PermissionQuestion): Promise<PermissionReply> | PermissionReply;
+}
+
+/** The sandbox that the commands of a gate run in, where one can start. */
+export interface GateSandbox {
+  readonly profile: CommandProfile;
+  /** Told in a line what a person should know: that none can start, or what a command left behind. */
+  tell?(text: string): void;
 }
 
 export interface GateOptions extends ServiceOptions {
@@ -28,10 +35,8 @@ export interface GateOptions extends ServiceOptions {
   readonly agent?: string | undefined;
   /** Folders that hold rules, keys and logs of Parley: agents never write there. */
   readonly own?: readonly string[] | undefined;
-  /**
-   * Whether a command would run in a sandbox. Such a command is allowed unless a rule says otherwise. Default: none would.
-   */
-  readonly isSandboxed?: ((subject: Subject) => boolean) | undefined;
+  /** The sandbox of commands, which are then allowed unless a rule says otherwise. Default: they run in none. */
+  readonly sandbox?: GateSandbox | undefined;
   /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
   readonly answerMs?: number | undefined;
   readonly now?: (() => number) | undefined;

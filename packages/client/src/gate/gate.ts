@@ -3,6 +3,7 @@
 import type { ClientDefinition, ClientPolicy, SessionUpdate } from "@parley/acp";
 import { isProtectedPath } from "@parley/acp/internal/node";
 import type { Verdict } from "../rules/decide.ts";
+import type { Rule } from "../rules/rule.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { answerQuestion } from "./agent-question.ts";
@@ -15,6 +16,8 @@ import { type GatedSession, GateState } from "./gate-state.ts";
 import { type GatedFiles, gatedFiles } from "./gated-files.ts";
 import { type GatedTerminals, gatedTerminals } from "./gated-terminals.ts";
 import { policyOf } from "./policy-of-gate.ts";
+import { ownChoices } from "./question.ts";
+import { SessionSandbox } from "./session-sandbox.ts";
 import { readVeto, refusedSearches, type VetoAnswer } from "./veto.ts";
 import { violationsIn } from "./violations.ts";
 
@@ -61,11 +64,13 @@ export function permissionGate(
   const effects = new Effects(authority, options.audit, options.agent, (decision) =>
     reports.report(decision),
   );
-  const { stateOf, services } = gatedSessions(options, effects);
   const settle = (decision: Decision): void => {
     effects.answered(decision);
     reports.report(decision);
   };
+  const { stateOf, services } = gatedSessions(options, effects, (state) =>
+    sessionSandbox(state, { options, authority, settle }),
+  );
   return {
     async permission(ask, { session, signal }) {
       if (session === undefined) return { outcome: "cancelled" };
@@ -113,7 +118,11 @@ export function permissionGate(
 }
 
 /** What is known of each session, and what it is served, as long as anybody has it. */
-function gatedSessions(options: GateOptions, effects: Effects) {
+function gatedSessions(
+  options: GateOptions,
+  effects: Effects,
+  sandboxOf: (state: GateState) => SessionSandbox | undefined,
+) {
   const states = new WeakMap<GatedSession, GateState>();
   const served = new WeakMap<GatedSession, ReturnType<Gate["services"]>>();
   const stateOf = (session: GatedSession): GateState => {
@@ -125,10 +134,43 @@ function gatedSessions(options: GateOptions, effects: Effects) {
     const state = stateOf(session);
     const made = served.get(session) ?? {
       files: gatedFiles(state, effects, options),
-      terminals: gatedTerminals(state, effects, options),
+      terminals: gatedTerminals(state, effects, options, sandboxOf(state)),
     };
     served.set(session, made);
     return made;
   };
   return { stateOf, services };
+}
+
+interface SandboxParts {
+  readonly options: GateOptions;
+  readonly authority: Authority;
+  settle(decision: Decision): void;
+}
+
+/** Hosts that a command wants to reach are decided about like everything else. */
+function sessionSandbox(
+  state: GateState,
+  { options, authority, settle }: SandboxParts,
+): SessionSandbox | undefined {
+  const { sandbox, own = [], asker, reviewer } = options;
+  if (sandbox === undefined) return undefined;
+  const hasSomebody = asker?.permission !== undefined || reviewer !== undefined;
+  const isAllowingHosts = ({ effect, operation }: Rule): boolean =>
+    effect === "allow" && (operation === "net" || operation === "*");
+  return new SessionSandbox({
+    profile: sandbox.profile,
+    roots: state.roots,
+    own,
+    rules: () => authority.rules(state),
+    canAllowHosts: () => hasSomebody || authority.rules(state).some(isAllowingHosts),
+    async decideHost(host, signal) {
+      const subjects: readonly Subject[] = [{ origin: "op", operation: "net", host }];
+      const show = () => ({ choices: (verdict: Verdict) => ownChoices(subjects, verdict) });
+      const { decision } = await authority.decide(state, subjects, show, signal);
+      settle(decision);
+      return decision.effect === "allow";
+    },
+    tell: (text) => sandbox.tell?.(text),
+  });
 }

@@ -3,17 +3,20 @@
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { CreateTerminalOptions } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
 import { pathsInCommand } from "../rules/command-paths.ts";
 import { commandSubject, type ReadCommand, readCommand } from "../subjects/command-subject.ts";
 import { joinWords } from "../subjects/command-words.ts";
 import { shellScript } from "../subjects/inner-commands.ts";
+import type { Subject } from "../subjects/subject.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
 import { holdDirectory } from "./held-directory.ts";
 import { stampOfFiles } from "./named-files.ts";
 import type { ServiceOptions } from "./service-options.ts";
+import type { SessionSandbox } from "./session-sandbox.ts";
 
 const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
 
@@ -27,21 +30,30 @@ export interface DecidingTerminals extends GatedTerminals {
   decide(given: CreateTerminalOptions, signal: AbortSignal): Promise<boolean>;
 }
 
+/** In `_meta` of `terminal/create`: `"off"` asks to run the command outside the sandbox. */
+const sandboxKey = "parley.dev/sandbox";
+
+/** Without a sandbox commands run as they are. */
 export function gatedTerminals(
   state: GateState,
   effects: Effects,
   options: ServiceOptions,
+  sandbox?: SessionSandbox,
 ): DecidingTerminals {
-  let opened: LocalTerminals | undefined;
+  const opened = new Map<boolean, LocalTerminals>();
   let isClosed = false;
-  const local = (): LocalTerminals => {
+  const local = (isSandboxed: boolean): LocalTerminals => {
     if (isClosed)
       throw new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
-    opened ??= localTerminals({
-      cwd: state.session.cwd,
-      env: environmentChanges(options.env),
-    });
-    return opened;
+    const terminals =
+      opened.get(isSandboxed) ??
+      localTerminals({
+        cwd: state.session.cwd,
+        env: environmentChanges(options.env),
+        ...(isSandboxed && sandbox !== undefined ? { wrap: (command) => sandbox.wrap(command) } : {}),
+      });
+    opened.set(isSandboxed, terminals);
+    return terminals;
   };
 
   const prepare = async (given: CreateTerminalOptions): Promise<Prepared<TerminalHandle>> => {
@@ -49,7 +61,13 @@ export function gatedTerminals(
     const directory = await directoryOf(state, given.cwd ?? state.session.cwd, options);
     const isLine = isShellLine(command, args, directory);
     const asked = [command, isLine ? undefined : args, directory, env] as const;
-    const subject = commandSubject("op", ...asked);
+    const leaves = sandbox !== undefined && given._meta?.[sandboxKey] === "off";
+    const profile = !leaves && (await sandbox?.isAvailable()) ? sandbox?.profile : undefined;
+    const subject: Subject = {
+      ...commandSubject("op", ...asked),
+      ...optional({ sandbox: profile }),
+      ...(leaves ? { leaves } : {}),
+    };
     const performed = performedCommand(
       readCommand(...asked),
       isLine ? [...shell, command] : [command, ...args],
@@ -61,9 +79,11 @@ export function gatedTerminals(
         shown: Object.keys(performed.env).length === 0 ? {} : { env: performed.env },
       }),
       async run() {
+        // a sandbox resolves its directory inside
+        if (profile !== undefined) return local(true).create({ ...given, ...performed });
         const held = holdDirectory(performed.cwd);
         try {
-          return await local().create({ ...given, ...performed, cwd: held.path });
+          return await local(false).create({ ...given, ...performed, cwd: held.path });
         } finally {
           held.release();
         }
@@ -79,7 +99,8 @@ export function gatedTerminals(
     decide: (given, signal) => effects.decide(state, wanted(given), () => prepare(given), signal),
     async close() {
       isClosed = true;
-      await opened?.close();
+      await Promise.all([...opened.values()].map((terminals) => terminals.close()));
+      await sandbox?.close();
     },
   };
 }

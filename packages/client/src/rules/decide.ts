@@ -28,8 +28,6 @@ export interface Circumstances extends MatchContext {
   readonly own: readonly string[];
   /** Whether a path is asked about whatever was allowed. */
   isProtected(path: string, access: "read" | "write"): boolean;
-  /** Whether a command would run in a sandbox, which holds what the rules and protected paths forbid it. */
-  isSandboxed(subject: Subject): boolean;
   /** The roots that are so wide that being below one says nothing. */
   readonly wide: readonly string[];
 }
@@ -60,6 +58,7 @@ export function decide(subject: Subject, circumstances: Circumstances): Verdict 
   };
   return (
     by("deny") ??
+    leavingVerdict(subject) ??
     protectedVerdict(subject, named, circumstances) ??
     unreadableVerdict(subject, circumstances) ??
     by("ask") ??
@@ -92,6 +91,12 @@ function matcherOf(rule: Rule, circumstances: Circumstances): PathMatcher {
   return pathMatcherIn(circumstances, pattern, false);
 }
 
+/** Whatever was allowed before was allowed with what the sandbox holds back. */
+function leavingVerdict({ leaves }: Subject): Verdict | undefined {
+  if (leaves !== true) return undefined;
+  return { effect: "ask", reason: "it would run outside the sandbox, with all your rights", always: true };
+}
+
 function protectedVerdict(
   subject: Subject,
   named: readonly string[],
@@ -102,7 +107,8 @@ function protectedVerdict(
   if (path !== undefined && circumstances.isProtected(path, access))
     return { effect: "ask", reason: `${path} is protected`, always: true };
   const found = named.find((each) => circumstances.isProtected(each, "write"));
-  if (found === undefined || circumstances.isSandboxed(subject)) return undefined;
+  // a sandbox holds what the rules and protected paths forbid a command
+  if (found === undefined || subject.sandbox !== undefined) return undefined;
   return { effect: "ask", reason: `the command names ${found}, which is protected`, always: true };
 }
 
@@ -124,15 +130,18 @@ function unreadableVerdict(subject: Subject, circumstances: Circumstances): Verd
       : "only the shell will know which program it is";
   if (rule !== undefined)
     return { effect: "ask", rule, reason: `${why}: ${describeRule(rule)}`, always: true };
-  const isHeld = commands !== undefined || circumstances.isSandboxed(subject);
+  const isHeld = commands !== undefined || subject.sandbox !== undefined;
   return isHeld ? undefined : { effect: "ask", reason: why, always: true };
 }
 
 function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
-  const { origin, operation, path, unread = [] } = subject;
+  const { origin, operation, path, cwd, sandbox, unread = [] } = subject;
   if (unread.length > 0) return { effect: "ask", reason: unreadReason(unread) };
-  if (operation === "exec" && circumstances.isSandboxed(subject))
-    return { effect: "allow", reason: "it runs in the sandbox" };
+  if (operation === "exec" && sandbox !== undefined) {
+    const wide = wideRootOf(cwd, circumstances);
+    if (wide === undefined) return { effect: "allow", reason: "it runs in the sandbox" };
+    return { effect: "ask", reason: `${wide} is too wide a workspace for commands without asking` };
+  }
   if (origin === "claim") return { effect: "ask", reason: "no rule allows the agent to do it by itself" };
   if (operation !== "read") return { effect: "ask", reason: "no rule is about it" };
   const wide = wideRootOf(path, circumstances);

@@ -5,10 +5,10 @@ import { everyLine } from "./command-pattern.ts";
 import { pathPattern } from "./path-pattern.ts";
 import type { Rule } from "./rule.ts";
 
-/** A path that commands in a sandbox may not touch (`none`), or may only read. */
+/** A path that commands in a sandbox may not touch (`none`), may only read, or may also write. */
 export interface RuleMount {
   readonly path: string;
-  readonly access: "none" | "read";
+  readonly access: "none" | "read" | "write";
 }
 
 /** Who holds a rule for a command that runs in a sandbox. `system`: the operating system, whatever the command does. */
@@ -23,12 +23,21 @@ export interface RuleEnforcement {
 export function enforcementOf(rules: readonly Rule[], roots: readonly string[]): RuleEnforcement[] {
   return rules.map((rule) => {
     if (rule.operation === "net") return { rule, by: "system", mounts: [] };
-    if (rule.effect !== "deny" || (rule.operation !== "read" && rule.operation !== "write"))
-      return { rule, by: "parley", mounts: [] };
-    const access = rule.operation === "read" ? "none" : "read";
+    const access = accessOf(rule);
+    if (access === undefined) return { rule, by: "parley", mounts: [] };
     const { paths, isAll } = plainPaths(rule, roots);
     return { rule, by: isAll ? "system" : "parley", mounts: paths.map((path) => ({ path, access })) };
   });
+}
+
+/** What a sandbox can make of a rule. Below the roots a rule that allows opens nothing: they are open. */
+function accessOf({ effect, operation, origin, pattern, exact }: Rule): RuleMount["access"] | undefined {
+  if (operation === "read") return effect === "deny" ? "none" : undefined;
+  if (operation !== "write") return undefined;
+  if (effect === "deny") return "read";
+  const isOpening =
+    effect === "allow" && origin !== "workspace" && pattern !== undefined && exact === undefined;
+  return isOpening && pathPattern(pattern).from === "system" ? "write" : undefined;
 }
 
 /** The paths of `DIR`, `DIR/**` and of an answer. `isAll`: the rule is about nothing else. */

@@ -93,13 +93,15 @@ test("what holds Parley's own rules and keys is never written (N166)", () => {
 
 test("a command in the sandbox is allowed unless a rule says otherwise; a protected name is not asked about", () => {
   const subject: Subject = { origin: "op", operation: "exec", argv: ["cat", ".env"], cwd: "/nowhere/w" };
-  const isSandboxed = ({ origin }: Subject) => origin === "op";
-  const verdict = check({ isSandboxed }, subject);
+  const held: Subject = { ...subject, sandbox: "workspace" };
+  const verdict = check({}, held);
   assert.deepEqual([verdict.effect, verdict.reason], ["allow", "it runs in the sandbox"]);
   assert.equal(check({}, subject).always, true);
-  assert.equal(check({ isSandboxed }, { ...subject, origin: "claim" }).effect, "ask");
-  assert.equal(check({ isSandboxed, rules: rules("ask exec cat") }, subject).effect, "ask");
-  assert.equal(check({ isSandboxed, rules: rules("deny read .env") }, subject).effect, "deny");
+  assert.equal(check({ rules: rules("ask exec cat") }, held).effect, "ask");
+  assert.equal(check({ rules: rules("deny read .env") }, held).effect, "deny");
+  const leaving: Subject = { ...subject, argv: ["ls"], leaves: true };
+  const asked = check({ rules: rules("allow exec ls", "allow exec **") }, leaving);
+  assert.deepEqual([asked.effect, asked.always], ["ask", true], "leaving it is asked every time");
 });
 
 test("a workspace can forbid and have asked, and cannot allow", () => {

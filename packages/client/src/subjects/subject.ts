@@ -35,6 +35,10 @@ export interface Subject {
   readonly cwd?: string;
   /** The variables that the agent sets for a command, without those that are known to be harmless. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The profile of the sandbox that a command runs in. */
+  readonly sandbox?: string;
+  /** Whether the agent asks to run a command outside the sandbox. */
+  readonly leaves?: boolean;
   /** `host` or `host:port`. */
   readonly host?: string;
   /** A tool of an MCP server. */

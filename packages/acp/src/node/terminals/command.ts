@@ -6,10 +6,15 @@ import type { CreateTerminalOptions } from "../../model/services.ts";
 import type { ProcessGroup } from "../process-group.ts";
 import { invalidParam } from "./terminal-errors.ts";
 
-export interface CommandSpec {
+/** A command as it is started. */
+export interface TerminalCommand {
+  /** A program on PATH, or a path. */
   readonly command: string;
+  /** Its arguments, which no shell reads. */
   readonly args: readonly string[];
+  /** Its working directory; an absolute path. */
   readonly cwd: string;
+  /** Its whole environment. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -17,7 +22,7 @@ export interface CommandSpec {
 export function commandSpec(
   options: CreateTerminalOptions,
   base: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
-): CommandSpec {
+): TerminalCommand {
   const { command, args = [], cwd = base.cwd } = options;
   if (command === "") throw invalidParam("/command", "command must not be empty; give a program or a path");
   if (command.includes("\0")) throw invalidParam("/command", "command must not contain a NUL character");

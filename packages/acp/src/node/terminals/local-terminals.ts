@@ -6,11 +6,17 @@ import { checkOptions } from "../../base/known-options.ts";
 import type { NoPromise } from "../../base/no-promise.ts";
 import type { ExitStatus } from "../../model/content.ts";
 import type { CreateTerminalOptions, Terminals } from "../../model/services.ts";
-import { type CommandSpec, checkedByteLimit, commandSpec } from "./command.ts";
+import {
+  type ByteSink,
+  checkedByteLimit,
+  commandSpec,
+  type RunningCommand,
+  type TerminalCommand,
+} from "./command.ts";
 import { startPiped } from "./piped-command.ts";
 import { type PtySpawn, startPty } from "./pty-command.ts";
 import { type LocalTerminal, Terminal } from "./terminal.ts";
-import { terminalsClosed, tooManyTerminals, unknownTerminal } from "./terminal-errors.ts";
+import { startFailure, terminalsClosed, tooManyTerminals, unknownTerminal } from "./terminal-errors.ts";
 
 /** The directory, environment and limits of commands. */
 export interface LocalTerminalsOptions {
@@ -26,10 +32,21 @@ export interface LocalTerminalsOptions {
   readonly killMs?: number | undefined;
   /** Creates a pseudo-terminal for every command. Default: a pipe. */
   readonly pty?: PtySpawn | undefined;
+  /**
+   * Replaces each command before it starts, for example by one in a sandbox. It gets the whole environment. What it throws
+   * is the answer to `create`; an error of `spawn` such as ENOENT is explained.
+   */
+  readonly wrap?: ((command: TerminalCommand) => WrappedCommand | Promise<WrappedCommand>) | undefined;
   /** Receives all output, stdout and stderr together. Copy the bytes to keep them. */
   readonly onOutput?: ((terminalId: string, bytes: Uint8Array) => NoPromise) | undefined;
   /** Called once per terminal, when the command has exited and its output has been read. */
   readonly onExit?: ((terminalId: string, status: ExitStatus) => NoPromise) | undefined;
+}
+
+/** The command to start instead of another one. */
+export interface WrappedCommand extends TerminalCommand {
+  /** Called once, when the command has exited and before anybody hears of it, or when it could not be started. */
+  readonly finished?: (() => NoPromise) | undefined;
 }
 
 /** Terminals that run commands on this machine, without a shell. */
@@ -51,6 +68,7 @@ const knownOptions = {
   maxOutputByteLimit: true,
   killMs: true,
   pty: true,
+  wrap: true,
   onOutput: true,
   onExit: true,
 } as const;
@@ -122,15 +140,16 @@ class TerminalTable implements LocalTerminals {
     return this.close();
   }
 
-  async #start(spec: CommandSpec, limit: number): Promise<Terminal> {
-    const { pty, killMs = 2000, onOutput, onExit } = this.#options;
+  async #start(spec: TerminalCommand, limit: number): Promise<Terminal> {
+    const { pty, killMs = 2000, wrap, onOutput, onExit } = this.#options;
+    const wrapped: WrappedCommand = wrap === undefined ? spec : await wrapCommand(wrap, spec);
     const terminalId = `term_${crypto.randomUUID()}`;
     const tail = new ByteTail(limit);
     const sink = (bytes: Uint8Array): void => {
       tail.push(bytes);
       onOutput?.(terminalId, bytes);
     };
-    const running = pty === undefined ? await startPiped(spec, sink) : startPty(spec, sink, pty);
+    const running = await startCommand(wrapped, sink, pty);
     const terminal = new Terminal(terminalId, running, tail, {
       killMs,
       exited: (id, status) => onExit?.(id, status),
@@ -152,5 +171,37 @@ class TerminalTable implements LocalTerminals {
     this.#busy.add(work);
     work.then(done, done);
     return work;
+  }
+}
+
+async function startCommand(
+  wrapped: WrappedCommand,
+  sink: ByteSink,
+  pty: PtySpawn | undefined,
+): Promise<RunningCommand> {
+  const { finished } = wrapped;
+  try {
+    const running = pty === undefined ? await startPiped(wrapped, sink) : startPty(wrapped, sink, pty);
+    if (finished === undefined) return running;
+    const exited = running.exited.then((status) => {
+      finished();
+      return status;
+    });
+    return { ...running, exited };
+  } catch (error) {
+    finished?.();
+    throw error;
+  }
+}
+
+async function wrapCommand(
+  wrap: NonNullable<LocalTerminalsOptions["wrap"]>,
+  spec: TerminalCommand,
+): Promise<WrappedCommand> {
+  try {
+    return await wrap(spec);
+  } catch (error) {
+    const { code } = (error ?? {}) as { code?: unknown }; // of spawn, if it has one
+    throw code === "ENOENT" || code === "EACCES" ? startFailure(spec, error as NodeJS.ErrnoException) : error;
   }
 }

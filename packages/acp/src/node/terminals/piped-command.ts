@@ -14,14 +14,14 @@ import { optional } from "../../base/objects.ts";
 import type { ExitStatus } from "../../model/content.ts";
 import { hasPid, ProcessGroup } from "../process-group.ts";
 import { groupMark } from "../watchdog.ts";
-import type { ByteSink, CommandSpec, RunningCommand } from "./command.ts";
+import type { ByteSink, RunningCommand, TerminalCommand } from "./command.ts";
 import { startFailure } from "./terminal-errors.ts";
 
 /** The size of a pipe on Linux. */
 const readBytes = 64 * 1024;
 
 /** Resolves when the command runs; rejects with a RequestError when it cannot be started. */
-export async function startPiped(spec: CommandSpec, sink: ByteSink): Promise<RunningCommand> {
+export async function startPiped(spec: TerminalCommand, sink: ByteSink): Promise<RunningCommand> {
   const fifo = await openFifo();
   const mark = groupMark();
   const child = await startChild({ ...spec, env: { ...spec.env, [mark]: "1" } }, fifo);
@@ -44,7 +44,7 @@ export async function startPiped(spec: CommandSpec, sink: ByteSink): Promise<Run
 }
 
 async function startChild(
-  spec: CommandSpec,
+  spec: TerminalCommand,
   fifo: Awaited<ReturnType<typeof openFifo>>,
 ): Promise<ChildProcess & { readonly pid: number }> {
   const output = fifo?.writeFd ?? "pipe";

@@ -7,7 +7,7 @@ import { delimiter, join, resolve } from "node:path";
 import type { ExitStatus } from "../../model/content.ts";
 import { type OwnedChild, ProcessGroup } from "../process-group.ts";
 import { groupMark } from "../watchdog.ts";
-import type { ByteSink, CommandSpec, RunningCommand } from "./command.ts";
+import type { ByteSink, RunningCommand, TerminalCommand } from "./command.ts";
 import { startFailure } from "./terminal-errors.ts";
 
 /** The `spawn` function of `@lydell/node-pty` or `node-pty`, or a similar one. */
@@ -46,7 +46,7 @@ export interface Pty {
 }
 
 /** Throws a RequestError when the command cannot be started. */
-export function startPty(spec: CommandSpec, sink: ByteSink, spawn: PtySpawn): RunningCommand {
+export function startPty(spec: TerminalCommand, sink: ByteSink, spawn: PtySpawn): RunningCommand {
   const mark = groupMark();
   let pty: Pty;
   try {
@@ -98,7 +98,7 @@ export function startPty(spec: CommandSpec, sink: ByteSink, spawn: PtySpawn): Ru
 }
 
 /** Throws for a missing command, which a pseudo-terminal would report as output only. */
-function findCommand({ command, cwd, env }: CommandSpec): void {
+function findCommand({ command, cwd, env }: TerminalCommand): void {
   if (process.platform === "win32") return;
   statSync(cwd);
   const folders = command.includes("/") ? [undefined] : (env.PATH ?? "/usr/bin:/bin").split(delimiter);

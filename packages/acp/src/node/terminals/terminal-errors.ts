@@ -6,7 +6,7 @@ import { optional } from "../../base/objects.ts";
 import type { RequestErrorKind } from "../../jsonrpc/error-kinds.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import { isMissingCommand } from "../path-search.ts";
-import type { CommandSpec } from "./command.ts";
+import type { TerminalCommand } from "./command.ts";
 
 /** `path` is a JSON pointer to the wrong parameter. */
 export function invalidParam(path: string, message: string): RequestError {
@@ -29,7 +29,7 @@ export function terminalsClosed(): RequestError {
 }
 
 /** Explains why a command did not start. */
-export function startFailure(spec: CommandSpec, cause: NodeJS.ErrnoException): RequestError {
+export function startFailure(spec: TerminalCommand, cause: NodeJS.ErrnoException): RequestError {
   const { kind, reason, message, path } = explain(spec, cause);
   const data = { reason, ...optional({ path }) };
   return new RequestError(kind, `could not start ${JSON.stringify(spec.command)}: ${message}`, {
@@ -45,7 +45,7 @@ interface Explanation {
   readonly path?: string;
 }
 
-function explain({ command, cwd, env }: CommandSpec, cause: NodeJS.ErrnoException): Explanation {
+function explain({ command, cwd, env }: TerminalCommand, cause: NodeJS.ErrnoException): Explanation {
   if (!canEnter(cwd)) {
     const message = `its working directory ${cwd} does not exist or cannot be entered; give another cwd`;
     return { kind: "not_found", reason: "cwd_not_found", path: "/cwd", message };
