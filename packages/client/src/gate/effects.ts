@@ -166,6 +166,7 @@ export class Effects {
   ): number | undefined {
     if (this.#audit === undefined) return undefined;
     const { sessionId, effect, by, reason } = decision;
+    const hidden = redactor({ names: false });
     try {
       return this.#audit.write({
         kind,
@@ -173,12 +174,12 @@ export class Effects {
         ...optional({ agent: this.#agent }),
         origin: subject.origin,
         operation: subject.operation,
-        target: targetText(subject, redactor({ names: false })),
+        target: targetText(subject, hidden),
         ...optional({ cwd: subject.cwd }),
         ...more,
         effect,
         by,
-        reason,
+        reason: hidden.text(reason),
         ...ruleFacts(decision),
       });
     } catch (error) {

@@ -26,9 +26,7 @@ export interface GateOptions extends ServiceOptions {
   readonly agent?: string | undefined;
   /** Folders that hold rules, keys and logs of Parley: agents never write there. */
   readonly own?: readonly string[] | undefined;
-  /**
-   * Whether a command would run in a sandbox. Such a command is allowed unless a rule says otherwise. Default: none would.
-   */
+  /** Whether a command would run in a sandbox, where it is allowed unless a rule says otherwise. Default: none would. */
   readonly isSandboxed?: ((subject: Subject) => boolean) | undefined;
   /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
   readonly answerMs?: number | undefined;

@@ -154,7 +154,7 @@ export class GateState {
 
   stop(): void {
     this.#isStopped = true;
-    this.#approvals = [];
+    this.forgetApprovals();
   }
 
   /** Nothing that was allowed and is not done yet may be done. */

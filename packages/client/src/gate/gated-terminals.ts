@@ -1,6 +1,6 @@
 // The terminals of a session behind the gate.
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
 import type { CreateTerminalOptions } from "@parley/acp/model";
@@ -10,9 +10,8 @@ import { commandSubject, type ReadCommand, readCommand } from "../subjects/comma
 import { joinWords } from "../subjects/command-words.ts";
 import { shellScript } from "../subjects/inner-commands.ts";
 import type { Effects, Prepared } from "./effects.ts";
-import type { GateState } from "./gate-state.ts";
+import { contentHash, type GateState } from "./gate-state.ts";
 import { holdDirectory } from "./held-directory.ts";
-import { stampOfFiles } from "./named-files.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
 const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
@@ -125,4 +124,26 @@ function environmentChanges(wanted: ServiceOptions["env"]): Record<string, strin
     if (wanted === undefined ? name.startsWith("PARLEY_") : !(name in wanted)) changes[name] = undefined;
   }
   return { ...changes, ...wanted };
+}
+
+/** Of more files, and of larger ones, only what the system says of them is compared. */
+const maxFiles = 64;
+const maxBytes = 4 * 1024 * 1024;
+
+/** Changes with the content of each file. Canonical paths. */
+function stampOfFiles(paths: readonly string[]): string {
+  return contentHash(paths.map((path, at) => `${path}\0${stampOf(path, at < maxFiles)}`).join("\0"));
+}
+
+function stampOf(path: string, isRead: boolean): string {
+  try {
+    const stat = statSync(path, { bigint: true });
+    if (!stat.isFile()) return "no file";
+    const { ino, dev, size, mtimeNs, ctimeNs } = stat;
+    return isRead && size <= maxBytes
+      ? contentHash(readFileSync(path))
+      : `${dev}/${ino}/${size}/${mtimeNs}/${ctimeNs}`;
+  } catch {
+    return "unreadable";
+  }
 }

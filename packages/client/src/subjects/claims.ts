@@ -56,11 +56,8 @@ export function claimsOfCall(call: Call, cwd: string): Subject[] {
   // what the label says and nothing else does
   for (const operation of labelled) {
     const fact = claimed(operation);
-    if (
-      !known.has(fact.operation) &&
-      !(subjects.length > 0 && (operation === "other" || operation === "read"))
-    )
-      subjects.push({ ...fact, labelOnly: true });
+    const isVague = subjects.length > 0 && (operation === "other" || operation === "read");
+    if (!known.has(fact.operation) && !isVague) subjects.push({ ...fact, labelOnly: true });
   }
   // what is shown as changed is not only a label
   const isShown = (call.content ?? []).some(({ type }) => type === "diff") && labelled.includes("write");

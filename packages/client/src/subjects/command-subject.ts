@@ -7,9 +7,9 @@ import { notableVariables } from "./harmless-variables.ts";
 import { shellScript } from "./inner-commands.ts";
 import type { Subject, SubjectOrigin } from "./subject.ts";
 
-/** By its name, or where systems keep it: a file of that name elsewhere may be anything. */
+/** By its name, or where systems keep it: a file of that name elsewhere may be anything. Others quote in other ways. */
 const systemShell =
-  /^(?:\/(?:usr\/(?:local\/)?|opt\/homebrew\/|run\/current-system\/sw\/)?bin\/)?(?:ba|z|k|da|a|fi)?sh$/;
+  /^(?:\/(?:usr\/(?:local\/)?|opt\/homebrew\/|run\/current-system\/sw\/)?bin\/)?(?:ba|z|k|da|a)?sh$/;
 
 /** A command as it is read: its words, where a shell is not needed, or else the line for it. */
 export interface ReadCommand {
