@@ -105,6 +105,14 @@ test("cd DIR && WORDS is done as those words in the directory that was decided a
   assert.equal((await run({ command: "sh", args: ["-c", "cd packages/a && 'ls'"] })).output, "x\n");
   assert.equal((await run({ command: "ls", cwd: join(cwd, "packages/a") })).output, "x\n");
   assert.equal(await code({ command: "cd packages/b && ls" }), -32060);
+  const every = terminalsOf(t, cwd, { rules: rules("allow exec **") });
+  for (const command of [
+    "cd packages/b && sh -c 'ls | cat'",
+    "cd packages/b; ls",
+    "cd packages && cd b && ls",
+  ])
+    assert.equal((await every.run({ command })).output, "y\n", command);
+  assert.equal((await every.run({ command: "A=1 sh -c 'echo $A; ls packages'" })).output, "1\na\nb\n");
   assert.equal(await code({ command: "ls" }), -32060);
 });
 

@@ -8,7 +8,6 @@ import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/nod
 import { pathsInCommand } from "../rules/command-paths.ts";
 import { commandSubject, type ReadCommand, readCommand } from "../subjects/command-subject.ts";
 import { joinWords } from "../subjects/command-words.ts";
-import { shellScript } from "../subjects/inner-commands.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import { contentHash, type GateState } from "./gate-state.ts";
 import { holdDirectory } from "./held-directory.ts";
@@ -87,11 +86,14 @@ export function gatedTerminals(
  * What was decided about is what is done: a line that was read as words in a directory is those words there, whatever
  * its links lead to by now. `whole` ends in the line, where there is one.
  */
-function performedCommand({ argv, shellLine, cwd, env }: ReadCommand, whole: readonly string[]) {
-  const isRead = argv !== undefined && shellLine === undefined && shellScript(whole) !== undefined;
-  const line = process.platform === "win32" ? argv?.join(" ") : joinWords(argv ?? []);
-  const [command = "", ...args] = isRead ? [...whole.slice(0, -1), line ?? ""] : whole;
-  return { command, args, cwd, env };
+function performedCommand({ argv, cwd, env }: ReadCommand, whole: readonly string[]) {
+  if (argv === undefined || argv.join("\0") === whole.join("\0")) return { ...commandOf(whole), cwd, env };
+  const line = process.platform === "win32" ? argv.join(" ") : joinWords(argv);
+  return { ...commandOf([...whole.slice(0, -1), line]), cwd, env };
+}
+
+function commandOf([command = "", ...args]: readonly string[]) {
+  return { command, args };
 }
 
 /** Arguments are missing, there is a blank, and no program is called that. */
