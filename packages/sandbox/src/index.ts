@@ -10,5 +10,11 @@ export {
 export { openSandbox, type Sandbox, type SandboxedCommand } from "./open-sandbox.ts";
 export type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
 export { SandboxError } from "./sandbox-error.ts";
+export {
+  type SessionPolicy,
+  type SessionSandbox,
+  type SessionSandboxOptions,
+  sessionSandbox,
+} from "./session-sandbox.ts";
 export type { SandboxFailure, SandboxProblem } from "./status/explain-failure.ts";
 export { type SandboxStatus, sandboxStatus } from "./status/sandbox-status.ts";

@@ -96,7 +96,7 @@ export function ruleJson(rule: Rule): object {
 const help = "see parley help permissions add";
 
 export async function addRule({ values, positionals, json }: Invocation): Promise<number> {
-  const rule = parsed(positionals.join(" "));
+  const rule = parsed(typedRule(positionals));
   const scope = scopeOf(values["scope"]);
   if (scope === "always") checkReach(rule);
   const cwd = realpathSync(directoryOption(values) ?? ".");
@@ -116,7 +116,15 @@ export async function addRule({ values, positionals, json }: Invocation): Promis
   return printAnswer(text, ruleJson(kept), json);
 }
 
-/** Unlike in a policy file, # does not start a comment. */
+/** The shell has taken the quotes off words that are given one by one. */
+function typedRule([effect = "", operation = "", ...words]: readonly string[]): string {
+  const isCommand = operation === "exec" && words.length > 1;
+  const kept = words.map((word) =>
+    isCommand && /\s/.test(word) && !word.startsWith("(") ? `'${word.replaceAll("'", "'\\''")}'` : word,
+  );
+  return [effect, operation, ...kept].join(" ");
+}
+
 function parsed(text: string): Rule {
   const [, effect = "", rule = ""] = /^\s*(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
   if (effect === "")

@@ -92,6 +92,9 @@ test("what stands behind the command belongs to the command, whatever it looks l
   assert.equal(parley("check", "exec", "--ask", "exec ls", "ls", "-l").status, 4);
   assert.equal(parley("check", "exec", "--", "ls", "--allow", "exec **").status, 4);
   assert.equal(parley("check", "write", "a", "--allow", "write a").status, 0, "a path has no options");
+  assert.equal(parley("add", "allow", "exec", "echo", "a b").status, 0);
+  assert.equal(parley("check", "exec", "echo", "a b").status, 0);
+  assert.equal(parley("check", "exec", "echo", "a", "b").status, 4);
   assert.match(parley("check", "exec", "ls", "--json").stdout, /^ask: /);
 });
 

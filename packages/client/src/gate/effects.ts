@@ -31,12 +31,6 @@ export interface Prepared<Result> {
 
 const maxRounds = 3;
 
-interface ApprovalOptions {
-  readonly signal: AbortSignal | undefined;
-  /** What nobody can be asked about here is left to others. */
-  readonly leavesQuestions?: boolean;
-}
-
 interface Approved<Result> {
   readonly decision: Decision;
   readonly prepared: Prepared<Result>;
@@ -69,7 +63,7 @@ export class Effects {
     prepare: () => Promise<Prepared<Result>>,
     signal?: AbortSignal,
   ): Promise<Result> {
-    const approved = await this.#approved(state, wanted, prepare, { signal });
+    const approved = await this.#approved(state, wanted, prepare, signal);
     // only what is left to others is not approved
     if (approved === undefined) throw new TypeError("nobody has decided");
     return await this.#announced(approved);
@@ -82,7 +76,7 @@ export class Effects {
     prepare: () => Promise<Prepared<unknown>>,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const approved = await this.#approved(state, wanted, prepare, { signal, leavesQuestions: true });
+    const approved = await this.#approved(state, wanted, prepare, signal, true);
     if (approved === undefined) return false;
     const { subject, content } = approved.prepared;
     this.#write(approved.decision, subject, "decision", sizeOf(content));
@@ -93,7 +87,9 @@ export class Effects {
     state: GateState,
     wanted: Subject,
     prepare: () => Promise<Prepared<Result>>,
-    { signal = new AbortController().signal, leavesQuestions = false }: ApprovalOptions,
+    signal: AbortSignal = new AbortController().signal,
+    /** What nobody can be asked about here is left to others. */
+    leavesQuestions = false,
   ): Promise<Approved<Result> | undefined> {
     const prepareInside = () => prepare().catch((error: unknown) => this.#impossible(state, wanted, error));
     let prepared = await prepareInside();
@@ -166,6 +162,7 @@ export class Effects {
   ): number | undefined {
     if (this.#audit === undefined) return undefined;
     const { sessionId, effect, by, reason } = decision;
+    const hidden = redactor({ names: false });
     try {
       return this.#audit.write({
         kind,
@@ -173,12 +170,12 @@ export class Effects {
         ...optional({ agent: this.#agent }),
         origin: subject.origin,
         operation: subject.operation,
-        target: targetText(subject, redactor({ names: false })),
+        target: targetText(subject, hidden),
         ...optional({ cwd: subject.cwd }),
         ...more,
         effect,
         by,
-        reason,
+        reason: hidden.text(reason),
         ...ruleFacts(decision),
       });
     } catch (error) {

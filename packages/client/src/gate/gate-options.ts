@@ -1,11 +1,11 @@
 // Options of a permission gate.
 
+import type { SessionSandboxOptions } from "@parley/sandbox";
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { RememberedRules } from "../rules/remembered.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { PermissionQuestion, PermissionReply } from "./question.ts";
 import type { ServiceOptions } from "./service-options.ts";
-import type { CommandProfile } from "./session-sandbox.ts";
 
 /** The person who answers, where there is one. */
 export interface PermissionAsker {
@@ -14,7 +14,7 @@ export interface PermissionAsker {
 
 /** The sandbox that the commands of a gate run in, where one can start. */
 export interface GateSandbox {
-  readonly profile: CommandProfile;
+  readonly profile: SessionSandboxOptions["profile"];
   /** Told in a line what a person should know: that none can start, or what a command left behind. */
   tell?(text: string): void;
 }

@@ -46,7 +46,8 @@ export class GateState {
   readonly #judged = new Set<string>();
   readonly #refused = new Set<string>();
   #approvals: Approval[] = [];
-  #isStopped = false;
+  /** The user has cancelled, and has asked for nothing since. */
+  isStopped = false;
   /** Questions that wait for an answer. */
   open = 0;
 
@@ -147,14 +148,9 @@ export class GateState {
     return at >= 0 && this.#approvals.splice(at, 1).length > 0;
   }
 
-  /** The user has cancelled, and has asked for nothing since. */
-  get isStopped(): boolean {
-    return this.#isStopped;
-  }
-
   stop(): void {
-    this.#isStopped = true;
-    this.#approvals = [];
+    this.isStopped = true;
+    this.forgetApprovals();
   }
 
   /** Nothing that was allowed and is not done yet may be done. */
@@ -163,7 +159,7 @@ export class GateState {
   }
 
   goOn(): void {
-    this.#isStopped = false;
+    this.isStopped = false;
   }
 }
 

@@ -3,11 +3,11 @@
 import type { ClientDefinition, ClientPolicy, SessionUpdate } from "@parley/acp";
 import { isProtectedPath } from "@parley/acp/internal/node";
 import type { Verdict } from "../rules/decide.ts";
-import type { Rule } from "../rules/rule.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { answerQuestion } from "./agent-question.ts";
 import { Authority } from "./authorize.ts";
+import { type CommandSandbox, commandSandbox } from "./command-sandbox.ts";
 import type { Decision } from "./decision.ts";
 import { DecisionReports } from "./decision-reports.ts";
 import { Effects } from "./effects.ts";
@@ -16,8 +16,6 @@ import { type GatedSession, GateState } from "./gate-state.ts";
 import { type GatedFiles, gatedFiles } from "./gated-files.ts";
 import { type GatedTerminals, gatedTerminals } from "./gated-terminals.ts";
 import { policyOf } from "./policy-of-gate.ts";
-import { ownChoices } from "./question.ts";
-import { SessionSandbox } from "./session-sandbox.ts";
 import { readVeto, refusedSearches, type VetoAnswer } from "./veto.ts";
 import { violationsIn } from "./violations.ts";
 
@@ -69,7 +67,7 @@ export function permissionGate(
     reports.report(decision);
   };
   const { stateOf, services } = gatedSessions(options, effects, (state) =>
-    sessionSandbox(state, { options, authority, settle }),
+    commandSandbox(state, { options, authority, settle }),
   );
   return {
     async permission(ask, { session, signal }) {
@@ -121,7 +119,7 @@ export function permissionGate(
 function gatedSessions(
   options: GateOptions,
   effects: Effects,
-  sandboxOf: (state: GateState) => SessionSandbox | undefined,
+  sandboxOf: (state: GateState) => CommandSandbox | undefined,
 ) {
   const states = new WeakMap<GatedSession, GateState>();
   const served = new WeakMap<GatedSession, ReturnType<Gate["services"]>>();
@@ -140,37 +138,4 @@ function gatedSessions(
     return made;
   };
   return { stateOf, services };
-}
-
-interface SandboxParts {
-  readonly options: GateOptions;
-  readonly authority: Authority;
-  settle(decision: Decision): void;
-}
-
-/** Hosts that a command wants to reach are decided about like everything else. */
-function sessionSandbox(
-  state: GateState,
-  { options, authority, settle }: SandboxParts,
-): SessionSandbox | undefined {
-  const { sandbox, own = [], asker, reviewer } = options;
-  if (sandbox === undefined) return undefined;
-  const hasSomebody = asker?.permission !== undefined || reviewer !== undefined;
-  const isAllowingHosts = ({ effect, operation }: Rule): boolean =>
-    effect === "allow" && (operation === "net" || operation === "*");
-  return new SessionSandbox({
-    profile: sandbox.profile,
-    roots: state.roots,
-    own,
-    rules: () => authority.rules(state),
-    canAllowHosts: () => hasSomebody || authority.rules(state).some(isAllowingHosts),
-    async decideHost(host, signal) {
-      const subjects: readonly Subject[] = [{ origin: "op", operation: "net", host }];
-      const show = () => ({ choices: (verdict: Verdict) => ownChoices(subjects, verdict) });
-      const { decision } = await authority.decide(state, subjects, show, signal);
-      settle(decision);
-      return decision.effect === "allow";
-    },
-    tell: (text) => sandbox.tell?.(text),
-  });
 }

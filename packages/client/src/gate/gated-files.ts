@@ -4,6 +4,7 @@ import { type Files, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { ReadTextOptions, WriteTextOptions } from "@parley/acp/model";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
+import type { Subject } from "../subjects/subject.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
 import { linesOf } from "./line-range.ts";
@@ -46,24 +47,23 @@ class SessionFiles implements DecidingFiles {
   }
 
   readText(path: string, given: ReadTextOptions = {}): Promise<string> {
-    const asked = { origin: "op", operation: "read", path } as const;
-    return this.#effects.perform(this.#state, asked, () => this.#prepareRead(path, given), given.signal);
+    const prepare = () => this.#prepareRead(path, given);
+    return this.#effects.perform(this.#state, fileSubject("read", path), prepare, given.signal);
   }
 
   writeText(path: string, content: string, given: WriteTextOptions = {}): Promise<void> {
-    const asked = { origin: "op", operation: "write", path } as const;
     const prepare = () => this.#prepareWrite(path, content, given);
-    return this.#effects.perform(this.#state, asked, prepare, given.signal);
+    return this.#effects.perform(this.#state, fileSubject("write", path), prepare, given.signal);
   }
 
   decideRead(path: string, signal: AbortSignal): Promise<boolean> {
-    const asked = { origin: "op", operation: "read", path } as const;
-    return this.#effects.decide(this.#state, asked, () => this.#prepareRead(path, {}), signal);
+    const prepare = () => this.#prepareRead(path, {});
+    return this.#effects.decide(this.#state, fileSubject("read", path), prepare, signal);
   }
 
   decideWrite(path: string, content: string, signal: AbortSignal): Promise<boolean> {
-    const asked = { origin: "op", operation: "write", path } as const;
-    return this.#effects.decide(this.#state, asked, () => this.#prepareWrite(path, content, {}), signal);
+    const prepare = () => this.#prepareWrite(path, content, {});
+    return this.#effects.decide(this.#state, fileSubject("write", path), prepare, signal);
   }
 
   async close(): Promise<void> {
@@ -81,27 +81,20 @@ class SessionFiles implements DecidingFiles {
 
   async #prepareRead(path: string, given: ReadTextOptions): Promise<Prepared<string>> {
     const canonical = await this.#files().realPath(path);
-    return {
-      subject: { origin: "op", operation: "read", path: canonical },
-      run: () => this.#read(canonical, given),
-    };
+    return { subject: fileSubject("read", canonical), run: () => this.#read(canonical, given) };
   }
 
   async #read(path: string, given: ReadTextOptions): Promise<string> {
     const unsaved = await this.#options.overlay?.read(path);
     if (unsaved !== undefined) return linesOf(unsaved, given);
     const { signal, line, limit } = given;
-    const reading = { followLinks: false, ...optional({ signal }) };
-    return this.#files().readText(path, {
-      ...reading,
-      ...optional({ line, limit }),
-    });
+    return this.#files().readText(path, { followLinks: false, ...optional({ signal, line, limit }) });
   }
 
   async #prepareWrite(path: string, content: string, given: WriteTextOptions): Promise<Prepared<void>> {
     const canonical = await this.#files().realPath(path);
     return {
-      subject: { origin: "op", operation: "write", path: canonical },
+      subject: fileSubject("write", canonical),
       content,
       look: () => this.#look(canonical, content),
       run: (stamp) => this.#write(canonical, content, stamp, given.signal),
@@ -128,6 +121,10 @@ class SessionFiles implements DecidingFiles {
     const writing = { followLinks: false, ...optional({ signal, expected: stamp }) };
     await this.#files().writeText(path, content, writing);
   }
+}
+
+function fileSubject(operation: "read" | "write", path: string): Subject {
+  return { origin: "op", operation, path };
 }
 
 interface Before {

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { RequestError } from "@parley/acp";
 import type { CreateTerminalOptions, TerminalSnapshot } from "@parley/acp/model";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { auditLog, type GateOptions, permissionGate, verifyAudit } from "../internal.ts";
+import { auditLog, commandSubject, type GateOptions, permissionGate, verifyAudit } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
@@ -105,7 +106,35 @@ test("cd DIR && WORDS is done as those words in the directory that was decided a
   assert.equal((await run({ command: "sh", args: ["-c", "cd packages/a && 'ls'"] })).output, "x\n");
   assert.equal((await run({ command: "ls", cwd: join(cwd, "packages/a") })).output, "x\n");
   assert.equal(await code({ command: "cd packages/b && ls" }), -32060);
+  const every = terminalsOf(t, cwd, { rules: rules("allow exec **") });
+  for (const command of [
+    "cd packages/b && sh -c 'ls | cat'",
+    "cd packages/b; ls",
+    "cd packages && cd b && ls",
+  ])
+    assert.equal((await every.run({ command })).output, "y\n", command);
+  assert.equal((await every.run({ command: "A=1 sh -c 'echo $A; ls packages'" })).output, "1\na\nb\n");
   assert.equal(await code({ command: "ls" }), -32060);
+});
+
+test("a line that is read as words is exactly those words to a shell (N197)", posix, () => {
+  const bits = [..."ab1 \t'\"\\$`~=#%^*?[]{},!&|;<>()\n\r-@/é", "..", "A=", "x:~", "a=~", "''"];
+  let seed = 7;
+  const some = (count: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor(seed / 256) % count;
+  };
+  const cases: { line: string; words: readonly string[] }[] = [];
+  while (cases.length < 2_000) {
+    const rest = Array.from({ length: 1 + some(10) }, () => bits[some(bits.length)]).join("");
+    const line = `printf '[%s]' ${rest}`;
+    const { argv, shellLine } = commandSubject("op", line, undefined, "/");
+    if (shellLine === undefined && argv !== undefined) cases.push({ line, words: argv.slice(2) });
+  }
+  const script = cases.map(({ line }) => `${line}\nprintf '\\0'`).join("\n");
+  const shown = execFileSync("/bin/sh", ["-c", script], { encoding: "utf8" }).split("\0");
+  for (const [at, { line, words }] of cases.entries())
+    assert.equal(shown[at], words.length === 0 ? "[]" : words.map((word) => `[${word}]`).join(""), line);
 });
 
 test("V12: a script that is rewritten while its question is open is asked about again", posix, async (t) => {

@@ -1,6 +1,6 @@
 // The terminals of a session behind the gate.
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
@@ -9,14 +9,15 @@ import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/nod
 import { pathsInCommand } from "../rules/command-paths.ts";
 import { commandSubject, type ReadCommand, readCommand } from "../subjects/command-subject.ts";
 import { joinWords } from "../subjects/command-words.ts";
+
 import { shellScript } from "../subjects/inner-commands.ts";
 import type { Subject } from "../subjects/subject.ts";
+
+import type { CommandSandbox } from "./command-sandbox.ts";
 import type { Effects, Prepared } from "./effects.ts";
-import type { GateState } from "./gate-state.ts";
+import { contentHash, type GateState } from "./gate-state.ts";
 import { holdDirectory } from "./held-directory.ts";
-import { stampOfFiles } from "./named-files.ts";
 import type { ServiceOptions } from "./service-options.ts";
-import type { SessionSandbox } from "./session-sandbox.ts";
 
 const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
 
@@ -38,10 +39,11 @@ export function gatedTerminals(
   state: GateState,
   effects: Effects,
   options: ServiceOptions,
-  sandbox?: SessionSandbox,
+  sandboxOf?: CommandSandbox,
 ): DecidingTerminals {
   const opened = new Map<boolean, LocalTerminals>();
   let isClosed = false;
+  let wasUsed = false;
   const local = (isSandboxed: boolean): LocalTerminals => {
     if (isClosed)
       throw new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
@@ -50,7 +52,9 @@ export function gatedTerminals(
       localTerminals({
         cwd: state.session.cwd,
         env: environmentChanges(options.env),
-        ...(isSandboxed && sandbox !== undefined ? { wrap: (command) => sandbox.wrap(command) } : {}),
+        ...(isSandboxed && sandboxOf !== undefined
+          ? { wrap: async (command) => (await sandboxOf()).wrap(command) }
+          : {}),
       });
     opened.set(isSandboxed, terminals);
     return terminals;
@@ -61,8 +65,10 @@ export function gatedTerminals(
     const directory = await directoryOf(state, given.cwd ?? state.session.cwd, options);
     const isLine = isShellLine(command, args, directory);
     const asked = [command, isLine ? undefined : args, directory, env] as const;
-    const leaves = sandbox !== undefined && given._meta?.[sandboxKey] === "off";
-    const profile = !leaves && (await sandbox?.isAvailable()) ? sandbox?.profile : undefined;
+    const leaves = sandboxOf !== undefined && given._meta?.[sandboxKey] === "off";
+    wasUsed ||= !leaves;
+    const sandbox = leaves ? undefined : await sandboxOf?.();
+    const profile = (await sandbox?.isAvailable()) ? sandbox?.profile : undefined;
     const subject: Subject = {
       ...commandSubject("op", ...asked),
       ...optional({ sandbox: profile }),
@@ -100,7 +106,7 @@ export function gatedTerminals(
     async close() {
       isClosed = true;
       await Promise.all([...opened.values()].map((terminals) => terminals.close()));
-      await sandbox?.close();
+      if (wasUsed) await (await sandboxOf?.())?.close();
     },
   };
 }
@@ -109,11 +115,14 @@ export function gatedTerminals(
  * What was decided about is what is done: a line that was read as words in a directory is those words there, whatever
  * its links lead to by now. `whole` ends in the line, where there is one.
  */
-function performedCommand({ argv, shellLine, cwd, env }: ReadCommand, whole: readonly string[]) {
-  const isRead = argv !== undefined && shellLine === undefined && shellScript(whole) !== undefined;
-  const line = process.platform === "win32" ? argv?.join(" ") : joinWords(argv ?? []);
-  const [command = "", ...args] = isRead ? [...whole.slice(0, -1), line ?? ""] : whole;
-  return { command, args, cwd, env };
+function performedCommand({ argv, cwd, env }: ReadCommand, whole: readonly string[]) {
+  if (argv === undefined || argv.join("\0") === whole.join("\0")) return { ...commandOf(whole), cwd, env };
+  const line = process.platform === "win32" ? argv.join(" ") : joinWords(argv);
+  return { ...commandOf([...whole.slice(0, -1), line]), cwd, env };
+}
+
+function commandOf([command = "", ...args]: readonly string[]) {
+  return { command, args };
 }
 
 /** Arguments are missing, there is a blank, and no program is called that. */
@@ -146,4 +155,26 @@ function environmentChanges(wanted: ServiceOptions["env"]): Record<string, strin
     if (wanted === undefined ? name.startsWith("PARLEY_") : !(name in wanted)) changes[name] = undefined;
   }
   return { ...changes, ...wanted };
+}
+
+/** Of more files, and of larger ones, only what the system says of them is compared. */
+const maxFiles = 64;
+const maxBytes = 4 * 1024 * 1024;
+
+/** Changes with the content of each file. Canonical paths. */
+function stampOfFiles(paths: readonly string[]): string {
+  return contentHash(paths.map((path, at) => `${path}\0${stampOf(path, at < maxFiles)}`).join("\0"));
+}
+
+function stampOf(path: string, isRead: boolean): string {
+  try {
+    const stat = statSync(path, { bigint: true });
+    if (!stat.isFile()) return "no file";
+    const { ino, dev, size, mtimeNs, ctimeNs } = stat;
+    return isRead && size <= maxBytes
+      ? contentHash(readFileSync(path))
+      : `${dev}/${ino}/${size}/${mtimeNs}/${ctimeNs}`;
+  } catch {
+    return "unreadable";
+  }
 }

@@ -23,22 +23,21 @@ interface CommandPattern {
 export function commandPattern(text: string): CommandPattern {
   const [, directory, line = text] = /^\(((?:[^()\\]|\\[\s\S])*)\)\s+([\s\S]*)$/.exec(text) ?? [];
   if (directory !== undefined) pathPattern(directory.trim());
-  const written = writtenWords(line, { stars: true });
+  const closed = line.replace(/\s\*\*$/, "");
+  const written = writtenWords(closed);
   if (!isWords(written)) throw new PatternError(adviceFor(written.character, written.raw, line));
-  const isOpen = written.at(-1)?.raw === everyLine;
-  const given = isOpen ? written.slice(0, -1) : written;
-  if (given.some(({ raw }) => raw === everyLine))
-    throw new PatternError(
-      `** stands at the end, for any further words; write '**' for a word that is called so`,
-    );
-  const command = simpleCommand(given);
+  const command = simpleCommand(written);
   if (command === undefined) throw new PatternError("a command is missing, such as npm test");
   const [program = ""] = command.words;
   if (program === "" || /[\s*]/.test(program))
     throw new PatternError(
       `${JSON.stringify(program)} is the name of one program; write its words without quotes around them all, such as exec npm test`,
     );
-  return { ...(directory === undefined ? {} : { directory: directory.trim() }), ...command, isOpen };
+  return {
+    ...(directory === undefined ? {} : { directory: directory.trim() }),
+    ...command,
+    isOpen: closed !== line,
+  };
 }
 
 function adviceFor(character: string, raw: string, line: string): string {
@@ -47,7 +46,7 @@ function adviceFor(character: string, raw: string, line: string): string {
   if (character === "*" && words !== line)
     return `* is no word of a command; write ${words} ** for any further words, which a rule that forbids has without it, or '*' in quotes for a star`;
   if (character === "*")
-    return `stars do not stand for parts of words or words in the middle; write WORDS ** for any further words, or '${raw}' in quotes for just that`;
+    return `stars do not stand for parts of words or words in the middle; write WORDS ** for any words at the end, or '${raw}' in quotes for just that`;
   if (character === "#") return "a comment stands on a line of its own; write '#' in quotes for a word";
   if (character === "(" || character === ")")
     return "brackets name the directory in front of the words, such as exec (packages/*) npm test";
@@ -68,7 +67,7 @@ export function allowsCommand(text: string, subject: Subject, roots: readonly st
   if (!words.every((word, at) => word === argv[at])) return false;
   if (!areSameVariables(env, notableVariables(pattern.env))) return false;
   if (cwd === undefined) return false;
-  return directory === undefined ? cwd === roots[0] : pathMatcher(directory, roots, true)(cwd, true);
+  return directory === undefined ? cwd === roots[0] : pathMatcher(directory, roots, true, true)(cwd);
 }
 
 /** Generous: whatever could be this command is. What cannot be told apart is asked by others. */

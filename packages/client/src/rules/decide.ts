@@ -43,18 +43,18 @@ export function decide(subject: Subject, circumstances: Circumstances): Verdict 
   if (typeof named === "string") return { effect: "deny", reason: named };
   const by = (effect: Effect): Verdict | undefined => {
     const order = effect === "allow" ? allowing : forbidding;
-    const found = circumstances.rules
+    const always = effect === "ask" ? { always: true } : {};
+    const ordered = circumstances.rules
       .filter((rule) => rule.effect === effect && order.includes(rule.origin))
-      .sort((one, other) => order.indexOf(one.origin) - order.indexOf(other.origin))
-      .flatMap((rule) => {
-        if (matches(rule, subject, circumstances)) return [{ rule, reason: describeRule(rule) }];
-        const isForbidden = effect === "allow" ? () => false : matcherOf(rule, circumstances);
-        const path = named.find((each) => isForbidden(each));
-        if (path === undefined) return [];
-        return [{ rule, reason: `the command names ${path}: ${describeRule(rule)}` }];
-      })[0];
-    if (found === undefined) return undefined;
-    return { effect, ...found, ...(effect === "ask" ? { always: true } : {}) };
+      .sort((one, other) => order.indexOf(one.origin) - order.indexOf(other.origin));
+    for (const rule of ordered) {
+      const reason = describeRule(rule);
+      if (matches(rule, subject, circumstances)) return { effect, rule, reason, ...always };
+      const path = effect === "allow" ? undefined : named.find(matcherOf(rule, circumstances));
+      if (path !== undefined)
+        return { effect, rule, reason: `${namingOf(path, subject)}: ${reason}`, ...always };
+    }
+    return undefined;
   };
   return (
     by("deny") ??
@@ -67,16 +67,13 @@ export function decide(subject: Subject, circumstances: Circumstances): Verdict 
   );
 }
 
-/**
- * The files that a command names, and the directory that it runs in where that is not one of the session's own. A text
- * says why it must not run.
- */
+/** The directory that a command runs in, and the files that it names. A text says why it must not run. */
 function namedPaths(subject: Subject, { roots }: Circumstances): readonly string[] | string {
   if (subject.operation !== "exec") return [];
   const { cwd } = subject;
   try {
     const words = pathsInCommand(subject, roots[0] ?? "/") ?? [];
-    return cwd === undefined || roots.includes(cwd) ? words : [cwd, ...words];
+    return cwd === undefined ? words : [cwd, ...words];
   } catch (error) {
     if (error instanceof RequestError) return error.message;
     throw error;
@@ -106,10 +103,16 @@ function protectedVerdict(
   const access = operation === "read" ? "read" : "write";
   if (path !== undefined && circumstances.isProtected(path, access))
     return { effect: "ask", reason: `${path} is protected`, always: true };
-  const found = named.find((each) => circumstances.isProtected(each, "write"));
-  // a sandbox holds what the rules and protected paths forbid a command
+  const { roots } = circumstances;
+  // the session's own directories were chosen by the user
+  const found = named.find((each) => !roots.includes(each) && circumstances.isProtected(each, "write"));
+  // a sandbox holds what protected paths forbid a command
   if (found === undefined || subject.sandbox !== undefined) return undefined;
-  return { effect: "ask", reason: `the command names ${found}, which is protected`, always: true };
+  return { effect: "ask", reason: `${namingOf(found, subject)}, which is protected`, always: true };
+}
+
+function namingOf(path: string, { cwd }: Subject): string {
+  return `the command ${path === cwd ? "runs in" : "names"} ${path}`;
 }
 
 /** What cannot be taken apart may have in it what a rule forbids, or the name of a protected file. */

@@ -131,6 +131,7 @@ test("V11: the directory of a command counts like a word of it", (t) => {
   assert.equal(verdict("cd docs && make", "deny write docs", "allow *").effect, "deny");
   assert.equal(verdict("cd docs && make", "ask read docs", "allow *").effect, "ask");
   assert.equal(verdict("make", "deny write docs", "allow *").effect, "allow");
+  assert.match(verdict("make", "deny write", "allow *").reason, /^the command runs in .*: deny write /);
 });
 
 test("a protected file is found in every form of a word, and behind any number of them", () => {

@@ -55,8 +55,7 @@ export function escapedPattern(path: string): string {
   return slashed.replaceAll(/[\\*?[\]{}$#!~'"()]/g, "\\$&");
 }
 
-/** Whether a path is matched. `isExact`: what lies below a match is not. */
-export type PathMatcher = (path: string, isExact?: boolean) => boolean;
+export type PathMatcher = (path: string) => boolean;
 
 interface Place {
   /** Canonical. */
@@ -64,10 +63,15 @@ interface Place {
   readonly names: PathPattern["names"];
 }
 
-/** `roots` are canonical. `isAllowing`: links in the workspace do not widen it. */
-export function pathMatcher(text: string, roots: readonly string[], isAllowing: boolean): PathMatcher {
+/** `roots` are canonical. `isAllowing`: links in the workspace do not widen it. `isExact`: nor what lies below a match. */
+export function pathMatcher(
+  text: string,
+  roots: readonly string[],
+  isAllowing: boolean,
+  isExact = false,
+): PathMatcher {
   const places = placesOf(pathPattern(text), roots, isAllowing);
-  return (path, isExact = false) =>
+  return (path) =>
     places.some(({ folder, names }) => {
       const near = relative(folder, path);
       if (near === ".." || near.startsWith(`..${sep}`) || isAbsolute(near)) return false;

@@ -1,7 +1,7 @@
 // The scopes that an answer may have, and the rule that remembers it.
 
 import { optional } from "@parley/acp/internal";
-import type { Operation, Scope, Subject } from "../subjects/subject.ts";
+import type { Scope, Subject } from "../subjects/subject.ts";
 import { everyLine, patternFor } from "./command-pattern.ts";
 import type { Verdict } from "./decide.ts";
 import { escapedPattern } from "./path-pattern.ts";
@@ -11,15 +11,7 @@ import { parseRule } from "./rule-text.ts";
 const scopes: readonly Scope[] = ["once", "session", "workspace", "always"];
 
 /** How many of them: all for what changes nothing, and for exactly this command. */
-const reaches: Readonly<Record<Operation, number>> = {
-  read: 4,
-  exec: 4,
-  write: 3,
-  net: 3,
-  mcp: 3,
-  mode: 2,
-  other: 1,
-};
+const reaches = { read: 4, exec: 4, write: 3, net: 3, mcp: 3, mode: 2, other: 1 } as const;
 
 /** Narrowest first. `once` is always among them. */
 export function scopesFor(subjects: readonly Subject[], verdict: Verdict): readonly Scope[] {

@@ -1,7 +1,7 @@
 // Resolves a path link by link, as the system does when it opens it.
 
 import { readlinkSync } from "node:fs";
-import { dirname, isAbsolute, join, parse, resolve } from "node:path";
+import { dirname, isAbsolute, join, parse } from "node:path";
 import { RequestError } from "@parley/acp";
 
 /** As many as Linux follows. */
@@ -14,7 +14,7 @@ const maxLinks = 40;
  * @throws {RequestError} "permission_denied" When it leads through more than 40 links.
  */
 export function canonicalPath(path: string, base: string = process.cwd()): string {
-  let current = isAbsolute(path) ? rootOf(path) : canonicalPath(base);
+  let current = isAbsolute(path) ? parse(path).root : canonicalPath(base);
   const names = namesOf(path).reverse();
   let links = 0;
   for (let name = names.pop(); name !== undefined; name = names.pop()) {
@@ -30,15 +30,10 @@ export function canonicalPath(path: string, base: string = process.cwd()): strin
     }
     if (++links > maxLinks)
       throw RequestError.permissionDenied(`${path} leads through more than ${maxLinks} links`);
-    if (isAbsolute(target)) current = rootOf(target);
+    if (isAbsolute(target)) current = parse(target).root;
     names.push(...namesOf(target).reverse());
   }
   return current;
-}
-
-/** On Windows a path may begin with a slash and no drive. */
-function rootOf(path: string): string {
-  return resolve(parse(path).root);
 }
 
 function namesOf(path: string): string[] {

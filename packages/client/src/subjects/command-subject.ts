@@ -3,20 +3,20 @@
 import { optional } from "@parley/acp/internal";
 import { canonicalPath } from "./canonical-path.ts";
 import { joinWords, readLine } from "./command-words.ts";
-import { notableVariables } from "./harmless-variables.ts";
+import { notableVariables, type Variables } from "./harmless-variables.ts";
 import { shellScript } from "./inner-commands.ts";
 import type { Subject, SubjectOrigin } from "./subject.ts";
 
-/** By its name, or where systems keep it: a file of that name elsewhere may be anything. */
+/** By its name, or where systems keep it: a file of that name elsewhere may be anything. Others quote in other ways. */
 const systemShell =
-  /^(?:\/(?:usr\/(?:local\/)?|opt\/homebrew\/|run\/current-system\/sw\/)?bin\/)?(?:ba|z|k|da|a|fi)?sh$/;
+  /^(?:\/(?:usr\/(?:local\/)?|opt\/homebrew\/|run\/current-system\/sw\/)?bin\/)?(?:ba|z|k|da|a)?sh$/;
 
 /** A command as it is read: its words, where a shell is not needed, or else the line for it. */
 export interface ReadCommand {
   readonly argv?: readonly string[];
   readonly shellLine?: string;
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Variables;
 }
 
 /**
@@ -27,13 +27,13 @@ export function readCommand(
   command: string,
   args: readonly string[] | undefined,
   cwd: string,
-  env: Readonly<Record<string, string>> = {},
+  env: Variables = {},
 ): ReadCommand {
   if (args === undefined) return fromLine(command, cwd, env) ?? { shellLine: command, cwd, env };
   return fromWords([command, ...args], cwd, env);
 }
 
-function fromWords(argv: readonly string[], cwd: string, env: Readonly<Record<string, string>>): ReadCommand {
+function fromWords(argv: readonly string[], cwd: string, env: Variables): ReadCommand {
   const script = shellScript(argv);
   if (script === undefined) return { argv, cwd, env };
   // with more options a shell may read other files first: then all its words are the line, for rules and for people
@@ -43,7 +43,7 @@ function fromWords(argv: readonly string[], cwd: string, env: Readonly<Record<st
   return fromLine(script, cwd, env) ?? { argv, shellLine: script, cwd, env };
 }
 
-function fromLine(line: string, cwd: string, env: Readonly<Record<string, string>>): ReadCommand | undefined {
+function fromLine(line: string, cwd: string, env: Variables): ReadCommand | undefined {
   const simple = readLine(line);
   if (simple === undefined) return undefined;
   const { words, directory } = simple;
@@ -54,10 +54,6 @@ function fromLine(line: string, cwd: string, env: Readonly<Record<string, string
 /** The subject of a command, with those of its variables that are not known to be harmless. */
 export function commandSubject(origin: SubjectOrigin, ...command: Parameters<typeof readCommand>): Subject {
   const { argv, shellLine, cwd, env } = readCommand(...command);
-  return {
-    origin,
-    operation: "exec",
-    cwd,
-    ...optional({ argv, shellLine, env: notableVariables(env) }),
-  };
+  const known = optional({ argv, shellLine, env: notableVariables(env) });
+  return { origin, operation: "exec", cwd, ...known };
 }

@@ -28,12 +28,11 @@ const specialFirst = /[#~=%^]/;
 /** cmd.exe has other quotes and other special characters. */
 const plainOnWindows = /^[\w@+=:,./\\ -]*$/;
 
-/** The words of a text, or what keeps it from being just words. `stars`: a word `**` may stand without quotes. */
-export function writtenWords(text: string, { stars = false } = {}): readonly WrittenWord[] | ShellCharacter {
+/** The words of a text, or what keeps it from being just words. */
+export function writtenWords(text: string): readonly WrittenWord[] | ShellCharacter {
   const words: WrittenWord[] = [];
   for (let at = firstOf(/[^ \t]/g, text, 0); at < text.length; ) {
-    const word: WrittenWord | ShellCharacter =
-      stars && /^\*\*(?=[ \t]|$)/.test(text.slice(at, at + 3)) ? { text: "**", raw: "**" } : wordAt(text, at);
+    const word = wordAt(text, at);
     if ("character" in word) return word;
     words.push(word);
     at = firstOf(/[^ \t]/g, text, at + word.raw.length);

@@ -11,7 +11,7 @@ const harmless = [
   /^NODE_ENV=(?:test|development|production)$/,
 ];
 
-type Variables = Readonly<Record<string, string>>;
+export type Variables = Readonly<Record<string, string>>;
 
 /** The variables of a command that a rule or an answer has to name. Undefined: there are none. */
 export function notableVariables(env: Variables): Variables | undefined {

@@ -17,7 +17,7 @@ const shells = named("sh bash zsh ksh dash ash fish csh tcsh");
 
 /** They run what follows them. There are more; a rule that forbids is a guard rail, the sandbox is the wall. */
 const wrappers = named(
-  "env sudo doas su runuser pkexec xargs parallel timeout nohup setsid nice ionice stdbuf time watch command builtin exec eval coproc busybox toybox chroot unshare nsenter flock strace ssh cmd powershell pwsh",
+  "env sudo doas su runuser pkexec xargs parallel timeout nohup setsid nice ionice stdbuf time watch command builtin exec eval coproc trap busybox toybox chroot unshare nsenter flock strace ssh cmd powershell pwsh",
 );
 
 /** What `sh -c` and its like are given to read. */
@@ -34,21 +34,17 @@ const maxCommands = 5_000;
 /** Behind a wrapper each word may be the program. */
 const maxWrapped = 256;
 
-const known = new WeakMap<object, { readonly commands: readonly LineCommand[] | undefined }>();
+const known = new WeakMap<object, readonly LineCommand[] | undefined>();
+
+type Command = Pick<Subject, "argv" | "shellLine">;
 
 /** What is about to be run, and what that would run in turn. Undefined: there is too much of it, or it has no end. */
-export function commandsOf(subject: Pick<Subject, "argv" | "shellLine">): readonly LineCommand[] | undefined {
-  const found = known.get(subject);
-  if (found !== undefined) return found.commands;
-  const commands = allCommands(subject);
-  known.set(subject, { commands });
-  return commands;
+export function commandsOf(subject: Command): readonly LineCommand[] | undefined {
+  if (!known.has(subject)) known.set(subject, allCommands(subject));
+  return known.get(subject);
 }
 
-function allCommands({
-  argv,
-  shellLine,
-}: Pick<Subject, "argv" | "shellLine">): readonly LineCommand[] | undefined {
+function allCommands({ argv, shellLine }: Command): readonly LineCommand[] | undefined {
   if ((argv?.length ?? 0) > maxWords || (shellLine?.length ?? 0) > maxLine) return undefined;
   const inLine = shellLine === undefined ? [] : commandsInLine(shellLine);
   if (inLine === undefined) return undefined;
@@ -80,7 +76,11 @@ function guess(words: readonly string[]): LineCommand {
 /** Undefined: it cannot be told. */
 function startedBy({ words: [program = "", ...rest], texts }: LineCommand): LineCommand[] | undefined {
   const name = programName(program);
-  if (!shells.has(name) && !wrappers.has(name)) return [];
+  if (!shells.has(name) && !wrappers.has(name)) {
+    // of find and its like
+    const at = rest.findIndex((word) => /^-(?:exec|ok)(?:dir)?$/.test(word));
+    return at < 0 ? [] : [guess(rest.slice(at + 1))];
+  }
   if (rest.length > maxWrapped) return undefined;
   // word by word, or one of them is a line
   const script = shellScript([program, ...rest]);

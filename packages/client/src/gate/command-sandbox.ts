@@ -1,0 +1,70 @@
+// Makes the sandbox of a session's commands from the rules.
+
+import type { SessionPolicy, SessionSandbox } from "@parley/sandbox";
+import type { Verdict } from "../rules/decide.ts";
+import { enforcementOf, type RuleMount } from "../rules/enforcement.ts";
+import type { Rule } from "../rules/rule.ts";
+import type { Subject } from "../subjects/subject.ts";
+import type { Authority } from "./authorize.ts";
+import type { Decision } from "./decision.ts";
+import type { GateOptions } from "./gate-options.ts";
+import type { GateState } from "./gate-state.ts";
+import { ownChoices } from "./question.ts";
+
+/** Loaded with the first command: most sessions run none. */
+export type CommandSandbox = () => Promise<SessionSandbox>;
+
+interface SandboxParts {
+  readonly options: GateOptions;
+  readonly authority: Authority;
+  settle(decision: Decision): void;
+}
+
+/** Hosts that a command wants to reach are decided about like everything else. */
+export function commandSandbox(state: GateState, parts: SandboxParts): CommandSandbox | undefined {
+  const { options, authority, settle } = parts;
+  const { sandbox } = options;
+  if (sandbox === undefined) return undefined;
+  let opened: Promise<SessionSandbox> | undefined;
+  const open = async (): Promise<SessionSandbox> => {
+    const { sessionSandbox } = await import("@parley/sandbox");
+    return sessionSandbox({
+      profile: sandbox.profile,
+      roots: state.roots,
+      policy: () => policyOf(authority.rules(state), state.roots, options),
+      async decideHost(host, signal) {
+        const subjects: readonly Subject[] = [{ origin: "op", operation: "net", host }];
+        const show = () => ({ choices: (verdict: Verdict) => ownChoices(subjects, verdict) });
+        const { decision } = await authority.decide(state, subjects, show, signal);
+        settle(decision);
+        return decision.effect === "allow";
+      },
+      tell: (text) => sandbox.tell?.(text),
+    });
+  };
+  return () => (opened ??= open());
+}
+
+function policyOf(
+  rules: readonly Rule[],
+  roots: readonly string[],
+  { own = [], asker, reviewer }: GateOptions,
+): SessionPolicy {
+  const mounts = enforcementOf(rules, roots).flatMap((each) => each.mounts);
+  const paths = (access: RuleMount["access"]): string[] =>
+    mounts.flatMap((mount) => (mount.access === access ? [mount.path] : []));
+  const isAllowing = ({ effect, operation }: Rule): boolean =>
+    effect === "allow" && (operation === "net" || operation === "*");
+  const canAllowHosts = asker?.permission !== undefined || reviewer !== undefined || rules.some(isAllowing);
+  return {
+    write: paths("write"),
+    hide: [...own, ...paths("none")],
+    readOnly: paths("read"),
+    network: rules.some(isForHostNetwork) ? "host" : canAllowHosts ? "hosts" : "none",
+  };
+}
+
+/** `allow net localhost`: the network of this machine, since a sandbox has a loopback interface of its own. */
+function isForHostNetwork({ effect, operation, pattern }: Rule): boolean {
+  return effect === "allow" && operation === "net" && pattern === "localhost";
+}

@@ -1,0 +1,149 @@
+// The sandbox for the commands of one session: opened when the first command runs, and anew when its policy changes.
+
+import { type HostForwarder, hostForwarder } from "./network/host-forwarder.ts";
+import { openSandbox, type Sandbox, type SandboxedCommand } from "./open-sandbox.ts";
+import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
+import { sandboxStatus } from "./status/sandbox-status.ts";
+
+/** What the sandbox of a session lets through now. */
+export interface SessionPolicy extends Pick<SandboxOptions, "write" | "hide" | "readOnly"> {
+  /** `hosts`: those that `decideHost` allows, where the system can do that. Default: `none`. */
+  readonly network?: "none" | "host" | "hosts";
+}
+
+/** What the sandbox of a session is created with. */
+export interface SessionSandboxOptions {
+  /** The profile of all commands. */
+  readonly profile: Exclude<SandboxProfile, "agent" | "off">;
+  /** The folders of the workspace. */
+  readonly roots: readonly string[];
+  /** Called before every command, since rules may change. Default: nothing but the profile. */
+  readonly policy?: (() => SessionPolicy) | undefined;
+  /** Decides about a host, as `name:port`. The signal aborts with the session. */
+  readonly decideHost?: ((host: string, signal: AbortSignal) => Promise<boolean>) | undefined;
+  /** Told in a line what a person should know: that no sandbox can start, or what a command left behind. */
+  readonly tell?: ((text: string) => void) | undefined;
+}
+
+/** Wraps the commands of one session. */
+export interface SessionSandbox {
+  /** The profile of all commands. */
+  readonly profile: SessionSandboxOptions["profile"];
+  /** Whether a sandbox can start. If none can, `tell` hears it once. */
+  isAvailable(): Promise<boolean>;
+  /** Says how to start a command in the sandbox. `finished` of the answer must be called. Rejects as `openSandbox` does. */
+  wrap(
+    command: Omit<SandboxCommand, "ownSession">,
+  ): Promise<Omit<SandboxedCommand, "finished"> & { finished(): void }>;
+  /** Ends connections and questions, and removes temporary folders. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates the sandbox of a session. Nothing happens before its first command.
+ *
+ * @param options - The profile, the folders, and who decides.
+ * @example
+ * ```ts
+ * import { localTerminals } from "@parley/acp/node";
+ * import { sessionSandbox } from "@parley/sandbox";
+ *
+ * const cwd = process.cwd();
+ * const sandbox = sessionSandbox({ profile: "workspace", roots: [cwd], tell: console.error });
+ * if (await sandbox.isAvailable()) {
+ *   await using terminals = localTerminals({ cwd, wrap: (command) => sandbox.wrap(command) });
+ *   const terminal = await terminals.create({ command: "npm", args: ["test"] });
+ *   console.log(await terminal.waitForExit());
+ * }
+ * await sandbox.close();
+ * ```
+ */
+export function sessionSandbox(options: SessionSandboxOptions): SessionSandbox {
+  return new CommandsOfSession(options);
+}
+
+class CommandsOfSession implements SessionSandbox {
+  readonly profile: SessionSandboxOptions["profile"];
+  readonly #options: SessionSandboxOptions;
+  readonly #ended = new AbortController();
+  #probing: Promise<boolean> | undefined;
+  #forwarder: Promise<HostForwarder> | undefined;
+  #running = 0;
+  /** What was decided about hosts while commands run. */
+  readonly #hosts = new Map<string, Promise<boolean>>();
+  /** By what it lets through. */
+  readonly #opened = new Map<string, Promise<Sandbox>>();
+
+  constructor(options: SessionSandboxOptions) {
+    this.profile = options.profile;
+    this.#options = options;
+  }
+
+  isAvailable(): Promise<boolean> {
+    this.#probing ??= this.#probe();
+    return this.#probing;
+  }
+
+  async #probe(): Promise<boolean> {
+    const { roots, tell } = this.#options;
+    const status = await sandboxStatus({ roots });
+    if (!status.isAvailable)
+      tell?.(`no sandbox can start, so commands are asked about: ${status.reason}; ${status.fix}`);
+    return status.isAvailable;
+  }
+
+  async wrap(command: Omit<SandboxCommand, "ownSession">): ReturnType<SessionSandbox["wrap"]> {
+    const sandbox = await this.#sandbox();
+    const wrapped = sandbox.wrap({ ...command, ownSession: true });
+    this.#running++;
+    const finished = (): void => {
+      // "once" is for as long as what asked for it may run
+      if (--this.#running === 0) this.#hosts.clear();
+      this.#report(wrapped);
+    };
+    return { ...wrapped, finished };
+  }
+
+  #report(wrapped: SandboxedCommand): void {
+    const { movedAside, created, left } = wrapped.finished();
+    const { tell } = this.#options;
+    for (const { from, to } of movedAside)
+      tell?.(`a command created ${from}, which other programs obey; it was moved to ${to}`);
+    for (const path of [...created, ...left.map((each) => each.path)])
+      tell?.(`a command created ${path}, which other programs obey; it was left there`);
+  }
+
+  async #sandbox(): Promise<Sandbox> {
+    const { profile, roots, policy } = this.#options;
+    const { network: wanted = "none", ...paths } = policy?.() ?? {};
+    const network = wanted === "hosts" ? await this.#hostNetwork() : wanted;
+    const key = JSON.stringify([paths, typeof network === "object" ? "hosts" : network]);
+    const opened = this.#opened.get(key) ?? openSandbox({ profile, roots, ...paths, network });
+    this.#opened.set(key, opened);
+    return opened;
+  }
+
+  /** One forwarder for all commands of the session. */
+  async #hostNetwork(): Promise<"none" | HostForwarder> {
+    const { roots, decideHost } = this.#options;
+    const status = await sandboxStatus({ roots });
+    if (decideHost === undefined || !status.isAvailable || status.hostsProblem !== undefined) return "none";
+    this.#forwarder ??= hostForwarder({
+      decide: (host, port) => this.#isAllowed(`${host}:${port}`, decideHost),
+    });
+    return this.#forwarder;
+  }
+
+  /** A program opens many connections to a host: it is decided about once while commands run. */
+  #isAllowed(host: string, decide: NonNullable<SessionSandboxOptions["decideHost"]>): Promise<boolean> {
+    const decided = this.#hosts.get(host) ?? decide(host, this.#ended.signal);
+    this.#hosts.set(host, decided);
+    return decided;
+  }
+
+  async close(): Promise<void> {
+    this.#ended.abort();
+    const closing = [...this.#opened.values(), ...(this.#forwarder === undefined ? [] : [this.#forwarder])];
+    await Promise.allSettled(closing.map(async (each) => (await each).close()));
+  }
+}
