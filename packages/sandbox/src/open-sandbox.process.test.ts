@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
@@ -340,6 +340,26 @@ test("a program that does not exist is reported as without a sandbox", inSandbox
     stdio: ["ignore", "pipe", "inherit"],
   });
   assert.equal(await text(child.stdout), "started\n");
+});
+
+test("root is told that it cannot work in a folder that another user has closed, and hides nothing there", {
+  ...inSandbox,
+  skip: inSandbox.skip || (process.getuid?.() !== 0 && "only root enters such folders"),
+}, async (t) => {
+  const { base, home, work, open } = workplace(t);
+  for (const folder of [home, work]) {
+    chownSync(folder, 65_534, 65_534);
+    chmodSync(folder, 0o700);
+  }
+  await assert.rejects(open({ roots: [join(work, "packages")] }), {
+    name: "SandboxError",
+    message: /another user/,
+  });
+  const sandbox = await open({ roots: [join(base, "outside")], hide: [join(home, ".config/tool")] });
+  assert.equal(
+    (await runIn(sandbox, `cat ${home}/.ssh/id_ed25519 || echo no`, { cwd: base })).stdout,
+    "no\n",
+  );
 });
 
 test("relative paths are refused, and so is a sandbox that cannot start", inSandbox, async () => {

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { realPath, typeOf } from "./guard/path-facts.ts";
+import { isReachable, realPath, typeOf } from "./guard/path-facts.ts";
 import { nothingFound, plantedFiles, type SandboxFindings } from "./guard/planted-files.ts";
 import { WatchedFolders } from "./guard/watched-folders.ts";
 import { type Grounds, groundsOf, mountEntries } from "./mount-entries.ts";
@@ -16,6 +16,7 @@ import { dividedEnvironment, sandboxEnvironment } from "./policy/environment.ts"
 import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
 import { commandRuns, safeEntries } from "./running-commands.ts";
 import { SandboxError } from "./sandbox-error.ts";
+import type { SandboxFailure } from "./status/explain-failure.ts";
 import { missingProgram } from "./status/missing-program.ts";
 import { canForbidNesting, probeSandbox, type SandboxTools } from "./status/sandbox-status.ts";
 
@@ -96,6 +97,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
   for (const folder of options.state ?? []) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const grounds = groundsOf(options, profile, options.home ?? homedir(), options.env ?? process.env);
+  const closed = grounds.roots.find((root) => !isReachable(root));
+  if (closed !== undefined) throw new SandboxError(closedFolder(closed));
   // without links, as mounts need it
   const temporaryFolder = await mkdtemp(join(realPath(tmpdir()) ?? tmpdir(), "parley-sandbox-"));
   return new BubblewrapSandbox(grounds, tools, network, temporaryFolder);
@@ -231,6 +234,14 @@ function checkPaths(options: SandboxOptions): void {
     if (wrong === undefined) continue;
     throw new TypeError(`${name} of a sandbox must be absolute paths, got ${JSON.stringify(wrong)}`);
   }
+}
+
+function closedFolder(path: string): SandboxFailure {
+  return {
+    problem: "other",
+    reason: `a sandboxed root has no capabilities and cannot enter a folder above ${path}, which belongs to another user`,
+    fix: "run Parley as that user",
+  };
 }
 
 /** The error that `spawn` reports. */
