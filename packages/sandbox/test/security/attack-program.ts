@@ -41,6 +41,7 @@ const env = {
   TMPDIR: "/tmp/elsewhere",
   SSH_AUTH_SOCK: places[0],
   XDG_RUNTIME_DIR: "/run/user/0",
+  PROFILE: profile,
   HOME: home,
   WORK: work,
   OUTSIDE: outside,

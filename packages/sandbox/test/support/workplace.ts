@@ -53,7 +53,8 @@ export function workplace(t: Ending, owner?: number): Workplace {
     "work/packages/a/index.js": "",
   });
   git(place.work, "init", "-q");
-  put(place.work, { ".git/hooks/pre-push": "kept" });
+  git(place.work, "config", "core.hooksPath", "scripts/hooks");
+  put(place.work, { ".git/hooks/pre-push": "kept", "scripts/hooks/pre-commit": "kept" });
   if (owner !== undefined) for (const path of ["", ...below(base)]) chownSync(join(base, path), owner, owner);
   return place;
 }
