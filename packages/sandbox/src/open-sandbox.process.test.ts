@@ -121,6 +121,29 @@ test(
 );
 
 test(
+  "settings that the user allowed meanwhile stay, and those of an agent are only named",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    const command = { command: "true", cwd: work, env: process.env };
+    const sandbox = await open();
+    const run = sandbox.wrap(command);
+    put(work, { ".github/workflows/ci.yml": "", ".mcp.json": "", ".idea/x.xml": "" });
+    sandbox.accept(join(work, ".github/workflows/ci.yml"));
+    sandbox.accept(join(work, ".mcp.json"));
+    const { movedAside } = run.finished();
+    assert.deepEqual(
+      movedAside.map(({ from }) => from),
+      [join(work, ".idea")],
+    );
+    const running = (await open({ profile: "agent" })).wrap(command);
+    put(work, { ".zed/settings.json": "" });
+    const found = running.finished();
+    assert.deepEqual([found.movedAside, found.left.map(({ path }) => path)], [[], [join(work, ".zed")]]);
+  },
+);
+
+test(
   "a link that a repository brings along shows no secret, and is still a link afterwards",
   inSandbox,
   async (t) => {
