@@ -1,12 +1,12 @@
 // Decides what each path of a sandbox is: writable, readable, hidden.
 
 import { readlinkSync } from "node:fs";
-import { mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
+import { isReachable, mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
 import type { Kept } from "./guard/planted-files.ts";
 import { gitFolderOf, obeyedIn, worktreeLinks } from "./guard/repositories.ts";
 import type { Found } from "./guard/watched-folders.ts";
 import { type Entry, isAtOrBelow, layout } from "./mounts/layout.ts";
-import { hostSockets } from "./network/host-sockets.ts";
+import { hostSockets, isSocket } from "./network/host-sockets.ts";
 import type { SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
 import { secretPaths } from "./policy/secrets.ts";
 import { toolChains } from "./policy/tool-chains.ts";
@@ -25,6 +25,8 @@ export interface Grounds {
   readonly writable: readonly string[];
   /** Found once, because a command could write the link that names such a folder. */
   readonly gitFolders: readonly string[];
+  /** Sockets of the host. Found once: a service stays, and a mount on a socket that ends meanwhile fails. */
+  readonly sockets: readonly string[];
 }
 
 /** The mounts of one command. */
@@ -40,6 +42,7 @@ export interface MountEntries {
 
 /** Each mount takes time. */
 const protectedLimit = 150;
+const socketLimit = 100;
 
 export function groundsOf(
   options: SandboxOptions,
@@ -51,7 +54,8 @@ export function groundsOf(
   const gitFolders = unique(roots.flatMap((root) => gitFolderOf(root) ?? []));
   const named = openedPaths([...(options.write ?? []), ...(options.state ?? [])], roots);
   const writable = unique([...(profile === "read-only" ? [] : [...roots, ...gitFolders]), ...named]);
-  return { options, profile, home: realPath(home) ?? home, env, roots, writable, gitFolders };
+  const sockets = unique(hostSockets().flatMap((path) => realPath(path) ?? []));
+  return { options, profile, home: realPath(home) ?? home, env, roots, writable, gitFolders, sockets };
 }
 
 /** Folders in which programs of the host meet: sockets of agents, desktops and daemons. */
@@ -87,9 +91,12 @@ export function mountEntries(grounds: Grounds, found: Found): MountEntries {
   ];
   const opened = [...writable, ...shown.map(({ path }) => path)];
   const isInvisible = (path: string) =>
-    [...meetingPlaces, ...temporaryPlaces].some((folder) => isAtOrBelow(path, folder)) &&
+    [...meetingPlaces, ...temporaryPlaces, "/dev"].some((folder) => isAtOrBelow(path, folder)) &&
     !opened.some((folder) => isAtOrBelow(path, folder));
-  const sockets = hostSockets(isInvisible).map((path) => ({ path, type: "file" as const }));
+  const sockets = grounds.sockets
+    .filter((path) => !isInvisible(path) && isSocket(path))
+    .slice(0, socketLimit)
+    .map((path) => ({ path, type: "file" as const }));
   const obeyed = obeyedPaths(grounds, found);
   const protectedPaths = unique(obeyed.flatMap((path) => realPath(path) ?? []))
     .sort((one, other) => one.length - other.length)
@@ -125,7 +132,7 @@ function existing(paths: readonly string[], how: Entry["how"]): Entry[] {
   return paths.flatMap((path): Entry[] => {
     const real = realPath(path);
     const type = real === undefined ? undefined : typeOf(real);
-    return real === undefined || type === undefined ? [] : [{ path: real, how, type }];
+    return real === undefined || type === undefined || !isReachable(real) ? [] : [{ path: real, how, type }];
   });
 }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
@@ -117,6 +117,29 @@ test(
     assert.equal(existsSync(join(work, "deep/er/index.js")), true);
     // the next command does not find them again
     assert.deepEqual((await runIn(sandbox, "true", { cwd: work })).findings.created, []);
+  },
+);
+
+test(
+  "settings that the user allowed meanwhile stay, and those of an agent are only named",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    const command = { command: "true", cwd: work, env: process.env };
+    const sandbox = await open();
+    const run = sandbox.wrap(command);
+    put(work, { ".github/workflows/ci.yml": "", ".mcp.json": "", ".idea/x.xml": "" });
+    sandbox.accept(join(work, ".github/workflows/ci.yml"));
+    sandbox.accept(join(work, ".mcp.json"));
+    const { movedAside } = run.finished();
+    assert.deepEqual(
+      movedAside.map(({ from }) => from),
+      [join(work, ".idea")],
+    );
+    const running = (await open({ profile: "agent" })).wrap(command);
+    put(work, { ".zed/settings.json": "" });
+    const found = running.finished();
+    assert.deepEqual([found.movedAside, found.left.map(({ path }) => path)], [[], [join(work, ".zed")]]);
   },
 );
 
@@ -340,6 +363,26 @@ test("a program that does not exist is reported as without a sandbox", inSandbox
     stdio: ["ignore", "pipe", "inherit"],
   });
   assert.equal(await text(child.stdout), "started\n");
+});
+
+test("root is told that it cannot work in a folder that another user has closed, and hides nothing there", {
+  ...inSandbox,
+  skip: inSandbox.skip || (process.getuid?.() !== 0 && "only root enters such folders"),
+}, async (t) => {
+  const { base, home, work, open } = workplace(t);
+  for (const folder of [home, work]) {
+    chownSync(folder, 65_534, 65_534);
+    chmodSync(folder, 0o700);
+  }
+  await assert.rejects(open({ roots: [join(work, "packages")] }), {
+    name: "SandboxError",
+    message: /another user/,
+  });
+  const sandbox = await open({ roots: [join(base, "outside")], hide: [join(home, ".config/tool")] });
+  assert.equal(
+    (await runIn(sandbox, `cat ${home}/.ssh/id_ed25519 || echo no`, { cwd: base })).stdout,
+    "no\n",
+  );
 });
 
 test("relative paths are refused, and so is a sandbox that cannot start", inSandbox, async () => {

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { realPath, typeOf } from "./guard/path-facts.ts";
+import { isReachable, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
 import { nothingFound, plantedFiles, type SandboxFindings } from "./guard/planted-files.ts";
 import { WatchedFolders } from "./guard/watched-folders.ts";
 import { type Grounds, groundsOf, mountEntries } from "./mount-entries.ts";
@@ -16,6 +16,7 @@ import { dividedEnvironment, sandboxEnvironment } from "./policy/environment.ts"
 import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
 import { commandRuns, safeEntries } from "./running-commands.ts";
 import { SandboxError } from "./sandbox-error.ts";
+import type { SandboxFailure } from "./status/explain-failure.ts";
 import { missingProgram } from "./status/missing-program.ts";
 import { canForbidNesting, probeSandbox, type SandboxTools } from "./status/sandbox-status.ts";
 
@@ -34,7 +35,10 @@ export interface SandboxedCommand {
    * them. Those that appeared while another command ran cannot be mounted safely.
    */
   readonly notMounted: readonly string[];
-  /** To call when the command has ended. Moves hooks and settings aside that it has planted. */
+  /**
+   * To call when the command has ended. Moves hooks and settings aside that it has planted. Those of an agent are only
+   * named, because a person may have worked beside it for hours.
+   */
   finished(): SandboxFindings;
 }
 
@@ -50,6 +54,11 @@ export interface Sandbox extends AsyncDisposable {
    * @throws {Error} With the code `ENOENT` or `EACCES`, as `spawn` reports it, when there is no such program or folder.
    */
   wrap(command: SandboxCommand): SandboxedCommand;
+  /**
+   * Says that a hook or settings file was created outside the sandbox, for example by an edit that the user has allowed.
+   * It is then not moved aside, if a command was running meanwhile.
+   */
+  accept(path: string): void;
   /** Removes its temporary folder. */
   close(): Promise<void>;
 }
@@ -96,6 +105,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
   for (const folder of options.state ?? []) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const grounds = groundsOf(options, profile, options.home ?? homedir(), options.env ?? process.env);
+  const closed = grounds.roots.find((root) => !isReachable(root));
+  if (closed !== undefined) throw new SandboxError(closedFolder(closed));
   // without links, as mounts need it
   const temporaryFolder = await mkdtemp(join(realPath(tmpdir()) ?? tmpdir(), "parley-sandbox-"));
   return new BubblewrapSandbox(grounds, tools, network, temporaryFolder);
@@ -108,6 +119,7 @@ class BubblewrapSandbox implements Sandbox {
   readonly #tools: SandboxTools;
   readonly #network: "none" | "host" | HostForwarder;
   readonly #watched: WatchedFolders;
+  readonly #accepted = new Set<string>();
   /** Ends what is known of commands that run. */
   readonly #running = new Set<() => void>();
 
@@ -166,7 +178,10 @@ class BubblewrapSandbox implements Sandbox {
     const finished = () => {
       ended();
       this.#running.delete(ended);
-      return plantedFiles({ ...mounts, found }, this.#watched.search(), (path) => this.#asideOf(path));
+      return plantedFiles({ ...mounts, found }, this.#watched.search(), {
+        asideOf: (path) => this.#asideOf(path),
+        accepted: this.#accepted,
+      });
     };
     const dropped = mounts.entries.filter((entry) => entry.how === "read" && !entries.includes(entry));
     return {
@@ -187,10 +202,15 @@ class BubblewrapSandbox implements Sandbox {
     return command.includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh"] : [];
   }
 
-  #asideOf(path: string): string {
+  accept(path: string): void {
+    this.#accepted.add(realPathOrMissing(path));
+  }
+
+  #asideOf(path: string): { folder: string } | { reason: string } {
     const { options, roots } = this.#grounds;
+    if (this.profile === "agent") return { reason: "it appeared while the agent ran, and may be yours" };
     const root = roots.find((each) => isAtOrBelow(path, each)) ?? dirname(path);
-    return options.aside ?? join(dirname(root), `${basename(root)}.moved-aside`);
+    return { folder: options.aside ?? join(dirname(root), `${basename(root)}.moved-aside`) };
   }
 
   async close(): Promise<void> {
@@ -218,6 +238,7 @@ function unsandboxed(): Sandbox {
       notMounted: [],
       finished: () => nothingFound,
     }),
+    accept: () => undefined,
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -231,6 +252,14 @@ function checkPaths(options: SandboxOptions): void {
     if (wrong === undefined) continue;
     throw new TypeError(`${name} of a sandbox must be absolute paths, got ${JSON.stringify(wrong)}`);
   }
+}
+
+function closedFolder(path: string): SandboxFailure {
+  return {
+    problem: "other",
+    reason: `a sandboxed root has no capabilities and cannot enter a folder above ${path}, which belongs to another user`,
+    fix: "run Parley as that user",
+  };
 }
 
 /** The error that `spawn` reports. */

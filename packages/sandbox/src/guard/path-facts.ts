@@ -51,6 +51,22 @@ export function mayRead(path: string): boolean {
   }
 }
 
+/**
+ * Whether a sandboxed command could get to a path. Root has no capabilities there, so folders of other users can be
+ * closed to it. Bubblewrap cannot mount anything in them either.
+ */
+export function isReachable(path: string): boolean {
+  // others see what they can reach
+  if (process.getuid?.() !== 0) return true;
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const stats = statSync(folder, { throwIfNoEntry: false });
+    if (stats === undefined) return false;
+    const may = stats.uid === 0 ? 0o100 : stats.gid === 0 ? 0o010 : 0o001;
+    if ((stats.mode & may) === 0) return false;
+    if (folder === "/") return true;
+  }
+}
+
 /** A small file. Anything that is not a regular file counts as missing, because reading a pipe would wait. */
 export function smallText(path: string): string | undefined {
   try {

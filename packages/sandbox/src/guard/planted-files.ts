@@ -35,12 +35,16 @@ export interface Before {
 /** More than this stays where it is. A command may have created any number. */
 const limit = 500;
 
-/** Moves what is new to the folder that `asideOf` names for a path. */
-export function plantedFiles(
-  before: Before,
-  after: Found,
-  asideOf: (path: string) => string,
-): SandboxFindings {
+/** What to do about new files. */
+export interface Treatment {
+  /** The folder to move a path to, or the reason to leave it where it is. */
+  asideOf(path: string): { readonly folder: string } | { readonly reason: string };
+  /** Paths that somebody else has created meanwhile. */
+  readonly accepted: ReadonlySet<string>;
+}
+
+/** Moves what is new aside. */
+export function plantedFiles(before: Before, after: Found, treatment: Treatment): SandboxFindings {
   const { found, missing, kept } = before;
   const repositories = [...after.repositories].filter((path) => !found.repositories.has(path));
   // a folder that existed before belongs to the user, also if it is a repository now
@@ -56,15 +60,20 @@ export function plantedFiles(
       left.push({ path, reason: error instanceof Error ? error.message : String(error) });
     }
   };
-  const move = (path: string) => movedAside.push({ from: path, to: moveAside(path, asideOf(path)) });
+  const move = (path: string) => {
+    const aside = treatment.asideOf(path);
+    if ("reason" in aside) throw new Error(aside.reason);
+    movedAside.push({ from: path, to: moveAside(path, aside.folder) });
+  };
+  const isAccepted = (path: string) => [...treatment.accepted].some((each) => isAtOrBelow(each, path));
   for (const path of after.obeyed) {
-    if (found.obeyed.has(path)) continue;
+    if (found.obeyed.has(path) || isAccepted(path)) continue;
     if (newFolders.some((folder) => isAtOrBelow(path, folder))) created.push(path);
     else if (!found.isIncomplete || found.folders.has(dirname(path))) attempt(path, () => move(path));
     else
       left.push({ path, reason: "its folder was not searched before, so it may be older than the command" });
   }
-  for (const path of missing) if (isThere(path)) attempt(path, () => move(path));
+  for (const path of missing) if (isThere(path) && !isAccepted(path)) attempt(path, () => move(path));
   for (const [path, was] of kept) {
     if (typeOf(dirname(path)) !== "folder" || isUnchanged(path, was)) continue;
     attempt(path, () => {

@@ -1,6 +1,6 @@
 // Knows the folders in which version control systems keep a repository, and which files in them run programs.
 
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { foldersIn, isThere, realPath, smallText, typeOf } from "./path-facts.ts";
 
 /**
@@ -26,7 +26,13 @@ export function obeyedIn(folder: string): readonly string[] {
   // the folders of submodules and bare repositories have any name
   const kind = name === ".hg" || name === ".jj" ? name : ".git";
   const own = (obeyed.get(kind) ?? []).map((path) => join(folder, path));
-  return kind === ".git" ? [...own, ...modulesOf(folder).flatMap(obeyedIn)] : own;
+  return kind === ".git" ? [...own, ...hookFolder(folder), ...modulesOf(folder).flatMap(obeyedIn)] : own;
+}
+
+/** The folder of the workspace that the config names for hooks, which are then not in the repository. */
+function hookFolder(folder: string): readonly string[] {
+  const named = /^\s*hooksPath\s*=\s*"?([^"\n]+?)"?\s*$/im.exec(smallText(join(folder, "config")) ?? "")?.[1];
+  return named === undefined ? [] : [resolve(dirname(folder), named)];
 }
 
 /**

@@ -25,7 +25,7 @@ const victim = spawn("sh", ["-c", "read -r _", `victim-${mark}`], {
   stdio: ["pipe", "ignore", "ignore"],
   env: { HOST_CANARY: "SECRET" },
 });
-await using sandbox = await open({
+const sandbox = await open({
   profile: profile as SandboxProfile, // the test passes a profile
   hide: [join(base, "hidden")],
   readOnly: [join(work, "locked")],
@@ -41,6 +41,7 @@ const env = {
   TMPDIR: "/tmp/elsewhere",
   SSH_AUTH_SOCK: places[0],
   XDG_RUNTIME_DIR: "/run/user/0",
+  PROFILE: profile,
   HOME: home,
   WORK: work,
   OUTSIDE: outside,
@@ -57,7 +58,6 @@ const used = await runIn(sandbox, script(uses), { cwd: work, env });
 const attacked = await runIn(sandbox, script(attacks), { cwd: work, env });
 const isAlive = victim.exitCode === null && victim.signalCode === null;
 victim.kill("SIGKILL");
-for (const server of servers) server.close();
 for (const path of temporary) rmSync(path);
 
 const changed = [
@@ -82,3 +82,6 @@ console.log(
     created,
   }),
 );
+await sandbox.close();
+// the files of the sockets stay, see the test
+process.exit(0);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { inSandbox } from "../support/required-sandbox.ts";
@@ -15,6 +15,13 @@ const isRoot = process.getuid?.() === 0;
 /** The user that owns nothing. */
 const nobody = 65_534;
 
+/** Sandboxes of other tests mount over the sockets in the folders, so these must not be removed at once. */
+const removals: (() => void)[] = [];
+const atTheEnd = { after: (remove: () => void) => void removals.push(remove) };
+after(() => {
+  for (const remove of removals) remove();
+});
+
 const cases = [
   ["workspace", "this user"],
   ["strict", "this user"],
@@ -25,7 +32,7 @@ for (const [profile, who] of cases) {
   const isOther = who === "another user";
   const skip = inSandbox.skip || (isOther && !isRoot && "only root can be another user");
   test(`no attack on the profile ${profile} succeeds as ${who}`, { ...inSandbox, skip }, async (t) => {
-    const { base, work } = workplace(t, isOther ? nobody : undefined);
+    const { base, work } = workplace(atTheEnd, isOther ? nobody : undefined);
     const before = below(work).filter((path) => !/^\.git\/|^\.git$/.test(path));
     const { stdout } = await run(process.execPath, ["--conditions=parley-source", program, base, profile], {
       ...(isOther ? { uid: nobody, gid: nobody } : {}),

@@ -31,6 +31,7 @@ export const attacks: Readonly<Record<string, string>> = {
   "unmounts the cover of the keys": "umount $HOME/.ssh && cat $HOME/.ssh/id_ed25519",
   "unmounts it in a namespace of its own":
     "unshare -Urm sh -c 'umount $HOME/.ssh || umount -l $HOME/.ssh; cat $HOME/.ssh/id_ed25519'",
+  "creates a namespace in the strict profile": "[ $PROFILE = strict ] && unshare -U true",
   "makes the file system writable": "mount -o remount,rw,bind /; echo x >$OUTSIDE/file",
   "makes it writable in a namespace of its own":
     "unshare -Urm sh -c 'mount -o remount,rw,bind / ; mount -o remount,rw / ; echo x >$OUTSIDE/file'",
@@ -69,6 +70,8 @@ export const attacks: Readonly<Record<string, string>> = {
   "changes a hook": "echo x >.git/hooks/pre-push",
   "moves the hooks away": "mv .git/hooks .git/hooks2",
   "replaces .git by a link": "ln -sfn $OUTSIDE .git && [ -L .git ]",
+  "changes a hook that the workspace itself has": "echo x >scripts/hooks/pre-commit",
+  "moves the folder of such hooks": "mv scripts scripts2",
   "writes the settings of an agent": "echo x >.claude/settings.json",
   "moves the settings of an agent": "mv .claude .claude2",
   "writes settings in a folder below": "echo x >packages/a/.vscode/settings.json",
@@ -111,5 +114,8 @@ export const uses: Readonly<Record<string, string>> = {
   "starts processes and sees them": "sleep 100 & kill $! && [ -e /proc/$$/status ]",
   "listens on its own loopback interface":
     "socat TCP-LISTEN:4000,bind=127.0.0.1 /dev/null & until socat -u OPEN:/dev/null TCP:127.0.0.1:4000; do :; done",
+  // root needs a right for it that only agents get
+  "starts a sandbox of its own":
+    "[ $(id -u) = 0 ] || bwrap --unshare-all --ro-bind / / --dev /dev --proc /proc true",
   "reads random numbers": "head -c 8 /dev/urandom >/dev/null && echo x >/dev/null",
 };

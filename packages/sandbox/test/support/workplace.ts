@@ -4,7 +4,6 @@ import { execFileSync, spawn } from "node:child_process";
 import { chownSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openSandbox, type Sandbox, type SandboxFindings, type SandboxOptions } from "@parley/sandbox";
 
@@ -19,6 +18,11 @@ export interface Workplace {
   open(options?: Partial<SandboxOptions>): Promise<Sandbox>;
 }
 
+/** Whoever removes what a test has created: the context of the test. */
+interface Ending {
+  after(end: () => void | Promise<void>): void;
+}
+
 export interface Outcome {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -28,7 +32,7 @@ export interface Outcome {
 }
 
 /** Creates the folders, for another user if one is given. The test removes them. */
-export function workplace(t: Pick<TestContext, "after">, owner?: number): Workplace {
+export function workplace(t: Ending, owner?: number): Workplace {
   mkdirSync(cache, { recursive: true });
   const base = realpathSync(mkdtempSync(join(cache, "sandbox-")));
   t.after(() => rmSync(base, { recursive: true, force: true }));
@@ -49,13 +53,14 @@ export function workplace(t: Pick<TestContext, "after">, owner?: number): Workpl
     "work/packages/a/index.js": "",
   });
   git(place.work, "init", "-q");
-  put(place.work, { ".git/hooks/pre-push": "kept" });
+  git(place.work, "config", "core.hooksPath", "scripts/hooks");
+  put(place.work, { ".git/hooks/pre-push": "kept", "scripts/hooks/pre-commit": "kept" });
   if (owner !== undefined) for (const path of ["", ...below(base)]) chownSync(join(base, path), owner, owner);
   return place;
 }
 
 /** A workplace that exists already. */
-export function placeIn(base: string, t?: Pick<TestContext, "after">): Workplace {
+export function placeIn(base: string, t?: Ending): Workplace {
   const [home, work, outside] = ["home", "work", "outside"].map((name) => join(base, name));
   if (home === undefined || work === undefined || outside === undefined) throw new Error("there are three");
   const open = async (options: Partial<SandboxOptions> = {}) => {
