@@ -1,5 +1,6 @@
 // Replaces secrets by marks; the same secret always gets the same mark.
 
+import { EncodedSecrets, type KnownForm } from "./encoded-secrets.ts";
 import {
   address,
   decoded,
@@ -21,13 +22,6 @@ const hasMark = /\[(?:redacted|secret \d+)\]|^\[secret$/;
 const harmlessLength = 64;
 const maxHarmless = 10_000;
 
-export interface KnownForm {
-  readonly form: string;
-  readonly secret: string;
-  /** Why it is a secret. */
-  readonly why: string;
-}
-
 export class Secrets {
   readonly #marks = new Map<string, string>();
   /** Secrets that are found by their text. */
@@ -35,6 +29,7 @@ export class Secrets {
   /** Short texts without a secret. */
   readonly #harmless = new Set<string>();
   #longestFirst: readonly KnownForm[] | undefined;
+  #encoded: EncodedSecrets | undefined;
   /** How often each kind was replaced. */
   readonly counts = new Map<string, number>();
 
@@ -50,6 +45,12 @@ export class Secrets {
   get known(): readonly KnownForm[] {
     this.#longestFirst ??= [...this.#known.values()].sort((a, b) => b.form.length - a.form.length);
     return this.#longestFirst;
+  }
+
+  /** The same secrets, however they are encoded. */
+  get encoded(): EncodedSecrets {
+    this.#encoded ??= new EncodedSecrets(this.known);
+    return this.#encoded;
   }
 
   /** Returns the mark of a secret: a number, because a hash could be guessed. `everywhere` replaces it in other texts too, so it must not be a common word. */
@@ -88,6 +89,7 @@ export class Secrets {
       if (form === secret || !this.#known.has(form)) this.#known.set(form, { form, secret, why });
     }
     this.#longestFirst = undefined;
+    this.#encoded = undefined;
     this.#harmless.clear();
   }
 
@@ -114,7 +116,20 @@ export class Secrets {
       clean = clean.replaceAll(form, this.markOf(secret));
       this.count(why);
     }
-    return clean;
+    return this.#withoutEncoded(clean);
+  }
+
+  #withoutEncoded(text: string): string {
+    const spans = this.encoded.spans(text);
+    if (spans.length === 0) return text;
+    let clean = "";
+    let end = 0;
+    for (const { from, to, known } of spans) {
+      clean += text.slice(end, from) + this.markOf(known.secret);
+      end = to;
+      this.count(known.why);
+    }
+    return clean + text.slice(end);
   }
 
   /** Replaces known secrets and text that looks like one. */
