@@ -17,6 +17,7 @@ import {
   type Finding,
 } from "./examine.ts";
 import { examineServers } from "./examine-mcp.ts";
+import { examineWorkspace } from "./examine-workspace.ts";
 
 const marks = { ok: "ok     ", missing: "-      ", warning: "warning", broken: "BROKEN " } as const;
 
@@ -40,6 +41,7 @@ export async function run({ values, json }: Invocation): Promise<number> {
   for (const finding of examineFolders()) found(finding);
   found(finding);
   found(await examineModel(config));
+  for (const finding of examineWorkspace(process.cwd())) found(finding);
   if (agents === undefined) {
     const detail = "not checked, because the config file cannot be read";
     found({ what: "agents", state: "missing", detail });

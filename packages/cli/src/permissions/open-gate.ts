@@ -20,14 +20,16 @@ import {
   permissionsPath,
   stateFolder,
 } from "../settings/data-folder.ts";
-import { configuredRules, type RunRules, workspacePolicyOf } from "./policy-rules.ts";
+import { trustedSettings } from "../trust/workspace-trust.ts";
+import { configuredRules, type RunRules } from "./policy-rules.ts";
 
 export interface OpenGateOptions
   extends RunRules,
     Pick<GateOptions, "asker" | "agent" | "extraRoots" | "env"> {
   /** Kept out of the log. */
   readonly secrets?: Iterable<string>;
-  /** Called for ignored rules of a workspace. */
+  /** The rules of the workspace that take effect. Default: those of a trusted folder. */
+  workspaceRules?(root: string): readonly Rule[];
   warn?(message: string): void;
 }
 
@@ -48,17 +50,9 @@ export function openGate(options: OpenGateOptions): OpenedGate {
     refuseForRoot(everything);
     warn?.("everything is allowed for this run, except what always requires a question");
   }
-  const known = new Map<string, readonly Rule[]>();
   const gate = permissionGate({
     rules,
-    workspaceRules(root) {
-      const found = known.get(root);
-      if (found !== undefined) return found;
-      const { rules, warnings } = workspacePolicyOf(root);
-      for (const warning of warnings) warn?.(warning);
-      known.set(root, rules);
-      return rules;
-    },
+    workspaceRules: options.workspaceRules ?? ((root) => trustedSettings(root).rules),
     remembered: rememberedRules(permissionsPath()),
     audit,
     own: [dirname(configPath()), dataFolder(), stateFolder()],
