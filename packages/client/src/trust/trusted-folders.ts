@@ -29,6 +29,7 @@ export interface FolderTrust {
 
 /** A folder that the user trusts. */
 export interface TrustedFolder {
+  /** Its path, with links resolved. */
   readonly folder: string;
   /** When it was trusted. */
   readonly since: Date;
