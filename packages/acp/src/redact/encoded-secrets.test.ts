@@ -51,6 +51,13 @@ for (const [name, between] of Object.entries(breaks)) {
   });
 }
 
+test("V14 hexadecimal bytes are found, also when they are broken over lines", () => {
+  const bytes = [...secret].map(hex).join("");
+  const clean = streamRedactor([secret]);
+  for (const text of [bytes, bytes.toUpperCase(), bytes.replaceAll(/.{10}/g, "$&\n")])
+    assert.equal(clean.text(`is ${text}.`), "is [secret 1].");
+});
+
 test("V14 base64 is found when it is broken over lines, and quoted-printable text with its own escapes", () => {
   const key = "birch-lake-7-and-some-more-of-it";
   const lines = btoa(`x${key}`).replaceAll(/.{10}/g, "$&\r\n");

@@ -30,31 +30,38 @@ interface DecodedForm {
 }
 
 export class EncodedSecrets {
-  /** Longest first. */
-  readonly #forms: readonly DecodedForm[];
-  readonly #byFirst: ReadonlyMap<string, readonly DecodedForm[]>;
-  /** How long the beginning of a secret can be. */
-  readonly reach: number;
+  readonly #forms = new Map<string, DecodedForm>();
+  #sorted: readonly DecodedForm[] | undefined;
+  #byFirst: ReadonlyMap<string, readonly DecodedForm[]> | undefined;
+  #longest = 0;
 
-  constructor(known: readonly KnownForm[]) {
-    const forms = new Map<string, DecodedForm>();
-    for (const each of known) {
-      const { text: bytes, blanks } = decodedText(each.form);
-      if (bytes.length < shortestSecret) continue;
-      const hasBlanks = forms.get(bytes)?.hasBlanks || blanks[0] !== blanks[bytes.length - 1];
-      forms.set(bytes, { bytes, known: forms.get(bytes)?.known ?? each, hasBlanks });
-    }
-    this.#forms = [...forms.values()].sort((a, b) => b.bytes.length - a.bytes.length);
-    this.#byFirst = Map.groupBy(this.#forms, ({ bytes }) => bytes.charAt(0));
-    const longest = Math.max(0, ...this.#forms.map(({ known }) => known.secret.length));
-    this.reach = this.#forms.length === 0 ? 0 : longest * longestEncoding + someBreaks;
+  add(known: KnownForm): void {
+    const { text: bytes, blanks } = decodedText(known.form);
+    if (bytes.length < shortestSecret) return;
+    const same = this.#forms.get(bytes);
+    const hasBlanks = same?.hasBlanks || blanks[0] !== blanks[bytes.length - 1];
+    this.#forms.set(bytes, { bytes, known: same?.known ?? known, hasBlanks });
+    this.#longest = Math.max(this.#longest, known.secret.length);
+    this.#sorted = undefined;
+    this.#byFirst = undefined;
+  }
+
+  /** How long the beginning of a secret can be. */
+  get reach(): number {
+    return this.#forms.size === 0 ? 0 : this.#longest * longestEncoding + someBreaks;
+  }
+
+  /** Longest first. */
+  get #longestFirst(): readonly DecodedForm[] {
+    this.#sorted ??= [...this.#forms.values()].sort((a, b) => b.bytes.length - a.bytes.length);
+    return this.#sorted;
   }
 
   /** In the order of the text, none within another. */
   spans(text: string): Span[] {
-    if (this.#forms.length === 0 || text.length < shortestSecret || !mayBeEncoded.test(text)) return [];
+    if (this.#forms.size === 0 || text.length < shortestSecret || !mayBeEncoded.test(text)) return [];
     const bytes = decodedBytes(text);
-    const hits = this.#forms.filter((form) => bytes.includes(form.bytes));
+    const hits = this.#longestFirst.filter((form) => bytes.includes(form.bytes));
     if (hits.length === 0) return [];
     const { starts, ends, blanks } = decodedText(text);
     const isTaken = new Uint8Array(bytes.length);
@@ -77,11 +84,12 @@ export class EncodedSecrets {
 
   /** How many characters at the end may be the beginning of an encoded secret. */
   beginningAtEnd(text: string): number {
-    if (this.#forms.length === 0) return 0;
+    if (this.#forms.size === 0) return 0;
+    this.#byFirst ??= Map.groupBy(this.#forms.values(), ({ bytes }) => bytes.charAt(0));
     const tail = text.slice(-this.reach);
     const { decoded, partial } = decodedBeginning(tail);
     const { text: bytes, starts, blanks } = decoded;
-    const longest = this.#forms[0]?.bytes.length ?? 0;
+    const longest = this.#longestFirst[0]?.bytes.length ?? 0;
     for (let at = Math.max(0, bytes.length - longest + 1); at < bytes.length; at++) {
       const isBegun = this.#byFirst
         .get(bytes.charAt(at))

@@ -29,7 +29,8 @@ export class Secrets {
   /** Short texts without a secret. */
   readonly #harmless = new Set<string>();
   #longestFirst: readonly KnownForm[] | undefined;
-  #encoded: EncodedSecrets | undefined;
+  /** The same secrets, however they are encoded. */
+  readonly encoded = new EncodedSecrets();
   /** How often each kind was replaced. */
   readonly counts = new Map<string, number>();
 
@@ -45,12 +46,6 @@ export class Secrets {
   get known(): readonly KnownForm[] {
     this.#longestFirst ??= [...this.#known.values()].sort((a, b) => b.form.length - a.form.length);
     return this.#longestFirst;
-  }
-
-  /** The same secrets, however they are encoded. */
-  get encoded(): EncodedSecrets {
-    this.#encoded ??= new EncodedSecrets(this.known);
-    return this.#encoded;
   }
 
   /** Returns the mark of a secret: a number, because a hash could be guessed. `everywhere` replaces it in other texts too, so it must not be a common word. */
@@ -86,10 +81,11 @@ export class Secrets {
     if (this.#known.has(secret)) return;
     for (const form of formsOf(secret)) {
       // keep a form that is a secret by itself
-      if (form === secret || !this.#known.has(form)) this.#known.set(form, { form, secret, why });
+      if (form !== secret && this.#known.has(form)) continue;
+      this.#known.set(form, { form, secret, why });
+      this.encoded.add({ form, secret, why });
     }
     this.#longestFirst = undefined;
-    this.#encoded = undefined;
     this.#harmless.clear();
   }
 

@@ -50,7 +50,7 @@ export interface ParsedSettings extends WorkspaceSettings {
   readonly parsedRules: readonly Rule[];
 }
 
-const policyFile = join(".parley", "policy");
+const policyFile = ".parley/policy";
 const serversFile = ".mcp.json";
 const maxBytes = 256 * 1024;
 const maxServers = 64;
