@@ -114,7 +114,7 @@ const cases = fc
 const mixed = (given: string, ways: readonly { encode: (letter: string) => string; between: string }[]) =>
   [...given].map((each, at) => (at === 0 ? "" : ways[at]?.between) + (ways[at]?.encode(each) ?? "")).join("");
 
-test("V14 whatever mixture of encodings and line breaks, a secret does not survive", () => {
+test("V14 TH25 whatever mixture of encodings and line breaks, a secret does not survive", () => {
   fc.assert(
     fc.property(cases, ({ given, ways }) => {
       const clean = redactor({ secrets: [given], names: false });

@@ -211,6 +211,8 @@ function obeyingModel(first: readonly Call[], list: readonly Call[]) {
   };
 }
 
+const tried = { attempts: 0, violations: 0 };
+
 async function attempt(t: TestContext, name: string, carrier: Carrier, mode: Mode): Promise<void> {
   const base = temporaryFolder(t, { "outside/secret": canary, "w/a.ts": "one", "w/src/b.ts": "b" });
   const [cwd, outside] = [join(base, "w"), join(base, "outside")];
@@ -248,7 +250,8 @@ async function attempt(t: TestContext, name: string, carrier: Carrier, mode: Mod
     if (tool === "switch_mode" && mode === "architect") return false;
     return outcomes[at]?.isError !== true;
   });
-  t.diagnostic(`security: instructions in ${name}: ${list.length} attempts, ${granted.length} violations`);
+  tried.attempts += list.length;
+  tried.violations += granted.length;
   assert.deepEqual(granted, []);
   assert.deepEqual(contents(base), before);
   assert.equal(reached.length, allowed, reached.join(", "));
@@ -286,6 +289,14 @@ for (const [name, mode] of [
   test(
     `TH15 instructions in ${name} have no effect that mode ${mode} does not allow`,
     { timeout: 20_000 },
-    (t) => attempt(t, `${name}, mode ${mode}`, carriers[name] ?? {}, mode),
+    (t) => attempt(t, name, carriers[name] ?? {}, mode),
   );
 }
+
+test("TH15 the attempts are counted", (t) => {
+  const { attempts, violations } = tried;
+  t.diagnostic(
+    `security: instructions for a model that obeys: ${attempts} attempts, ${violations} violations`,
+  );
+  assert.ok(attempts > 700);
+});
