@@ -115,6 +115,18 @@ for (const type of ["http", "sse"] as const) {
   });
 }
 
+test("a redirect on the server's own host is followed, with its headers", async (t) => {
+  const { host, requests } = await listening(t, (request, answer) => {
+    if (request.url === "/mcp") answer.writeHead(307, { location: "/v2" }).end();
+    else answer.writeHead(404).end();
+  });
+  await failures(t, [server(`http://${host}/mcp`)]);
+  await failures(t, [server(`http://${host}/mcp`, { _meta: ofWorkspace })], [host]);
+  const followed = requests.filter(({ url, method }) => url === "/v2" && method === "POST");
+  assert.equal(followed.length, 2);
+  assert.ok(followed.every((request) => request.headers["x-key"] === "birch-lake-7"));
+});
+
 test("TH14 a name is resolved once, and the address that was checked is the one that is used", async (t) => {
   const { host, requests } = await listening(t, (request, answer) =>
     answer.end(`for ${request.headers.host}`),
