@@ -27,6 +27,7 @@ const entries = [
   "@parley/client/config",
   "@parley/client/history",
   "@parley/client/policy",
+  "@parley/client/trust",
   "@parley/conformance",
   "@parley/sandbox",
 ];

@@ -35,8 +35,8 @@ export interface CodingAgentOptions
   /** Maximum number of model requests in one turn. Default 200. */
   readonly maxRequests?: number | undefined;
   /**
-   * Hosts on this machine or a private network that may be fetched, written as in a URL: `localhost:3000`, or `*`
-   * for all. The user is still asked. Default: none.
+   * Hosts on this machine or a private network that may be fetched, and that MCP servers of a workspace's files may
+   * be at, written as in a URL: `localhost:3000`, or `*` for all. The user is still asked. Default: none.
    */
   readonly privateHosts?: readonly string[] | undefined;
   /** Called when a new session would tell the user that the model is offline; false leaves that out. Default: always told. */
@@ -70,12 +70,13 @@ const offeredFeatures: readonly UnstableFeature[] = [
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
   const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
+  const { privateHosts = [] } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const promptOptions: PromptOptions = {
     tools: options.tools,
     maxRequests: options.maxRequests ?? 200,
-    privateHosts: options.privateHosts ?? [],
+    privateHosts,
     offlineNotice: options.offlineNotice ?? (() => true),
     // the library warns of tokens that it may not send
     reportsUsage: unstable === "*" || unstable.includes("usage"),
@@ -102,7 +103,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
       // loaded with the first session and the first prompt, so that the handshake is quick
       async open(session, { origin }): Promise<SessionState> {
         const { openSession } = await import("./session/open-session.ts");
-        return openSession(session, origin, { store, version, defaults: defaults() });
+        return openSession(session, origin, { store, version, defaults: defaults(), privateHosts });
       },
       setConfigOption(session, configId, value) {
         if (configId !== "mode" || !isMode(value)) return;

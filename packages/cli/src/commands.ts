@@ -7,6 +7,7 @@ import { permissionsCommands } from "./permissions/permissions-commands.ts";
 import { runCommands } from "./run/run-commands.ts";
 import { sessionsCommands } from "./sessions/sessions-commands.ts";
 import { traceCommands } from "./trace/trace-commands.ts";
+import { trustCommands } from "./trust/trust-commands.ts";
 
 /** In the order in which help lists them. */
 export const commands: readonly Command[] = [
@@ -22,6 +23,7 @@ export const commands: readonly Command[] = [
   },
   ...sessionsCommands,
   ...permissionsCommands,
+  ...trustCommands,
   ...agentsCommands,
   ...agentCommands,
   {
@@ -89,8 +91,8 @@ export const commands: readonly Command[] = [
     name: "doctor",
     summary: "Diagnose the installation and suggest fixes",
     details:
-      "Checks Node, the data folders, the config file, the model of Parley's own agent, every installed agent, and the configured MCP " +
-      "servers. Each agent is started and opens a session in a temporary folder; no login and no prompt is sent. Exits with 1 if " +
+      "Checks Node, the data folders, the config file, the model of Parley's own agent, the settings of the current folder, every " +
+      "installed agent, and the configured MCP servers. Each agent is started and opens a session in a temporary folder; no login and no prompt is sent. Exits with 1 if " +
       "something is broken.",
     options: {
       agent: option("NAME", "Check only this agent", { short: "a" }),

@@ -154,9 +154,15 @@ function writtenForms(secret: string): Set<string> {
       inAddress.replaceAll(/%[\dA-F]{2}/g, (escaped) => escaped.toLowerCase()),
       inAddress.replaceAll("%20", "+"),
       encodeURI(wellFormed),
+      hexOf(bytes),
+      hexOf(bytes).toUpperCase(),
       ...[0, 1, 2].flatMap((before) => base64Of(bytes, before)),
     ].filter((form) => form.length >= shortestSecret),
   );
+}
+
+function hexOf(bytes: string): string {
+  return Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
 }
 
 /** The part of a longer text's base64 that depends on the secret alone, with `before` bytes in front of it. */

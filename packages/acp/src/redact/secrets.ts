@@ -1,5 +1,6 @@
 // Replaces secrets by marks; the same secret always gets the same mark.
 
+import { EncodedSecrets, type KnownForm } from "./encoded-secrets.ts";
 import {
   address,
   decoded,
@@ -21,13 +22,6 @@ const hasMark = /\[(?:redacted|secret \d+)\]|^\[secret$/;
 const harmlessLength = 64;
 const maxHarmless = 10_000;
 
-export interface KnownForm {
-  readonly form: string;
-  readonly secret: string;
-  /** Why it is a secret. */
-  readonly why: string;
-}
-
 export class Secrets {
   readonly #marks = new Map<string, string>();
   /** Secrets that are found by their text. */
@@ -35,6 +29,8 @@ export class Secrets {
   /** Short texts without a secret. */
   readonly #harmless = new Set<string>();
   #longestFirst: readonly KnownForm[] | undefined;
+  /** The same secrets, however they are encoded. */
+  readonly encoded = new EncodedSecrets();
   /** How often each kind was replaced. */
   readonly counts = new Map<string, number>();
 
@@ -85,7 +81,9 @@ export class Secrets {
     if (this.#known.has(secret)) return;
     for (const form of formsOf(secret)) {
       // keep a form that is a secret by itself
-      if (form === secret || !this.#known.has(form)) this.#known.set(form, { form, secret, why });
+      if (form !== secret && this.#known.has(form)) continue;
+      this.#known.set(form, { form, secret, why });
+      this.encoded.add({ form, secret, why });
     }
     this.#longestFirst = undefined;
     this.#harmless.clear();
@@ -114,7 +112,20 @@ export class Secrets {
       clean = clean.replaceAll(form, this.markOf(secret));
       this.count(why);
     }
-    return clean;
+    return this.#withoutEncoded(clean);
+  }
+
+  #withoutEncoded(text: string): string {
+    const spans = this.encoded.spans(text);
+    if (spans.length === 0) return text;
+    let clean = "";
+    let end = 0;
+    for (const { from, to, known } of spans) {
+      clean += text.slice(end, from) + this.markOf(known.secret);
+      end = to;
+      this.count(known.why);
+    }
+    return clean + text.slice(end);
   }
 
   /** Replaces known secrets and text that looks like one. */

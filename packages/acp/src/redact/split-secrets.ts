@@ -1,5 +1,6 @@
 // Finds secrets that are split over the chunks of a message or a terminal, and replaces them in the next pass.
 
+import type { Span } from "./encoded-secrets.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** How much of a line in pieces is kept to search for secrets. */
@@ -19,6 +20,8 @@ interface Cut {
 interface Stream {
   /** The last pieces, at least as long as the longest secret. */
   tail: Piece[];
+  /** How many characters at their end may be the beginning of an encoded secret. */
+  begun: number;
   line: string;
 }
 
@@ -37,7 +40,7 @@ export class SplitSecrets {
   piece(name: string, text: string): string {
     let stream = this.#streams.get(name);
     if (stream === undefined) {
-      stream = { tail: [], line: "" };
+      stream = { tail: [], begun: 0, line: "" };
       this.#streams.set(name, stream);
     }
     this.#count += 1;
@@ -72,20 +75,21 @@ export class SplitSecrets {
   }
 
   #find(stream: Stream, piece: Piece): void {
-    const longest = this.#secrets.known[0]?.form.length ?? 0;
+    const longest = Math.max(this.#secrets.known[0]?.form.length ?? 0, this.#secrets.encoded.reach);
     const before = stream.tail.map(({ text }) => text).join("");
     const all = before + piece.text.slice(0, longest);
     const taken: Cut[] = [];
-    for (const { form, secret, why } of before === "" ? [] : this.#secrets.known) {
-      const from = all.indexOf(form, Math.max(0, before.length - form.length + 1));
-      const to = from + form.length;
-      if (from === -1 || from >= before.length || to <= before.length) continue;
+    for (const { from, to, known } of this.#spans(all, before.length, stream.begun)) {
+      if (from >= before.length || to <= before.length) continue;
       if (taken.some((other) => from < other.to && to > other.from)) continue;
-      const mark = this.#secrets.markOf(secret);
+      const mark = this.#secrets.markOf(known.secret);
       taken.push({ from, to, mark });
-      this.#secrets.count(why);
+      this.#secrets.count(known.why);
       this.#cut([...stream.tail, piece], { from, to, mark });
     }
+    stream.begun = this.#secrets.encoded.beginningAtEnd(
+      before.slice(before.length - stream.begun) + piece.text,
+    );
     stream.tail.push(piece);
     let length = stream.tail.reduce((sum, { text }) => sum + text.length, 0);
     for (let first = stream.tail[0]; first !== undefined; first = stream.tail[0]) {
@@ -93,6 +97,18 @@ export class SplitSecrets {
       length -= first.text.length;
       stream.tail.shift();
     }
+  }
+
+  /** The secrets that may cross `border`, which has the beginning of an encoded one before it. */
+  *#spans(text: string, border: number, begun: number): Generator<Span> {
+    for (const known of border === 0 ? [] : this.#secrets.known) {
+      const from = text.indexOf(known.form, Math.max(0, border - known.form.length + 1));
+      if (from !== -1) yield { from, to: from + known.form.length, known };
+    }
+    if (begun === 0) return;
+    const start = border - begun;
+    for (const { from, to, known } of this.#secrets.encoded.spans(text.slice(start)))
+      yield { from: from + start, to: to + start, known };
   }
 
   /** Splits a cut over the pieces: the first one gets the mark. */

@@ -75,7 +75,7 @@ class KnownSecretsRedactor<Item extends object> implements StreamRedactor<Item> 
     if (piece === undefined) return [...before, this.value(item)];
     const text = (isNext ? (this.#held?.text ?? "") : "") + piece.text;
     const clean = this.#secrets.cleanKnown(text);
-    const tail = this.#beginningAtEnd(clean);
+    const tail = Math.max(this.#beginningAtEnd(clean), this.#secrets.encoded.beginningAtEnd(clean));
     this.#held = tail === 0 ? undefined : { ...piece, text: clean.slice(-tail) };
     const ready = tail === 0 ? clean : clean.slice(0, -tail);
     return ready === "" && text !== "" ? before : [...before, this.#itemWith(piece, ready)];

@@ -110,7 +110,7 @@ export const agentConfigShape = {
       type: "array",
       items: { type: "string", minLength: 1 },
       description:
-        "Hosts on this machine or a private network that may be fetched, such as localhost:3000; * for all. You are still asked",
+        "Hosts on this machine or a private network that may be fetched and that MCP servers of a workspace may be at, such as localhost:3000; * for all. You are still asked",
     },
   },
   additionalProperties: false,

@@ -13,6 +13,7 @@ import type {
   Tool,
   Transport,
 } from "@modelcontextprotocol/client";
+import { checkedFetch } from "../network/pinned-request.ts";
 import { abortable } from "../tools/base/abortable.ts";
 import type { ServerQuestions } from "./elicitation.ts";
 import { describeFailure } from "./failure.ts";
@@ -39,6 +40,8 @@ export interface ConnectionOptions {
   /** Called when the connection ends by itself. */
   ended(): void;
   readonly questions: ServerQuestions;
+  /** Private hosts that the user's settings allow. */
+  readonly privateHosts: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -63,7 +66,8 @@ export async function openConnection(entry: ServerEntry, options: ConnectionOpti
   }));
   let connection: Connection | undefined;
   try {
-    const transport = entry.type === "stdio" ? new StdioTransport(entry) : remoteTransport(mcp, entry);
+    const transport =
+      entry.type === "stdio" ? new StdioTransport(entry) : remoteTransport(mcp, entry, options);
     connection = new Connection(entry, client, transport);
     const timeout = entry.timeoutMs ?? startMs;
     // the handshake has its own timeout, but opening the stream has none
@@ -206,14 +210,16 @@ function listChanged({ changed }: ConnectionOptions) {
 
 function remoteTransport(
   { StreamableHTTPClientTransport, SSEClientTransport }: typeof import("@modelcontextprotocol/client"),
-  { type, url, headers }: RemoteEntry,
+  { type, url, headers, isOfWorkspace }: RemoteEntry,
+  { privateHosts }: ConnectionOptions,
 ): Transport {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
     throw new TypeError("its url must begin with http:// or https://");
   }
-  // redirects to other hosts are not followed, since they would get the headers
-  const options = { requestInit: { headers } };
+  // the client does not follow redirects to other hosts, which would get the headers
+  const ownOrigin = isOfWorkspace ? undefined : parsed.origin;
+  const options = { requestInit: { headers }, fetch: checkedFetch({ privateHosts, ownOrigin }) };
   return type === "http"
     ? new StreamableHTTPClientTransport(parsed, options)
     : new SSEClientTransport(parsed, options);

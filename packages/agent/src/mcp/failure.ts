@@ -1,6 +1,7 @@
 // Describes MCP server failures for the user and the model, without credentials.
 
 import type { Transport } from "@modelcontextprotocol/client";
+import { HostError } from "../network/public-addresses.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
@@ -30,6 +31,8 @@ function reasonOf(error: unknown, entry: ServerEntry, transport: Transport | und
   if (status === 401 || status === 403 || name === "UnauthorizedError") {
     return `refused the connection (${status ?? 401}): check its headers. OAuth login is not supported; set a header with a token instead.`;
   }
+  const host = hostErrorOf(error);
+  if (host !== undefined) return `cannot be used: ${host.message}.`;
   const cause = causeOf(error);
   if (cause !== undefined && entry.type !== "stdio") {
     return `cannot be reached at ${URL.parse(entry.url)?.origin ?? "its address"}: ${cause}.`;
@@ -48,6 +51,12 @@ interface ErrorFields extends Error {
   readonly code?: unknown;
   readonly data?: { readonly status?: unknown };
   readonly status?: unknown;
+}
+
+function hostErrorOf(error: unknown): HostError | undefined {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
+    if (at instanceof HostError) return at;
+  return undefined;
 }
 
 /** Finds the system error code in nested causes ("fetch failed"). */

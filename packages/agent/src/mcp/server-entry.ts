@@ -24,6 +24,8 @@ export interface RemoteEntry extends CommonEntry {
   readonly type: "http" | "sse";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The files of the workspace named it, not the user: it must be at a public address. */
+  readonly isOfWorkspace: boolean;
 }
 
 export type ServerEntry = StdioEntry | RemoteEntry;
@@ -40,7 +42,8 @@ export function readEntry(server: McpServer, cwd: string): ServerEntry {
     const url = String(fields["url"]);
     const headers = pairs(fields["headers"]);
     const secrets = new Secrets([...secretsOfHeaders(headers), ...secretsOfUrl(url)]);
-    return { type: fields["type"], name, url, headers, timeoutMs, secrets };
+    const isOfWorkspace = extra["parley.dev/origin"] === "workspace";
+    return { type: fields["type"], name, url, headers, timeoutMs, secrets, isOfWorkspace };
   }
   const given = typeof extra["cwd"] === "string" ? extra["cwd"] : "";
   const env = pairs(fields["env"]);

@@ -5,7 +5,8 @@ import { type Tool, ToolError } from "../tools/base/tool.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
-export interface ServerOptions extends Pick<ConnectionOptions, "version" | "roots" | "questions"> {
+export interface ServerOptions
+  extends Pick<ConnectionOptions, "version" | "roots" | "questions" | "privateHosts"> {
   /** Called when the prompts have changed. */
   changed(): void;
 }

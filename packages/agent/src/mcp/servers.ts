@@ -15,6 +15,8 @@ export interface McpServersOptions {
   /** Called when the commands have changed. */
   changed(): void;
   readonly questions: ServerQuestions;
+  /** Private hosts that the user's settings allow, besides the servers that the user named. */
+  readonly privateHosts: readonly string[];
 }
 
 /** A longer wait is explained to the user. */

@@ -1,9 +1,9 @@
 // Sends requests to providers: servers of the user have no timeout, and web pages or errors with status 200 are failures.
 
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
-import { Readable } from "node:stream";
 import { ModelError } from "../model/model.ts";
 import { Failure } from "../model/retry.ts";
+import { responseOf } from "../network/node-response.ts";
 import type { Endpoint } from "./provider-config.ts";
 
 /** Servers of the user may be slow, so they have no timeout; others fail after five silent minutes. */
@@ -73,17 +73,4 @@ async function fetchWithoutTimeout(...[input, init = {}]: Parameters<typeof fetc
   outgoing.on("error", (cause) => reject(new TypeError("fetch failed", { cause })));
   outgoing.end(typeof init.body === "string" ? init.body : undefined);
   return promise;
-}
-
-function responseOf(message: IncomingMessage): Response {
-  const headers = new Headers();
-  for (const [name, values = []] of Object.entries(message.headersDistinct)) {
-    for (const value of values) headers.append(name, value);
-  }
-  const status = message.statusCode ?? 500;
-  const isEmpty = status === 204 || status === 304;
-  if (isEmpty) message.resume();
-  // Node's and the DOM's stream types differ; the object is the same
-  const body = isEmpty ? null : (Readable.toWeb(message) as ReadableStream<Uint8Array>);
-  return new Response(body, { status, statusText: message.statusMessage ?? "", headers });
 }

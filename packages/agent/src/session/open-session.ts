@@ -11,12 +11,13 @@ interface OpenOptions {
   readonly store: SessionStore;
   readonly version: string;
   readonly defaults: OptionDefaults;
+  readonly privateHosts: readonly string[];
 }
 
 export async function openSession(
   session: AgentSession,
   origin: OpenInfo["origin"],
-  { store, version, defaults }: OpenOptions,
+  { store, version, defaults, privateHosts }: OpenOptions,
 ): Promise<SessionState> {
   // a stored session can still be read when its folder is gone
   if (origin === "new" || origin === "fork") await checkRoots(session.roots);
@@ -24,6 +25,7 @@ export async function openSession(
     version,
     changed: () => session.setAvailableCommands(state.commands(modeOf(session))),
     questions: questionsOf(session),
+    privateHosts,
   });
   const { sessionId } = session;
   // the library restores the stored options after this; the commands depend on the mode

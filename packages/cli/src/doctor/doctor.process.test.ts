@@ -118,6 +118,7 @@ test(
     const { folder, keep } = agentHome(t);
     const server = createServer((request, response) => {
       if (request.url === "/locked") return void response.writeHead(401).end();
+      if (request.url === "/moved") return void response.writeHead(307, { location: "/mcp" }).end();
       const stream = request.url === "/stream";
       const name = request.headers["x-who"] ?? "http";
       const answer = JSON.stringify({
@@ -144,6 +145,7 @@ test(
           web: { url: `${base}/mcp`, headers: { "x-who": "named" } },
           stream: { url: `${base}/stream` },
           locked: { url: `${base}/locked` },
+          moved: { url: `${base}/moved` },
           gone: { command: "/nowhere/mcp" },
           dying: { command: process.execPath, args: ["-e", "console.error('no port'); process.exit(1)"] },
         },
@@ -163,6 +165,7 @@ test(
     assert.equal(detail["MCP server web"], "ok named 2, MCP 2025-06-18");
     assert.equal(detail["MCP server stream"], "ok http 2, MCP 2025-06-18");
     assert.equal(detail["MCP server locked"], "broken login required (401)");
+    assert.match(detail["MCP server moved"] ?? "", /^broken it redirects to \/mcp; set its url/);
     assert.equal(detail["MCP server gone"], "broken command not found: /nowhere/mcp");
     assert.match(detail["MCP server dying"] ?? "", /^broken .*no port$/);
   },

@@ -18,6 +18,7 @@ import {
 } from "./examine.ts";
 import { examineServers } from "./examine-mcp.ts";
 import { examineSandbox } from "./examine-sandbox.ts";
+import { examineWorkspace } from "./examine-workspace.ts";
 
 const marks = { ok: "ok     ", missing: "-      ", warning: "warning", broken: "BROKEN " } as const;
 
@@ -42,6 +43,7 @@ export async function run({ values, json }: Invocation): Promise<number> {
   for (const finding of examineFolders()) found(finding);
   found(finding);
   found(await examineModel(config));
+  for (const finding of examineWorkspace(process.cwd())) found(finding);
   if (agents === undefined) {
     const detail = "not checked, because the config file cannot be read";
     found({ what: "agents", state: "missing", detail });

@@ -93,6 +93,8 @@ async function nameOverHttp(
     ...(isOld
       ? {}
       : { body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello }) }),
+    // another host would get the headers
+    redirect: "manual",
     signal: AbortSignal.timeout(timeoutMs),
   }).catch((error: Error) => {
     throw new Error(error.name === "TimeoutError" ? `no response within ${timeoutMs} ms` : "cannot connect");
@@ -100,6 +102,9 @@ async function nameOverHttp(
   try {
     if (response.status === 401 || response.status === 403)
       throw new Error(`login required (${response.status})`);
+    const location = response.headers.get("location");
+    if (response.status >= 300 && response.status < 400 && location !== null)
+      throw new Error(`it redirects to ${location.slice(0, 200)}; set its url to the final address`);
     if (!response.ok) throw new Error(`HTTP status ${response.status}`);
     return isOld ? "reachable" : described(await firstAnswer(response));
   } finally {

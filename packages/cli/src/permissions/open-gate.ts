@@ -22,7 +22,8 @@ import {
   stateFolder,
 } from "../settings/data-folder.ts";
 import type { SandboxChoice } from "../settings/sandbox-choice.ts";
-import { configuredRules, type RunRules, workspacePolicyOf } from "./policy-rules.ts";
+import { trustedSettings } from "../trust/workspace-trust.ts";
+import { configuredRules, type RunRules } from "./policy-rules.ts";
 
 export interface OpenGateOptions
   extends RunRules,
@@ -33,7 +34,8 @@ export interface OpenGateOptions
   readonly reviewer?: string | undefined;
   /** Kept out of the log. */
   readonly secrets?: Iterable<string>;
-  /** Called for ignored rules of a workspace. */
+  /** The rules of the workspace that take effect. Default: those of a trusted folder. */
+  workspaceRules?(root: string): readonly Rule[];
   warn?(message: string): void;
 }
 
@@ -54,17 +56,9 @@ export function openGate(options: OpenGateOptions): OpenedGate {
     refuseForRoot(everything);
     warn?.("everything is allowed for this run, except what always requires a question");
   }
-  const known = new Map<string, readonly Rule[]>();
   const gate = permissionGate({
     rules,
-    workspaceRules(root) {
-      const found = known.get(root);
-      if (found !== undefined) return found;
-      const { rules, warnings } = workspacePolicyOf(root);
-      for (const warning of warnings) warn?.(warning);
-      known.set(root, rules);
-      return rules;
-    },
+    workspaceRules: options.workspaceRules ?? ((root) => trustedSettings(root).rules),
     remembered: rememberedRules(permissionsPath(), Date.now, warn),
     audit,
     own: [dirname(configPath()), dataFolder(), stateFolder()],

@@ -82,6 +82,7 @@ test("a mode that changes files without asking changes none that a rule forbids"
 test("what a workspace wants asked is not done where nobody can be asked", patience, async () => {
   mkdirSync(at(".parley"), { recursive: true });
   writeFileSync(at(".parley/policy"), "ask write n.txt\ndeny read secret.txt\n");
+  assert.equal((await probe.parley(["trust", "--yes"])).status, 0);
   writeFileSync(at("n.txt"), "one\n");
   writeFileSync(at("secret.txt"), "zebra");
   const { status, stderr } = await own('replace "one" with "two" in n.txt', "--mode", "code");

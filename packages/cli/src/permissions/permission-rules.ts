@@ -17,11 +17,12 @@ import { permissionsPath, policyPath } from "../settings/data-folder.ts";
 import { commandToType } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { configuredRules, workspacePolicyOf } from "./policy-rules.ts";
+import { trustedSettings } from "../trust/workspace-trust.ts";
+import { configuredRules } from "./policy-rules.ts";
 
 export async function listRules({ values, json }: Invocation): Promise<number> {
   const cwd = directoryOption(values) ?? process.cwd();
-  const { rules: workspace, warnings } = workspacePolicyOf(cwd);
+  const { rules: workspace, notices: warnings } = trustedSettings(cwd);
   const rules = [...configuredRules({}), ...workspace, ...remembered().list()];
   const width = Math.max(0, ...rules.map((rule) => Math.min(widest, escapedLine(ruleText(rule)).length)));
   const lines = rules.map((rule) => ruleLine(rule, width));

@@ -16,7 +16,7 @@ export const permissionsCommands: readonly Command[] = [
     name: "permissions list",
     summary: "List the rules in force and where they come from",
     details:
-      "Rules come from the machine (/etc/parley/policy), the user (policy in the config directory), the workspace (.parley/policy) and " +
+      "Rules come from the machine (/etc/parley/policy), the user (policy in the config directory), the workspace (.parley/policy, if you trust it) and " +
       "remembered answers, which are shown with their ids and expiry.",
     options: { cwd },
     json: true,

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { auditLog } from "@parley/client/internal";
+import { trustedFolders, workspaceSettings } from "@parley/client/trust";
 import { launcher } from "../../../acp/test/support/programs.ts";
 
 function place(t: TestContext) {
@@ -41,12 +42,15 @@ function place(t: TestContext) {
 }
 
 test("rules of all files are listed with whose they are, and check says which one fired", (t) => {
-  const { parley, put, home } = place(t);
+  const { parley, put, home, cwd } = place(t);
   put(
     "home/config/policy",
     "# mine\nallow exec npm test\n# never\ndeny read **/*.key\ndeny read secrets/**\n",
   );
   put("project/.parley/policy", "ask write package.json\nallow exec rm **\nnonsense\n");
+  assert.match(parley("list").stdout, /^ignored: 1 rule of \.parley\/policy ignored: you have not trusted/m);
+  assert.equal(parley("check", "--allow", "write package.json", "write", "package.json").status, 0);
+  trustedFolders(join(home, "state/trust")).trust(workspaceSettings(cwd));
   const { status, stdout } = parley("list");
   assert.equal(status, 0);
   assert.match(stdout, /^allow {2}exec npm test {7}\(.*config\/policy:2\)$/m);

@@ -1,7 +1,6 @@
-// Reads permission rules: of the machine, the user, the workspace, and the file and options of a run.
+// Reads permission rules: of the machine, the user, and the file and options of a run.
 
-import { lstatSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, statSync } from "node:fs";
 import type { Rule } from "@parley/client/internal";
 import { type Effect, type ParsedPolicy, parsePolicy, parseRule } from "@parley/client/internal";
 import { RuleError } from "@parley/client/policy";
@@ -12,7 +11,6 @@ import { escapedLine } from "../terminal/sanitise.ts";
 
 /** For all users of a machine; no answer overrides it. */
 const operatorPolicy = "/etc/parley/policy";
-const workspacePolicy = join(".parley", "policy");
 const maxBytes = 256 * 1024;
 const help = "see docs/policy.md, or parley help permissions add";
 
@@ -56,20 +54,6 @@ export function configuredRules({ policy, allow = [], ask = [], deny = [] }: Run
     ];
   } catch (error) {
     if (error instanceof RuleError) throw usageError(error.message, help);
-    throw error;
-  }
-}
-
-/** The rules of a workspace, and warnings about ignored ones. */
-export function workspacePolicyOf(root: string): ParsedPolicy {
-  try {
-    // errors quote the file, and a link could lead to any file
-    for (const path of [".parley", workspacePolicy].map((each) => join(root, each)))
-      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-        throw new RuleError(`${path} is a symbolic link; the rules of this workspace are ignored`);
-    return readPolicy(join(root, workspacePolicy), "workspace");
-  } catch (error) {
-    if (error instanceof RuleError) return { rules: [], warnings: [error.message] };
     throw error;
   }
 }

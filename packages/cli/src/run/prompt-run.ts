@@ -2,6 +2,7 @@
 
 import type { Entry, PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { McpServer } from "@parley/acp/model";
 import { type AcceptedContent, PromptInputError, promptContent } from "@parley/client";
 import {
   agentEnvironment,
@@ -18,6 +19,7 @@ import type { RedactingPrinter, RunSecrets } from "../printers/run-printer.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { isOwnAgent } from "../settings/named-agent.ts";
 import { painter } from "../terminal/paint.ts";
+import type { TrustedSettings } from "../trust/workspace-trust.ts";
 import { EntryForwarder } from "./entry-forwarder.ts";
 import { eventReporter, UnreadOutput } from "./event-reporter.ts";
 import type { Interrupts } from "./interrupts.ts";
@@ -59,6 +61,8 @@ export class PromptRun {
   #prompt: ManagedPrompt | undefined;
   /** What the user said beside a no, for an agent that has not heard it. */
   #unsaid: string[] = [];
+  #workspaceRules: TrustedSettings["rules"] = [];
+  #isAtTerminal = false;
   #outcome: PromptResult | undefined;
   #timedOutMs: number | undefined;
 
@@ -194,6 +198,7 @@ export class PromptRun {
   async #asker({ entry }: RunTarget): Promise<TerminalAsker | undefined> {
     // process.stdin takes 5 ms to make
     if (this.#options.format === "json" || !process.stderr.isTTY || !process.stdin.isTTY) return undefined;
+    this.#isAtTerminal = true;
     const { terminalAsker } = await import("./terminal-asker.ts");
     return terminalAsker(entry.name, painter(true), () => this.#printer.pause());
   }
@@ -216,6 +221,8 @@ export class PromptRun {
       extraRoots,
       agent: entry.name,
       warn,
+      // read when the session starts, so that the agent cannot change them
+      workspaceRules: () => this.#workspaceRules,
       ...optional({
         asker,
         reviewer,
@@ -247,7 +254,9 @@ export class PromptRun {
     const { mode, model, set, session: name } = this.#options;
     const notice = (text: string) => this.#printer.notice(text);
     const { mcpServers: typed } = this.#options;
-    const mcpServers = sessionMcpServers(typed, target.mcpServers, running.capabilities, notice);
+    const brought = await this.#broughtServers(target, notice);
+    const configured = [...target.mcpServers, ...brought];
+    const mcpServers = sessionMcpServers(typed, configured, running.capabilities, notice);
     const { setup: given = {} } = target.entry;
     const options = { ...given.options, ...Object.fromEntries(set) };
     const setup = { ...given, ...(mode && { mode }), ...(model && { model }), options };
@@ -279,6 +288,33 @@ export class PromptRun {
     if (target.note !== undefined) notice(target.note);
     this.#entries.open(running);
     return session;
+  }
+
+  /** Takes the settings of the workspace into use, if the user trusts it. Returns its MCP servers. */
+  async #broughtServers(
+    { cwd, mcpServers }: RunTarget,
+    notice: (text: string) => void,
+  ): Promise<readonly McpServer[]> {
+    const { askedSettings } = await import("../trust/workspace-trust.ts");
+    const settings = await askedSettings(
+      cwd,
+      this.#isAtTerminal ? (lines) => this.#askTrust(lines) : undefined,
+    );
+    this.#stopping.signal.throwIfAborted();
+    this.#workspaceRules = settings.rules;
+    for (const each of settings.notices) notice(each);
+    if (settings.mcpServers.length === 0) return [];
+    const { usableServers } = await import("../trust/workspace-servers.ts");
+    return usableServers(settings.mcpServers, [...this.#options.mcpServers, ...mcpServers], notice);
+  }
+
+  async #askTrust(lines: readonly string[]): Promise<boolean> {
+    const { streamRedactor } = await import("@parley/acp/redact");
+    const { askedTrust } = await import("../trust/trust.ts");
+    const shown = streamRedactor(await this.#secrets()).value(lines);
+    this.#printer.pause();
+    process.stderr.write(`${shown.join("\n")}\n`);
+    return askedTrust(this.#stopping.signal);
   }
 
   async #content({ text, piped }: PromptText, { cwd }: RunTarget, accepts: AcceptedContent) {

@@ -3,10 +3,9 @@
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
-import { ConfigError, type McpSection } from "@parley/client/config";
-import { mcpServer } from "@parley/client/internal";
+import { ConfigError } from "@parley/client/config";
+import { mcpJsonServers } from "@parley/client/internal";
 import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, parseTime, textOption } from "../command/option-values.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
@@ -160,11 +159,8 @@ async function mcpServersFrom(given: string): Promise<McpServer[]> {
   } catch (error) {
     throw usageError(`${what}: ${escapedLine(reasonOf(error as Error))}`, expected); // as: both throw Errors
   }
-  const { mcpServers } = (parsed ?? {}) as { mcpServers?: unknown }; // checked next
-  if (typeof mcpServers !== "object" || mcpServers === null)
-    throw usageError(`${what}: expected an object with mcpServers`, expected);
   try {
-    return Object.entries(mcpServers).map(([key, entry]) => mcpServer(key, sectionOf(entry)));
+    return mcpJsonServers(parsed);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw usageError(`${what}: ${escapedLine(error.message)}`, expected);
@@ -174,21 +170,4 @@ async function mcpServersFrom(given: string): Promise<McpServer[]> {
 /** Without the quoted text, which may contain a key. */
 function reasonOf({ message }: Error): string {
   return message.replace(/, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/s, "");
-}
-
-/** The known fields of a server; other tools may write more. */
-function sectionOf(entry: unknown): McpSection {
-  const { type, command, args, env, url, headers } = (entry ?? {}) as Record<string, unknown>; // each is checked
-  const texts = (from: unknown) =>
-    Object.fromEntries(Object.entries(from ?? {}).map(([key, value]) => [key, String(value)]));
-  return {
-    ...optional({
-      type: type === "stdio" || type === "http" || type === "sse" ? type : undefined,
-      command: typeof command === "string" ? command : undefined,
-      args: Array.isArray(args) ? args.map(String) : undefined,
-      url: typeof url === "string" ? url : undefined,
-    }),
-    env: texts(env),
-    headers: texts(headers),
-  };
 }

@@ -29,6 +29,11 @@ export function permissionsPath(): string {
   return join(dataFolder(), "permissions.ndjson");
 }
 
+/** The folders whose settings the user trusts. */
+export function trustFolder(): string {
+  return join(stateFolder(), "trust");
+}
+
 /** Logs of permission decisions, one per process. */
 export function auditFolder(): string {
   return join(stateFolder(), "audit");

@@ -10,7 +10,6 @@ import { pathsInCommand } from "../rules/command-paths.ts";
 import { commandSubject, type ReadCommand, readCommand } from "../subjects/command-subject.ts";
 import { joinWords } from "../subjects/command-words.ts";
 
-import { shellScript } from "../subjects/inner-commands.ts";
 import type { Subject } from "../subjects/subject.ts";
 
 import type { CommandSandbox } from "./command-sandbox.ts";

@@ -30,7 +30,7 @@ test("a page is given as text, under its title, and its host is what is asked ab
   assert.deepEqual((result.rawOutput as { status: number }).status, 200);
 });
 
-test("private, loopback and link-local addresses are refused, however they are written", async (t) => {
+test("TH14 private, loopback and link-local addresses are refused, however they are written", async (t) => {
   const { call } = await probe(t);
   const urls = [
     "http://127.0.0.1/",
@@ -59,7 +59,7 @@ test("private, loopback and link-local addresses are refused, however they are w
   }
 });
 
-test("a public name with a private address is refused, and the address that was checked is the one that is used", async (t) => {
+test("TH14 a public name with a private address is refused, and the address that was checked is the one that is used", async (t) => {
   const host = await served(t, (request, answer) => answer.end(`you asked ${request.headers.host}`));
   const port = host.split(":")[1];
   let asked = 0;
@@ -89,7 +89,7 @@ test("a public name with a private address is refused, and the address that was 
   assert.match(await refusal(mixed.call(fetchTool, { url: "http://mixed.example/" })), /private network/);
 });
 
-test("redirects are followed on one host only, and not for ever", async (t) => {
+test("TH14 redirects are followed on one host only, and not for ever", async (t) => {
   const elsewhere = await served(t, (_, answer) => answer.end("elsewhere"));
   const host = await served(t, (request, answer) => {
     const to = {

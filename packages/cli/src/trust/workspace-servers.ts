@@ -1,0 +1,53 @@
+// Leaves out MCP servers of a workspace at private addresses that the user did not name (TH14).
+
+import type { McpServer } from "@parley/acp/model";
+import { readConfig } from "../settings/config-file.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
+
+/** `own` are the user's servers: their names and addresses win. */
+export async function usableServers(
+  servers: readonly McpServer[],
+  own: readonly McpServer[],
+  notice: (text: string) => void,
+): Promise<readonly McpServer[]> {
+  const names = new Set(own.map(({ name }) => name));
+  const origins = new Set(own.flatMap((server) => originOf(server) ?? []));
+  const usable: McpServer[] = [];
+  for (const server of servers) {
+    const origin = originOf(server);
+    if (names.has(server.name)) continue;
+    if (origin === undefined) usable.push(server);
+    else if (origins.has(origin)) usable.push(withoutMark(server));
+    else {
+      const problem = await privateProblem(origin);
+      if (problem === undefined) usable.push(server);
+      else notice(`the MCP server ${escapedLine(String(server.name))} of .mcp.json is ignored: ${problem}`);
+    }
+  }
+  return usable;
+}
+
+/** The user named this address. */
+function withoutMark(server: McpServer): McpServer {
+  const { _meta, ...rest } = server as McpServer & { readonly _meta?: unknown };
+  return rest as McpServer; // as: the same server without its mark
+}
+
+function originOf(server: McpServer): string | undefined {
+  const { url } = server as { readonly url?: unknown }; // stdio servers have none
+  return typeof url === "string" ? (URL.parse(url)?.origin ?? url) : undefined;
+}
+
+async function privateProblem(origin: string): Promise<string | undefined> {
+  const { checkedAddresses, HostError } = await import("@parley/agent/internal");
+  const { privateHosts = [] } = readConfig(() => undefined).agent ?? {};
+  const url = URL.parse(origin);
+  if (url === null || !/^https?:$/.test(url.protocol)) return "its url must begin with http:// or https://";
+  try {
+    await checkedAddresses(url, { privateHosts });
+    return undefined;
+  } catch (error) {
+    // an unknown host is for the agent to report
+    return error instanceof HostError && error.isPrivate ? error.message : undefined;
+  }
+}

@@ -1,0 +1,29 @@
+// Reads MCP servers in the shape that most tools write: `{"mcpServers":{"NAME":{…}}}`.
+
+import { isObject, optional } from "@parley/acp/internal";
+import type { McpServer } from "@parley/acp/model";
+import { ConfigError } from "./config-error.ts";
+import { type McpSection, mcpServer } from "./configured-agents.ts";
+
+/** Throws a ConfigError for anything else. Unknown fields are ignored, since other tools have more. */
+export function mcpJsonServers(parsed: unknown): McpServer[] {
+  const servers = isObject(parsed) ? parsed["mcpServers"] : undefined;
+  if (!isObject(servers)) throw new ConfigError("expected an object with mcpServers");
+  return Object.entries(servers).map(([name, entry]) => mcpServer(name, sectionOf(entry)));
+}
+
+function sectionOf(entry: unknown): McpSection {
+  const { type, command, args, env, url, headers } = isObject(entry) ? entry : {};
+  const texts = (from: unknown) =>
+    Object.fromEntries(Object.entries(from ?? {}).map(([key, value]) => [key, String(value)]));
+  return {
+    ...optional({
+      type: type === "stdio" || type === "http" || type === "sse" ? type : undefined,
+      command: typeof command === "string" ? command : undefined,
+      args: Array.isArray(args) ? args.map(String) : undefined,
+      url: typeof url === "string" ? url : undefined,
+    }),
+    env: texts(env),
+    headers: texts(headers),
+  };
+}

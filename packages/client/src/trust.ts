@@ -1,0 +1,9 @@
+// The entry point for the settings of a workspace, and for the folders whose settings the user trusts.
+
+export {
+  type FolderTrust,
+  type TrustedFolder,
+  type TrustedFolders,
+  trustedFolders,
+} from "./trust/trusted-folders.ts";
+export { type WorkspaceItem, type WorkspaceSettings, workspaceSettings } from "./trust/workspace-settings.ts";

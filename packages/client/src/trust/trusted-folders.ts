@@ -1,0 +1,184 @@
+// Remembers the folders that the user trusts, with the content that was trusted. One file for each, so that processes do not disturb each other.
+
+import { createHash, randomUUID } from "node:crypto";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { isObject } from "@parley/acp/internal";
+import type { WorkspaceItem, WorkspaceSettings } from "./workspace-settings.ts";
+
+/** What the user has decided about the settings of a folder. */
+export interface FolderTrust {
+  /**
+   * `nothing`: the folder has no settings. `trusted`: its settings may be used. `new`: the user has not been asked.
+   * `changed`: the folder or its settings are not those that the user trusted.
+   */
+  readonly state: "nothing" | "trusted" | "new" | "changed";
+  /** For `changed`: items that are new or were changed. Empty if it is another folder at the same path. */
+  readonly changed: readonly WorkspaceItem[];
+  /** For `changed`: items that are gone, by their `what`. */
+  readonly gone: readonly string[];
+}
+
+/** A folder that the user trusts. */
+export interface TrustedFolder {
+  /** Its path, with links resolved. */
+  readonly folder: string;
+  /** When it was trusted. */
+  readonly since: Date;
+}
+
+/** The folders that the user trusts. */
+export interface TrustedFolders {
+  /** Compares the settings of a folder with those that were trusted. */
+  check(settings: WorkspaceSettings): FolderTrust;
+  /** Trusts exactly these settings of this folder, until it is revoked. */
+  trust(settings: WorkspaceSettings): void;
+  /** Returns false if the folder is not trusted. */
+  revoke(folder: string): boolean;
+  /** Returns all trusted folders by their path. */
+  list(): readonly TrustedFolder[];
+}
+
+interface TrustRecord {
+  readonly folder: string;
+  readonly since: number;
+  readonly identity: WorkspaceSettings["identity"];
+  readonly items: readonly (readonly [what: string, hash: string])[];
+}
+
+const version = 1;
+/** The oldest ones beyond this are forgotten. */
+const maxFolders = 1_000;
+const longestWhat = 300;
+
+/**
+ * Opens the list of trusted folders, which several processes may use at the same time.
+ *
+ * @param stateDir - An absolute path to a folder of your app that no agent may write to.
+ * @throws {TypeError} When the path is not absolute.
+ *
+ * @example
+ * import { trustedFolders, workspaceSettings } from "@parley/client/trust";
+ *
+ * const folders = trustedFolders("/var/lib/my-app/trust");
+ * const settings = workspaceSettings(process.cwd());
+ * const { state } = folders.check(settings);
+ * if (state === "new" || state === "changed") console.log("Ask the user, then call folders.trust(settings).");
+ * export const mcpServers = state === "trusted" ? settings.mcpServers : [];
+ */
+export function trustedFolders(stateDir: string): TrustedFolders {
+  if (typeof stateDir !== "string" || resolve(stateDir) !== stateDir.replace(/(?<=.)\/$/, ""))
+    throw new TypeError(`trustedFolders: expected an absolute path, got ${JSON.stringify(stateDir)}`);
+  const fileOf = (folder: string) => join(stateDir, `${sha256(folder).slice(0, 32)}.json`);
+  return {
+    check(settings) {
+      const none = { changed: [], gone: [] };
+      if (settings.items.length === 0) return { state: "nothing", ...none };
+      const record = readRecord(fileOf(settings.folder));
+      if (record?.folder !== settings.folder) return { state: "new", ...none };
+      if (isSame(record.identity, settings.identity)) return { state: "trusted", ...none };
+      return { state: "changed", ...differences(record, settings) };
+    },
+    trust(settings) {
+      const { folder, identity, items } = settings;
+      const record: TrustRecord = { folder, since: Date.now(), identity, items: items.map(summaryOf) };
+      mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+      const temporary = join(stateDir, `${randomUUID()}.tmp`);
+      writeFileSync(temporary, JSON.stringify({ parley: "trust", version, ...record }), { mode: 0o600 });
+      renameSync(temporary, fileOf(folder));
+      forgetOldest(stateDir);
+    },
+    revoke(folder) {
+      const found = recordsIn(stateDir).filter(({ record }) =>
+        [resolve(folder), realPath(folder)].includes(record.folder),
+      );
+      for (const { file } of found) rmSync(file, { force: true });
+      return found.length > 0;
+    },
+    list: () =>
+      recordsIn(stateDir)
+        .map(({ record: { folder, since } }) => ({ folder, since: new Date(since) }))
+        .sort((a, b) => (a.folder < b.folder ? -1 : 1)),
+  };
+}
+
+function summaryOf({ file, what, details }: WorkspaceItem): readonly [string, string] {
+  return [what.slice(0, longestWhat), sha256(JSON.stringify([file, what, details]))];
+}
+
+function isSame(a: WorkspaceSettings["identity"], b: WorkspaceSettings["identity"]): boolean {
+  return a.device === b.device && a.inode === b.inode && a.content === b.content;
+}
+
+function differences(
+  { items: before }: TrustRecord,
+  { items }: WorkspaceSettings,
+): Pick<FolderTrust, "changed" | "gone"> {
+  const hashes = new Set(before.map(([, hash]) => hash));
+  const now = new Set(items.map((item) => summaryOf(item)[0]));
+  return {
+    changed: items.filter((item) => !hashes.has(summaryOf(item)[1])),
+    gone: before.map(([what]) => what).filter((what) => !now.has(what)),
+  };
+}
+
+/** Undefined if there is none, or none of this version: then the user is asked again. */
+function readRecord(file: string): TrustRecord | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value) || value["parley"] !== "trust" || value["version"] !== version) return undefined;
+  const { folder, since, identity, items } = value;
+  const isWhole =
+    typeof folder === "string" && typeof since === "number" && isObject(identity) && Array.isArray(items);
+  // as: this version writes these
+  return isWhole ? (value as unknown as TrustRecord) : undefined;
+}
+
+function recordsIn(stateDir: string): { readonly file: string; readonly record: TrustRecord }[] {
+  let names: string[];
+  try {
+    names = readdirSync(stateDir);
+  } catch {
+    // nothing is trusted yet
+    return [];
+  }
+  return names
+    .filter((name) => name.endsWith(".json"))
+    .flatMap((name) => {
+      const file = join(stateDir, name);
+      const record = readRecord(file);
+      return record === undefined ? [] : [{ file, record }];
+    });
+}
+
+function forgetOldest(stateDir: string): void {
+  const names = readdirSync(stateDir);
+  if (names.length <= maxFolders) return;
+  const records = recordsIn(stateDir).sort((a, b) => b.record.since - a.record.since);
+  for (const { file } of records.slice(maxFolders)) rmSync(file, { force: true });
+}
+
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    // it is gone
+    return resolve(folder);
+  }
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
