@@ -48,6 +48,11 @@ test("strict hides home, but programs of PATH that are installed there start", i
   assert.equal(stdout, "hello\nx\n");
 });
 
+test("a workspace that is everything has bubblewrap in it, so no sandbox starts", inSandbox, async (t) => {
+  const { open } = workplace(t);
+  await assert.rejects(open({ roots: ["/"] }), { name: "SandboxError", problem: "in_workspace" });
+});
+
 test("the profile off starts the command as it is", inSandbox, async (t) => {
   const { work } = workplace(t);
   await using sandbox = await openSandbox({ roots: [work], profile: "off" });
