@@ -217,6 +217,35 @@ test(
   },
 );
 
+test("a command of another process counts too, as long as that process lives", inSandbox, async (t) => {
+  const { base, home, work, open } = workplace(t);
+  const program = `
+    import { openSandbox } from "@parley/sandbox";
+    const sandbox = await openSandbox({ roots: [${JSON.stringify(work)}], home: ${JSON.stringify(home)} });
+    sandbox.wrap({ command: "true", cwd: "/", env: {} });
+    console.log("ready");
+    process.stdin.resume();`;
+  const options = ["--conditions=parley-source", "--input-type=module", "--eval", program];
+  const other = spawn(process.execPath, options, {
+    stdio: ["pipe", "pipe", "inherit"],
+    cwd: import.meta.dirname,
+    // it is killed, and leaves the folder of its sandbox
+    env: { ...process.env, TMPDIR: base },
+  });
+  await once(other.stdout, "data");
+  put(work, { "fresh/.vscode/settings.json": "" });
+  const sandbox = await open();
+  const isMounted = () => {
+    const run = sandbox.wrap({ command: "true", cwd: work, env: process.env });
+    run.finished();
+    return run.args.includes(join(work, "fresh/.vscode"));
+  };
+  assert.equal(isMounted(), false);
+  other.kill("SIGKILL");
+  await once(other, "exit");
+  assert.equal(isMounted(), true);
+});
+
 test("a protected path that does not exist leaves nothing behind", inSandbox, async (t) => {
   const { work, open } = workplace(t);
   const before = below(work);
