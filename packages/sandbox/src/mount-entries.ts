@@ -61,13 +61,8 @@ export function groundsOf(
 /** Folders in which programs of the host meet: sockets of agents, desktops and daemons. */
 const meetingPlaces = ["/run", "/var/run"];
 
-/** What is in /run although it is no socket. */
-const neededOfRun = [
-  "/run/current-system",
-  "/run/wrappers",
-  "/run/opengl-driver",
-  "/run/systemd/resolve/stub-resolv.conf",
-];
+/** What may be in /run although it is no socket. The first often is a link to it. */
+const neededOfRun = ["/etc/resolv.conf", "/run/current-system", "/run/wrappers", "/run/opengl-driver"];
 
 /** Folders that are another one inside. */
 const temporaryPlaces = ["/tmp", "/var/tmp"];

@@ -48,6 +48,11 @@ test("strict hides home, but programs of PATH that are installed there start", i
   assert.equal(stdout, "hello\nx\n");
 });
 
+test("a workspace that is everything has bubblewrap in it, so no sandbox starts", inSandbox, async (t) => {
+  const { open } = workplace(t);
+  await assert.rejects(open({ roots: ["/"] }), { name: "SandboxError", problem: "in_workspace" });
+});
+
 test("the profile off starts the command as it is", inSandbox, async (t) => {
   const { work } = workplace(t);
   await using sandbox = await openSandbox({ roots: [work], profile: "off" });
@@ -211,6 +216,35 @@ test(
     assert.ok(wrap().args.includes(path));
   },
 );
+
+test("a command of another process counts too, as long as that process lives", inSandbox, async (t) => {
+  const { base, home, work, open } = workplace(t);
+  const program = `
+    import { openSandbox } from "@parley/sandbox";
+    const sandbox = await openSandbox({ roots: [${JSON.stringify(work)}], home: ${JSON.stringify(home)} });
+    sandbox.wrap({ command: "true", cwd: "/", env: {} });
+    console.log("ready");
+    process.stdin.resume();`;
+  const options = ["--conditions=parley-source", "--input-type=module", "--eval", program];
+  const other = spawn(process.execPath, options, {
+    stdio: ["pipe", "pipe", "inherit"],
+    cwd: import.meta.dirname,
+    // it is killed, and leaves the folder of its sandbox
+    env: { ...process.env, TMPDIR: base },
+  });
+  await once(other.stdout, "data");
+  put(work, { "fresh/.vscode/settings.json": "" });
+  const sandbox = await open();
+  const isMounted = () => {
+    const run = sandbox.wrap({ command: "true", cwd: work, env: process.env });
+    run.finished();
+    return run.args.includes(join(work, "fresh/.vscode"));
+  };
+  assert.equal(isMounted(), false);
+  other.kill("SIGKILL");
+  await once(other, "exit");
+  assert.equal(isMounted(), true);
+});
 
 test("a protected path that does not exist leaves nothing behind", inSandbox, async (t) => {
   const { work, open } = workplace(t);

@@ -172,7 +172,7 @@ class BubblewrapSandbox implements Sandbox {
       command,
       ...args,
     ];
-    const ended = commandRuns({ writable, mounts: new Set(entries.map(({ path }) => path)) });
+    const ended = commandRuns({ writable, mounts: entries.map(({ path }) => path) });
     this.#running.add(ended);
     let findings: SandboxFindings | undefined;
     const finished = () => {

@@ -1,19 +1,52 @@
-// Knows the sandboxed commands of this process that run, because they can exchange folders while another one starts.
+// Knows the sandboxed commands of this user that run, because they can exchange folders while another one starts. Those
+// of other processes are known by files.
 
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
 import { type Entry, isAtOrBelow } from "./mounts/layout.ts";
 
 /** A command that runs: what it can write, and the paths that are mounts for it, which it cannot rename. */
 export interface RunningCommand {
   readonly writable: readonly string[];
-  readonly mounts: ReadonlySet<string>;
+  readonly mounts: readonly string[];
 }
 
-const running = new Set<RunningCommand>();
+/** No sandbox shows this /tmp. It does not depend on variables, so that all processes find it. */
+const folder = `/tmp/parley-sandboxes-${process.getuid?.() ?? 0}`;
+
+const started = startOf(process.pid);
+let count = 0;
+
+/** The commands of this process. */
+const own = new Set<RunningCommand>();
 
 /** Returns a function to call when the command has ended. */
 export function commandRuns(command: RunningCommand): () => void {
-  running.add(command);
-  return () => running.delete(command);
+  const file = join(folder, `${process.pid}.${started}.${count++}`);
+  own.add(command);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (isOwn()) {
+      writeFileSync(`${file}.new`, JSON.stringify(command), { mode: 0o600 });
+      // others never see half of it
+      renameSync(`${file}.new`, file);
+    }
+  } catch {
+    // without a place for the file, other processes do not know of the command
+  }
+  return () => {
+    own.delete(command);
+    remove(file);
+  };
 }
 
 /**
@@ -21,14 +54,56 @@ export function commandRuns(command: RunningCommand): () => void {
  * what the link leads to. Covers are always safe: what they mount is empty.
  */
 export function safeEntries(entries: readonly Entry[], roots: readonly string[]): readonly Entry[] {
-  const canRename = ({ writable: folders, mounts }: RunningCommand, path: string) =>
-    !mounts.has(path) && folders.some((folder) => isAtOrBelow(path, folder));
+  const running = [...own, ...commandsOfOthers()];
+  const canRename = ({ writable, mounts }: RunningCommand, path: string) =>
+    !mounts.includes(path) && writable.some((each) => isAtOrBelow(path, each));
   return entries.filter(
     ({ path, how }) =>
       how === "hidden" ||
       how === "empty" ||
       // without them there is nothing to work on
       roots.includes(path) ||
-      ![...running].some((command) => canRename(command, path)),
+      !running.some((command) => canRename(command, path)),
   );
+}
+
+function commandsOfOthers(): readonly RunningCommand[] {
+  if (!isOwn()) return [];
+  return readdirSync(folder).flatMap((name): RunningCommand[] => {
+    const [pid = "", start = "", , isNew] = name.split(".");
+    if (isNew !== undefined || Number(pid) === process.pid) return [];
+    const file = join(folder, name);
+    // a process that was killed leaves its files
+    if (startOf(Number(pid)) !== start) remove(file);
+    try {
+      return [JSON.parse(readFileSync(file, "utf8")) as RunningCommand]; // only we write there
+    } catch {
+      return []; // it has ended
+    }
+  });
+}
+
+/** Another user may have created a folder of that name. */
+function isOwn(): boolean {
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  return stats?.isDirectory() === true && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0;
+}
+
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+    rmdirSync(folder);
+  } catch {
+    // there are others
+  }
+}
+
+/** When a process started, as the kernel counts. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
 }

@@ -62,6 +62,15 @@ test("entries become mounts in their order", () => {
   );
 });
 
+test("a workspace does not cover the /dev, /proc and /tmp of the sandbox, unless it is /tmp", () => {
+  const write = (path: string): Entry => ({ path, how: "write", type: "folder" });
+  const words = line({ entries: [write("/"), write("/tmp"), write("/var")] });
+  assert.match(
+    words,
+    /--ro-bind \/ \/ --bind \/ \/ --bind \/var \/var --dev \/dev .*\/tmp\/own \/var\/tmp --bind \/tmp \/tmp/,
+  );
+});
+
 test("the kernel does not obey root: its files in /proc are read-only", () => {
   assert.match(line({ isRoot: true }), /--ro-bind-try \/proc\/sys \/proc\/sys /);
   assert.doesNotMatch(line({}), /\/proc\/sys/);

@@ -34,6 +34,9 @@ export const forwarderMount = "/run/parley-hosts";
 const procOfRoot = ["sys", "sysrq-trigger", "fs", "acpi", "scsi", "mtrr", "asound"];
 
 export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
+  const own = ["/dev", "/proc", "/tmp", ...(plan.hasVarTmp ? ["/var/tmp"] : [])];
+  // a workspace such as / must not cover what the sandbox has of its own
+  const isAround = ({ path }: Entry) => own.some((each) => each !== path && isAtOrBelow(each, path));
   return [
     "--die-with-parent",
     ...(plan.newSession ? ["--new-session"] : []),
@@ -45,6 +48,7 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
     "--ro-bind",
     "/",
     "/",
+    ...plan.entries.filter(isAround).flatMap((entry) => mount(entry, plan.entries)),
     "--dev",
     "/dev",
     "--proc",
@@ -55,7 +59,7 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
       plan.temporaryFolder,
       path,
     ]),
-    ...plan.entries.flatMap((entry) => mount(entry, plan.entries)),
+    ...plan.entries.filter((entry) => !isAround(entry)).flatMap((entry) => mount(entry, plan.entries)),
     ...(plan.forwarderFolder === undefined ? [] : ["--ro-bind", plan.forwarderFolder, forwarderMount]),
     ...Object.entries(plan.env).flatMap(([name, value]) => ["--setenv", name, value]),
     "--chdir",

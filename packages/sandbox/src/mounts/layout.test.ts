@@ -48,6 +48,11 @@ test("a hidden path in a protected one does not make it writable", () => {
   ]);
 });
 
+test("a hidden path in a hidden one does not open what is between them", () => {
+  const hidden = ["/w/a", "/w/a/b/c"].map((path) => ({ path, type: "folder" as const }));
+  assert.deepEqual(shown({ entries: [write("/w")], hidden }), ["write /w", "hidden /w/a"]);
+});
+
 test("a protected path that an entry names is open, unless a rule keeps it", () => {
   const wishes = { entries: [write("/w"), write("/w/.claude")], protectedPaths: ["/w/.claude"] };
   assert.deepEqual(shown(wishes), ["write /w", "write /w/.claude"]);
@@ -97,6 +102,6 @@ test("a denied path is denied whatever the lists say and however they nest", () 
       if (isClosed(got) && isClosed(wanted)) return;
       assert.equal(got, wanted);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 5_000 },
   );
 });

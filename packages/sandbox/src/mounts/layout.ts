@@ -50,8 +50,7 @@ export function layout({ entries, protectedPaths, readOnly, hidden }: Wishes): r
     ...hidden.filter(({ path }) => around(path, chosen)?.how === "write").map(({ path }) => path),
     ...kept,
   ];
-  for (const path of ancestors(closed, kept, chosen))
-    chosen.set(path, { path, how: "write", type: "folder" });
+  for (const path of ancestors(closed, chosen)) chosen.set(path, { path, how: "write", type: "folder" });
   for (const path of kept) chosen.set(path, { path, how: "read", type: "file" });
   for (const { path, type } of hidden) chosen.set(path, { path, how: "hidden", type });
   const inOrder = [...chosen.values()].sort(parentsFirst);
@@ -72,17 +71,13 @@ function around(path: string, chosen: ReadonlyMap<string, Entry>): Entry | undef
  * Every folder between a writable folder and a closed path in it becomes a mount of its own. It can then not be renamed,
  * which would make room for another one.
  */
-function ancestors(
-  closed: readonly string[],
-  kept: readonly string[],
-  chosen: ReadonlyMap<string, Entry>,
-): Set<string> {
+function ancestors(closed: readonly string[], chosen: ReadonlyMap<string, Entry>): Set<string> {
   const between = new Set<string>();
   for (const path of closed) {
     const folder = around(path, chosen)?.path ?? "/";
     for (let at = path.lastIndexOf("/"); at > folder.length; at = path.lastIndexOf("/", at - 1)) {
       const parent = path.slice(0, at);
-      if (!kept.some((each) => isAtOrBelow(parent, each))) between.add(parent);
+      if (!closed.some((each) => isAtOrBelow(parent, each))) between.add(parent);
     }
   }
   return between;

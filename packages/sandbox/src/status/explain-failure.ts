@@ -5,6 +5,7 @@ export type SandboxProblem =
   | "no_hosts"
   | "not_linux"
   | "not_installed"
+  | "in_workspace"
   | "too_old"
   | "no_user_namespaces"
   | "apparmor"
@@ -19,6 +20,8 @@ export interface Observed {
   readonly distribution: readonly string[];
   /** The path of bubblewrap, if it was found. */
   readonly program?: string | undefined;
+  /** Where it was found instead, in the workspace. */
+  readonly inWorkspace?: string | undefined;
   /** The version, if it can be used only in newer ones. */
   readonly oldVersion?: string | undefined;
   /** What it printed when it failed. */
@@ -73,6 +76,13 @@ export function explainFailure(observed: Observed): SandboxFailure {
       problem: "not_linux",
       reason: `there is no sandbox for ${name} yet`,
       fix: "run Parley on Linux, in a virtual machine or in WSL 2",
+    };
+  }
+  if (program === undefined && observed.inWorkspace !== undefined) {
+    return {
+      problem: "in_workspace",
+      reason: `${observed.inWorkspace} is in the workspace, where commands can change it`,
+      fix: "open a smaller folder as the workspace",
     };
   }
   if (program === undefined) {

@@ -77,7 +77,8 @@ async function probe({ bubblewrap, env, socat, setsid }: Programs): Promise<Prob
   const failed = (more: Partial<Observed>): Probed => ({
     status: { isAvailable: false, ...explainFailure({ ...observed, program: bubblewrap, ...more }) },
   });
-  if (observed.platform !== "linux" || bubblewrap === undefined) return failed({});
+  if (observed.platform !== "linux" || bubblewrap === undefined)
+    return failed({ inWorkspace: findTool("bwrap", process.env["PATH"], []) });
   const shown = await run(bubblewrap, ["--version"]);
   const version = /\d+(?:\.\d+)+/.exec(shown.output)?.[0];
   if (version === undefined) return failed({ output: shown.output });
