@@ -124,7 +124,8 @@ test("a whole shell line in command runs in a shell (interop bug 18)", patience,
   const { status, stdout } = await probe.run(line, ["--allow", "exec **"]);
   assert.equal(status, 0);
   assert.match(stdout, /three\s+f0ur/);
-  assert.equal((await probe.run(line, ["--allow", "exec echo **"])).status, 3);
+  const open = ["--sandbox", "off", "--allow", "exec echo **"];
+  assert.equal((await probe.run(line, open)).status, 3);
 });
 
 test("a command does not get what is Parley's own or another agent's mark (TH7)", patience, async () => {
@@ -170,16 +171,20 @@ test("what a refusal recommends works as it is written, and means nothing else",
     { step: inSub },
   ];
   for (const { step, notThat } of cases) {
-    const first = await probe.run(play(step), ["--add-dir", other]);
+    const first = await probe.run(play(step), ["--sandbox", "off", "--add-dir", other]);
     assert.equal(first.status, 3);
     const [, flags = "", add = ""] =
       /^parley: allow it for this run with (--allow .+), or here for 30 days with \S*parley (permissions add .+)$/m.exec(
         first.stderr,
       ) ?? [];
     const run = (given: string, steps: AgentStep) =>
-      probe.typed(`run --no-history hello --add-dir "$OTHER" ${given} -- "$@"`, probe.agent(play(steps)), {
-        env: { OTHER: other },
-      });
+      probe.typed(
+        `run --no-history hello --sandbox off --add-dir "$OTHER" ${given} -- "$@"`,
+        probe.agent(play(steps)),
+        {
+          env: { OTHER: other },
+        },
+      );
     const again = await run(flags, step);
     assert.equal(again.status, 0, `${flags}: ${again.stderr}`);
     assert.equal((await probe.typed(add)).status, 0, add);

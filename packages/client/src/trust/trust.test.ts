@@ -33,7 +33,7 @@ const server = { command: "npx", args: ["-y", "a b"], env: { A: "1" } };
 
 test("TH16 a folder's rules and MCP servers are listed in full; allow rules are not among them", (t) => {
   const { folder, put } = place(t);
-  put(".parley/policy", "deny write .env # keep\nallow exec **\nask read keys/**\n");
+  put(".parley/policy", "deny write .env\nallow exec **\nask read keys/**\n");
   put(".mcp.json", {
     mcpServers: {
       db: server,
@@ -42,7 +42,7 @@ test("TH16 a folder's rules and MCP servers are listed in full; allow rules are 
   });
   const settings = workspaceSettings(folder);
   assert.deepEqual(
-    settings.items.map(({ file, what, details }) => [file, what.replace("any:", ""), ...details]),
+    settings.items.map(({ file, what, details }) => [file, what, ...details]),
     [
       [".parley/policy", "deny write .env"],
       [".parley/policy", "ask read keys/**"],
@@ -84,7 +84,7 @@ test("TH16 trust holds for exactly this content of this folder", (t) => {
     ["MCP server db", "MCP server more"],
   );
   assert.deepEqual(
-    gone.map((what) => what.replace("any:", "")),
+    gone.map((what) => what),
     ["deny write .env", "MCP server old"],
   );
   folders.trust(workspaceSettings(folder));
