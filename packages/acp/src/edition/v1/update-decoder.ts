@@ -54,10 +54,9 @@ export class V1UpdateDecoder {
         const plan = { type: "items", planId: "main", entries: entries as readonly PlanEntry[] };
         return { ...rest, sessionUpdate: "plan_update", plan } as SessionUpdate;
       }
-      case "available_commands_update": {
-        const availableCommands = commandsFromV1(update.availableCommands);
-        return { ...update, availableCommands } as SessionUpdate; // as above
-      }
+      case "available_commands_update":
+        commandsFromV1(update.availableCommands);
+        return update as object as SessionUpdate; // with their types they are version 2's
       case "current_mode_update":
         return this.#mode(update);
       case "config_option_update":
