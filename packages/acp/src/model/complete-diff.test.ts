@@ -141,18 +141,3 @@ test("the diffs of one update share what completing them may cost", () => {
   // all say which file they change
   assert.ok(complete.every(({ changes }) => changes.length === 1));
 });
-
-test("a patch that is made on demand looks like one that was said", () => {
-  const [diff] = completeContent([{ type: "diff", ...changed, changes: [] }]) as [Diff];
-  const patch = { format: "git_patch", text: gitPatch(changed.path, changed.oldText, changed.newText) };
-  assert.deepEqual(JSON.parse(JSON.stringify(diff)).patch, patch);
-  const [unread] = completeContent([{ type: "diff", ...changed, changes: [] }]) as [Diff];
-  assert.deepEqual(Object.keys(unread), Object.keys(diff));
-  assert.deepEqual({ ...unread }, diff);
-  assert.equal(unread.patch, unread.patch);
-  assert.deepEqual(Object.getOwnPropertyDescriptor(unread, "patch")?.value, patch);
-  const [frozen] = completeContent([{ type: "diff", ...changed, changes: [] }]) as [Diff];
-  assert.deepEqual(structuredClone(Object.freeze(frozen)), diff);
-  // nothing is made twice
-  assert.equal(completeContent([unread])[0], unread);
-});

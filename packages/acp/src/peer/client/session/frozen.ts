@@ -5,9 +5,7 @@ export function frozen<Value>(value: Value): Value {
   // views on binary data cannot be frozen
   if (typeof value !== "object" || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value))
     return value;
-  // read before it is frozen: what is made on demand is made now
-  const items = Object.values(value);
   Object.freeze(value);
-  for (const item of items) frozen(item);
+  for (const item of Object.values(value)) frozen(item);
   return value;
 }
