@@ -7,7 +7,7 @@ import type { SessionPatch, SessionStore, StoredEntry } from "../../../model/sto
 
 const flushMs = 250;
 /** As many are written at once: the garbage collector copies what is kept for long. */
-const flushEntries = 128;
+const flushEntries = 512;
 /** So many pieces of text are joined at once. */
 const joinedPieces = 64;
 
