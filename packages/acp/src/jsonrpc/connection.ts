@@ -160,7 +160,8 @@ export class Connection {
   /**
    * Sends a notification. Returns a promise only when the peer is slow; await it before sending more. After the
    * connection has ended it never throws, and its promise resolves in a later turn of the event loop, so that a
-   * loop that awaits it does not block timers. `text` is the whole message, where the caller has it already.
+   * loop that awaits it does not block timers. `text` is the whole message
+   * as `JSON.stringify` writes it, where the caller has it already: it has no line breaks.
    */
   notify(method: string, params?: unknown, text?: string): Promise<void> | undefined {
     const hasRoom = this.#output.send({ jsonrpc: "2.0", method, params }, text);
