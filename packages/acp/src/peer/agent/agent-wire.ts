@@ -155,7 +155,7 @@ export class AgentWire implements SessionSender {
     if (compare !== undefined || this.rules === undefined)
       this.#now.wire.notification("session/update", params);
     if (isSame) compare?.(params, text);
-    return this.#connection.notify("session/update", params, isSame ? text : undefined);
+    return this.#connection.notify("session/update", params, isSame ? text : undefined, true);
   }
 
   request(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
