@@ -128,8 +128,11 @@ export class AgentWire implements SessionSender {
 
   // ---- what the host sends
 
-  sendUpdate(sessionId: string, update: object): Promise<void> | undefined {
-    return this.#connection.notify("session/update", this.#validUpdate(sessionId, update));
+  /** `text` is the whole message on one line, where the caller has it already. */
+  sendUpdate(sessionId: string, update: object, text?: string): Promise<void> | undefined {
+    const params = this.#validUpdate(sessionId, update);
+    if (text !== undefined) encodedCheck.compare?.(params, text);
+    return this.#connection.notify("session/update", params, text, true);
   }
 
   checkUpdate(sessionId: string, update: object): object {
