@@ -26,7 +26,7 @@ function relayed(
     about,
     target: { vsFloor },
     async run(options) {
-      const size = options.quick ? { count: 1000, warmUp: 100 } : { count: 200_000, warmUp: 100_000 };
+      const size = options.quick ? { count: 1000, warmUp: 100 } : { count: 200_000, warmUp: 200_000 };
       const task: Task = { kind: "stream", stream: "chunks", ...size };
       const samples = await interleave(entrants, options, (entrant) => {
         const { program, env } = ways[entrant];

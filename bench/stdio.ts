@@ -69,7 +69,7 @@ function stream(name: "chunks" | "mix", count: number, target: Benchmark["target
         : "a realistic mix of update kinds from an agent over stdio, validated on both sides",
     target,
     async run(options) {
-      const size = options.quick ? { count: 1000, warmUp: 100 } : { count, warmUp: count / 2 };
+      const size = options.quick ? { count: 1000, warmUp: 100 } : { count, warmUp: count };
       const task: Task = { kind: "stream", stream: name, ...size };
       const all = await interleave([...entrants, "sdk-no-await"] as const, options, (entrant) =>
         entrant === "sdk-no-await"
@@ -107,7 +107,7 @@ function app(
     about: `stream.${name} through agent() and client(): turns, sessions, a store, from turn.say to onUpdate`,
     target,
     async run(options) {
-      const size = options.quick ? { count: 1000, warmUp: 100 } : { count, warmUp: count / 2 };
+      const size = options.quick ? { count: 1000, warmUp: 100 } : { count, warmUp: count };
       const task: Task = { kind: "stream", stream: name, ...size };
       const ways = [...entrants, "stream", "sqlite", "iterable", "v2"] as const;
       const all = await interleave(ways, options, (entrant) => {

@@ -10,6 +10,10 @@ import type { Edition } from "./negotiate.ts";
 
 /** Receives what an edition makes of a session's messages. A prompt is identified by the number it was sent with. */
 export interface ClientSessionSink {
+  readonly toolCalls: {
+    /** Whether the agent has said that the call has come further than this status. */
+    isBeyond(toolCallId: string, status: string): boolean;
+  };
   update(update: SessionUpdate): void;
   accepted(prompt: number, messageId: string): void;
   outcome(prompt: number, outcome: PromptResult): void;

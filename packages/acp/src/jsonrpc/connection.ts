@@ -160,10 +160,11 @@ export class Connection {
   /**
    * Sends a notification. Returns a promise only when the peer is slow; await it before sending more. After the
    * connection has ended it never throws, and its promise resolves in a later turn of the event loop, so that a
-   * loop that awaits it does not block timers. `text` is the whole message, where the caller has it already.
+   * loop that awaits it does not block timers. `text` is the whole message as JSON, where the caller has it already;
+   * `isLine` says that it has no line break, so that nobody has to look for one.
    */
-  notify(method: string, params?: unknown, text?: string): Promise<void> | undefined {
-    const hasRoom = this.#output.send({ jsonrpc: "2.0", method, params }, text);
+  notify(method: string, params?: unknown, text?: string, isLine?: boolean): Promise<void> | undefined {
+    const hasRoom = this.#output.send({ jsonrpc: "2.0", method, params }, text, isLine);
     if (hasRoom && this.#endReason === undefined) return undefined;
     return hasRoom ? this.#output.nextTurn : this.#output.room;
   }

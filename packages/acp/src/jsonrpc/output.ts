@@ -43,10 +43,10 @@ export class Output {
   }
 
   /**
-   * `given` is the serialised message. False when the peer is slow. Throws when the message cannot be serialised, or is
-   * too large for a peer with our own limits: one message must not end the connection.
+   * `given` is the serialised message, `isLine` that it has no line breaks. False when the peer is slow. Throws when the
+   * message cannot be serialised, or is too large for a peer with our own limits: one message must not end the connection.
    */
-  send(message: object, given?: string): boolean {
+  send(message: object, given?: string, isLine = given === undefined): boolean {
     if (!this.isOpen) {
       this.#host.counters.dropped++;
       return true;
@@ -56,7 +56,7 @@ export class Output {
     checkSentSize(message, text, maxSentBytes);
     tap?.("out", text);
     // sending may end the connection (overflow): then nobody has to wait
-    if (this.#transport.send(message, text) || !this.isOpen) return true;
+    if (this.#transport.send(message, text, isLine) || !this.isOpen) return true;
     this.#blocked ??= Promise.withResolvers<void>();
     return false;
   }

@@ -12,10 +12,11 @@ export interface Transport {
   /** Called once by the connection; nothing is read before. The sink is not called before `start` has returned. */
   start(sink: Sink): void;
   /**
-   * Queues one message, in order. `text` is the message already serialised (pass-through, taps).
+   * Queues one message, in order. `text` is the message already serialised (pass-through, taps). `isLine` says that the
+   * text has no line break, so that a transport of lines need not look for one.
    * `false` means that the peer is slow: the message is queued all the same, wait for `sink.drain`.
    */
-  send(message: object, text?: string): boolean;
+  send(message: object, text?: string, isLine?: boolean): boolean;
   /** Access to raw lines, to forward messages without parsing; undefined where frames are not lines. */
   lines?(): LineAccess | undefined;
   /** Stops reading; a message that was already read may still arrive. */

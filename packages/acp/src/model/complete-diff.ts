@@ -19,7 +19,7 @@ type Part = Partial<Diff>;
  * What a diff does not say and what follows from it. Texts give the changes and the patch. A single change gives the path.
  * A patch gives the texts of a file that it adds or deletes; of a file that it modifies it has only a part.
  */
-function missingParts(diff: Part, most = maxChars): Part {
+function missingParts(diff: Part, most: number): Part {
   const { path, newText, oldText, patch, changes = [] } = diff;
   // an edition may say null for a text that is not there
   if (path !== undefined && newText !== undefined)
@@ -56,30 +56,30 @@ function textsOf(patch: string, path: string, operation: DiffChange["operation"]
   return optional({ oldText, newText });
 }
 
-/** The diff with all that follows from it; itself when there is nothing to add. */
-function completeDiff<Content extends Part>(diff: Content, most = maxChars): Content {
-  const missing = missingParts(diff, most);
-  return Object.keys(missing).length === 0 ? diff : { ...diff, ...missing };
+/** What a diff among the content of one update lacks. `budget` is what is left for it and those behind it. */
+function missingOf(item: ToolCallContent, budget: { left: number }): Part | undefined {
+  if (item.type !== "diff") return undefined;
+  const chars = charsOf(item);
+  const missing = missingParts(item, budget.left);
+  // one that is too large for the rest is not read
+  if (chars <= budget.left) budget.left -= chars;
+  return missing;
 }
 
 /** The content of one update with its diffs completed: an edition or an older store may say the texts or the patch alone. */
 export function completeContent(content: readonly ToolCallContent[]): ToolCallContent[] {
-  let left = maxChars;
+  const budget = { left: maxChars };
   return content.map((item) => {
-    if (item.type !== "diff") return item;
-    const complete = completeDiff(item, left);
-    const chars = charsOf(item);
-    // one that is too large for the rest is not read
-    if (chars <= left) left -= chars;
-    return complete;
+    const missing = missingOf(item, budget);
+    // itself when there is nothing to add
+    return missing === undefined || Object.keys(missing).length === 0 ? item : { ...item, ...missing };
   });
 }
 
 /** Completes diffs that were just decoded and that nobody else has seen, in place. */
 export function completeDecoded(content: readonly ToolCallContent[] | null | undefined): void {
-  if (content?.some(({ type }) => type === "diff"))
-    for (const [at, complete] of completeContent(content).entries())
-      if (complete !== content[at]) Object.assign(content[at] as object, complete);
+  const budget = { left: maxChars };
+  for (const item of content ?? []) Object.assign(item, missingOf(item, budget));
 }
 
 function charsOf({ oldText, newText, patch }: Part): number {

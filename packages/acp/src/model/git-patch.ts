@@ -29,18 +29,18 @@ interface TextChange {
 
 /** The patch that turns `oldText` into `newText`; undefined stands for a file that does not exist. */
 export function gitPatch(path: string, oldText: string | undefined, newText: string | undefined): string {
-  const before = linesOf(oldText);
-  const after = linesOf(newText);
+  const body = hunks(edits(linesOf(oldText), linesOf(newText)));
+  if (body === "") return "";
   const name = quotedName(path);
-  const header = [
-    `diff --git ${name} ${name}`,
-    ...(oldText === undefined ? ["new file mode 100644"] : []),
-    ...(newText === undefined ? ["deleted file mode 100644"] : []),
-    `--- ${oldText === undefined ? "/dev/null" : name}`,
-    `+++ ${newText === undefined ? "/dev/null" : name}`,
-  ];
-  const body = hunks(edits(before, after));
-  return body.length === 0 ? "" : `${[...header, ...body].join("\n")}\n`;
+  const mode =
+    oldText === undefined
+      ? "new file mode 100644\n"
+      : newText === undefined
+        ? "deleted file mode 100644\n"
+        : "";
+  const before = oldText === undefined ? "/dev/null" : name;
+  const after = newText === undefined ? "/dev/null" : name;
+  return `diff --git ${name} ${name}\n${mode}--- ${before}\n+++ ${after}\n${body}`;
 }
 
 const escapes: Readonly<Record<string, string>> = {
@@ -63,10 +63,8 @@ function quotedName(path: string): string {
   return `"${quoted}"`;
 }
 
-interface Edit {
-  readonly sign: " " | "-" | "+";
-  readonly line: string;
-}
+/** A line behind its sign: a space, a minus or a plus. */
+type Edit = string;
 
 /** Lines with their ends; a last line without one is marked as git marks it. */
 function linesOf(text: string | undefined): string[] {
@@ -89,13 +87,13 @@ function edits(before: readonly string[], after: readonly string[]): { left: num
   ) {
     end++;
   }
-  const same = (lines: readonly string[]): Edit[] => lines.map((line) => ({ sign: " ", line }));
   const left = Math.max(0, start - context);
   const behind = before.length - end;
-  const script = same(before.slice(left, start));
+  const script: Edit[] = [];
+  addLines(script, " ", before, left, start);
   for (const edit of shortest(before.slice(start, behind), after.slice(start, after.length - end)))
     script.push(edit);
-  for (const edit of same(before.slice(behind, behind + context))) script.push(edit);
+  addLines(script, " ", before, behind, Math.min(behind + context, before.length));
   return { left, script };
 }
 
@@ -127,8 +125,14 @@ function shortest(before: readonly string[], after: readonly string[]): Edit[] {
 }
 
 function replaced(before: readonly string[], after: readonly string[]): Edit[] {
-  const removed: Edit[] = before.map((line) => ({ sign: "-", line }));
-  return [...removed, ...after.map((line): Edit => ({ sign: "+", line }))];
+  const script: Edit[] = [];
+  addLines(script, "-", before, 0, before.length);
+  addLines(script, "+", after, 0, after.length);
+  return script;
+}
+
+function addLines(script: Edit[], sign: string, lines: readonly string[], from: number, to: number): void {
+  for (let at = from; at < to; at++) script.push(sign + lines[at]);
 }
 
 /** Lines as numbers, equal ones the same, so that comparing them costs the same however long they are. */
@@ -157,45 +161,57 @@ function walkBack(before: readonly string[], after: readonly string[], trace: re
     while (x > previousX && y > previousY && x > 0 && y > 0) {
       x--;
       y--;
-      script.push({ sign: " ", line: before[x] ?? "" });
+      script.push(` ${before[x]}`);
     }
     if (d === 0) break;
-    if (down) script.push({ sign: "+", line: after[--y] ?? "" });
-    else script.push({ sign: "-", line: before[--x] ?? "" });
+    if (down) script.push(`+${after[--y]}`);
+    else script.push(`-${before[--x]}`);
   }
   return script.reverse();
 }
 
 /** Groups of changes with three lines around them. */
-function hunks({ left, script }: ReturnType<typeof edits>): string[] {
-  const output: string[] = [];
-  const changed: number[] = [];
-  for (const [at, { sign }] of script.entries()) if (sign !== " ") changed.push(at);
+function hunks({ left, script }: ReturnType<typeof edits>): string {
+  let output = "";
   // the lines of both sides before the hunk
-  const passed = { old: left, now: left };
+  let old = left;
+  let now = left;
   let end = 0;
-  const pass = (to: number) => {
-    for (; end < to; end++) {
-      if (script[end]?.sign !== "+") passed.old++;
-      if (script[end]?.sign !== "-") passed.now++;
-    }
-  };
-  for (let at = 0; at < changed.length; ) {
-    const first = changed[at] ?? 0;
+  for (let first = changeFrom(script, 0); first < script.length; first = changeFrom(script, end)) {
     let last = first;
-    while (at < changed.length && (changed[at] ?? 0) - last <= 2 * context) last = changed[at++] ?? last;
+    for (let next = first; next < script.length && next - last <= 2 * context; ) {
+      last = next;
+      next = changeFrom(script, next + 1);
+    }
     const from = Math.max(0, first - context);
-    const to = Math.min(script.length, last + context + 1);
-    pass(from);
-    const { old, now } = passed;
-    pass(to);
-    output.push(`@@ -${range(old, passed.old)} +${range(now, passed.now)} @@`);
-    for (const { sign, line } of script.slice(from, to)) output.push(sign + line);
+    // the lines between two hunks are equal
+    old += from - end;
+    now += from - end;
+    end = Math.min(script.length, last + context + 1);
+    let removed = 0;
+    let added = 0;
+    let lines = "";
+    for (let at = from; at < end; at++) {
+      const line = script[at] ?? "";
+      if (!line.startsWith("+")) removed++;
+      if (!line.startsWith("-")) added++;
+      lines += `${line}\n`;
+    }
+    output += `@@ -${range(old, removed)} +${range(now, added)} @@\n${lines}`;
+    old += removed;
+    now += added;
   }
   return output;
 }
 
+/** The next changed line at or behind `at`. */
+function changeFrom(script: readonly Edit[], at: number): number {
+  let next = at;
+  while (next < script.length && script[next]?.startsWith(" ")) next++;
+  return next;
+}
+
 /** The lines of one side: the first one, counted from 1, and how many. */
-function range(start: number, end: number): string {
-  return `${end === start ? start : start + 1},${end - start}`;
+function range(before: number, count: number): string {
+  return `${count === 0 ? before : before + 1},${count}`;
 }

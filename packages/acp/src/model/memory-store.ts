@@ -1,7 +1,8 @@
 // A session store in memory, for tests and for applications that keep no history.
 
 import { normalPath } from "../base/normal-path.ts";
-import type { SessionQuery, SessionRecord, SessionRecordPage, SessionStore, StoredEntry } from "./store.ts";
+import { type EntryPage, entriesOf, entryPage } from "./entry-page.ts";
+import type { SessionQuery, SessionRecord, SessionRecordPage, SessionStore } from "./store.ts";
 import {
   checkSequence,
   cursorAfter,
@@ -18,7 +19,9 @@ import {
 
 interface HeldSession {
   record: SessionRecord;
-  readonly entries: StoredEntry[];
+  readonly pages: EntryPage[];
+  /** The number of the last entry. */
+  lastSeq: number;
   isClaimed: boolean;
 }
 
@@ -60,15 +63,15 @@ export function memoryStore(): SessionStore & AsyncDisposable {
     return session;
   }
 
-  function add(record: SessionRecord, entries: StoredEntry[]): void {
+  function add(record: SessionRecord, entries: Pick<HeldSession, "pages" | "lastSeq">): void {
     checkOpen();
     if (sessions.has(record.sessionId)) throw sessionExists(record.sessionId);
-    sessions.set(record.sessionId, { record: copyOf(record), entries, isClaimed: true });
+    sessions.set(record.sessionId, { record: copyOf(record), ...entries, isClaimed: true });
   }
 
   return {
     async create(record) {
-      add(record, []);
+      add(record, { pages: [], lastSeq: 0 });
     },
     async get(sessionId) {
       checkOpen();
@@ -86,20 +89,24 @@ export function memoryStore(): SessionStore & AsyncDisposable {
     async append(sessionId, entries) {
       const session = held(sessionId);
       if (!session.isClaimed) throw notClaimed(sessionId);
-      checkSequence(sessionId, session.entries.length, entries);
-      for (const entry of entries) session.entries.push({ ...entry });
+      checkSequence(sessionId, session.lastSeq, entries);
+      if (entries.length === 0) return;
+      session.pages.push(entryPage(entries));
+      session.lastSeq += entries.length;
     },
     async *entries(sessionId, fromSeq = 1) {
-      const { entries } = held(sessionId);
-      const end = entries.length;
-      for (let at = Math.max(fromSeq, 1) - 1; at < end; at++) {
-        if (held(sessionId).entries !== entries) throw unknownSession(sessionId);
-        yield { ...(entries[at] as StoredEntry) }; // as: below the end
+      const { pages, lastSeq } = held(sessionId);
+      for (const page of pages) {
+        if (page.seq > lastSeq) return;
+        for (const entry of entriesOf(page, fromSeq)) {
+          if (held(sessionId).pages !== pages) throw unknownSession(sessionId);
+          yield entry;
+        }
       }
     },
     async fork(sessionId, record) {
       const source = held(sessionId);
-      add(forked(source.record, record), source.entries.slice());
+      add(forked(source.record, record), { pages: source.pages.slice(), lastSeq: source.lastSeq });
     },
     async delete(sessionId) {
       checkOpen();

@@ -115,8 +115,8 @@ class ByteTransport implements Transport, ByteReceiver {
     });
   }
 
-  send(message: object, text?: string): boolean {
-    return this.#ended || this.#queue(this.#frame(message, text));
+  send(message: object, text?: string, isLine?: boolean): boolean {
+    return this.#ended || this.#queue(this.#frame(message, text, isLine));
   }
 
   lines(): LineAccess | undefined {
@@ -192,13 +192,14 @@ class ByteTransport implements Transport, ByteReceiver {
 
   // ----
 
-  #frame(message: object, given: string | undefined): string {
+  #frame(message: object, given: string | undefined, isLine = false): string {
     if (this.#framing === "content-length") {
       const text = given ?? JSON.stringify(message);
       return `Content-Length: ${this.#platform.byteLength(text)}\r\n\r\n${text}`;
     }
-    // text from another framing may contain line breaks (T2)
-    return `${given === undefined || given.includes("\n") ? JSON.stringify(message) : given}\n`;
+    // text from another framing may contain line breaks (T2); a search in text that was put together copies it
+    const isUsable = given !== undefined && (isLine || !given.includes("\n"));
+    return `${isUsable ? given : JSON.stringify(message)}\n`;
   }
 
   #beginDecoding(hasHeaders: boolean, input: Uint8Array): void {

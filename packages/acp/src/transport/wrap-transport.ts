@@ -6,7 +6,7 @@ import type { Sink, Transport } from "../jsonrpc/transport.ts";
 export function wrapTransport(inner: Transport, overrides: Partial<Transport>): Transport {
   return {
     start: (sink) => inner.start(sink),
-    send: (message, text) => inner.send(message, text),
+    send: (message, text, isLine) => inner.send(message, text, isLine),
     ...(inner.lines && { lines: () => inner.lines?.() }),
     pause: () => inner.pause(),
     resume: () => inner.resume(),

@@ -89,12 +89,13 @@ export function authMethodToV1(method: AuthMethod, lost?: Lost): Immutable<wire.
   return { ...common, type: "terminal", args: method.args ?? [], env };
 }
 
-export function commandsFromV1(commands: readonly wire.AvailableCommand[]): AvailableCommand[] {
-  return commands.map((command) => {
-    const { input, ...rest } = command;
-    const typed = { ...rest, type: "command", ...(input ? { input: { ...input, type: "text" } } : {}) };
-    return typed as AvailableCommand; // validated by the method's row
-  });
+/** Makes commands that were just decoded the model's, in place. */
+export function commandsFromV1(commands: readonly wire.AvailableCommand[]): void {
+  for (const command of commands) {
+    (command as { type?: string }).type = "command";
+    // the validator has removed a null
+    if (command.input != null) (command.input as { type?: string }).type = "text";
+  }
 }
 
 function inputToV1({ type: _, ...input }: TextInput): wire.AvailableCommandInput {

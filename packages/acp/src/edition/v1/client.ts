@@ -188,7 +188,7 @@ class V1ClientSession implements ClientSessionEdition {
 
   receive(update: object, out: ClientSessionSink): void {
     const decoder = this.#decoder;
-    const decoded = decoder.decode(update as wire.SessionUpdate); // validated by the method's row
+    const decoded = decoder.decode(update as wire.SessionUpdate, out); // validated by the method's row
     if (decoder.terminals.length === 0) return this.#show(decoded, out);
     const terminals = decoder.terminals.splice(0);
     if (saysMore(decoded)) this.#show(decoded, out);

@@ -39,12 +39,21 @@ const shownChars = 64 * 1024;
 /** How many ended calls keep their content, for late updates. */
 const keptEnded = 64;
 
+/** A call that is open, or one of the last that have ended. */
+interface Call {
+  readonly toolCallId: string;
+  content: readonly ToolCallContent[];
+  hasEnded: boolean;
+}
+
 export class ToolEncoder {
-  readonly #announced = new Set<string>();
-  /** The content of open calls, and of the last ones that have ended. */
-  readonly #contents = new Map<string, readonly ToolCallContent[]>();
-  /** In the order in which they ended. */
-  readonly #ended = new Set<string>();
+  /** Every call that was announced. Null for one whose content is no longer kept. */
+  readonly #calls = new Map<string, Call | null>();
+  /** The last ones that have ended. The oldest is replaced. */
+  readonly #ended: Call[] = [];
+  #oldest = 0;
+  /** Those that show a terminal, or have shown one. */
+  readonly #showing = new Set<Call>();
   readonly #terminals = new Map<string, DisplayTerminal>();
   readonly #clientTerminals = new Set<string>();
   /** For a client that shows terminals. */
@@ -68,10 +77,11 @@ export class ToolEncoder {
   /** One update by itself. */
   tool(update: ToolUpdate, lost?: Lost): ToolOnWire {
     const { toolCallId, content } = update;
-    const first = !this.#announced.has(toolCallId);
-    if (first) this.#announced.add(toolCallId);
-    if (content !== undefined) this.#contents.set(toolCallId, content ?? []);
-    if (isFinal(update.status)) this.#end(toolCallId);
+    const known = this.#calls.get(toolCallId);
+    const first = known === undefined;
+    const call = known ?? this.#begin(toolCallId);
+    if (content !== undefined) this.#keep(call, content ?? []);
+    if (isFinal(update.status) && !call.hasEnded) this.#end(call);
     if (!first && isSameOnV1(update)) return update as ToolOnWire; // as: it has only what version 1 has
     const sent: Sendable = first
       ? {
@@ -120,7 +130,7 @@ export class ToolEncoder {
     { content, ...rest }: Extract<SessionUpdate, { sessionUpdate: "tool_call_content_chunk" }>,
     lost?: Lost,
   ): Encoded {
-    const known = this.#contents.get(rest.toolCallId) ?? [];
+    const known = this.#calls.get(rest.toolCallId)?.content ?? [];
     return this.update({ ...rest, sessionUpdate: "tool_call_update", content: [...known, content] }, lost);
   }
 
@@ -161,25 +171,36 @@ export class ToolEncoder {
     if (!due || terminal.text === "") return [];
     terminal.sentLength = terminal.length;
     terminal.sentTotal += Math.min(length, shownChars);
-    return this.#toolsShowing(terminalId).map(([toolCallId, content]) => ({
+    const showing = [...this.#showing].filter(({ content }) =>
+      content.some((item) => item.type === "terminal" && item.terminalId === terminalId),
+    );
+    return showing.map(({ toolCallId, content }) => ({
       sessionUpdate: "tool_call_update",
       toolCallId,
       content: this.#content(content),
     }));
   }
 
-  #toolsShowing(terminalId: string): [string, readonly ToolCallContent[]][] {
-    return [...this.#contents].filter(([, content]) =>
-      content.some((item) => item.type === "terminal" && item.terminalId === terminalId),
-    );
+  #begin(toolCallId: string): Call {
+    const call: Call = { toolCallId, content: [], hasEnded: false };
+    this.#calls.set(toolCallId, call);
+    return call;
   }
 
-  #end(toolCallId: string): void {
-    this.#ended.add(toolCallId);
-    if (this.#ended.size <= keptEnded) return;
-    const [oldest = ""] = this.#ended;
-    this.#ended.delete(oldest);
-    this.#contents.delete(oldest);
+  #keep(call: Call, content: readonly ToolCallContent[]): void {
+    call.content = content;
+    if (content.some(({ type }) => type === "terminal")) this.#showing.add(call);
+  }
+
+  #end(call: Call): void {
+    call.hasEnded = true;
+    const oldest = this.#ended[this.#oldest];
+    if (oldest !== undefined) {
+      this.#calls.set(oldest.toolCallId, null);
+      this.#showing.delete(oldest);
+    }
+    this.#ended[this.#oldest] = call;
+    this.#oldest = (this.#oldest + 1) % keptEnded;
   }
 
   #content(content: readonly ToolCallContent[], lost?: Lost): wire.ToolCallContent[] {

@@ -6,6 +6,7 @@ import type { SessionUpdate, ToolCallUpdate } from "../../model/update.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v1/methods.gen.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
+import type { ClientSessionSink } from "../client-edition.ts";
 import type { MessageNames } from "../message-names.ts";
 import { commandsFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, modeOption, optionsFromV1 } from "./config-options.ts";
@@ -16,8 +17,6 @@ type Chunk = Extract<
   { sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk" }
 >;
 
-const progress = ["pending", "in_progress", "completed", "failed"];
-
 export class V1UpdateDecoder {
   /** Version 1 may leave message ids out: a run of chunks of one kind is one message. */
   #run = "";
@@ -27,8 +26,6 @@ export class V1UpdateDecoder {
   readonly #names: MessageNames;
   /** A message has come since a replay began. */
   #hasHistory = false;
-  /** How far each tool call has come: a late announcement must not set it back. */
-  #progress: Map<string, number> | undefined;
   options: readonly SessionConfigOption[] = [];
   #terminalMeta: TerminalMeta | undefined;
   /** Updates of terminals that the last update carried. They follow it. */
@@ -40,7 +37,7 @@ export class V1UpdateDecoder {
     this.#names = names;
   }
 
-  decode(update: wire.SessionUpdate): SessionUpdate {
+  decode(update: wire.SessionUpdate, { toolCalls }: Pick<ClientSessionSink, "toolCalls">): SessionUpdate {
     if (this.#isTail && update.sessionUpdate !== this.#run) this.endRun();
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
@@ -50,17 +47,16 @@ export class V1UpdateDecoder {
       case "tool_call":
       case "tool_call_update":
         this.#run = "";
-        return this.#tool(update);
+        return this.#tool(update, toolCalls);
       case "plan": {
         const { entries, ...rest } = update;
         // as: validated by the method's row
         const plan = { type: "items", planId: "main", entries: entries as readonly PlanEntry[] };
         return { ...rest, sessionUpdate: "plan_update", plan } as SessionUpdate;
       }
-      case "available_commands_update": {
-        const availableCommands = commandsFromV1(update.availableCommands);
-        return { ...update, availableCommands } as SessionUpdate; // as above
-      }
+      case "available_commands_update":
+        commandsFromV1(update.availableCommands);
+        return update as object as SessionUpdate; // with their types they are version 2's
       case "current_mode_update":
         return this.#mode(update);
       case "config_option_update":
@@ -113,23 +109,18 @@ export class V1UpdateDecoder {
 
   #tool(
     update: Extract<wire.SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>,
+    calls: ClientSessionSink["toolCalls"],
   ): SessionUpdate {
-    const announced = update.sessionUpdate === "tool_call";
     toolFromV1(update);
     this.#terminalMeta ??= new TerminalMeta();
     for (const each of this.#terminalMeta.take(update)) this.terminals.push(each);
-    if (announced) (update as { sessionUpdate: string }).sessionUpdate = "tool_call_update";
-    if (update.status !== undefined || announced) this.#advance(update, announced);
+    const { sessionUpdate, toolCallId, status } = update;
+    if (sessionUpdate === "tool_call") {
+      // seen on real wires: announced again as pending after it had started (docs/rules.md, C27)
+      if (status != null && calls.isBeyond(toolCallId, status)) delete update.status;
+      (update as { sessionUpdate: string }).sessionUpdate = "tool_call_update";
+    }
     return update as SessionUpdate; // by now it is version 2's
-  }
-
-  #advance(tool: { toolCallId: string; status?: wire.ToolCallStatus | null }, announced: boolean): void {
-    this.#progress ??= new Map();
-    const before = this.#progress.get(tool.toolCallId) ?? -1;
-    const now = progress.indexOf(tool.status ?? "pending");
-    // seen on real wires: announced again as pending after it had started (docs/rules.md, C27)
-    if (announced && now < before) delete tool.status;
-    else if (now >= 0) this.#progress.set(tool.toolCallId, now);
   }
 
   #mode({ currentModeId, ...rest }: wire.CurrentModeUpdate): SessionUpdate {

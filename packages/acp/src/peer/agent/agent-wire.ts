@@ -128,8 +128,11 @@ export class AgentWire implements SessionSender {
 
   // ---- what the host sends
 
-  sendUpdate(sessionId: string, update: object): Promise<void> | undefined {
-    return this.#connection.notify("session/update", this.#validUpdate(sessionId, update));
+  /** `text` is the whole message on one line, where the caller has it already. */
+  sendUpdate(sessionId: string, update: object, text?: string): Promise<void> | undefined {
+    const params = this.#validUpdate(sessionId, update);
+    if (text !== undefined) encodedCheck.compare?.(params, text);
+    return this.#connection.notify("session/update", params, text, true);
   }
 
   checkUpdate(sessionId: string, update: object): object {
@@ -155,7 +158,7 @@ export class AgentWire implements SessionSender {
     if (compare !== undefined || this.rules === undefined)
       this.#now.wire.notification("session/update", params);
     if (isSame) compare?.(params, text);
-    return this.#connection.notify("session/update", params, isSame ? text : undefined);
+    return this.#connection.notify("session/update", params, isSame ? text : undefined, true);
   }
 
   request(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {

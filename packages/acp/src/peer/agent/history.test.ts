@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { bytePipe } from "../../../test/support/byte-pipe.ts";
 import { inEveryVersion, openSession } from "../../../test/support/peer-probe.ts";
 import { agent, client, type Entry, type Files, type SessionUpdate } from "../../index.ts";
-import { memoryPair } from "../../transport.ts";
+import { memoryStore } from "../../store.ts";
+import { recordOf } from "../../testing/contracts/store-samples.ts";
+import { byteTransport, memoryPair } from "../../transport.ts";
 import { applyEntry, createView } from "../../view.ts";
 
 inEveryVersion(
@@ -164,3 +167,36 @@ inEveryVersion("a replay sends each message once, as a whole (A31)", async ({ ed
   assert.match(JSON.stringify(said[0]?.content), /one two/);
   await connected.close();
 });
+
+inEveryVersion(
+  "an entry that another program has written over several lines is one line on the wire (T2)",
+  async ({ editions }) => {
+    const store = memoryStore();
+    const seen: SessionUpdate[] = [];
+    const usage = { sessionUpdate: "usage_update", used: 1, size: 2 };
+    await store.create(recordOf("s"));
+    await store.append("s", [
+      {
+        format: 1,
+        seq: 1,
+        time: 1,
+        kind: "update",
+        tag: "usage_update",
+        text: JSON.stringify(usage, undefined, 2),
+      },
+    ]);
+    await store.release("s");
+    const [near, far] = bytePipe();
+    agent({ name: "a", version: "1", session: { store }, prompt: () => undefined }).connect(
+      byteTransport(near, { framing: "ndjson" }),
+    );
+    const transport = byteTransport(far, { framing: "ndjson" });
+    const connected = await client({ name: "c", version: "1", editions }).connect(transport);
+    await connected.loadSession("s", { cwd: "/project", onUpdate: (update) => void seen.push(update) });
+    assert.deepEqual(
+      seen.filter(({ sessionUpdate }) => sessionUpdate === "usage_update"),
+      [usage],
+    );
+    await connected.close();
+  },
+);

@@ -47,6 +47,8 @@ export class ClientDispatch {
   readonly #dropped: DroppedUpdates;
   readonly #orphans: OrphanUpdates;
   #updateRow: BoundMethod | undefined;
+  /** The session of the last update: comparing its id costs less than looking it up. */
+  #last: ConnectedSession | undefined;
   /** URL elicitations that are not complete yet. */
   readonly #elicitations = new Set<string>();
   readonly #authListeners = new Set<(status: object) => void>();
@@ -91,6 +93,7 @@ export class ClientDispatch {
 
   install(session: ConnectedSession): void {
     this.#sessions.set(session.sessionId, session);
+    this.#last = undefined;
     for (const { update, chars } of this.#orphans.adopt(session.sessionId)) session.receive(update, chars);
   }
 
@@ -107,6 +110,7 @@ export class ClientDispatch {
 
   forget(sessionId: string): void {
     this.#sessions.delete(sessionId);
+    this.#last = undefined;
     const services = this.#services.get(sessionId);
     this.#services.delete(sessionId);
     if (services === undefined) return;
@@ -176,9 +180,9 @@ export class ClientDispatch {
     // as: validated by the method's row
     const { sessionId } = decoded as { sessionId: string };
     const update = updateFromWire(decoded as { update: object });
-    const session = this.#sessions.get(sessionId);
-    if (session === undefined) this.#orphans.add(sessionId, update, chars);
-    else session.receive(update, chars);
+    if (this.#last?.sessionId !== sessionId) this.#last = this.#sessions.get(sessionId);
+    if (this.#last === undefined) this.#orphans.add(sessionId, update, chars);
+    else this.#last.receive(update, chars);
   }
 
   /** The log never has the value, which may be a secret. */

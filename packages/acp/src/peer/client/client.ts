@@ -141,6 +141,9 @@ export async function connectWith(
 ): Promise<LiveClientConnection> {
   const held = new HeldInput();
   let dispatch: ClientDispatch | undefined;
+  // a function of its own: a closure among the handlers would cost an allocation for each message
+  const hold = (method: string, params: unknown, chars: number) =>
+    held.notification(() => dispatch?.notified(method, params, chars));
   const connection = new Connection(transport, {
     // an agent's stdout may carry prints of its libraries
     noise: "skip",
@@ -154,7 +157,7 @@ export async function connectWith(
           ? held.request(() => dispatch?.requested(method, params, request))
           : dispatch.requested(method, params, request),
       notification(method, params, text) {
-        if (dispatch === undefined) held.notification(() => dispatch?.notified(method, params, text.length));
+        if (dispatch === undefined) hold(method, params, text.length);
         else dispatch.notified(method, params, text.length);
       },
     },

@@ -470,3 +470,59 @@ test("updates right behind the answer of a turn reach the listeners of the sessi
   assert.equal(said(updates), "one two");
   assert.equal(updates.at(-1)?.sessionUpdate, "tool_call_update");
 });
+
+test("an announcement that comes late does not set a call back, unless only the client ended it (v1)", async () => {
+  const { agent, peer } = await withScriptedAgent(1, {
+    "session/new": () => ({ sessionId: "s1" }),
+    // no stop reason: the prompt fails, and the client shows open calls as failed
+    "session/prompt": () => ({ stopReason: 1 }),
+  });
+  const session = await agent.newSession(place);
+  const updates = listen(session);
+  const announce = (toolCallId: string, status: string) =>
+    peer.update("s1", { sessionUpdate: "tool_call", toolCallId, title: "Look", status });
+  announce("c1", "in_progress");
+  announce("c1", "pending");
+  announce("c1", "completed");
+  announce("c2", "in_progress");
+  await quiet();
+  await assert.rejects(session.prompt("x").result, { name: "ConnectionError" });
+  announce("c1", "in_progress");
+  announce("c2", "in_progress");
+  announce("c2", "pending");
+  await quiet();
+  const statuses = updates.flatMap((update) =>
+    update.sessionUpdate === "tool_call_update" ? [[update.toolCallId, update.status]] : [],
+  );
+  assert.deepEqual(statuses, [
+    ["c1", "in_progress"],
+    ["c1", undefined],
+    ["c1", "completed"],
+    ["c2", "in_progress"],
+    ["c2", "failed"],
+    ["c1", undefined],
+    ["c2", "in_progress"],
+    ["c2", undefined],
+  ]);
+});
+
+test("updates of several sessions reach their own, and those of a closed session nobody", async () => {
+  for (const version of [1, 2] as const) {
+    let opened = 0;
+    const { agent, peer } = await withScriptedAgent(version, {
+      "session/new": () => ({ sessionId: `s${++opened}`, configOptions: [] }),
+      "session/close": () => ({}),
+    });
+    const [one, other] = [await agent.newSession(place), await agent.newSession(place)];
+    const heard = [listen(one), listen(other)];
+    for (const [at, id] of ["s1", "s1", "s2", "s1", "s2", "s2"].entries())
+      peer.update(id, chunk(`${at}`, `m${id}`));
+    await quiet();
+    await other.close();
+    peer.update("s2", chunk("late", "ms2"));
+    peer.update("s1", chunk("6", "ms1"));
+    await quiet();
+    assert.deepEqual(heard.map(said), ["0136", "245"]);
+    assert.equal(agent.counters.orphanUpdates, 1);
+  }
+});

@@ -1,6 +1,7 @@
 // Keeps what an agent has said in a session, so that the relay can say it again to a client that loads the session.
 
 import type { SessionUpdate } from "../../model/update.ts";
+import { isPlainText, type PlainText } from "../agent/session/plain-text.ts";
 import { replayedUpdates } from "../agent/session/replayed-history.ts";
 
 /** A longer history is the agent's to send. */
@@ -55,11 +56,15 @@ function joinedText(last: SessionUpdate | undefined, next: SessionUpdate): Sessi
 }
 
 /** A piece of text with nothing beside it. */
-function isText(update: SessionUpdate): update is TextChunk {
-  const { sessionUpdate } = update;
-  if (sessionUpdate !== "agent_message_chunk" && sessionUpdate !== "agent_thought_chunk") return false;
-  const isBare = Object.keys(update).length === 3 && Object.keys(update.content).length === 2;
-  return isBare && update.content.type === "text";
+export function isText(update: SessionUpdate): update is TextChunk & PlainText {
+  return isPlainText(update) && keyCount(update) === 3 && keyCount(update.content) === 2;
+}
+
+function keyCount(value: object): number {
+  let count = 0;
+  // without a list of them
+  for (const _ in value) count++;
+  return count;
 }
 
 function textOf(update: SessionUpdate): string {

@@ -7,13 +7,14 @@ import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Meta } from "../../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
+import { plainTextHead } from "../agent/session/plain-text.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import type { ConnectedSession } from "../client/connected-session.ts";
 import type { ClientSession, Prompt } from "../client/session/client-session.ts";
 import { type ReadText, withDiffTexts } from "./diff-texts.ts";
 import { Losses, withLost } from "./losses.ts";
 import type { RelayOptions } from "./relay-options.ts";
-import { RelayedHistory } from "./relayed-history.ts";
+import { isText, RelayedHistory } from "./relayed-history.ts";
 
 /** The interface through which a session uses the relay. */
 export interface RelayContext {
@@ -57,6 +58,8 @@ export class RelayedSession {
   #ends = 0;
   title: string | undefined;
   /** When something last happened, as a timestamp: most updates are chunks, and a date is only asked for in a list. */
+  /** The message up to the text of a chunk, and what it is for. */
+  #chunk = { sessionId: "", head: "", message: "" };
   updatedAt = Date.now();
   readonly readText: ReadText;
 
@@ -258,7 +261,8 @@ export class RelayedSession {
       return this.#sendMessage(withLost(encoded as object, this.losses.take()));
     if (Array.isArray(encoded)) this.#sendAll(encoded, lost);
     // nearly all are one message for one update, with nothing lost: no array is made for them
-    else if (lost.length === 0) this.#sendMessage(encoded as object);
+    else if (lost.length === 0)
+      this.#sendMessage(encoded as object, encoded === update ? this.#textOf(update) : undefined);
     else this.#sendAll([encoded as object], lost);
   }
 
@@ -271,10 +275,23 @@ export class RelayedSession {
     for (const message of messages) this.#sendMessage(withLost(message, lost));
   }
 
-  #sendMessage(message: object): void {
+  /** The whole message for a piece of text with nothing beside it: only its text has to be serialised. */
+  #textOf(update: SessionUpdate): string | undefined {
+    if (!isText(update)) return undefined;
+    const head = plainTextHead(update);
+    const sessionId = this.#sessionId;
+    if (this.#chunk.head !== head || this.#chunk.sessionId !== sessionId) {
+      const id = JSON.stringify(sessionId);
+      const message = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${id},"update":${head}`;
+      this.#chunk = { sessionId, head, message };
+    }
+    return `${this.#chunk.message}${JSON.stringify(update.content.text)}}}}}`;
+  }
+
+  #sendMessage(message: object, text?: string): void {
     const { wire } = this.#relay;
     try {
-      const room = wire.sendUpdate(this.#sessionId, message);
+      const room = wire.sendUpdate(this.#sessionId, message, text);
       if (room !== undefined) this.#relay.waitForClient(room);
     } catch (error) {
       // the agent's version allows the update, and the client's does not: only this update is lost

@@ -80,9 +80,13 @@ export class AnnouncedWork {
       case "tool_call_update": {
         for (const item of update.content ?? []) this.#show(item);
         if (finalStatuses.has(update.status)) return void this.#open.tool_call.delete(update.toolCallId);
-        // a late update of a call that has ended does not begin it again
-        if (!this.isOpen("tool_call", update.toolCallId) && !beginsToolCall(update)) return;
-        const part = this.#part("tool_call", update.toolCallId);
+        let part = this.#open.tool_call.get(update.toolCallId);
+        if (part === undefined) {
+          // a late update of a call that has ended does not begin it again
+          if (!beginsToolCall(update)) return;
+          part = { isCancellable: false };
+          this.#open.tool_call.set(update.toolCallId, part);
+        }
         if (update.name != null) part.name = update.name;
         if (update.capabilities !== undefined) part.isCancellable = update.capabilities?.cancel != null;
         return;
@@ -165,8 +169,9 @@ export class AnnouncedWork {
   }
 
   #checkTool({ toolCallId, name }: Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }>): void {
+    if (name == null) return;
     const known = this.#open.tool_call.get(toolCallId)?.name;
-    if (name == null || known === undefined || name === known) return;
+    if (known === undefined || name === known) return;
     throw new TypeError(
       `the name of a tool call does not change, got ${JSON.stringify(name)} after "${known}"`,
     );

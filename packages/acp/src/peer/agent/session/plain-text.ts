@@ -30,3 +30,8 @@ export function isPlainText(update: object): update is PlainText {
     _meta == null
   );
 }
+
+/** The JSON of such a chunk up to its text. */
+export function plainTextHead({ sessionUpdate, messageId }: PlainText): string {
+  return `{"sessionUpdate":"${sessionUpdate}","messageId":${JSON.stringify(messageId)},"content":{"type":"text","text":`;
+}

@@ -36,7 +36,8 @@ export async function* replayedHistory(
       if (stored.seq >= endSeq) break;
       const update = updateOf(history.read(stored));
       if (update === undefined) continue;
-      if (stored.kind === "update") texts.set(update, stored.text);
+      // a message is one line, and another program may have written the entry
+      if (stored.kind === "update" && !stored.text.includes("\n")) texts.set(update, stored.text);
       for (const each of shown.take(update)) updates.push(replayed(each));
     }
     yield updates;

@@ -34,7 +34,8 @@ export type ChunkTag = "agent_message_chunk" | "agent_thought_chunk";
 /** A message that may grow. */
 interface OpenText {
   readonly tag: ChunkTag;
-  readonly messageId: string;
+  /** The JSON of its updates up to their text. */
+  readonly head: string;
   /** The JSON of the update up to its text, and pieces of text without their quotes. */
   readonly json: string[];
   /** What came before them, joined. */
@@ -92,11 +93,11 @@ export class SessionLog {
     this.#add({ format: entryFormat, seq: 0, time: Date.now(), kind: "update", tag, text });
   }
 
-  /** Adds plain text to a message, as a JSON string. */
-  text(tag: ChunkTag, messageId: string, json: string): void {
+  /** Adds plain text to a message, as a JSON string. `head` is the JSON of the update up to the text. */
+  text(tag: ChunkTag, head: string, json: string): void {
     if (this.#state === "closed") return;
     const open = this.#open;
-    if (open !== undefined && open.messageId === messageId && open.tag === tag) {
+    if (open !== undefined && open.head === head) {
       open.json.push(json.slice(1, -1));
       // small pieces are not kept for long: the garbage collector would copy each of them
       if (open.json.length >= joinedPieces) {
@@ -106,8 +107,7 @@ export class SessionLog {
       return;
     }
     this.#closeText();
-    const head = `{"sessionUpdate":"${tag}","messageId":${JSON.stringify(messageId)},"content":{"type":"text","text":`;
-    this.#open = { tag, messageId, json: [head, json.slice(0, -1)], blocks: [] };
+    this.#open = { tag, head, json: [head, json.slice(0, -1)], blocks: [] };
     this.#timer ??= setTimeout(() => this.#tick(), flushMs);
   }
 
@@ -235,7 +235,9 @@ export class SessionLog {
     if (open === undefined) return;
     this.#open = undefined;
     const { tag, json, blocks } = open;
-    const text = [...blocks, ...json, '"}}'].join("");
+    json.push('"}}');
+    const last = json.join("");
+    const text = blocks.length === 0 ? last : blocks.join("") + last;
     this.#push({ format: entryFormat, seq: 0, time: Date.now(), kind: "update", tag, text });
   }
 

@@ -25,8 +25,8 @@ export class SessionOutput {
   #edition: AgentSessionEdition;
   /** A message up to the update in it. */
   readonly #head: string;
-  /** The message up to the text of a chunk, and what it is for. */
-  #chunk = { sessionUpdate: "", messageId: "", head: "" };
+  /** The last update up to the text of a chunk, and the message up to there. */
+  #chunk = { head: "", message: "" };
   #queue: Item[] = [];
   #isReplaying = false;
   #isSending = false;
@@ -56,11 +56,13 @@ export class SessionOutput {
     return this.#untilDrained();
   }
 
-  /** As `show`, for a chunk of plain text. `json` is its text as a JSON string. */
-  showText(update: PlainText & SessionUpdate, json: string): Promise<void> | undefined {
+  /** As `show`, for a chunk of plain text. `head` is its JSON up to the text, `json` the text as a JSON string. */
+  showText(update: PlainText & SessionUpdate, head: string, json: string): Promise<void> | undefined {
     const isSame = this.#queue.length === 0 && this.#edition.encode(update) === update;
     if (!isSame || this.#isClosed) return this.show(update);
-    return this.sender.sendEncoded(this.#sessionId, update, `${this.#chunkHead(update)}${json}}}}}`);
+    // joined: text that was added up is copied piece by piece for each chunk
+    if (this.#chunk.head !== head) this.#chunk = { head, message: [this.#head, head].join("") };
+    return this.sender.sendEncoded(this.#sessionId, update, `${this.#chunk.message}${json}}}}}`);
   }
 
   /** Throws when the update could not be sent, now or in a replay. */
@@ -160,16 +162,6 @@ export class SessionOutput {
 
   #sendMessage(update: object, text: string = JSON.stringify(update)): Promise<void> | undefined {
     return this.sender.sendEncoded(this.#sessionId, update, `${this.#head}${text}}}`);
-  }
-
-  #chunkHead({ sessionUpdate, messageId }: PlainText): string {
-    const chunk = this.#chunk;
-    if (chunk.messageId !== messageId || chunk.sessionUpdate !== sessionUpdate) {
-      const of = `"sessionUpdate":"${sessionUpdate}","messageId":${JSON.stringify(messageId)}`;
-      const head = `${this.#head}{${of},"content":{"type":"text","text":`;
-      this.#chunk = { sessionUpdate, messageId, head };
-    }
-    return this.#chunk.head;
   }
 
   #pump(): Promise<void> | undefined {

@@ -7,7 +7,7 @@ import { newId } from "../../base/new-id.ts";
 import { AnnouncedWork } from "./announced-work.ts";
 import type { StoredHistory } from "./guarded-store.ts";
 import { describeWrong } from "./output-rules.ts";
-import { isPlainText } from "./plain-text.ts";
+import { isPlainText, type PlainText, plainTextHead } from "./plain-text.ts";
 import type { SessionLog } from "./session-log.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { SessionSender } from "./session-sender.ts";
@@ -34,6 +34,8 @@ export class SessionUpdates {
   isClosed = false;
   #idPrefix: string | undefined;
   #ids = 0;
+  /** The message of the last chunk, and the JSON of its chunks up to their text. */
+  #text = { sessionUpdate: "", messageId: "", head: "" };
   /** Most sessions have nothing to warn of: they need no set. */
   #warnings: Set<string> | undefined;
 
@@ -62,9 +64,10 @@ export class SessionUpdates {
     if (this.isClosed) return undefined;
     this.checkSchema(update);
     if (isPlainText(update)) {
+      const head = this.#textHead(update);
       const json = JSON.stringify(update.content.text);
-      const sent = this.output.showText(update, json);
-      this.log.text(update.sessionUpdate, update.messageId, json);
+      const sent = this.output.showText(update, head, json);
+      this.log.text(update.sessionUpdate, head, json);
       return sent;
     }
     this.work.check(update);
@@ -74,6 +77,18 @@ export class SessionUpdates {
     this.log.update(update.sessionUpdate, text);
     this.work.apply(update);
     return sent;
+  }
+
+  /** The same for all chunks of a message. */
+  #textHead(update: PlainText): string {
+    const { sessionUpdate, messageId } = this.#text;
+    if (update.messageId !== messageId || update.sessionUpdate !== sessionUpdate)
+      this.#text = {
+        sessionUpdate: update.sessionUpdate,
+        messageId: update.messageId,
+        head: plainTextHead(update),
+      };
+    return this.#text.head;
   }
 
   /**

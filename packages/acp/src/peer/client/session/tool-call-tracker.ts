@@ -3,9 +3,16 @@
 import type { SessionUpdate, ToolCallUpdate, UpdateOf } from "../../../model/update.ts";
 import { KnownToolCalls } from "./known-tool-calls.ts";
 
+const stages = ["pending", "in_progress", "completed", "failed"];
+/** Like the index of a status that is none of these. */
+const unknown = -1;
+
 export class ToolCallTracker {
-  /** Every call so far: a patch without a status opens a call only if it is the first about it. */
-  readonly #known = new Set<string>();
+  /**
+   * Every call so far, and how far it has come: a patch without a status opens a call only if it is the first about it,
+   * and a late announcement must not set it back.
+   */
+  readonly #progress = new Map<string, number>();
   /** The open calls, with their titles. */
   readonly #open = new Map<string, string | undefined>();
   readonly #background = new Set<string>();
@@ -35,8 +42,16 @@ export class ToolCallTracker {
 
   /** Shows open calls as failed: the agent has gone, and nobody knows how far they came. */
   failOpen(out: { update(update: SessionUpdate): void }): void {
-    for (const toolCallId of [...this.#open.keys()])
+    for (const toolCallId of [...this.#open.keys()]) {
+      const said = this.#progress.get(toolCallId) ?? unknown;
       out.update({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" });
+      // it is not the agent that says so
+      this.#progress.set(toolCallId, said);
+    }
+  }
+
+  isBeyond(toolCallId: string, status: string): boolean {
+    return (this.#progress.get(toolCallId) ?? unknown) > stages.indexOf(status);
   }
 
   titleOf(toolCallId: string): string | undefined {
@@ -67,9 +82,10 @@ export class ToolCallTracker {
   #noteCall(update: UpdateOf<"tool_call_update">, chars: number): void {
     const { toolCallId, status } = update;
     noteCancel(this.#cancellableCalls, toolCallId, update);
-    const known = this.#known.size;
-    this.#known.add(toolCallId);
-    const isNew = this.#known.size > known;
+    const known = this.#progress.size;
+    const stage = status == null ? unknown : stages.indexOf(status);
+    if (stage !== unknown || !this.#progress.has(toolCallId)) this.#progress.set(toolCallId, stage);
+    const isNew = this.#progress.size > known;
     // an unknown status means still running
     if (status === "completed" || status === "failed" || status === "cancelled") {
       // one that is new was never open
