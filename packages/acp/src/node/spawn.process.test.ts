@@ -171,7 +171,7 @@ test("the environment is ours with the given changes, and never has our own wire
       delete process.env[name];
   });
   const env = { PARLEY_TEST_ADDED: "added", PARLEY_TEST_DROPPED: undefined };
-  const agent = spawnAgent("/bin/sh", ["-c", "env | grep ^PARLEY_ | grep -v ^PARLEY_GROUP_ | sort"], { env });
+  const agent = spawnAgent("/bin/sh", ["-c", "env | grep -E '^PARLEY_(TEST|WIRE)_' | sort"], { env });
   const seen = probe(agent);
   await seen.ended;
   // the descriptor that was made for it, and whose child may use it

@@ -132,6 +132,8 @@ function give(): void {
       },
     },
     client: {
+      // so that commands are refused, wherever this runs
+      sandbox: "off",
       mcpServers: {
         tool: {
           command: "true",

@@ -216,7 +216,7 @@ describe("starting a terminal", () => {
     await terminal.waitForExit();
     const lines = (await terminal.output()).output
       .split("\n")
-      .filter((line) => /^(PARLEY_(?!GROUP_)|NODE_COMP)/.test(line));
+      .filter((line) => /^(PARLEY_(?!GROUP_|REQUIRE_)|NODE_COMP)/.test(line));
     assert.deepEqual(lines.sort(), [
       "PARLEY_TEST_BASE=base",
       "PARLEY_TEST_CHANGED=given",
