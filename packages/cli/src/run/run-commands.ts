@@ -48,9 +48,8 @@ export const runCommands: readonly Command[] = [
       allow: option("RULE", "Allow this without asking; see parley help permissions add", { multiple: true }),
       ask: option("RULE", "Ask about this every time", { multiple: true }),
       deny: option("RULE", "Never allow this", { multiple: true }),
-      sandbox: option("PROFILE", "Sandbox of commands: workspace, read-only, strict or off", {
+      sandbox: option("PROFILE", "Sandbox of commands: workspace (default), read-only, strict or off", {
         completes: ["workspace", "read-only", "strict", "off"],
-        default: "workspace",
       }),
       reviewer: option("COMMAND", "Command that answers permission questions before you: allow, deny or ask"),
       mode: option("MODE", "Session mode of the agent"),
