@@ -42,6 +42,12 @@ export function eventReporter(
       }
       case "ready":
         return printer.progress("opening the session");
+      case "left_behind":
+        for (const path of event.paths)
+          printer.notice(`${safeLine(path)} is new, and other programs obey it: look at it before you use it`);
+        if (event.isIncomplete)
+          printer.notice("the workspace has too many folders to search all of them for new hooks and settings");
+        return;
       case "stderr":
         if (isVerbose) printer.stderr(event.text);
         return;

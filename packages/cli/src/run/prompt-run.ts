@@ -3,13 +3,15 @@
 import type { Entry, PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
-import { type AcceptedContent, PromptInputError, promptContent } from "@parley/client";
+import { type AcceptedContent, type AgentSandbox, PromptInputError, promptContent } from "@parley/client";
 import {
   agentEnvironment,
+  enforcementOf,
   type ManagedConnection,
   type ManagedPrompt,
   type ManagedSession,
   type PermissionAsker,
+  type Rule,
 } from "@parley/client/internal";
 import { CommandError } from "../command/command.ts";
 import { deferredGate } from "../permissions/deferred-gate.ts";
@@ -147,7 +149,7 @@ export class PromptRun {
   async #start(target: RunTarget): Promise<ManagedConnection> {
     const { policy, allow, ask, deny, showsStderr, format, env } = this.#options;
     // an invalid rule is reported before anything starts
-    configuredRules({ policy, allow, ask, deny });
+    const rules = configuredRules({ policy, allow, ask, deny });
     const asker = await this.#asker(target);
     const version = ownVersion();
     const report = eventReporter(this.#printer, {
@@ -171,6 +173,7 @@ export class PromptRun {
         ...optional({ asker, elicit: asker?.elicit, recorder: this.#recorder }),
         cancelTimeoutMs: stopMs,
         env: { ...target.credentials, ...env },
+        ...optional({ sandbox: this.#agentSandbox(target, rules) }),
         signal: this.#stopping.signal,
         kill: this.#interrupts.second,
         onEvent: (event) => {
@@ -186,6 +189,16 @@ export class PromptRun {
     if (this.#stopping.signal.aborted) void running.close();
     await opening;
     return running;
+  }
+
+  /** What rules deny on plain paths, the system denies the whole agent. */
+  #agentSandbox({ entry, cwd }: RunTarget, rules: readonly Rule[]): AgentSandbox | undefined {
+    const { sandboxesAgent, extraRoots } = this.#options;
+    if (!sandboxesAgent && !(entry.transport === "stdio" && entry.sandbox === true)) return undefined;
+    const roots = [cwd, ...extraRoots];
+    const mounts = enforcementOf(rules, roots).flatMap((each) => each.mounts);
+    const paths = (access: string) => mounts.flatMap((each) => (each.access === access ? [each.path] : []));
+    return { roots, hide: paths("none"), readOnly: paths("read") };
   }
 
   #prepare(underWay: PromiseWithResolvers<void>): void {

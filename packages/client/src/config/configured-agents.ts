@@ -4,6 +4,8 @@ import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import type { AgentEntry, AgentSpec, CommandEntry } from "../agents/agent-spec.ts";
 import { readyAgents } from "../agents/ready-agents.ts";
+import { checkHostPattern } from "../rules/host-pattern.ts";
+import { PatternError } from "../rules/name-pattern.ts";
 import { ConfigError } from "./config-error.ts";
 
 /** One agent of the section `agents`. */
@@ -29,6 +31,12 @@ export interface AgentSection {
   readonly headers?: Readonly<Record<string, string>>;
   /** Allows unencrypted `http:` and `ws:` to other machines. Default false. */
   readonly allowPlainText?: boolean;
+  /** Whether its process runs in a sandbox. Default false. */
+  readonly sandbox?: boolean;
+  /** Folders that it can write to in a sandbox beside its workspace: absolute paths, or `~/` and a path below home. */
+  readonly state?: readonly string[];
+  /** The hosts that it reaches in a sandbox. Default: all. */
+  readonly hosts?: readonly string[];
   /** The mode of new sessions. */
   readonly mode?: string;
   /** The model of new sessions. */
@@ -115,11 +123,13 @@ function nameProblem(name: string): string | undefined {
     : "has a name with characters that are not allowed: use letters, digits, . _ - and @";
 }
 
-function sectionProblem(
-  { command, args, url, headers, allowPlainText, transport }: AgentSection,
-  isKnown: boolean,
-): string | undefined {
+function sectionProblem(section: AgentSection, isKnown: boolean): string | undefined {
+  const { command, args, url, headers, allowPlainText, transport } = section;
   if (command !== undefined && url !== undefined) return "has a command and a url; give only one of them";
+  const folder = section.state?.find((path) => !/^(?:~?\/)/.test(path));
+  if (folder !== undefined) return "has a state that is neither an absolute path nor ~/ and a path";
+  const wrongHost = (section.hosts ?? []).map(hostProblem).find((problem) => problem !== undefined);
+  if (wrongHost !== undefined) return `has hosts that cannot match: ${wrongHost}`;
   if (url === undefined) {
     if (transport === "websocket" || transport === "http") return `needs a url with transport ${transport}`;
     if (headers !== undefined) return "has headers without a url";
@@ -129,10 +139,20 @@ function sectionProblem(
   }
   if (transport === "stdio") return "has a url with transport stdio, which needs a command";
   if (args !== undefined) return "has args, which only a command takes";
+  if (section.sandbox === true) return "has sandbox: true, which only a command can have";
   if (!/^(?:wss?|https?):\/\//i.test(url))
     return "has a url that is neither ws://, wss://, http:// nor https://";
   const isSocket = /^ws/i.test(url);
   return transport === "http" && isSocket ? "has a url for a WebSocket with transport http" : undefined;
+}
+
+function hostProblem(pattern: string): string | undefined {
+  try {
+    return void checkHostPattern(pattern);
+  } catch (error) {
+    if (error instanceof PatternError) return error.message;
+    throw error;
+  }
 }
 
 function entryOf(name: string, section: AgentSection, known: CommandEntry | undefined): AgentEntry {
@@ -159,7 +179,7 @@ function entryOf(name: string, section: AgentSection, known: CommandEntry | unde
 
 /** The config changes a known agent; with another command it is another program. */
 function commandOf(
-  { command, args, env, pass }: AgentSection,
+  { command, args, env, pass, sandbox, state, hosts }: AgentSection,
   facts: Pick<CommandEntry, "name" | "title" | "origin" | "setup" | "handshakeTimeoutMs">,
   known: CommandEntry | undefined,
 ): CommandEntry {
@@ -172,6 +192,7 @@ function commandOf(
     args: args ?? (command === undefined ? base.args : []),
     ...(env === undefined ? {} : { env: { ...known?.env, ...env } }),
     ...(pass === undefined ? {} : { passes: [...(known?.passes ?? []), ...pass] }),
+    ...optional({ sandbox, state, hosts }),
   };
 }
 

@@ -3,6 +3,7 @@
 import { areSameVariables } from "../subjects/harmless-variables.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { allowsCommand, everyLine, forbidsCommand } from "./command-pattern.ts";
+import { matchesHost } from "./host-pattern.ts";
 import { type PathMatcher, pathMatcher } from "./path-pattern.ts";
 import type { ExactTarget, Rule } from "./rule.ts";
 
@@ -81,15 +82,6 @@ export function isExactly(exact: ExactTarget, subject: Subject): boolean {
 
 function isEverything(pattern: string): boolean {
   return pattern === everyLine || pattern === "*";
-}
-
-/** Generous: where no port is said it may be the one that is meant. */
-function matchesHost(pattern: string, host: string, isGenerous: boolean): boolean {
-  const [, wantedName = "", wantedPort] = /^(.*?)(?::(\d+))?$/.exec(pattern.toLowerCase()) ?? [];
-  const [, name = "", port] = /^(.*?)(?::(\d+))?$/.exec(host.toLowerCase().replace(/\.(?=:|$)/, "")) ?? [];
-  if (wantedPort !== undefined && wantedPort !== port && !(isGenerous && port === undefined)) return false;
-  if (wantedName === "*") return true;
-  return wantedName.startsWith("*.") ? name.endsWith(wantedName.slice(1)) : name === wantedName;
 }
 
 function matchesTool(pattern: string, { server, name }: NonNullable<Subject["tool"]>): boolean {
