@@ -26,7 +26,10 @@ export async function run({ words, argv, values, json }: Invocation): Promise<nu
     throw usageError(`--cwd: ${escapedLine(cwd)} is not a directory`, "see parley help agents check");
   const sandbox = textOption(values, "sandbox");
   if (sandbox !== undefined && sandbox !== "agent")
-    throw usageError(`--sandbox: expected agent, got ${escapedLine(sandbox)}`, "see parley help agents check");
+    throw usageError(
+      `--sandbox: expected agent, got ${escapedLine(sandbox)}`,
+      "see parley help agents check",
+    );
   const isSandboxed = sandbox === undefined ? undefined : true;
   const found = await probeAgent(entry, {
     ...timeouts,

@@ -60,7 +60,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
     // like a run: its command may name files here
     ...optional({ cwd }),
     env: agentCredentials(entry.name),
-    sandbox: sandboxed && { roots: [cwd ?? folder] },
+    sandbox: sandboxed && { roots: [cwd ?? process.cwd(), folder] },
     onEvent: (event) => {
       if (event.kind === "starting") ({ keys } = event);
     },

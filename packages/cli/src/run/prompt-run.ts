@@ -3,15 +3,13 @@
 import type { Entry, PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
-import { type AcceptedContent, type AgentSandbox, PromptInputError, promptContent } from "@parley/client";
+import { type AcceptedContent, PromptInputError, promptContent } from "@parley/client";
 import {
   agentEnvironment,
-  enforcementOf,
   type ManagedConnection,
   type ManagedPrompt,
   type ManagedSession,
   type PermissionAsker,
-  type Rule,
 } from "@parley/client/internal";
 import { CommandError } from "../command/command.ts";
 import { deferredGate } from "../permissions/deferred-gate.ts";
@@ -29,7 +27,7 @@ import { type PromptText, readPrompt } from "./prompt-source.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
 import type { RunOptions } from "./run-options.ts";
 import { RunHistory, type RunRecorder } from "./run-recorder.ts";
-import { type RunTarget, resolveSession, runTarget } from "./run-target.ts";
+import { agentSandbox, type RunTarget, resolveSession, runTarget } from "./run-target.ts";
 import {
   describeAgent,
   isRemote,
@@ -173,7 +171,7 @@ export class PromptRun {
         ...optional({ asker, elicit: asker?.elicit, recorder: this.#recorder }),
         cancelTimeoutMs: stopMs,
         env: { ...target.credentials, ...env },
-        ...optional({ sandbox: this.#agentSandbox(target, rules) }),
+        ...optional({ sandbox: agentSandbox(target, this.#options, rules) }),
         signal: this.#stopping.signal,
         kill: this.#interrupts.second,
         onEvent: (event) => {
@@ -189,16 +187,6 @@ export class PromptRun {
     if (this.#stopping.signal.aborted) void running.close();
     await opening;
     return running;
-  }
-
-  /** What rules deny on plain paths, the system denies the whole agent. */
-  #agentSandbox({ entry, cwd }: RunTarget, rules: readonly Rule[]): AgentSandbox | undefined {
-    const { sandboxesAgent, extraRoots } = this.#options;
-    if (!sandboxesAgent && !(entry.transport === "stdio" && entry.sandbox === true)) return undefined;
-    const roots = [cwd, ...extraRoots];
-    const mounts = enforcementOf(rules, roots).flatMap((each) => each.mounts);
-    const paths = (access: string) => mounts.flatMap((each) => (each.access === access ? [each.path] : []));
-    return { roots, hide: paths("none"), readOnly: paths("read") };
   }
 
   #prepare(underWay: PromiseWithResolvers<void>): void {

@@ -4,7 +4,11 @@ import type { SandboxNeeds } from "./agent-spec.ts";
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-const needs = (state: string, hosts = "", more: Omit<SandboxNeeds, "state" | "hosts"> = {}): SandboxNeeds => ({
+const needs = (
+  state: string,
+  hosts = "",
+  more: Omit<SandboxNeeds, "state" | "hosts"> = {},
+): SandboxNeeds => ({
   state: words(state),
   ...(hosts === "" ? {} : { hosts: words(hosts) }),
   ...more,
@@ -33,10 +37,7 @@ export const sandboxNeeds: Readonly<Record<string, SandboxNeeds>> = {
     "models.dev opencode.ai",
   ),
   goose: needs("~/.config/goose ~/.local/share/goose ~/.local/state/goose"),
-  qwen: needs(
-    "~/.qwen",
-    "dashscope.aliyuncs.com dashscope-intl.aliyuncs.com chat.qwen.ai portal.qwen.ai",
-  ),
+  qwen: needs("~/.qwen", "dashscope.aliyuncs.com dashscope-intl.aliyuncs.com chat.qwen.ai portal.qwen.ai"),
   copilot: needs(
     "COPILOT_HOME=~/.copilot ~/.cache/copilot",
     "api.github.com github.com githubcopilot.com *.githubcopilot.com",

@@ -51,7 +51,8 @@ const agents = {
       },
       state: {
         ...words,
-        description: "Folders that it can write to in a sandbox beside its workspace: absolute, or ~/ and a path",
+        description:
+          "Folders that it can write to in a sandbox beside its workspace: absolute, or ~/ and a path",
       },
       hosts: {
         ...words,

@@ -106,7 +106,8 @@ export function agentEntries(
   const wrong: string[] = [];
   for (const [name, section] of Object.entries(agents)) {
     const known = ready.find((entry) => entry.name === name);
-    const problem = nameProblem(name) ?? sectionProblem(section, known !== undefined);
+    const problem =
+      nameProblem(name) ?? sectionProblem(section, known !== undefined) ?? sandboxProblem(section);
     if (problem === undefined) all.set(name, entryOf(name, section, known));
     else
       wrong.push(
@@ -123,13 +124,11 @@ function nameProblem(name: string): string | undefined {
     : "has a name with characters that are not allowed: use letters, digits, . _ - and @";
 }
 
-function sectionProblem(section: AgentSection, isKnown: boolean): string | undefined {
-  const { command, args, url, headers, allowPlainText, transport } = section;
+function sectionProblem(
+  { command, args, url, headers, allowPlainText, transport }: AgentSection,
+  isKnown: boolean,
+): string | undefined {
   if (command !== undefined && url !== undefined) return "has a command and a url; give only one of them";
-  const folder = section.state?.find((path) => !/^(?:~?\/)/.test(path));
-  if (folder !== undefined) return "has a state that is neither an absolute path nor ~/ and a path";
-  const wrongHost = (section.hosts ?? []).map(hostProblem).find((problem) => problem !== undefined);
-  if (wrongHost !== undefined) return `has hosts that cannot match: ${wrongHost}`;
   if (url === undefined) {
     if (transport === "websocket" || transport === "http") return `needs a url with transport ${transport}`;
     if (headers !== undefined) return "has headers without a url";
@@ -139,11 +138,19 @@ function sectionProblem(section: AgentSection, isKnown: boolean): string | undef
   }
   if (transport === "stdio") return "has a url with transport stdio, which needs a command";
   if (args !== undefined) return "has args, which only a command takes";
-  if (section.sandbox === true) return "has sandbox: true, which only a command can have";
   if (!/^(?:wss?|https?):\/\//i.test(url))
     return "has a url that is neither ws://, wss://, http:// nor https://";
   const isSocket = /^ws/i.test(url);
   return transport === "http" && isSocket ? "has a url for a WebSocket with transport http" : undefined;
+}
+
+function sandboxProblem({ url, sandbox, state = [], hosts = [] }: AgentSection): string | undefined {
+  if (url !== undefined && (sandbox === true || state.length > 0 || hosts.length > 0))
+    return "has a sandbox, state or hosts with a url; only a program of this machine can run in a sandbox";
+  if (!state.every((path) => /^~?\//.test(path)))
+    return "has a state that is neither an absolute path nor ~/ and a path";
+  const wrong = hosts.map(hostProblem).find((problem) => problem !== undefined);
+  return wrong === undefined ? undefined : `has hosts that cannot match: ${wrong}`;
 }
 
 function hostProblem(pattern: string): string | undefined {

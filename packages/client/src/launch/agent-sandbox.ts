@@ -1,9 +1,9 @@
 // Runs the process of an agent in a sandbox.
 
 import { statSync } from "node:fs";
+import { isIP } from "node:net";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { isIP } from "node:net";
 import type { HostForwarder, Sandbox, SandboxedCommand } from "@parley/sandbox";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { checkHostPattern, matchesHost } from "../rules/host-pattern.ts";
@@ -30,9 +30,13 @@ export function wantedSandbox(
   const wanted = given ?? own;
   if (wanted === false || wanted === undefined) return undefined;
   if (entry.transport === "stdio") return wanted === true ? {} : wanted;
-  throw new LaunchError("no_sandbox", `${entry.name} was not started in a sandbox: it is on another machine`, {
-    hint: "use it without a sandbox; what it does there cannot be limited from here",
-  });
+  throw new LaunchError(
+    "no_sandbox",
+    `${entry.name} was not started in a sandbox: it is on another machine`,
+    {
+      hint: "use it without a sandbox; what it does there cannot be limited from here",
+    },
+  );
 }
 
 /** The command that starts the agent, as it would be without a sandbox. */
@@ -75,7 +79,8 @@ export async function sandboxedAgent(
     await network?.close();
   };
   try {
-    network = hosts === undefined ? undefined : await hostForwarder(decisions([...hosts, ...(needs.hosts ?? [])]));
+    network =
+      hosts === undefined ? undefined : await hostForwarder(decisions([...hosts, ...(needs.hosts ?? [])]));
     sandbox = await openSandbox({
       profile: "agent",
       roots,

@@ -69,8 +69,9 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   const offered = entry.quirks?.ownFiles ? rest : { ...rest, ...optional({ files }) };
   const app = client({ ...offered, connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs } });
   const started = performance.now();
-  const reached =
-    await (entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options));
+  const reached = await (entry.transport === "stdio"
+    ? startProgram(entry, options)
+    : startRemote(entry, options));
   const answered = reportWaiting({ what: "initialize", timeoutMs }, reached.stderrTail, onEvent);
   const held = pausableTransport(watchedInput(reached.transport, (event) => onEvent?.(event)));
   const { transport, settled } = abortableTransport(held.transport, signal);

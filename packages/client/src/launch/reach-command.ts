@@ -56,7 +56,8 @@ export async function reachCommand(
     folder === undefined ? {} : { PATH: [environment["PATH"], folder].filter(Boolean).join(delimiter) };
   const plain = { command: path, args: entry.args, cwd, env: { ...environment, ...reachable } };
   const sandboxed =
-    sandbox && (await sandboxedAgent(entry, plain, sandbox, options.user ?? process.env).catch(notStarted(plain)));
+    sandbox &&
+    (await sandboxedAgent(entry, plain, sandbox, options.user ?? process.env).catch(notStarted(plain)));
   const { command, args, env } = sandboxed ?? plain;
   const transport = spawnTransport(command, args, {
     env: { ...withoutOurs(), ...env },

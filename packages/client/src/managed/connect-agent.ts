@@ -147,7 +147,9 @@ function checkGiven(options: ConnectAgentOptions): void {
   if (cwd !== undefined && (typeof cwd !== "string" || !isAbsolute(cwd)))
     throw new TypeError(`connectAgent: cwd must be absolute, got ${argumentText(cwd)}`);
   if (sandbox !== undefined && typeof sandbox !== "boolean" && !isObject(sandbox))
-    throw new TypeError(`connectAgent: sandbox must be true, false or an object, got ${argumentText(sandbox)}`);
+    throw new TypeError(
+      `connectAgent: sandbox must be true, false or an object, got ${argumentText(sandbox)}`,
+    );
   if (policy !== undefined && typeof policy.decide !== "function")
     throw new TypeError("connectAgent: policy must have a method decide; permissionPolicy() makes one");
 }
