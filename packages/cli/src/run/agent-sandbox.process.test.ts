@@ -52,7 +52,7 @@ test("the config puts an agent into a sandbox, with its state", inSandbox, async
   assert.match(stdout, /^x\n.*Permission denied/s);
   assert.equal(readFileSync(join(home, ".mine/b"), "utf8"), "x\n");
   const check = await probe.parley(["agents", "check", "mine", "--json"], { env });
-  assert.equal(JSON.parse(check.stdout).sandboxed, true);
+  assert.equal(JSON.parse(check.stdout).data.sandboxed, true);
 });
 
 test("hooks and settings that are new are shown at the end of the run", inSandbox, async (t) => {

@@ -64,8 +64,6 @@ export interface CommandSpec {
 export interface SandboxNeeds {
   /** Folders that it writes to. They are created. */
   readonly state?: readonly string[];
-  /** Single files that it writes to, if they exist. It cannot replace them by renaming. */
-  readonly files?: readonly string[];
   /** Secrets that it may read. */
   readonly read?: readonly string[];
   /** Paths in its state that it must not write. */

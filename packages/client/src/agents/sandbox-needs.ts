@@ -24,8 +24,12 @@ export const sandboxNeeds: Readonly<Record<string, SandboxNeeds>> = {
   claude: needs(
     "CLAUDE_CONFIG_DIR=~/.claude ~/.cache/claude-cli-nodejs",
     "api.anthropic.com claude.ai platform.claude.com console.anthropic.com",
-    // as root it offers its mode bypassPermissions only in a sandbox
-    { files: ["CLAUDE_CONFIG_DIR=~/.claude.json"], env: { IS_SANDBOX: "1" } },
+    {
+      // it saves the file only by renaming, which needs a folder
+      read: ["CLAUDE_CONFIG_DIR=~/.claude.json"],
+      // as root it offers its mode bypassPermissions only in a sandbox
+      env: { IS_SANDBOX: "1" },
+    },
   ),
   codex: needs("CODEX_HOME=~/.codex", "api.openai.com auth.openai.com chatgpt.com"),
   gemini: needs(

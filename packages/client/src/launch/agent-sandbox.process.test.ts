@@ -1,7 +1,7 @@
 // Whole agents in a sandbox: what a hostile one can write, read and reach, and how it ends.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -32,7 +32,13 @@ async function sandboxed(
 ) {
   const place = workplace(t);
   const { home, work } = place;
-  put(home, { ".mine/login": "own", ".claude/key": "SECRET", ".mine.json": "old", ".npm/x": "kept" });
+  put(home, {
+    ".mine/login": "own",
+    ".claude/key": "SECRET",
+    ".claude.json": "settings\n",
+    ".mine.json": "old",
+    ".npm/x": "kept",
+  });
   const events: ManagedAgentEvent[] = [];
   const entry = { ...commandEntry([process.execPath, program]), name: "mine", state: ["~/.mine"], ...given };
   const agent = await manageAgent(entry, {
@@ -85,17 +91,21 @@ test("an agent reads its own secrets, not those of other programs (TH7)", inSand
   assert.equal(await does(script), "ownkeptkept");
 });
 
-test("a ready agent finds its state where its variables say", inSandbox, async (t) => {
-  const claude = readyAgents().find(({ name }) => name === "claude") ?? assert.fail();
-  const { home, does } = await sandboxed(t, { needs: claude.needs ?? {}, name: "claude" });
-  writeFileSync(join(home, ".claude.json"), "{}");
-  const script = "cat ~/.claude/key; cd ~/.claude && echo x >a && mv a key && cat key; echo $IS_SANDBOX";
-  assert.equal(await does(script), "SECRETx\n1\n");
+test("a ready agent has its state and its settings, also where variables move them", inSandbox, async (t) => {
+  const { needs = {} } = readyAgents().find(({ name }) => name === "claude") ?? assert.fail();
+  const { does } = await sandboxed(t, { needs });
+  const script = "cat ~/.claude.json; cd ~/.claude && echo x >a && mv a key && cat key; echo $IS_SANDBOX";
+  assert.equal(await does(script), "settings\nx\n1\n");
+  process.env["CLAUDE_CONFIG_DIR"] = join(userHome, "moved");
+  t.after(() => delete process.env["CLAUDE_CONFIG_DIR"]);
+  const moved = await sandboxed(t, { needs });
+  const other = "echo x >$CLAUDE_CONFIG_DIR/a && echo written; cat ~/.claude/key 2>/dev/null || echo hidden";
+  assert.equal(await moved.does(other), "written\nhidden\n");
 });
 
 test("a single file of the state is written, but not replaced", inSandbox, async (t) => {
-  const { home, does } = await sandboxed(t, { needs: { files: ["~/.mine.json", "~/.missing.json"] } });
-  const script = `echo new >~/.mine.json; echo x >/tmp/n; mv /tmp/n ~/.mine.json 2>/dev/null || echo refused; ls -a ~ | grep missing`;
+  const { home, does } = await sandboxed(t, { state: ["~/.mine.json"] });
+  const script = `echo new >~/.mine.json; echo x >/tmp/n; mv /tmp/n ~/.mine.json 2>/dev/null || echo refused`;
   assert.equal(await does(script), "refused\n");
   assert.equal(readFileSync(join(home, ".mine.json"), "utf8"), "new\n");
 });

@@ -71,7 +71,8 @@ export async function sandboxedAgent(
   const place = (path: string) => placeOf(path, home, user);
   const cache = place(`~/.cache/parley/agents/${encodeURIComponent(name)}/npm`);
   const named = [...(needs.state ?? []), ...(entry.state ?? [])].map(place);
-  const [files, folders] = [true, false].map((wanted) => named.filter((path) => isFile(path) === wanted));
+  // a file can be written, but not replaced by renaming
+  const files = named.filter(isFile);
   let network: HostForwarder | undefined;
   let sandbox: Sandbox | undefined;
   const close = async () => {
@@ -84,8 +85,8 @@ export async function sandboxedAgent(
     sandbox = await openSandbox({
       profile: "agent",
       roots,
-      state: [...(folders ?? []), cache],
-      write: [...(files ?? []), ...filesOf(needs.files ?? [], user).map(place)],
+      state: [...named.filter((path) => !isFile(path)), cache],
+      write: files,
       read: (needs.read ?? []).map(place),
       hide,
       readOnly: [...readOnly, ...(needs.readOnly ?? []).map(place)],
@@ -142,11 +143,6 @@ function placeOf(path: string, home: string, user: Environment): string {
       return join(folder, usual.slice(prefix.length));
   }
   return usual.startsWith("~/") ? join(home, usual.slice(2)) : usual;
-}
-
-/** A file that a variable moves is in a folder of the state then. */
-function filesOf(files: readonly string[], user: Environment): readonly string[] {
-  return files.filter((path) => isAbsolute(user[path.slice(0, path.indexOf("="))] ?? "") === false);
 }
 
 function isFile(path: string): boolean {
