@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { inSandbox } from "../../../sandbox/test/support/required-sandbox.ts";
 import { workplace } from "../../../sandbox/test/support/workplace.ts";
@@ -62,6 +62,33 @@ test("hooks and settings that are new are shown at the end of the run", inSandbo
   assert.match(stderr, /is new, and other programs obey it: look at it before you use it/);
   assert.ok(stderr.replaceAll(/\s+/g, " ").includes(path), stderr);
   assert.ok(existsSync(path));
+});
+
+test("our own agent works in a sandbox, and cannot change our rules there", inSandbox, async (t) => {
+  const { home, run } = place(t);
+  const first = await run(["--sandbox", "agent", "read file"]);
+  assert.match(first.stdout, /old/, first.stderr);
+  assert.ok(existsSync(join(home, "parley/state")));
+  // something else in its place
+  const [command, ...args] = agent;
+  const kept = ["config/config.json", "config/policy", "data/permissions.ndjson", "state/trust/x"];
+  const files = kept.map((path) => join(home, "parley", path));
+  for (const path of files) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(
+      path,
+      path.endsWith("config.json") ? JSON.stringify({ agents: { parley: { command, args } } }) : "",
+    );
+  }
+  const before = files.map((path) => readFileSync(path, "utf8"));
+  const script = `for path in ${files.join(" ")}; do echo "allow *" >>"$path"; done; cat ${files[0]}; echo x >${home}/parley/state/mine`;
+  const other = await run(["--sandbox", "agent", script]);
+  assert.match(other.stdout, /"agents"/, other.stderr);
+  assert.ok(existsSync(join(home, "parley/state/mine")));
+  assert.deepEqual(
+    files.map((path) => readFileSync(path, "utf8")),
+    before,
+  );
 });
 
 test("where no sandbox can start, the agent is not started", patience, async (t) => {

@@ -174,6 +174,23 @@ test("everything that an agent has started ends with it, also daemons", inSandbo
   assert.equal(runsWith(word), false);
 });
 
+test("an agent that does not heed the end of its input gets SIGTERM in its sandbox", inSandbox, async (t) => {
+  const { work } = workplace(t);
+  const script = "trap 'echo ended >term; exit 0' TERM; echo up >&2; while :; do sleep 0.05; done";
+  const entry = { ...commandEntry(["/bin/sh", "-c", script]), quirks: { graceMs: 1 } };
+  const stop = new AbortController();
+  const starting = connectAgent(entry, {
+    ...app,
+    cwd: work,
+    sandbox: true,
+    signal: stop.signal,
+    onEvent: ({ kind }) => kind === "stderr" && stop.abort(),
+  });
+  await assert.rejects(starting, { kind: "aborted" });
+  assert.equal(readFileSync(join(work, "term"), "utf8"), "ended\n");
+  assert.deepEqual(left(), []);
+});
+
 test("a crashed agent is started again in a new sandbox", inSandbox, async (t) => {
   const { does, agent, events } = await sandboxed(t);
   assert.equal(await does("echo x >/tmp/mine; ls /tmp"), "mine\n");
