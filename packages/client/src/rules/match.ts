@@ -48,6 +48,8 @@ export function matches(rule: Rule, subject: Subject, context: MatchContext): bo
     case "exec":
       return (isAllowing ? allowsCommand : forbidsCommand)(pattern, subject, context.roots);
     case "net":
+      // what listens on this machine trusts whoever connects: it is allowed by its name only
+      if (isAllowing && host !== undefined && isThisMachine(host) && /^\*/.test(pattern)) return false;
       return isEverything(pattern) || (host !== undefined && matchesHost(pattern, host, !isAllowing));
     case "mcp":
       return isEverything(pattern) || (tool !== undefined && matchesTool(pattern, tool));
@@ -90,6 +92,12 @@ function matchesHost(pattern: string, host: string, isGenerous: boolean): boolea
   if (wantedPort !== undefined && wantedPort !== port && !(isGenerous && port === undefined)) return false;
   if (wantedName === "*") return true;
   return wantedName.startsWith("*.") ? name.endsWith(wantedName.slice(1)) : name === wantedName;
+}
+
+/** Whether a host, with or without a port, is the machine that Parley runs on. */
+export function isThisMachine(host: string): boolean {
+  const name = host.toLowerCase().replace(/:\d+$/, "").replace(/\.$/, "");
+  return /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[?::1?\]?)$/.test(name);
 }
 
 function matchesTool(pattern: string, { server, name }: NonNullable<Subject["tool"]>): boolean {
