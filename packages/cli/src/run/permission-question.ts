@@ -1,8 +1,13 @@
 // Asks for a permission: what, why, the command or the change once, and one letter as the answer.
 
 import { gitPatch } from "@parley/acp/internal";
-import { commandText } from "@parley/client/internal";
-import type { PermissionChoice, PermissionQuestion, PermissionReply } from "@parley/client/policy";
+import { commandText, parseRule } from "@parley/client/internal";
+import {
+  type PermissionChoice,
+  type PermissionQuestion,
+  type PermissionReply,
+  RuleError,
+} from "@parley/client/policy";
 import { patchLines } from "../printers/tool-lines.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedLine, escapedSource } from "../terminal/sanitise.ts";
@@ -33,6 +38,8 @@ export async function askPermission(
   // of something that is asked every time there is only yes and no
   const more = always ? [] : ["e no, and say why", "? more"];
   const keys = [...usual.map(({ letter, name }) => `${letter} ${name}`), ...more].join("   ");
+  const isEditable =
+    question.allowedBy?.length === 1 && choices.some(({ id }) => id === `allow:${editedScope}`);
   write(`${questionLines(question, agent, paint).join("\n")}\n`);
   const no = usual.find(({ effect }) => effect === "deny")?.choice.id ?? "deny:once";
   for (;;) {
@@ -49,11 +56,40 @@ export async function askPermission(
     }
     if (!always && word === "?") {
       write(`${moreLines(question, paint).join("\n")}\n`);
+      if (isEditable) write("  r  allow more, always here: edit the rule\n");
+      continue;
+    }
+    if (word === "r" && isEditable) {
+      const rule = await editedRule(question, { ask, write });
+      if (rule !== undefined) return { id: `allow:${editedScope}`, rule };
       continue;
     }
     const other = always ? undefined : listedChoice(answer, choices);
     if (other !== undefined) return other.id;
     write(`  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is no answer; type one of the letters\n`);
+  }
+}
+
+const editedScope = "workspace";
+
+/** The rule that the user wants instead; undefined to go back to the question. */
+async function editedRule(
+  { allowedBy: [rule = ""] = [] }: PermissionQuestion,
+  { ask, write }: Questions,
+): Promise<string | undefined> {
+  for (;;) {
+    const typed = (
+      await ask(`  allow, here and for 30 days (Enter: ${escapedLine(rule)}; - to go back): `)
+    )?.trim();
+    if (typed === undefined || typed === "-") return undefined;
+    const chosen = typed === "" ? rule : typed.replace(/^allow\s+/, "");
+    try {
+      parseRule(chosen, { effect: "allow", origin: "remembered" });
+      return chosen;
+    } catch (error) {
+      if (!(error instanceof RuleError)) throw error;
+      write(`  ${escapedLine(error.message)}\n`);
+    }
   }
 }
 
