@@ -126,11 +126,11 @@ test("an agent reaches the hosts that are named, and no others", withHosts, asyn
   await new Promise((resolve) => http.once("listening", resolve));
   t.after(() => http.close());
   const { port } = http.address() as AddressInfo; // it listens on a port
-  const { does, agent } = await sandboxed(t, { hosts: [`localhost:${port}`] });
+  const { does, agent } = await sandboxed(t, { hosts: [`localhost:${port}`, "*:1"] });
   const script = `get() { curl -sS --noproxy "$2" -o /dev/null -w '%{http_code}\\n' "$1" 2>/dev/null; }
-    get http://localhost:${port}/ ''; get http://other.example/ ''; get http://127.0.0.1:${port}/ ''
+    get http://localhost:${port}/ ''; get http://other.example/ ''; get http://127.0.0.1:${port}/ ''; get http://127.0.0.1:1/ ''
     get http://127.0.0.1:${port}/ '*'`;
-  assert.equal(await does(script), "200\n403\n403\n000\n");
+  assert.equal(await does(script), "200\n403\n403\n403\n000\n");
   await agent.close();
   assert.deepEqual(left(), []);
   const open = await sandboxed(t);

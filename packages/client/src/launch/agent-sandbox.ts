@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { HostForwarder, Sandbox, SandboxedCommand } from "@parley/sandbox";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
-import { checkHostPattern, matchesHost } from "../rules/host-pattern.ts";
+import { checkHostPattern, isThisMachine, matchesHost } from "../rules/host-pattern.ts";
 import { LaunchError } from "./launch-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -119,7 +119,11 @@ function decisions(patterns: readonly string[]) {
   return {
     decide: (host: string, port: number) => {
       const full = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
-      return patterns.some((pattern) => matchesHost(pattern, full, false));
+      const isNameless = isIP(host) !== 0 || isThisMachine(host);
+      return patterns.some(
+        // a star is for names, not for this machine and what has only an address
+        (pattern) => matchesHost(pattern, full, false) && !(isNameless && pattern.startsWith("*")),
+      );
     },
     privateAddresses: literals.filter((each) => isIP(each) !== 0),
   };

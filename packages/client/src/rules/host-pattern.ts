@@ -18,3 +18,9 @@ export function matchesHost(pattern: string, host: string, isGenerous: boolean):
   if (wantedName === "*") return true;
   return wantedName.startsWith("*.") ? name.endsWith(wantedName.slice(1)) : name === wantedName;
 }
+
+/** Whether a host, with or without a port, is the machine that Parley runs on. */
+export function isThisMachine(host: string): boolean {
+  const name = host.toLowerCase().replace(/:\d+$/, "").replace(/\.$/, "");
+  return /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[?::1?\]?)$/.test(name);
+}
