@@ -1,6 +1,6 @@
 // Summarises a subject in one line, from facts and never from an agent's title.
 
-import { joinWords } from "./command-words.ts";
+import { joinVariables, joinWords } from "./command-words.ts";
 import { shownLine } from "./shown-text.ts";
 import type { Subject } from "./subject.ts";
 
@@ -10,12 +10,14 @@ export function commandText({ argv, shellLine }: Subject): string | undefined {
 }
 
 export function summaryOf(subject: Subject): string {
-  const { operation, path, deletes, host, tool, mode, cwd } = subject;
+  const { operation, path, deletes, host, tool, mode, cwd, env = {} } = subject;
   const where = cwd === undefined ? "" : ` (in ${shownLine(cwd, 2_000)})`;
   switch (operation) {
     case "exec": {
       const command = commandText(subject);
-      return command === undefined ? "run a command" : `run ${shownCommand(command)}${where}`;
+      return command === undefined
+        ? "run a command"
+        : `run ${shownCommand(`${joinVariables(env)}${command}`)}${where}`;
     }
     case "net":
       return shownLine(`connect to ${host ?? "an address that is not named"}`);
