@@ -3,7 +3,7 @@
 import { gitPatch } from "@parley/acp/internal";
 import { commandText, shownSource, summaryOf } from "@parley/client/internal";
 import type { PermissionChoice, PermissionQuestion, PermissionReply, Subject } from "@parley/client/policy";
-import { patchLines } from "../printers/tool-lines.ts";
+import { wholePatchLines } from "../printers/tool-lines.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedLine, escapedSource } from "../terminal/sanitise.ts";
 import type { Questions } from "./elicitation-questions.ts";
@@ -113,8 +113,14 @@ function changeLines({ diff, moreDiffs = [], patch }: PermissionQuestion, paint:
   const patches = [...(diff === undefined ? [] : [diff]), ...moreDiffs].map(({ path, oldText, newText }) =>
     gitPatch(path, oldText, newText),
   );
-  const all = patches.length === 0 && patch !== undefined ? [patch] : patches;
-  return all.flatMap((each) => patchLines(each, paint)).map((line) => `    ${line}`);
+  const [only = "", another] = patches;
+  // the heading names one file
+  const own = another === undefined ? [only.slice(Math.max(0, only.search(/^@@ /m)))] : patches;
+  const all = patches.length === 0 ? [patch ?? ""] : own;
+  return all
+    .filter((each) => each !== "")
+    .flatMap((each) => wholePatchLines(shownSource(each), paint))
+    .map((line) => `    ${line}`);
 }
 
 function shownPatch(lines: readonly string[], most: number): string[] {

@@ -11,8 +11,12 @@ import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
 import { ownChoices } from "./question.ts";
 
-/** Loaded with the first command: most sessions run none. */
-export type CommandSandbox = () => Promise<SessionSandbox>;
+export interface CommandSandbox {
+  /** Loaded with the first command: most sessions run none. */
+  open(): Promise<SessionSandbox>;
+  /** The gate has written a file, which is no command's doing. */
+  accept(path: string, text: string): Promise<void>;
+}
 
 interface SandboxParts {
   readonly options: GateOptions;
@@ -42,7 +46,10 @@ export function commandSandbox(state: GateState, parts: SandboxParts): CommandSa
       tell: (text) => sandbox.tell?.(text),
     });
   };
-  return () => (opened ??= open());
+  return {
+    open: () => (opened ??= open()),
+    accept: async (path, text) => (await opened)?.accept(path, text),
+  };
 }
 
 function policyOf(

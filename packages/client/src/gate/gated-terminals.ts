@@ -38,7 +38,7 @@ export function gatedTerminals(
   state: GateState,
   effects: Effects,
   options: ServiceOptions,
-  sandboxOf?: CommandSandbox,
+  sandboxOf?: CommandSandbox["open"],
 ): DecidingTerminals {
   const opened = new Map<boolean, LocalTerminals>();
   let isClosed = false;

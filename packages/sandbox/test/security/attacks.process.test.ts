@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -27,6 +28,14 @@ const cases = [
   ["strict", "this user"],
   ["workspace", "another user"],
 ] as const;
+
+test("attacks run in a fresh workplace and in a sandbox only, never beside this repository", async (t) => {
+  const { base } = workplace(t);
+  const attack = (...args: string[]) =>
+    run(process.execPath, ["--conditions=parley-source", program, ...args], { cwd: "/" });
+  await assert.rejects(attack(base, "off"), /attacks run in the profiles workspace and strict, got off/);
+  await assert.rejects(attack(join(base, "work"), "workspace"), /ENOENT.*\.fresh/);
+});
 
 for (const [profile, who] of cases) {
   const isOther = who === "another user";
