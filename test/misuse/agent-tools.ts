@@ -47,7 +47,11 @@ export const fakeContext: ToolContext = {
   cwd: "/",
   roots: ["/"],
   files: fakeFiles,
-  terminals: { isClient: false, create: () => Promise.reject(new Error("there is no terminal")) },
+  terminals: {
+    isClient: false,
+    holder: async () => ({ by: "nobody" }),
+    create: () => Promise.reject(new Error("there is no terminal")),
+  },
   seen: fakeSeen,
   outputs: fakeOutputs,
   jobs: fakeJobs,

@@ -9,7 +9,7 @@ import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
 import type { ConfiguredModels } from "./providers/choose-model.ts";
 import type { SessionState } from "./session/session-state.ts";
-import type { Tool } from "./tools/base/tool.ts";
+import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 
 /** The models, tools and defaults of a coding agent. */
 export interface CodingAgentOptions
@@ -39,6 +39,11 @@ export interface CodingAgentOptions
    * be at, written as in a URL: `localhost:3000`, or `*` for all. The user is still asked. Default: none.
    */
   readonly privateHosts?: readonly string[] | undefined;
+  /**
+   * The sandbox of commands that the agent runs on this machine. In mode "code" they are not asked about where one can
+   * start. Default "workspace".
+   */
+  readonly sandbox?: CommandSandbox | undefined;
   /** Called when a new session would tell the user that the model is offline; false leaves that out. Default: always told. */
   readonly offlineNotice?: (() => boolean) | undefined;
 }
@@ -70,13 +75,14 @@ const offeredFeatures: readonly UnstableFeature[] = [
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
   const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
-  const { privateHosts = [] } = options;
+  const { privateHosts = [], sandbox = "workspace" } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const promptOptions: PromptOptions = {
     tools: options.tools,
     maxRequests: options.maxRequests ?? 200,
     privateHosts,
+    sandbox,
     offlineNotice: options.offlineNotice ?? (() => true),
     // the library warns of tokens that it may not send
     reportsUsage: unstable === "*" || unstable.includes("usage"),

@@ -15,7 +15,7 @@ import { rebuild } from "./session/rebuild.ts";
 import { type CodingTurn, checkRoots, type SessionState } from "./session/session-state.ts";
 import { contextFiles, systemPrompt } from "./session/system-prompt.ts";
 import { tell } from "./session/tell.ts";
-import type { Tool } from "./tools/base/tool.ts";
+import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 import { tools as codingTools } from "./tools/coding-tools.ts";
 import { openWorkspace } from "./tools/workspace.ts";
 
@@ -24,6 +24,7 @@ export interface PromptOptions {
   readonly tools: readonly Tool[] | undefined;
   readonly maxRequests: number;
   readonly privateHosts: readonly string[];
+  readonly sandbox: CommandSandbox;
   readonly offlineNotice: () => boolean;
   /** Whether the end of a turn says how many tokens it took. */
   readonly reportsUsage: boolean;
@@ -81,10 +82,10 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   await checkRoots(session.roots);
   const vetoes = clientVetoes(turn);
   const [workspace, files] = await Promise.all([
-    state.workspaceOf(session, openWorkspace),
+    state.workspaceOf(session, (given) => openWorkspace({ ...given, sandbox: options.sandbox })),
     contextFiles(session.roots, vetoes),
   ]);
-  const services = workspace.services(turn.client);
+  const services = workspace.services(turn.client, vetoes);
   try {
     const end = await runLoop({
       turn,

@@ -3,6 +3,7 @@
 import type { Effort } from "../model/model.ts";
 import type { AutoApproval, Mode } from "../permissions/modes.ts";
 import type { ModelConfig } from "../providers/provider-config.ts";
+import type { CommandSandbox } from "../tools/base/tool.ts";
 
 export interface AgentConfig extends ModelConfig {
   readonly mode?: Mode;
@@ -10,6 +11,7 @@ export interface AgentConfig extends ModelConfig {
   readonly autoApprove?: AutoApproval;
   readonly maxTurnRequests?: number;
   readonly privateHosts?: readonly string[];
+  readonly sandbox?: CommandSandbox;
 }
 
 const dollars = { type: "number", minimum: 0 } as const;
@@ -105,6 +107,11 @@ export const agentConfigShape = {
       type: "integer",
       minimum: 1,
       description: "Maximum number of model requests in one turn. Default 200",
+    },
+    sandbox: {
+      type: "string",
+      enum: ["workspace", "read-only", "strict", "off"],
+      description: "The sandbox that commands run in. Default: workspace",
     },
     privateHosts: {
       type: "array",

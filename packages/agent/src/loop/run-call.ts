@@ -4,7 +4,7 @@ import { type PermissionOptions, RequestError, type ToolCall } from "@parley/acp
 import { isObject, optional } from "@parley/acp/internal";
 import type { Meta } from "@parley/acp/model";
 import type { ToolCallPart, ToolOutcome } from "../model/model.ts";
-import { decide, type Verdict } from "../permissions/decide.ts";
+import { decide, type PermissionState, type Verdict } from "../permissions/decide.ts";
 import { permissionOptions, type Rejection, rejection } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
 import type { CodingTurn } from "../session/session-state.ts";
@@ -79,18 +79,19 @@ async function runPrepared(
   const { turn } = options;
   const { session } = turn;
   const { data: state } = session;
-  const verdict = () =>
-    decide(prepared.access, {
-      mode: state.modeNow(session),
-      autoApprove: autoApprovalOf(session),
-      grants: state.grants,
-    });
+  const holder = prepared.access.type === "run" ? await options.context.terminals.holder() : undefined;
+  const verdict = () => decide(prepared.access, { ...permissionState(turn), ...optional({ holder }) });
   if (verdict().type !== "ask") return report(part, prepared, options, verdict());
   // decide again: an earlier question may have been answered with "always"
   return state.oneAtATime(async () => {
     turn.signal.throwIfAborted();
     return report(part, prepared, options, verdict());
   });
+}
+
+function permissionState({ session }: CodingTurn): PermissionState {
+  const { data: state } = session;
+  return { mode: state.modeNow(session), autoApprove: autoApprovalOf(session), grants: state.grants };
 }
 
 async function report(
@@ -160,13 +161,15 @@ async function refusalBefore(
 ): Promise<Refusal | undefined> {
   if (verdict.type === "refuse")
     return { status: "failed", userText: verdict.reason, modelText: verdict.reason };
-  return verdict.type === "allow" ? vetoOf(access, context) : undefined;
+  // a client that decides about the commands that it runs need not be asked before
+  const isDecided = access.type === "run" && (await context.terminals.holder()).by === "client";
+  return verdict.type === "allow" && !isDecided ? vetoOf(access, context) : undefined;
 }
 
 function question(
-  { access }: PreparedCall,
+  { access }: Pick<PreparedCall, "access">,
   { subjects, reason }: Extract<Verdict, { type: "ask" }>,
-  { turn }: RunCallOptions,
+  { turn }: Pick<RunCallOptions, "turn">,
   answered: (_meta: Meta | undefined) => void,
 ): PermissionOptions {
   return {
@@ -183,12 +186,14 @@ function question(
 /** Asks the client whether a rule forbids a call that the mode allows. */
 async function vetoOf(
   access: PreparedCall["access"],
-  { vetoes, signal }: ToolContext,
+  { vetoes, signal, terminals }: ToolContext,
 ): Promise<Refusal | undefined> {
   if (vetoes === undefined) return undefined;
+  const holder = access.type === "run" && !access.isOutside ? await terminals.holder() : undefined;
+  const sandbox = holder?.by === "sandbox" ? holder.profile : undefined;
   let reason: string | undefined;
   try {
-    reason = await vetoes.refusalOf(access, signal);
+    reason = await vetoes.refusalOf(access, signal, sandbox);
   } catch (error) {
     signal.throwIfAborted();
     const message = `It was not run: the client has to agree, and could not be asked (${messageOf(error)}).`;
@@ -234,6 +239,26 @@ function rawOutput(given: unknown, told: string): unknown {
   return { output: given, told };
 }
 
+/** A call of its own, since the user and the client's rules decide about the host and not about the command. */
+async function mayConnect(
+  { turn, context }: Pick<RunCallOptions, "turn" | "context">,
+  host: string,
+): Promise<boolean> {
+  const access = { type: "host", host, url: `https://${host}/` } as const;
+  const verdict = decide(access, permissionState(turn));
+  if (verdict.type === "refuse") return false;
+  const permission = verdict.type === "ask" && question({ access }, verdict, { turn }, () => undefined);
+  const start = { title: `Connect to ${host}`, kind: "fetch" as const, rawInput: { host } };
+  try {
+    if (verdict.type === "allow" && (await vetoOf(access, context)) !== undefined) return false;
+    await turn.tool({ ...start, ...(permission && { permission }) }, async () => undefined);
+    return true;
+  } catch {
+    // not allowed, or nobody can be asked any more
+    return false;
+  }
+}
+
 function runContext({ turn, context }: RunCallOptions, call: ToolCall, title: string): RunContext {
   const { session } = turn;
   return {
@@ -241,6 +266,7 @@ function runContext({ turn, context }: RunCallOptions, call: ToolCall, title: st
     signal: call.signal,
     call,
     plan: (entries) => turn.plan(entries),
+    connect: (host) => mayConnect({ turn, context }, host),
     ask: (question, options) => askUser(turn, { call, title }, question, options),
     background(start, run) {
       // its end is shown on the background call itself

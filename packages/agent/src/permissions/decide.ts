@@ -1,13 +1,15 @@
 // Decides whether a tool call is allowed, refused or needs a question, from the mode and remembered answers.
 
 import { isProtected } from "../tools/base/protected-paths.ts";
-import type { Access } from "../tools/base/tool.ts";
+import type { Access, CommandHolder } from "../tools/base/tool.ts";
 import type { AutoApproval, Mode } from "./modes.ts";
 
 export interface PermissionState {
   readonly mode: Mode;
   readonly autoApprove: AutoApproval;
   readonly grants: Grants;
+  /** Who holds what commands do. */
+  readonly holder?: CommandHolder;
 }
 
 export type Verdict =
@@ -43,7 +45,7 @@ function never(subjects: readonly string[]): Verdict {
   return { type: "refuse", reason: `The user said that this is never allowed: ${subjects.join(", ")}.` };
 }
 
-function verdictOfMode(access: Access, { mode, autoApprove }: PermissionState): Verdict {
+function verdictOfMode(access: Access, { mode, autoApprove, holder }: PermissionState): Verdict {
   if (access.type === "none") return allow;
   if (mode === "chat") return refusal("chat", "it answers questions and touches nothing");
   switch (access.type) {
@@ -63,7 +65,7 @@ function verdictOfMode(access: Access, { mode, autoApprove }: PermissionState): 
     }
     case "run":
       if (mode === "architect") return refusal(mode, "it plans and runs nothing");
-      return ask(`runs in ${access.cwd}`, subjectsOf(access));
+      return mode === "code" && isHeld(access, holder) ? allow : askToRun(access, holder);
     case "host":
       return ask(`connects to ${access.host}`, subjectsOf(access));
     case "mcp":
@@ -71,6 +73,23 @@ function verdictOfMode(access: Access, { mode, autoApprove }: PermissionState): 
       return ask(`a tool of the MCP server ${access.server}`, subjectsOf(access));
   }
 }
+
+/** A client that decides about commands also decides about those that leave its sandbox. */
+function isHeld({ isOutside }: RunAccess, holder: CommandHolder | undefined): boolean {
+  return holder?.by === "client" || (holder?.by === "sandbox" && isOutside !== true);
+}
+
+function askToRun(access: RunAccess, holder: CommandHolder | undefined): Verdict {
+  const { cwd, isOutside } = access;
+  if (isOutside && holder?.by !== "nobody")
+    return ask(
+      `runs in ${cwd}, outside the sandbox and with all your rights; what it did before may be done twice`,
+    );
+  const why = holder?.by === "nobody" && holder.reason !== undefined ? `; ${holder.reason}` : "";
+  return ask(`runs in ${cwd}${why}`, subjectsOf(access));
+}
+
+type RunAccess = Extract<Access, { type: "run" }>;
 
 function refusal(mode: Mode, why: string): Verdict {
   return { type: "refuse", reason: `Not in mode ${mode}: ${why}. The user may switch to ask or code.` };

@@ -9,7 +9,8 @@ export const modes = [
   {
     value: "code",
     name: "Code",
-    description: "Edits files of the project without asking; asks about commands and hosts",
+    description:
+      "Edits files of the project and runs commands in the sandbox without asking; asks about hosts and what leaves it",
   },
   { value: "architect", name: "Architect", description: "Reads and plans, changes nothing" },
   { value: "chat", name: "Chat", description: "Answers questions, touches nothing" },

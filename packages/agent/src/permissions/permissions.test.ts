@@ -73,19 +73,23 @@ inEveryVersion("the model hears what the user said beside a no, also after a res
   await end();
 });
 
-inEveryVersion("mode code edits without asking, and asks about each command once", {}, async (setup) => {
-  const model = scriptedModel([calls(write("b"), run("ls"), run("ls"), run("ls -l")), says("done")]);
-  const made = await talk({
-    ...setup,
-    tools,
-    models: [model],
-    mode: "code",
-    answers: ["allow_always", "allow_once"],
-  });
-  await made.session.prompt("go").result;
-  assert.deepEqual(questions(made), ["ls", "ls -l"]);
-  assert.ok(existsSync(join(setup.cwd, "b")));
-});
+inEveryVersion(
+  "without a sandbox mode code edits without asking, and asks about each command once",
+  {},
+  async (setup) => {
+    const model = scriptedModel([calls(write("b"), run("ls"), run("ls"), run("ls -l")), says("done")]);
+    const made = await talk({
+      ...setup,
+      tools,
+      models: [model],
+      mode: "code",
+      answers: ["allow_always", "allow_once"],
+    });
+    await made.session.prompt("go").result;
+    assert.deepEqual(questions(made), ["ls", "ls -l"]);
+    assert.ok(existsSync(join(setup.cwd, "b")));
+  },
+);
 
 inEveryVersion(
   "a folder with files in it is not deleted unasked in any mode",

@@ -26,8 +26,10 @@ export function clientVetoes({ client, session }: Pick<Turn, "client" | "session
     return answer;
   };
   return {
-    async refusalOf(access, signal) {
-      const effects = effectsOf(access);
+    async refusalOf(access, signal, sandbox) {
+      const effects = effectsOf(access).map((effect) =>
+        effect.operation === "exec" && sandbox !== undefined ? { ...effect, sandbox } : effect,
+      );
       if (effects.length === 0) return undefined;
       const { refused } = await ask(effects, false, signal);
       return refused[0]?.reason;

@@ -6,7 +6,7 @@ import { type LocalFiles, localFiles } from "@parley/acp/node";
 import { SessionFiles } from "./base/agent-files.ts";
 import { SessionOutputs } from "./base/output-folder.ts";
 import { SessionSeenFiles } from "./base/seen-files.ts";
-import type { ToolContext } from "./base/tool.ts";
+import type { CommandSandbox, ToolContext, Vetoes } from "./base/tool.ts";
 import { clientCommands, localCommands } from "./commands/agent-terminals.ts";
 import { SessionJobs } from "./commands/jobs.ts";
 
@@ -16,18 +16,20 @@ export interface WorkspaceOptions {
   readonly additionalDirectories?: readonly string[];
   /** The parent directory of long outputs. Default: the system's temporary directory. */
   readonly outputParent?: string;
+  /** The sandbox of commands on this machine. Default: workspace. */
+  readonly sandbox?: CommandSandbox;
 }
 
 export type Workspace = ReturnType<typeof openWorkspace>;
 
 /** Throws when a root cannot be opened. */
 export function openWorkspace(options: WorkspaceOptions) {
-  const { cwd, additionalDirectories = [], outputParent } = options;
-  const roots = [cwd, ...additionalDirectories];
+  const { cwd, additionalDirectories = [], outputParent, sandbox = "workspace" } = options;
+  const roots = [cwd, ...additionalDirectories] as const;
   // the tools compare versions with what the model has read
   const local = localFiles({ roots, expectUnchanged: false });
   const outputs = new SessionOutputs(outputParent);
-  const commands = localCommands(cwd);
+  const commands = localCommands(roots, sandbox);
   const jobs = new SessionJobs(commands);
   const seen = new SessionSeenFiles();
   let outputFiles: LocalFiles | undefined;
@@ -39,11 +41,15 @@ export function openWorkspace(options: WorkspaceOptions) {
   };
   return {
     /** The services for one turn; the client's files and terminals belong to the turn. */
-    services: ({ files, terminals }: Turn["client"]): Omit<ToolContext, "signal" | "web" | "vetoes"> => ({
+    services: (
+      { files, terminals }: Turn["client"],
+      vetoes: Vetoes | undefined,
+    ): Omit<ToolContext, "signal" | "web" | "vetoes"> => ({
       cwd,
       roots,
       files: new SessionFiles(local, files, readable),
-      terminals: terminals === undefined ? commands : clientCommands(terminals),
+      // a client that has rules decides about the commands that it runs
+      terminals: terminals === undefined ? commands : clientCommands(terminals, vetoes !== undefined),
       seen,
       outputs,
       jobs,

@@ -129,6 +129,8 @@ export async function connected(
   const log: string[] = [];
   const served = codingAgent({
     version: "1",
+    // tests are alike with and without bubblewrap
+    sandbox: "off",
     editions: [`v${version}`],
     log: (level, message, data) =>
       log.push(`${level}: ${message} ${String((data as { error?: unknown })?.error ?? "")}`),

@@ -103,7 +103,8 @@ export async function start(
   { command = launcher, args = [], env: more = {}, before = [], ...definition }: StartOptions = {},
 ): Promise<Started> {
   let output = "";
-  const child = spawnTransport(command, [...before, "agent", ...args], {
+  // commands tell their pids, which in a sandbox are others
+  const child = spawnTransport(command, [...before, "agent", "--sandbox", "off", ...args], {
     cwd,
     env: { ...env, ...more },
     onStderr: (text) => {

@@ -17,6 +17,7 @@ import type { ProtocolVersion } from "@parley/acp/internal";
 import type { PlanEntry } from "@parley/acp/model";
 import { memoryPair } from "@parley/acp/transport";
 import {
+  type CommandSandbox,
   type Mode,
   type PreparedCall,
   type RunContext,
@@ -37,6 +38,10 @@ export interface ProbeOptions {
   readonly answer?: string;
   readonly mode?: Mode;
   readonly web?: WebAccess;
+  /** Default: off, so that tests are alike with and without bubblewrap. */
+  readonly sandbox?: CommandSandbox;
+  /** Hosts that commands may connect to. */
+  readonly connects?: readonly string[];
 }
 
 export interface Called {
@@ -72,7 +77,12 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
   const cwd = join(base, "w");
   mkdirSync(cwd);
   const { additionalDirectories = [] } = options;
-  const workspace = openWorkspace({ cwd, additionalDirectories, outputParent: join(base, "outputs") });
+  const workspace = openWorkspace({
+    cwd,
+    additionalDirectories,
+    outputParent: join(base, "outputs"),
+    sandbox: options.sandbox ?? "off",
+  });
   const updates: SessionUpdate[] = [];
   const wire: string[] = [];
   const plans: (readonly PlanEntry[])[] = [];
@@ -81,13 +91,14 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
   const jobs: ((turn: Turn) => Promise<void>)[] = [];
   const [near, far] = memoryPair();
   const contextOf = (turn: Turn, signal: AbortSignal = turn.signal): ToolContext => ({
-    ...workspace.services(turn.client),
+    ...workspace.services(turn.client, undefined),
     signal,
     ...(options.web && { web: options.web }),
   });
   const runContext = (turn: Turn, call: ToolCall, signal: AbortSignal): RunContext => ({
     ...contextOf(turn, signal),
     call,
+    connect: async (host) => options.connects?.includes(host) === true,
     background(start, run) {
       void turn.session.runInBackground(start, run).catch(() => undefined);
     },

@@ -28,6 +28,9 @@ export const agentCommands: readonly Command[] = [
         "ID",
         "PROVIDER/NAME, or offline (default: PARLEY_MODEL, then the config file, then the first provider with a key)",
       ),
+      sandbox: option("PROFILE", "Sandbox of commands: workspace (default), read-only, strict or off", {
+        completes: ["workspace", "read-only", "strict", "off"],
+      }),
       "no-history": flag("Keep sessions in memory only; they end with the process"),
       "no-notice": flag("Do not say that the model is offline; otherwise it is said once a day"),
       login: option(

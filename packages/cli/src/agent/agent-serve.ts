@@ -9,6 +9,7 @@ import { credentialsFile, openAccount } from "@parley/agent/internal";
 import type { Invocation } from "../command/command.ts";
 import { credentialsPath, dataFolder, isFirstToday } from "../settings/data-folder.ts";
 import { ownVersion } from "../settings/installation.ts";
+import { sandboxChoice } from "../settings/sandbox-choice.ts";
 import { readAgentConfig, withMode, withModelErrors } from "./agent-config.ts";
 
 export async function serve(values: Invocation["values"]): Promise<number> {
@@ -31,6 +32,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     ...(hasHistory && { store: sqliteStore({ path: join(dataFolder(), "sessions.db") }) }),
     offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
     ...optional({ mode, effort, autoApprove, maxRequests, privateHosts }),
+    ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox }),
     log: (level, message, data) => {
       if (level === "error" || level === "warn") console.error(`parley agent: ${message}`, data ?? "");
     },

@@ -24,7 +24,8 @@ function home(name: string): { readonly env: Record<string, string>; readonly cw
 }
 
 async function start(env: Record<string, string>, version: ProtocolVersion, args: readonly string[] = []) {
-  const child = spawnTransport(launcher, ["agent", ...args], { env });
+  // commands tell their pids, which in a sandbox are others
+  const child = spawnTransport(launcher, ["agent", "--sandbox", "off", ...args], { env });
   const asks: PermissionRequest[] = [];
   const agent = await client({
     name: "test",

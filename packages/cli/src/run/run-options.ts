@@ -9,7 +9,7 @@ import { mcpJsonServers } from "@parley/client/internal";
 import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, parseTime, textOption } from "../command/option-values.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
-import { type SandboxChoice, sandboxChoices } from "../settings/sandbox-choice.ts";
+import { type SandboxChoice, sandboxChoice } from "../settings/sandbox-choice.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import type { PromptSource } from "./prompt-source.ts";
 
@@ -78,7 +78,7 @@ export async function runOptions({ values, words, argv, json }: Invocation): Pro
     allow: list("allow"),
     ask: list("ask"),
     deny: list("deny"),
-    sandbox: sandboxOf(text("sandbox")),
+    sandbox: sandboxChoice(values),
     reviewer: text("reviewer"),
     mode: text("mode"),
     model: text("model"),
@@ -88,13 +88,6 @@ export async function runOptions({ values, words, argv, json }: Invocation): Pro
     keepsHistory: values["no-history"] !== true,
     showsStderr: values["verbose"] === true,
   };
-}
-
-function sandboxOf(given: string | undefined): SandboxChoice | undefined {
-  const chosen = sandboxChoices.find((each) => each === given);
-  if (given !== undefined && chosen === undefined)
-    throw usageError(`--sandbox: expected ${sandboxChoices.join(", ")}, got ${escapedLine(given)}`, help);
-  return chosen;
 }
 
 function checkContinued(values: Invocation["values"]): void {

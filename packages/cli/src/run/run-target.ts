@@ -42,15 +42,17 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
     );
   }
   const target = agent === given ? chosen : chooseAgent(agent.name, agent.command ?? []);
-  const entry = withOwnArguments(target.entry, options);
+  const entry = withOwnArguments(target.entry, options, target.sandbox);
   return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known };
 }
 
 /** Options that our own agent needs when it starts. */
 function withOwnArguments(
   entry: ChosenAgent["entry"],
-  { keepsHistory, model, format }: RunOptions,
+  { keepsHistory, model, format, sandbox: typed }: RunOptions,
+  configured: ChosenAgent["sandbox"],
 ): ChosenAgent["entry"] {
+  const sandbox = typed ?? configured;
   if (entry.transport !== "stdio" || !isOwnAgent(entry)) return entry;
   return {
     ...entry,
@@ -60,6 +62,7 @@ function withOwnArguments(
       // it does not start with an unusable model of the config file
       ...(model === undefined ? [] : ["--model", model]),
       ...(format === "json" ? ["--no-notice"] : []),
+      ...(sandbox === undefined ? [] : ["--sandbox", sandbox]),
     ],
   };
 }

@@ -71,7 +71,8 @@ function subjectFrom(effect: unknown, cwd: string): Subject {
       return { origin: "claim", operation: "write", deletes: true, path: canonicalPath(text("path"), cwd) };
     case "exec": {
       const where = canonicalPath(typeof given["cwd"] === "string" ? given["cwd"] : cwd, cwd);
-      return commandSubject("claim", text("command"), undefined, where);
+      const subject = commandSubject("claim", text("command"), undefined, where);
+      return typeof given["sandbox"] === "string" ? { ...subject, sandbox: given["sandbox"] } : subject;
     }
     case "net":
       return { origin: "claim", operation, host: text("host") };

@@ -19,7 +19,13 @@ export type Access =
       /** Deletes a folder that is not empty: asked every time. */
       readonly losesFolder?: boolean;
     }
-  | { readonly type: "run"; readonly command: string; readonly cwd: string }
+  | {
+      readonly type: "run";
+      readonly command: string;
+      readonly cwd: string;
+      /** Outside the sandbox: asked every time. */
+      readonly isOutside?: boolean;
+    }
   | { readonly type: "host"; readonly host: string; readonly url: string }
   | {
       readonly type: "mcp";
@@ -90,8 +96,8 @@ export interface ToolContext {
 
 /** Lets the client forbid calls that the mode allows. Both methods reject when the client does not answer. */
 export interface Vetoes {
-  /** Resolves with the client's reason to refuse, or undefined. */
-  refusalOf(access: Access, signal?: AbortSignal): Promise<string | undefined>;
+  /** Resolves with the client's reason to refuse, or undefined. `sandbox` is the profile that a command runs in. */
+  refusalOf(access: Access, signal?: AbortSignal, sandbox?: string): Promise<string | undefined>;
   /** Resolves with those of the paths that must not be read without asking. */
   unreadable(paths: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -100,8 +106,30 @@ export interface Vetoes {
 export interface AgentTerminals {
   /** Whether the client runs the commands and shows their output. `onOutput` is never called then. */
   readonly isClient: boolean;
+  /** Who holds commands, so that they need not be asked about. */
+  holder(): Promise<CommandHolder>;
   /** Starts a command. `onOutput` gets all output as it arrives; copy the bytes to keep them. */
-  create(options: CreateTerminalOptions, onOutput?: (bytes: Uint8Array) => void): Promise<TerminalHandle>;
+  create(command: AgentCommand, onOutput?: (bytes: Uint8Array) => void): Promise<TerminalHandle>;
+}
+
+/**
+ * `sandbox`: what a command does is held by a sandbox of this machine. `client`: the client decides about each command.
+ * `nobody`: commands run with all rights of the user.
+ */
+export type CommandHolder =
+  | { readonly by: "sandbox"; readonly profile: string }
+  | { readonly by: "client" }
+  | { readonly by: "nobody"; readonly reason?: string };
+
+/** The profile of the sandbox that commands run in. */
+export type CommandSandbox = "workspace" | "read-only" | "strict" | "off";
+
+/** A command to start. */
+export interface AgentCommand extends CreateTerminalOptions {
+  /** Runs it outside the sandbox, after a permission. */
+  readonly isOutside?: boolean;
+  /** Asks whether it may connect to a host, as `name:port`. Without it, it may not. */
+  readonly askHost?: ((host: string) => Promise<boolean>) | undefined;
 }
 
 /** A command in the background. */
@@ -132,6 +160,8 @@ export interface JobCommand {
   readonly cwd: string;
   /** The timeout in seconds. Undefined: none. */
   readonly seconds: number | undefined;
+  /** Runs it outside the sandbox, after a permission. */
+  readonly isOutside?: boolean;
 }
 
 /** Limits of web requests. */
@@ -159,6 +189,8 @@ export interface RunContext extends ToolContext {
   ask(question: string, options: readonly string[]): Promise<string | undefined>;
   /** The mode of the session. `switchTo` changes it. */
   readonly modes: { readonly current: Mode; switchTo(mode: Mode): Promise<void> };
+  /** Whether a command may connect to a host, as `name:port`; asks the user where the mode wants it. */
+  readonly connect: (host: string) => Promise<boolean>;
 }
 
 /** A tool of the coding agent. */

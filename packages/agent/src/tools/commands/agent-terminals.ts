@@ -1,48 +1,143 @@
-// Runs commands in the client's terminals, or on this machine in process groups that end with the session.
+// Runs commands in the client's terminals, or on this machine, in a sandbox where one can start.
 
 import type { Terminals } from "@parley/acp";
 import { localTerminals } from "@parley/acp/node";
-import type { AgentTerminals } from "../base/tool.ts";
+import type { SessionSandbox, SessionSandboxOptions } from "@parley/sandbox";
+import type { AgentCommand, AgentTerminals, CommandSandbox } from "../base/tool.ts";
 
-export function clientCommands(terminals: Terminals): AgentTerminals {
-  return { isClient: true, create: (options) => terminals.create(options) };
+/** In `_meta` of `terminal/create`: asks a client with a sandbox to run the command outside. */
+const sandboxKey = "parley.dev/sandbox";
+
+/** `decides`: the client decides about each command that it runs. */
+export function clientCommands(terminals: Terminals, decides: boolean): AgentTerminals {
+  return {
+    isClient: true,
+    holder: async () => ({ by: decides ? "client" : "nobody" }),
+    create: ({ isOutside, askHost: _, ...options }) =>
+      terminals.create(isOutside ? { ...options, _meta: { [sandboxKey]: "off" } } : options),
+  };
 }
 
 /** `close` ends all running commands. */
-export function localCommands(cwd: string): AgentTerminals & { close(): Promise<void> } {
+export function localCommands(
+  roots: readonly [string, ...string[]],
+  profile: CommandSandbox,
+): AgentTerminals & { close(): Promise<void> } {
+  const held = new HeldCommands(roots, profile);
+  const [cwd] = roots;
+  const inside = outputOf((onOutput) =>
+    localTerminals({ cwd, onOutput, wrap: async (command) => (await held.sandbox()).wrap(command) }),
+  );
+  const outside = outputOf((onOutput) => localTerminals({ cwd, onOutput }));
+  return {
+    isClient: false,
+    holder: () => held.holder(),
+    async create({ isOutside, askHost, ...options }, onOutput) {
+      const { by } = await held.holder();
+      if (isOutside || by !== "sandbox") return outside.create(options, onOutput);
+      const done = held.ask(askHost);
+      const terminal = await inside.create(options, onOutput).catch((error: unknown) => {
+        done();
+        throw error;
+      });
+      return { ...terminal, release: () => terminal.release().finally(done) };
+    },
+    async close() {
+      await Promise.all([inside.close(), outside.close()]);
+      await held.close();
+    },
+  };
+}
+
+type AskHost = NonNullable<AgentCommand["askHost"]>;
+
+/** The sandbox of a session's commands, loaded when the first one runs. */
+class HeldCommands {
+  readonly #roots: readonly string[];
+  readonly #profile: CommandSandbox;
+  /** Of the commands that run. */
+  readonly #asking = new Set<{ readonly ask: AskHost | undefined }>();
+  #opened: Promise<SessionSandbox> | undefined;
+  #problem: string | undefined;
+
+  constructor(roots: readonly string[], profile: CommandSandbox) {
+    this.#roots = roots;
+    this.#profile = profile;
+  }
+
+  sandbox(): Promise<SessionSandbox> {
+    this.#opened ??= this.#open(this.#profile === "off" ? "workspace" : this.#profile);
+    return this.#opened;
+  }
+
+  async #open(profile: SessionSandboxOptions["profile"]): Promise<SessionSandbox> {
+    const { sessionSandbox } = await import("@parley/sandbox");
+    return sessionSandbox({
+      profile,
+      roots: this.#roots,
+      policy: () => ({ network: "hosts" }),
+      // the command that began last is the likeliest to ask
+      decideHost: async (host) => (await [...this.#asking].at(-1)?.ask?.(host)) === true,
+      tell: (text) => {
+        this.#problem ??= text;
+      },
+    });
+  }
+
+  async holder(): ReturnType<AgentTerminals["holder"]> {
+    if (this.#profile === "off") return { by: "nobody" };
+    if (await (await this.sandbox()).isAvailable()) return { by: "sandbox", profile: this.#profile };
+    return { by: "nobody", ...(this.#problem === undefined ? {} : { reason: this.#problem }) };
+  }
+
+  /** Returns a function to call when the command has ended. */
+  ask(ask: AskHost | undefined): () => void {
+    const asking = { ask };
+    this.#asking.add(asking);
+    return () => void this.#asking.delete(asking);
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opened)?.close();
+  }
+}
+
+/** Terminals whose output goes to the caller of `create`. */
+function outputOf(
+  open: (onOutput: (terminalId: string, bytes: Uint8Array) => void) => ReturnType<typeof localTerminals>,
+) {
   const listeners = new Map<string, (bytes: Uint8Array) => void>();
   /** Output that arrives before `create` returns. */
   const early = new Map<string, Uint8Array[]>();
   let starting = 0;
-  const terminals = localTerminals({
-    cwd,
-    onOutput(terminalId, bytes) {
+  let opened: ReturnType<typeof localTerminals> | undefined;
+  const terminals = () =>
+    (opened ??= open((terminalId, bytes) => {
       const listener = listeners.get(terminalId);
       if (listener !== undefined) listener(bytes);
       else if (starting > 0) early.set(terminalId, [...(early.get(terminalId) ?? []), Buffer.from(bytes)]);
-    },
-  });
-  return {
-    isClient: false,
-    close: () => terminals.close(),
-    async create(given, onOutput) {
-      starting += 1;
-      try {
-        const terminal = await terminals.create(given);
-        const { terminalId } = terminal;
-        for (const bytes of early.get(terminalId) ?? []) onOutput?.(bytes);
-        listeners.set(terminalId, onOutput ?? (() => undefined));
-        return {
-          terminalId,
-          output: () => terminal.output(),
-          waitForExit: (waiting) => terminal.waitForExit(waiting),
-          kill: () => terminal.kill(),
-          release: () => terminal.release().finally(() => listeners.delete(terminalId)),
-        };
-      } finally {
-        starting -= 1;
-        if (starting === 0) early.clear();
-      }
-    },
+    }));
+  const create = async (
+    given: Parameters<Terminals["create"]>[0],
+    onOutput?: (bytes: Uint8Array) => void,
+  ): ReturnType<AgentTerminals["create"]> => {
+    starting += 1;
+    try {
+      const terminal = await terminals().create(given);
+      const { terminalId } = terminal;
+      for (const bytes of early.get(terminalId) ?? []) onOutput?.(bytes);
+      listeners.set(terminalId, onOutput ?? (() => undefined));
+      return {
+        terminalId,
+        output: () => terminal.output(),
+        waitForExit: (waiting) => terminal.waitForExit(waiting),
+        kill: () => terminal.kill(),
+        release: () => terminal.release().finally(() => listeners.delete(terminalId)),
+      };
+    } finally {
+      starting -= 1;
+      if (starting === 0) early.clear();
+    }
   };
+  return { create, close: async () => opened?.close() };
 }

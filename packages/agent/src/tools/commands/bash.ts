@@ -11,7 +11,7 @@ const maxSeconds = 3_600;
 
 export const bashTool = defineTool({
   name: "bash",
-  description: `Runs a shell command and gives its output, stdout and stderr as one, and its exit code. Nothing can be typed into it, and what it leaves in the background ends with it: use background for what must go on, such as a server. Of a long output the last ${maxLines} lines or ${maxBytes / 1024} KB are given, and the name of a file with all of it.`,
+  description: `Runs a shell command and gives its output, stdout and stderr as one, and its exit code. Nothing can be typed into it, and what it leaves in the background ends with it: use background for what must go on, such as a server. It runs in a sandbox where one can start: it can write to the project and to /tmp only, and reach hosts only after the user allowed them. Of a long output the last ${maxLines} lines or ${maxBytes / 1024} KB are given, and the name of a file with all of it.`,
   isReadOnly: false,
   properties: {
     command: { type: "string", minLength: 1, description: "As for bash -c" },
@@ -22,24 +22,29 @@ export const bashTool = defineTool({
       description: `Seconds after which it is ended. Default ${defaultSeconds}, in the background none`,
     },
     cwd: { type: "string", description: "Where to run it. Default: the working directory" },
+    outside: {
+      type: "boolean",
+      description:
+        "Run it outside the sandbox, with all rights of the user, who is asked. Only for what cannot work inside. Default false",
+    },
     background: {
       type: "boolean",
       description: "Run it beside the conversation and give its id at once; see the tool job",
     },
   },
   required: ["command"],
-  async prepare({ command, timeout, cwd: given = ".", background = false }, context) {
+  async prepare({ command, timeout, cwd: given = ".", outside = false, background = false }, context) {
     const cwd = absolutePath(context, given);
     if ((await context.files.stat(cwd)).kind !== "directory") {
       throw new ToolError(`cwd must be a directory, ${shownPath(context, cwd)} is none`);
     }
     return {
       presentation: { title: command, kind: "execute" },
-      access: { type: "run", command, cwd },
+      access: { type: "run", command, cwd, ...(outside && { isOutside: true }) },
       run: (run) =>
         background
-          ? startJob(run, { command, cwd, seconds: timeout })
-          : runCommand(run, { command, cwd, seconds: timeout ?? defaultSeconds }),
+          ? startJob(run, { command, cwd, seconds: timeout, isOutside: outside })
+          : runCommand(run, { command, cwd, seconds: timeout ?? defaultSeconds, isOutside: outside }),
     };
   },
 });

@@ -41,7 +41,7 @@ export class SessionJobs implements Jobs {
     return [...this.#jobs.values()].filter(({ isOver }) => !isOver);
   }
 
-  async start({ background, outputs }: RunContext, command: JobCommand): Promise<Job> {
+  async start({ background, outputs, connect }: RunContext, command: JobCommand): Promise<Job> {
     if (this.running.length >= maxRunning) {
       const ids = this.running.map(({ id }) => id).join(", ");
       throw new ToolError(`${maxRunning} commands run in the background already (${ids}): stop one first`);
@@ -68,7 +68,7 @@ export class SessionJobs implements Jobs {
     background(start, async (call) => {
       try {
         const signal = AbortSignal.any([call.signal, stop.signal]);
-        const context = { call, outputs, signal, terminals: this.#terminals };
+        const context = { call, outputs, signal, connect, terminals: this.#terminals };
         job.result = await runHere(context, command, (handle) => {
           job.terminal = handle;
           started.resolve();

@@ -6,7 +6,7 @@ import { withTimeout } from "@parley/acp/internal";
 import type { ExitStatus } from "@parley/acp/model";
 import { abortable } from "../base/abortable.ts";
 import { textPart } from "../base/define-tool.ts";
-import type { JobCommand, RunContext, ToolResult } from "../base/tool.ts";
+import type { AgentCommand, CommandHolder, JobCommand, RunContext, ToolResult } from "../base/tool.ts";
 import { type Excerpt, maxBytes, tailOf } from "../base/truncation.ts";
 import { plainOutput, TerminalSnapshot } from "./command-output.ts";
 import { LiveOutput } from "./live-output.ts";
@@ -20,7 +20,7 @@ const cancelMs = 100;
 /** How long to wait for the exit of a killed command. */
 const killedMs = 2_000;
 
-export type CommandContext = Pick<RunContext, "call" | "terminals" | "outputs" | "signal">;
+export type CommandContext = Pick<RunContext, "call" | "terminals" | "outputs" | "signal" | "connect">;
 
 export async function runCommand(context: CommandContext, command: JobCommand): Promise<ToolResult> {
   context.signal.throwIfAborted();
@@ -37,7 +37,7 @@ async function runAtClient(context: CommandContext, command: JobCommand): Promis
     const whole = new TerminalSnapshot(context.outputs);
     whole.push(Buffer.from(output));
     whole.close();
-    return resultOf({ ...ending, output, whole, isDropped: truncated });
+    return resultOf({ ...ending, output, whole, isDropped: truncated, holder: { by: "client" } });
   });
 }
 
@@ -69,7 +69,8 @@ export async function runHere(
       status = ending.status;
       const { output } = await started.output();
       await live.end();
-      return resultOf({ ...ending, output, whole, isDropped: false });
+      const holder: CommandHolder = command.isOutside ? { by: "nobody" } : await context.terminals.holder();
+      return resultOf({ ...ending, output, whole, isDropped: false, holder });
     });
   } finally {
     whole.close();
@@ -77,7 +78,11 @@ export async function runHere(
   }
 }
 
-function createOptions({ signal }: CommandContext, { command, cwd }: JobCommand, outputByteLimit: number) {
+function createOptions(
+  { signal, connect }: CommandContext,
+  { command, cwd, isOutside = false }: JobCommand,
+  outputByteLimit: number,
+): AgentCommand {
   const isWindows = process.platform === "win32";
   const shell = isWindows ? "cmd.exe" : existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
   return {
@@ -88,6 +93,8 @@ function createOptions({ signal }: CommandContext, { command, cwd }: JobCommand,
     env: { CI: "1", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" },
     outputByteLimit,
     signal,
+    isOutside,
+    askHost: connect,
   };
 }
 
@@ -129,9 +136,10 @@ interface Finished extends Ending {
   readonly whole: TerminalSnapshot;
   /** The client has dropped the beginning. */
   readonly isDropped: boolean;
+  readonly holder: CommandHolder;
 }
 
-function resultOf({ status, timedOut, output, whole, isDropped }: Finished): ToolResult {
+function resultOf({ status, timedOut, output, whole, isDropped, holder }: Finished): ToolResult {
   const excerpt = tailOf(plainOutput(output));
   const { exitCode, signal } = status;
   const notes: string[] = [];
@@ -141,6 +149,11 @@ function resultOf({ status, timedOut, output, whole, isDropped }: Finished): Too
     notes.push(`it took longer than ${timedOut} s and was ended; set timeout for more`);
   else if (exitCode != null) notes.push(`exit code ${exitCode}`);
   else notes.push(`ended by ${signal ?? "a signal"}`);
+  // a fact, and no guess at the cause
+  if (exitCode !== 0 && holder.by === "sandbox")
+    notes.push(
+      "it ran in a sandbox; if it cannot work there, run it with outside: true, and the user is asked",
+    );
   const text = excerpt.text === "" ? "[no output]" : excerpt.text;
   return {
     content: [textPart(`${text}\n\n${notes.map((note) => `[${note}]`).join("\n")}`)],

@@ -1,0 +1,75 @@
+// Commands of the agent in a real sandbox.
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { inSandbox, withHosts } from "../../../sandbox/test/support/required-sandbox.ts";
+import { calls, said, says, scriptedModel, talk, temporaryFolder } from "../../test/support/agent-probe.ts";
+
+const run = (command: string, more: object = {}) => ["bash", { command, ...more }] as const;
+
+test(
+  "in mode code a command in the sandbox is not asked about, and cannot leave it",
+  inSandbox,
+  async (t) => {
+    const cwd = temporaryFolder(t, { "a.txt": "hi" });
+    const outside = temporaryFolder(t, {});
+    const line = `cat a.txt > b.txt; echo x > ${outside}/c.txt`;
+    const model = scriptedModel([calls(run(line)), says("done")]);
+    const made = await talk({ version: 2, cwd, models: [model], mode: "code", sandbox: "workspace" });
+    await made.session.prompt("go").result;
+    assert.deepEqual(made.asks, []);
+    assert.ok(existsSync(join(cwd, "b.txt")));
+    assert.ok(!existsSync(join(outside, "c.txt")));
+    assert.match(
+      JSON.stringify(model.requests[1]?.messages.at(-1)),
+      /it ran in a sandbox; if it cannot work there/,
+    );
+    await made.end();
+  },
+);
+
+test(
+  "a command that shall run outside is asked about every time, and the question says that it may be done twice",
+  inSandbox,
+  async (t) => {
+    const cwd = temporaryFolder(t, {});
+    const outside = temporaryFolder(t, {});
+    const line = `echo x >> ${outside}/c.txt`;
+    const again = run(line, { outside: true });
+    const model = scriptedModel([calls(run(line)), calls(again), calls(again), says("done")]);
+    const made = await talk({
+      version: 2,
+      cwd,
+      models: [model],
+      mode: "code",
+      sandbox: "workspace",
+      answers: ["allow_once", "reject_once"],
+    });
+    await made.session.prompt("go").result;
+    assert.equal(made.asks.length, 2);
+    assert.match(String(made.asks[0]?.description), /outside the sandbox .* may be done twice/);
+    assert.deepEqual(
+      made.asks[0]?.options.map(({ kind }) => kind),
+      ["allow_once", "reject_once"],
+    );
+    assert.ok(existsSync(join(outside, "c.txt")));
+    await made.end();
+  },
+);
+
+test("a host that a command wants to reach is asked about by name and port", withHosts, async (t) => {
+  const cwd = temporaryFolder(t, {});
+  const code = `require("net").connect(new URL(process.env.HTTP_PROXY).port).on("data",()=>process.exit()).write("GET http://nowhere.invalid:8080/ HTTP/1.1\\r\\nHost: nowhere.invalid\\r\\n\\r\\n")`;
+  const line = `${JSON.stringify(process.execPath)} -e '${code}'`;
+  const model = scriptedModel([calls(run(line)), says("done")]);
+  const made = await talk({ version: 2, cwd, models: [model], mode: "code", sandbox: "workspace" });
+  await made.session.prompt("go").result;
+  assert.deepEqual(
+    made.asks.map(({ title }) => title),
+    ["Connect to nowhere.invalid:8080"],
+  );
+  assert.match(said(made.updates), /done/);
+  await made.end();
+});
