@@ -61,7 +61,11 @@ function foldersIn(paths: ReadonlySet<string>, known: readonly string[]): string
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** Links of the system that lead every process to its own folder. */
@@ -73,10 +77,14 @@ function namesIn(word: string, cwd: string): string[] {
   const [, glued = ""] = /^-\w(.+)$/s.exec(word) ?? [];
   const parts = [word, glued, ...(/[=@:,]/.test(word) ? word.split(/[=@:,]/, maxNames + 1) : [])];
   return parts.flatMap((part) => {
-    const [, home, here] = /^(?:(~|\$HOME|\$\{HOME\})|(~\+|\$PWD|\$\{PWD\}))(?=\/|$)/.exec(part) ?? [];
-    if (home !== undefined) return [part, `${homedir()}${part.slice(home.length)}`];
-    if (here !== undefined) return [part, `${cwd}${part.slice(here.length)}`];
-    return [part.replace(ownRoot, "/.").replace(ownFolder, cwd)];
+    const read = part
+      .replace(/^~\+(?=\/|$)/, "$PWD")
+      .replace(/^~(?=\/|$)/, "$HOME")
+      .replaceAll(/\$(?:HOME\b|\{HOME\})/g, () => homedir())
+      .replaceAll(/\$(?:PWD\b|\{PWD\})/g, () => cwd)
+      .replace(ownRoot, "/.")
+      .replace(ownFolder, () => cwd);
+    return read === part ? [part] : [part, read];
   });
 }
 
