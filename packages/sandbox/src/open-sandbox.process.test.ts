@@ -190,6 +190,17 @@ test(
   },
 );
 
+test("a file that the config of git includes is protected like the config", inSandbox, async (t) => {
+  const { work, open } = workplace(t);
+  put(work, { "settings/git.inc": "kept" });
+  git(work, "config", "include.path", "../settings/git.inc");
+  const { stdout } = await runIn(await open(), "echo x >settings/git.inc || mv settings s2 || echo held", {
+    cwd: work,
+  });
+  assert.equal(stdout, "held\n");
+  assert.equal(readFileSync(join(work, "settings/git.inc"), "utf8"), "kept");
+});
+
 test(
   "a link that a repository brings along shows no secret, and is still a link afterwards",
   inSandbox,

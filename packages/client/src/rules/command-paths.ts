@@ -12,6 +12,12 @@ import { namePattern } from "./name-pattern.ts";
 const maxNames = 4_000;
 /** So many of the folders that a command names it may go to before it looks for the others. */
 const maxFolders = 4;
+const maxBraces = 100;
+
+/** How many folders may still be read for stars. */
+interface Looks {
+  left: number;
+}
 
 /**
  * Canonical, resolved from the directory of the command and from the folders that it names; undefined: it cannot be told.
@@ -26,12 +32,14 @@ export function pathsInCommand(subject: Subject, root: string): readonly string[
   const isLine = subject.shellLine !== undefined;
   const found = new Set<string>();
   const folders = [cwd];
+  const looks = { left: 500 };
   // what is named from a folder may be a folder, too
   for (const folder of folders) {
     for (const name of names) {
       if (folder !== cwd && isAbsolute(name)) continue;
-      for (const each of isLine ? matchesOf(name, folder) : [name]) found.add(canonicalPath(each, folder));
-      if (found.size > maxNames) return undefined;
+      const matches = isLine ? matchesOf(name, folder, looks) : [name];
+      for (const each of matches ?? []) found.add(canonicalPath(each, folder));
+      if (matches === undefined || found.size > maxNames) return undefined;
     }
     if (isLine && names.size * folders.length < maxNames) folders.push(...foldersIn(found, folders));
   }
@@ -88,31 +96,40 @@ function namesIn(word: string, cwd: string): string[] {
   });
 }
 
-/** The name itself, and what a shell would make of its stars and braces. */
-function matchesOf(name: string, folder: string): readonly string[] {
-  const all = bracesOf(name);
-  return [name, ...all.filter((each) => each !== name), ...all.flatMap((each) => starsOf(each, folder))];
+/** The name itself, and what a shell would make of its stars and braces. Undefined: that is too much to look at. */
+function matchesOf(name: string, folder: string, looks: Looks): readonly string[] | undefined {
+  if (!/[*?[{]/.test(name)) return [name];
+  const found = [name];
+  for (const each of bracesOf(name)) {
+    const matches = starsOf(each, folder, looks);
+    if (matches === undefined) return undefined;
+    found.push(each, ...matches);
+  }
+  return found;
 }
 
 function bracesOf(name: string): readonly string[] {
   let all = [name];
-  for (let round = 0; round < 10 && all.length < 100; round++) {
+  for (let round = 0; round < 10; round++) {
     const next = all.flatMap((each) => {
       const [whole = "", before = "", inside = "", after = ""] =
-        /^(.*?)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(each) ?? [];
-      return whole === "" ? [each] : inside.split(",", 100).map((part) => `${before}${part}${after}`);
+        /^([^{]*)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(each) ?? [];
+      return whole === "" ? [each] : inside.split(",", maxBraces).map((part) => `${before}${part}${after}`);
     });
     if (next.length === all.length) break;
-    all = next;
+    all = next.slice(0, maxBraces);
   }
   return all;
 }
 
-function starsOf(name: string, folder: string): readonly string[] {
+function starsOf(name: string, folder: string, looks: Looks): readonly string[] | undefined {
   if (!/[*?[]/.test(name)) return [];
   let found = [isAbsolute(name) ? "/" : folder];
   for (const part of name.split("/").filter((each) => each !== "")) {
-    found = /[*?[]/.test(part)
+    const isPattern = /[*?[]/.test(part);
+    if (isPattern) looks.left -= found.length;
+    if (looks.left < 0) return undefined;
+    found = isPattern
       ? found.flatMap((each) => entriesOf(each, part)).slice(0, maxNames + 1)
       : found.map((each) => `${each}/${part}`);
   }

@@ -11,7 +11,7 @@ export function commandText({ argv, shellLine }: Subject): string | undefined {
 
 export function summaryOf(subject: Subject): string {
   const { operation, path, deletes, host, tool, mode, cwd, env = {} } = subject;
-  const where = cwd === undefined ? "" : ` (in ${shownLine(cwd, 2_000)})`;
+  const where = cwd === undefined ? "" : ` (in ${shownPath(cwd)})`;
   switch (operation) {
     case "exec": {
       const command = commandText(subject);
@@ -22,16 +22,22 @@ export function summaryOf(subject: Subject): string {
     case "net":
       return shownLine(`connect to ${host ?? "an address that is not named"}`);
     case "mcp":
-      return shownLine(tool === undefined ? "call a tool" : `call ${tool.server}/${tool.name}`);
+      return shownLine(tool === undefined ? "call a tool" : `call ${tool.server}/${tool.name}`, 1_000);
     case "mode":
       return shownLine(mode === undefined ? "switch the mode" : `switch to mode ${mode}`);
     case "other":
       return "do something that is not said";
     default:
-      return shownLine(`${deletes ? "delete" : operation} ${path ?? "a file that is not named"}`, 2_000);
+      return `${deletes ? "delete" : operation} ${path === undefined ? "a file that is not named" : shownPath(path)}`;
   }
 }
 
+/** The end of a path matters, and so do its blanks. */
+function shownPath(path: string): string {
+  return shownLine(path.replaceAll(/ (?= |$)|^ /g, "\\u{20}"), longestPath);
+}
+
+const longestPath = 8_000;
 const longestCommand = 2_000;
 
 /** A line end is another command, and what matters may stand at the end. */
