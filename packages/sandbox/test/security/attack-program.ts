@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { gitEnvironment, placeIn, runIn, takeFresh } from "../support/workplace.ts";
+import { placeIn, runIn, takeFresh } from "../support/workplace.ts";
 import { attacks, uses } from "./attacks.ts";
 
 const [base = "", profile = "workspace"] = process.argv.slice(2);
@@ -46,7 +46,6 @@ const script = (all: Readonly<Record<string, string>>) =>
     ),
   ].join("\n");
 const env = {
-  GIT_CEILING_DIRECTORIES: gitEnvironment(work)["GIT_CEILING_DIRECTORIES"],
   PATH: process.env["PATH"],
   TMPDIR: "/tmp/elsewhere",
   SSH_AUTH_SOCK: places[0],

@@ -38,6 +38,9 @@ export function workplace(t: Ending, owner?: number): Workplace {
   t.after(() => rmSync(base, { recursive: true, force: true }));
   const place = placeIn(base, t);
   writeFileSync(join(base, freshMark), "");
+  // the workplace lies in the repository of Parley, and git looks for one upwards: an attack that moves .git away, where
+  // the sandbox fails, must not change that one
+  git(base, "init", "-q");
   for (const folder of [place.work, place.outside]) mkdirSync(folder);
   put(base, {
     "home/.ssh/id_ed25519": "SECRET",
@@ -94,20 +97,16 @@ export function below(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
 }
 
-/**
- * The workplace lies in the repository of Parley. Without its own `.git`, or with variables of a hook, git would take that
- * one.
- */
-export function gitEnvironment(folder: string): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
-  return { ...Object.fromEntries(own), GIT_CEILING_DIRECTORIES: dirname(folder) };
+/** With the variables of a hook, git would take the repository that it runs for. */
+function gitEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_")));
 }
 
 export function git(cwd: string, ...args: readonly string[]): string {
   const who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always"];
   return execFileSync("git", [...who, ...args], {
     cwd,
-    env: gitEnvironment(cwd),
+    env: gitEnvironment(),
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
   });
