@@ -85,7 +85,8 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     state.workspaceOf(session, (given) => openWorkspace({ ...given, sandbox: options.sandbox })),
     contextFiles(session.roots, vetoes),
   ]);
-  const services = workspace.services(turn.client, vetoes);
+  const usesOwn = await workspace.usesOwn(vetoes, state.modeNow(session));
+  const services = workspace.services(turn.client, vetoes, usesOwn);
   try {
     const end = await runLoop({
       turn,

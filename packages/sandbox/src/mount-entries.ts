@@ -106,6 +106,7 @@ export function mountEntries(grounds: Grounds, found: Found): MountEntries {
       entries,
       protectedPaths,
       readOnly,
+      replaced: temporaryPlaces,
       hidden: [...existing(options.hide ?? [], "hidden"), ...sockets],
     }),
     notMounted: wanted.filter(

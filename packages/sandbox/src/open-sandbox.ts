@@ -148,7 +148,9 @@ class BubblewrapSandbox implements Sandbox {
     const entries = safeEntries(mounts.entries, [...roots, ...gitFolders]);
     const tools = this.#tools;
     const forwarder = typeof this.#network === "object" ? this.#network : undefined;
-    const divided = dividedEnvironment(sandboxEnvironment(env, forwarder !== undefined));
+    const keepsSecrets = this.profile === "agent";
+    const hasBridge = forwarder !== undefined;
+    const divided = dividedEnvironment(sandboxEnvironment(env, { hasBridge, keepsSecrets }));
     const options = bubblewrapArguments({
       entries,
       temporaryFolder: this.temporaryFolder,

@@ -1,7 +1,7 @@
 // Asks the client for a veto before calls that the mode allows; a veto can refuse or ask, never allow.
 
 import { RequestError, type Turn } from "@parley/acp";
-import type { Access, Vetoes } from "../tools/base/tool.ts";
+import type { Access, SandboxPolicy, Vetoes } from "../tools/base/tool.ts";
 
 /** The `_meta` key of the client capabilities that requests vetoes. */
 const vetoKey = "parley.dev/veto";
@@ -33,6 +33,9 @@ export function clientVetoes({ client, session }: Pick<Turn, "client" | "session
       if (effects.length === 0) return undefined;
       const { refused } = await ask(effects, false, signal);
       return refused[0]?.reason;
+    },
+    async sandboxPolicy(signal) {
+      return (await ask([], false, signal)).sandbox;
     },
     async unreadable(paths) {
       const found = new Set<string>();
@@ -73,11 +76,12 @@ function effectsOf(access: Access): readonly Effect[] {
 interface Answer {
   readonly refused: readonly { readonly effect: number; readonly reason: string }[];
   readonly restricts: readonly string[];
+  readonly sandbox: SandboxPolicy;
 }
 
 /** Throws for a malformed answer, which counts as a refusal. */
 function readAnswer(value: unknown): Answer {
-  const { refused, restricts } = (value ?? {}) as Partial<Record<keyof Answer, unknown>>; // each is checked
+  const { refused, restricts, sandbox } = (value ?? {}) as Partial<Record<keyof Answer, unknown>>; // each is checked
   if (!Array.isArray(refused) || !Array.isArray(restricts)) {
     const message = `${vetoMethod}: expected { refused: [...], restricts: [...] }`;
     throw RequestError.invalidParams(message);
@@ -88,5 +92,19 @@ function readAnswer(value: unknown): Answer {
       return { effect: Number(effect), reason: typeof reason === "string" ? reason : "a rule" };
     }),
     restricts: restricts.map(String),
+    sandbox: readPolicy(sandbox),
+  };
+}
+
+/** A client that says nothing of it has no rules for it. */
+function readPolicy(value: unknown): SandboxPolicy {
+  const { write, hide, readOnly, network } = (value ?? {}) as Readonly<Record<string, unknown>>; // each is checked
+  const paths = (list: unknown): string[] =>
+    Array.isArray(list) ? list.filter((path) => typeof path === "string") : [];
+  return {
+    write: paths(write),
+    hide: paths(hide),
+    readOnly: paths(readOnly),
+    hasHostNetwork: network === "host",
   };
 }

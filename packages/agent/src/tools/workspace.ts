@@ -6,7 +6,7 @@ import { type LocalFiles, localFiles } from "@parley/acp/node";
 import { SessionFiles } from "./base/agent-files.ts";
 import { SessionOutputs } from "./base/output-folder.ts";
 import { SessionSeenFiles } from "./base/seen-files.ts";
-import type { CommandSandbox, ToolContext, Vetoes } from "./base/tool.ts";
+import type { CommandSandbox, Mode, ToolContext, Vetoes } from "./base/tool.ts";
 import { clientCommands, localCommands } from "./commands/agent-terminals.ts";
 import { SessionJobs } from "./commands/jobs.ts";
 
@@ -40,16 +40,23 @@ export function openWorkspace(options: WorkspaceOptions) {
     return outputFiles;
   };
   return {
+    /**
+     * Whether commands run here rather than in the client's terminals. A client that has rules decides about the commands
+     * that it runs. With any other, commands of mode "code" are not asked about in our own sandbox, and would be there.
+     */
+    usesOwn: async (vetoes: Vetoes | undefined, mode: Mode): Promise<boolean> =>
+      vetoes === undefined && mode === "code" && (await commands.holder()).by === "sandbox",
     /** The services for one turn; the client's files and terminals belong to the turn. */
     services: (
       { files, terminals }: Turn["client"],
       vetoes: Vetoes | undefined,
+      usesOwn = false,
     ): Omit<ToolContext, "signal" | "web" | "vetoes"> => ({
       cwd,
       roots,
       files: new SessionFiles(local, files, readable),
-      // a client that has rules decides about the commands that it runs
-      terminals: terminals === undefined ? commands : clientCommands(terminals, vetoes !== undefined),
+      terminals:
+        terminals === undefined || usesOwn ? commands : clientCommands(terminals, vetoes !== undefined),
       seen,
       outputs,
       jobs,

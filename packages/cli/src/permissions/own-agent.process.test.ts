@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AgentStep } from "@parley/acp/testing";
+import { inSandbox } from "../../../sandbox/test/support/required-sandbox.ts";
 import { eventsOf, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
@@ -30,6 +31,21 @@ test("what may not be read is not read by our own agent", patience, async () => 
   );
   assert.equal(piped.status, 3, piped.stderr);
 });
+
+test(
+  "rules that deny paths hold in the sandbox of our own agent, whatever the command does",
+  inSandbox,
+  async () => {
+    mkdirSync(at("sec"), { recursive: true });
+    writeFileSync(at("sec/s.txt"), "zebra");
+    writeFileSync(at("t.sh"), "cat sec/s.txt; echo x > sec/s.txt\n");
+    const flags = ["--mode", "code", "--deny", "read sec/**", "--deny", "write sec/**"];
+    const { stdout } = await own("run sh t.sh", ...flags);
+    assert.match(stdout, /sh t\.sh/);
+    assert.doesNotMatch(stdout, /zebra/);
+    assert.equal(readFileSync(at("sec/s.txt"), "utf8"), "zebra");
+  },
+);
 
 test("a search looks into nothing that may not be read, and says so", patience, async () => {
   mkdirSync(at("hidden"), { recursive: true });

@@ -152,16 +152,22 @@ function subjectLines(
   if (command === undefined) return isSeveral ? [`  ${escapedLine(summaryOf(subject))}`] : [];
   return [
     ...(isSeveral ? [`  in ${escapedLine(shownSource(subject.cwd ?? "a folder that is not named"))}`] : []),
-    ...variableLines(env, paint),
+    ...variableLines(env, subject.env ?? {}, paint),
     ...shownSource(escapedSource(command))
       .split("\n")
       .map((line) => `    ${line}`),
   ];
 }
 
-/** Before the command and in full: they can make it do something else. */
-function variableLines(env: NonNullable<PermissionQuestion["env"]>, paint: Paint): string[] {
-  return Object.entries(env).map(
+/** Before the command and in full, those first that can make it do something else. */
+function variableLines(
+  env: NonNullable<PermissionQuestion["env"]>,
+  notable: NonNullable<Subject["env"]>,
+  paint: Paint,
+): string[] {
+  const rank = ([name]: [string, string]): number => (Object.hasOwn(notable, name) ? 0 : 1);
+  const sorted = Object.entries(env).sort((one, other) => rank(one) - rank(other));
+  return sorted.map(
     ([name, value]) => `  ${paint("yellow", "with")} ${shownSource(escapedLine(`${name}=${value}`))}`,
   );
 }

@@ -35,7 +35,7 @@ export function commandSandbox(state: GateState, parts: SandboxParts): CommandSa
     return sessionSandbox({
       profile: sandbox.profile,
       roots: state.roots,
-      policy: () => policyOf(authority.rulesInForce(state), state.roots, options),
+      policy: () => policyOfRules(authority.rulesInForce(state), state.roots, options),
       async decideHost(host, signal) {
         const subjects: readonly Subject[] = [{ origin: "op", operation: "net", host }];
         const show = () => ({ choices: (verdict: Verdict) => ownChoices(subjects, verdict) });
@@ -52,7 +52,8 @@ export function commandSandbox(state: GateState, parts: SandboxParts): CommandSa
   };
 }
 
-function policyOf(
+/** What rules let through and hold back in a sandbox. */
+export function policyOfRules(
   rules: readonly Rule[],
   roots: readonly string[],
   { own = [], asker, reviewer }: GateOptions,

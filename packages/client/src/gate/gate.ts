@@ -7,7 +7,7 @@ import { canonicalPath } from "../subjects/canonical-path.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { answerQuestion } from "./agent-question.ts";
 import { Authority } from "./authorize.ts";
-import { type CommandSandbox, commandSandbox } from "./command-sandbox.ts";
+import { type CommandSandbox, commandSandbox, policyOfRules } from "./command-sandbox.ts";
 import type { Decision } from "./decision.ts";
 import { DecisionReports } from "./decision-reports.ts";
 import { Effects } from "./effects.ts";
@@ -80,6 +80,8 @@ export function permissionGate(
       const state = stateOf(session);
       const restricts = authority.restricts(state);
       if (isSearch) return { refused: refusedSearches(subjects, state, authority), restricts };
+      const sandbox = policyOfRules(authority.rulesInForce(state), state.roots, options);
+      if (subjects.length === 0) return { refused: [], restricts, sandbox };
       const decision = await authority.veto(state, subjects, signal);
       settle(decision);
       const { effect, reason } = decision;

@@ -2,6 +2,7 @@
 
 import { RequestError } from "@parley/acp";
 import { isObject } from "@parley/acp/internal";
+import type { SessionPolicy } from "@parley/sandbox";
 import type { RuleOperation } from "../rules/rule.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { commandSubject } from "../subjects/command-subject.ts";
@@ -24,6 +25,8 @@ export interface VetoAnswer {
   /** By their place in the request. */
   readonly refused: readonly { readonly effect: number; readonly reason: string }[];
   /** The operations that any rule might forbid: others need not be asked about one by one. */
+  /** What the rules let through and hold back in a sandbox, for an agent that runs commands in one. */
+  readonly sandbox?: SessionPolicy;
   readonly restricts: readonly RuleOperation[];
 }
 
@@ -50,8 +53,9 @@ export function vetoSession(params: unknown): string {
 /** Throws RequestError "invalid_params" for what cannot be understood: it is not for the agent to decide what was meant. */
 export function readVeto(params: unknown, cwd: string): VetoRequest {
   const { effects, search } = recordOf(params);
-  if (!Array.isArray(effects) || effects.length === 0 || effects.length > maxEffects)
-    throw invalid("effects", `a list of 1 to ${maxEffects}`);
+  // none: only the rest of the answer is wanted
+  if (!Array.isArray(effects) || effects.length > maxEffects)
+    throw invalid("effects", `a list of at most ${maxEffects}`);
   return { subjects: effects.map((effect) => subjectFrom(effect, cwd)), isSearch: search === true };
 }
 

@@ -90,10 +90,13 @@ function matcherOf(rule: Rule, circumstances: Circumstances): PathMatcher {
   return pathMatcherIn(circumstances, pattern, false);
 }
 
+const leaving =
+  "it would run outside the sandbox, with all your rights; what it did before may be done twice";
+
 /** Whatever was allowed before was allowed with what the sandbox holds back. */
 function leavingVerdict({ leaves }: Subject): Verdict | undefined {
   if (leaves !== true) return undefined;
-  return { effect: "ask", reason: "it would run outside the sandbox, with all your rights", always: true };
+  return { effect: "ask", reason: leaving, always: true };
 }
 
 function protectedVerdict(

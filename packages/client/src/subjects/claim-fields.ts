@@ -9,6 +9,7 @@ export type Meaning =
   | "directory"
   | "place"
   | "variables"
+  | "outside"
   | "path"
   | "address"
   | "content"
@@ -33,6 +34,8 @@ const meanings: readonly (readonly [Meaning, RegExp])[] = [
   // the directory of a command, else a path
   ["place", /^(?:dirpath|directory|dir|folder)$/],
   ["variables", /^(?:env|environment)$/],
+  // our own agent asks to leave its sandbox
+  ["outside", /^outside$/],
   [
     "path",
     /^(?:(?:abs|absolute|file|notebook|old|new|target|source|destination|dest|from|to|directory|folder|relativeworkspace)?(?:path|file|uri|filename)s?|source|destination|from|to|directories|parentdir)$/,
@@ -132,6 +135,8 @@ function isRead({ meaning, value }: Field, fields: Fields, runs: boolean): boole
       return isWords(listed(value));
     case "variables":
       return typeof value === "object";
+    case "outside":
+      return typeof value === "boolean";
     case "words":
       return fields.some((other) => other.meaning === "command")
         ? typeof value === "string" || isWords(value)

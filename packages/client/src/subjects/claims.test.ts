@@ -281,3 +281,11 @@ test("variables count in every form, and what cannot be read of them is asked ab
     assert.equal(effect(outer, "allow exec npm test"), "ask", text);
   }
 });
+
+test("a command that our own agent would run outside its sandbox is asked about every time, whatever is allowed", () => {
+  const subjects = input({ command: "npm publish", outside: true });
+  const { effect: asked, always, reason } = verdict(subjects, "allow exec **", "allow exec npm publish");
+  assert.deepEqual([asked, always], ["ask", true]);
+  assert.match(reason, /outside the sandbox, with all your rights; what it did before may be done twice/);
+  assert.equal(effect(input({ command: "npm publish", outside: false }), "allow exec npm publish"), "allow");
+});

@@ -100,6 +100,11 @@ function valuesIn(objects: readonly Fields[], ...meanings: readonly Meaning[]): 
 
 function commands(objects: readonly Fields[], cwd: string): Subject[] {
   const env = Object.fromEntries(valuesIn(objects, "variables").flatMap(variablesIn));
+  const leaves = valuesIn(objects, "outside").some((value) => value !== false);
+  const claim = (command: string, words: readonly string[] | undefined, where: string): Subject => ({
+    ...commandSubject("claim", command, words, where, env),
+    ...(leaves ? { leaves } : {}),
+  });
   const directoriesIn = (fields: readonly Fields[]) =>
     [...valuesIn(fields, "directory"), ...valuesIn(fields.filter(isCommand), "place")].flatMap(textsIn);
   return objects.filter(isCommand).flatMap((fields) => {
@@ -110,13 +115,11 @@ function commands(objects: readonly Fields[], cwd: string): Subject[] {
       const where = placeOf(place, cwd);
       const read = (value: unknown, further: readonly unknown[]): Subject[] => {
         if (typeof value === "string" && !further.some(Array.isArray))
-          return value === ""
-            ? []
-            : [commandSubject("claim", [value, ...further].join(" "), undefined, where, env)];
+          return value === "" ? [] : [claim([value, ...further].join(" "), undefined, where)];
         const [program, ...words] = [value, ...further]
           .flatMap(listed)
           .filter((word) => typeof word === "string");
-        return program === undefined ? [] : [commandSubject("claim", program, words, where, env)];
+        return program === undefined ? [] : [claim(program, words, where)];
       };
       return [
         ...valuesIn([fields], "command").flatMap((value) => read(value, more.filter(isWordy))),

@@ -105,3 +105,9 @@ test("a denied path is denied whatever the lists say and however they nest", () 
     { numRuns: 5_000 },
   );
 });
+
+test("a read-only root below /tmp is mounted, since /tmp is another folder inside", () => {
+  const entries: Entry[] = [{ path: "/tmp/w", how: "read", type: "folder" }];
+  assert.deepEqual(shown({ entries, replaced: ["/tmp"] }), ["read /tmp/w"]);
+  assert.deepEqual(shown({ entries }), []);
+});

@@ -19,6 +19,8 @@ export interface Wishes {
   readonly protectedPaths: readonly string[];
   /** Paths that nothing makes writable. */
   readonly readOnly: readonly string[];
+  /** Folders that are others in the sandbox, such as /tmp. What is shown in them needs a mount. */
+  readonly replaced?: readonly string[];
   /** Paths that nothing shows. */
   readonly hidden: readonly { readonly path: string; readonly type: "file" | "folder" }[];
 }
@@ -30,7 +32,13 @@ export function isAtOrBelow(path: string, folder: string): boolean {
 const openness = { write: 3, read: 2, empty: 1, hidden: 0 } as const;
 
 /** The entries to mount, parents before children. Entries that change nothing are left out. */
-export function layout({ entries, protectedPaths, readOnly, hidden }: Wishes): readonly Entry[] {
+export function layout({
+  entries,
+  protectedPaths,
+  readOnly,
+  hidden,
+  replaced = [],
+}: Wishes): readonly Entry[] {
   const isUnder = (path: string, folders: readonly string[]) =>
     folders.some((folder) => isAtOrBelow(path, folder));
   const hides = hidden.map(({ path }) => path);
@@ -54,7 +62,7 @@ export function layout({ entries, protectedPaths, readOnly, hidden }: Wishes): r
   for (const path of kept) chosen.set(path, { path, how: "read", type: "file" });
   for (const { path, type } of hidden) chosen.set(path, { path, how: "hidden", type });
   const inOrder = [...chosen.values()].sort(parentsFirst);
-  return inOrder.filter((entry) => changesSomething(entry, chosen));
+  return inOrder.filter((entry) => changesSomething(entry, chosen, replaced));
 }
 
 /** The deepest entry that has the path in it. */
@@ -89,9 +97,17 @@ function parentsFirst(one: Entry, other: Entry): number {
 }
 
 /** Whether an entry differs from what the entry around it, or the read-only file system, already gives. */
-function changesSomething(entry: Entry, chosen: ReadonlyMap<string, Entry>): boolean {
+function changesSomething(
+  entry: Entry,
+  chosen: ReadonlyMap<string, Entry>,
+  replaced: readonly string[],
+): boolean {
   if (entry.source !== undefined || entry.how === "write") return true;
-  const outer = around(entry.path, chosen)?.how ?? "read";
+  const folder = around(entry.path, chosen);
+  const isReplaced = replaced.some(
+    (each) => isAtOrBelow(entry.path, each) && !(folder !== undefined && isAtOrBelow(folder.path, each)),
+  );
+  const outer = isReplaced ? "empty" : (folder?.how ?? "read");
   if (entry.how === "hidden" || entry.how === "empty") return outer !== "hidden" && outer !== "empty";
   return outer !== "read";
 }

@@ -14,6 +14,10 @@ const outside = new Set(
   LISTEN_FDS LISTEN_PID`.split(/\s+/),
 );
 
+/** Variables that hold a key or a password, by the end of their names. */
+const secret =
+  /(?:API_?KEY|TOKEN|SECRET(?:_?KEY)?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PRIVATE_?KEY|ACCESS_?KEY(?:_?ID)?)$/i;
+
 /** Variables that name a folder for temporary files. */
 const temporary = ["TMPDIR", "TMP", "TEMP", "TEMPDIR"];
 
@@ -35,9 +39,14 @@ export function dividedEnvironment(env: Readonly<Record<string, string>>): {
   return { inside: Object.fromEntries(inside), outside: Object.fromEntries(outside) };
 }
 
-export function sandboxEnvironment(env: Environment, hasBridge: boolean): Record<string, string> {
+/** `keepsSecrets`: for a whole agent, which needs its keys. */
+export function sandboxEnvironment(
+  env: Environment,
+  { hasBridge, keepsSecrets }: { readonly hasBridge: boolean; readonly keepsSecrets: boolean },
+): Record<string, string> {
+  const isKept = (name: string): boolean => !outside.has(name) && (keepsSecrets || !secret.test(name));
   const kept = Object.entries(env).filter(
-    (variable): variable is [string, string] => variable[1] !== undefined && !outside.has(variable[0]),
+    (variable): variable is [string, string] => variable[1] !== undefined && isKept(variable[0]),
   );
   const changed: Record<string, string> = Object.fromEntries(kept);
   for (const name of temporary) if (changed[name] !== undefined) changed[name] = "/tmp";

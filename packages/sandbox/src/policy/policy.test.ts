@@ -31,8 +31,15 @@ test("a command gets its environment without the addresses of services outside",
     A: "1",
     B: undefined,
   };
-  assert.deepEqual(sandboxEnvironment(env, false), { PATH: "/bin", TMPDIR: "/tmp", A: "1" });
-  const { HTTPS_PROXY, ALL_PROXY } = sandboxEnvironment({ HTTPS_PROXY: "http://other" }, true);
+  assert.deepEqual(sandboxEnvironment(env, { hasBridge: false, keepsSecrets: true }), {
+    PATH: "/bin",
+    TMPDIR: "/tmp",
+    A: "1",
+  });
+  const { HTTPS_PROXY, ALL_PROXY } = sandboxEnvironment(
+    { HTTPS_PROXY: "http://other" },
+    { hasBridge: true, keepsSecrets: true },
+  );
   assert.deepEqual([HTTPS_PROXY, ALL_PROXY], ["http://127.0.0.1:3128", "socks5h://127.0.0.1:1080"]);
 });
 
@@ -58,4 +65,17 @@ test("tools in hidden folders are shown with what they need, and home is not", (
     "/run/user/1/fnm/2",
   ]);
   assert.deepEqual(toolChains(path, "/h", ["/run"]), ["/run/user/1/fnm/2"]);
+});
+
+test("commands do not get variables that hold keys and passwords; whole agents do", () => {
+  const env = {
+    ANTHROPIC_API_KEY: "k",
+    GITHUB_TOKEN: "t",
+    AWS_SECRET_ACCESS_KEY: "s",
+    DB_PASSWORD: "p",
+    KEYBOARD: "us",
+  };
+  const given = { hasBridge: false, keepsSecrets: false };
+  assert.deepEqual(sandboxEnvironment(env, given), { KEYBOARD: "us" });
+  assert.deepEqual(sandboxEnvironment(env, { ...given, keepsSecrets: true }), env);
 });

@@ -98,6 +98,8 @@ export interface ToolContext {
 export interface Vetoes {
   /** Resolves with the client's reason to refuse, or undefined. `sandbox` is the profile that a command runs in. */
   refusalOf(access: Access, signal?: AbortSignal, sandbox?: string): Promise<string | undefined>;
+  /** Resolves with what the client's rules say of a sandbox. */
+  sandboxPolicy(signal?: AbortSignal): Promise<SandboxPolicy>;
   /** Resolves with those of the paths that must not be read without asking. */
   unreadable(paths: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -124,10 +126,24 @@ export type CommandHolder =
 /** The profile of the sandbox that commands run in. */
 export type CommandSandbox = "workspace" | "read-only" | "strict" | "off";
 
+/** What rules let through and hold back in a sandbox. All paths are absolute. */
+export interface SandboxPolicy {
+  /** Paths outside the roots that commands may write. */
+  readonly write: readonly string[];
+  /** Paths that they cannot read. */
+  readonly hide: readonly string[];
+  /** Paths that they cannot write. */
+  readonly readOnly: readonly string[];
+  /** Whether they have the network of this machine. Otherwise each host is asked about. */
+  readonly hasHostNetwork: boolean;
+}
+
 /** A command to start. */
 export interface AgentCommand extends CreateTerminalOptions {
   /** Runs it outside the sandbox, after a permission. */
   readonly isOutside?: boolean;
+  /** What the client's rules let through and hold back in the sandbox. */
+  readonly policy?: SandboxPolicy | undefined;
   /** Asks whether it may connect to a host, as `name:port`. Without it, it may not. */
   readonly askHost?: ((host: string) => Promise<boolean>) | undefined;
 }

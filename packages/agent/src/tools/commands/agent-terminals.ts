@@ -2,8 +2,8 @@
 
 import type { Terminals } from "@parley/acp";
 import { localTerminals } from "@parley/acp/node";
-import type { SessionSandbox, SessionSandboxOptions } from "@parley/sandbox";
-import type { AgentCommand, AgentTerminals, CommandSandbox } from "../base/tool.ts";
+import type { SessionPolicy, SessionSandbox, SessionSandboxOptions } from "@parley/sandbox";
+import type { AgentCommand, AgentTerminals, CommandSandbox, SandboxPolicy } from "../base/tool.ts";
 
 /** In `_meta` of `terminal/create`: asks a client with a sandbox to run the command outside. */
 const sandboxKey = "parley.dev/sandbox";
@@ -13,7 +13,7 @@ export function clientCommands(terminals: Terminals, decides: boolean): AgentTer
   return {
     isClient: true,
     holder: async () => ({ by: decides ? "client" : "nobody" }),
-    create: ({ isOutside, askHost: _, ...options }) =>
+    create: ({ isOutside, askHost: _, policy: __, ...options }) =>
       terminals.create(isOutside ? { ...options, _meta: { [sandboxKey]: "off" } } : options),
   };
 }
@@ -32,9 +32,10 @@ export function localCommands(
   return {
     isClient: false,
     holder: () => held.holder(),
-    async create({ isOutside, askHost, ...options }, onOutput) {
+    async create({ isOutside, askHost, policy, ...options }, onOutput) {
       const { by } = await held.holder();
       if (isOutside || by !== "sandbox") return outside.create(options, onOutput);
+      held.policy = policy;
       const done = held.ask(askHost);
       const terminal = await inside.create(options, onOutput).catch((error: unknown) => {
         done();
@@ -57,6 +58,8 @@ class HeldCommands {
   readonly #profile: CommandSandbox;
   /** Of the commands that run. */
   readonly #asking = new Set<{ readonly ask: AskHost | undefined }>();
+  /** That of the command that starts. */
+  policy: SandboxPolicy | undefined;
   #opened: Promise<SessionSandbox> | undefined;
   #problem: string | undefined;
 
@@ -75,13 +78,18 @@ class HeldCommands {
     return sessionSandbox({
       profile,
       roots: this.#roots,
-      policy: () => ({ network: "hosts" }),
+      policy: () => this.#sandboxPolicy(),
       // the command that began last is the likeliest to ask
       decideHost: async (host) => (await [...this.#asking].at(-1)?.ask?.(host)) === true,
       tell: (text) => {
         this.#problem ??= text;
       },
     });
+  }
+
+  #sandboxPolicy(): SessionPolicy {
+    const { hasHostNetwork = false, ...paths } = this.policy ?? {};
+    return { ...paths, network: hasHostNetwork ? "host" : "hosts" };
   }
 
   async holder(): ReturnType<AgentTerminals["holder"]> {

@@ -1,6 +1,7 @@
 // Runs background commands, each as its own tool call that ends with the command; the `job` tool reports on them.
 
 import type { TerminalHandle } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import {
   type AgentTerminals,
@@ -41,7 +42,7 @@ export class SessionJobs implements Jobs {
     return [...this.#jobs.values()].filter(({ isOver }) => !isOver);
   }
 
-  async start({ background, outputs, connect }: RunContext, command: JobCommand): Promise<Job> {
+  async start({ background, outputs, connect, vetoes }: RunContext, command: JobCommand): Promise<Job> {
     if (this.running.length >= maxRunning) {
       const ids = this.running.map(({ id }) => id).join(", ");
       throw new ToolError(`${maxRunning} commands run in the background already (${ids}): stop one first`);
@@ -68,7 +69,14 @@ export class SessionJobs implements Jobs {
     background(start, async (call) => {
       try {
         const signal = AbortSignal.any([call.signal, stop.signal]);
-        const context = { call, outputs, signal, connect, terminals: this.#terminals };
+        const context = {
+          call,
+          outputs,
+          signal,
+          connect,
+          terminals: this.#terminals,
+          ...optional({ vetoes }),
+        };
         job.result = await runHere(context, command, (handle) => {
           job.terminal = handle;
           started.resolve();

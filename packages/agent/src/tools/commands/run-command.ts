@@ -20,7 +20,10 @@ const cancelMs = 100;
 /** How long to wait for the exit of a killed command. */
 const killedMs = 2_000;
 
-export type CommandContext = Pick<RunContext, "call" | "terminals" | "outputs" | "signal" | "connect">;
+export type CommandContext = Pick<
+  RunContext,
+  "call" | "terminals" | "outputs" | "signal" | "connect" | "vetoes"
+>;
 
 export async function runCommand(context: CommandContext, command: JobCommand): Promise<ToolResult> {
   context.signal.throwIfAborted();
@@ -58,7 +61,9 @@ export async function runHere(
   const whole = new TerminalSnapshot(context.outputs);
   let status: ExitStatus = {};
   try {
-    const started = await context.terminals.create(createOptions(context, command, tailBytes), (bytes) => {
+    const policy = await context.vetoes?.sandboxPolicy(context.signal);
+    const options = { ...createOptions(context, command, tailBytes), policy };
+    const started = await context.terminals.create(options, (bytes) => {
       whole.push(bytes);
       live.push(bytes);
     });
