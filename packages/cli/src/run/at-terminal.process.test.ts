@@ -87,7 +87,7 @@ function answering(...answers: string[]): Parameters<RunProbe["atTerminal"]>[2] 
   return {
     input: false,
     onOutput(shown, child) {
-      const questions = shown.split(/\? more > |why not\? /).length - 1;
+      const questions = shown.split(/\? more > |Reason for the agent: /).length - 1;
       if (questions > asked) child.stdin?.write(answers[asked++] ?? "");
     },
   };

@@ -33,7 +33,7 @@ test("TH16 nothing of an untrusted folder takes effect, and one notice says so",
   assert.match(stdout, /zebra/);
   assert.equal(existsSync(started), false);
   const notice =
-    /1 rule of \.parley\/policy and 1 MCP server of \.mcp\.json ignored: you have not trusted this folder; to look at them: \S*parley trust/;
+    /1 rule of \.parley\/policy and 1 MCP server of \.mcp\.json ignored: you have not trusted this folder; to see them, run \S*parley trust/;
   assert.match(stderr.replaceAll(/\s+/g, " "), notice);
   assert.equal(stderr.match(/ignored/g)?.length, 1, stderr);
   const doctor = await probe.parley(["doctor", "--agent", "parley"]);
@@ -60,7 +60,7 @@ test(
     assert.ok(existsSync(started));
     assert.match(
       ran.stderr.replaceAll(/\s+/g, " "),
-      /policy:2: a workspace can forbid and have asked, not allow/,
+      /policy:2: a workspace can only deny and ask; its allow rules are ignored/,
     );
     const write = await probe.run({ editions: ["v1"], otherwise: [{ write: at("new.txt"), content: "x" }] });
     assert.equal(write.status, 3, write.stderr);
