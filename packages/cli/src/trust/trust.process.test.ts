@@ -77,15 +77,15 @@ test(
     const other = join(probe.folder, "other");
     bring(other);
     const { stderr } = await probe.parley(read);
-    assert.match(stderr.replaceAll(/\s+/g, " "), /ignored: they changed since you trusted this folder/);
+    assert.match(stderr.replaceAll(/\s+/g, " "), /ignored: they have changed since you trusted this folder/);
     assert.equal(existsSync(other), false);
     const shown = (await probe.parley(["trust"])).stdout;
-    assert.match(shown, /has changed settings since you trusted it:/);
+    assert.match(shown, /The settings of .* have changed since you trusted it:/);
     assert.match(shown, /^ {2}\+ MCP server evil$/m);
     assert.match(shown, /^ {4}deny .*read secret\.txt$/m);
     assert.equal((await probe.parley(["trust", "--list"])).stdout.split("  (since")[0], probe.cwd);
     assert.equal((await probe.parley(["trust", "--revoke", "."])).status, 0);
-    assert.equal((await probe.parley(["trust", "--list"])).stdout, "No folder is trusted.\n");
+    assert.equal((await probe.parley(["trust", "--list"])).stdout, "No trusted folders.\n");
     const again = await probe.parley(["trust", "--revoke", "."]);
     assert.deepEqual([again.status, again.stderr.includes("is not trusted")], [1, true]);
   },
@@ -136,7 +136,7 @@ test(
     const { stderr } = await probe.run({ otherwise: [{ say: "done" }] });
     assert.match(
       stderr.replaceAll(/\s+/g, " "),
-      /the MCP server inside of \.mcp\.json is ignored: 127\.0\.0\.1:1 is an address of this machine .* agent\.privateHosts/,
+      /MCP server inside in \.mcp\.json is ignored: 127\.0\.0\.1:1 is an address of this machine .* agent\.privateHosts/,
     );
     rmSync(at(".mcp.json"));
   },

@@ -69,7 +69,7 @@ async function decide(found: FoundSettings, isYes: boolean, json: boolean): Prom
 
 /** A yes is only what says so. */
 export async function askedTrust(signal?: AbortSignal): Promise<boolean> {
-  const question = "  Trust this folder until its settings change? (y = yes, n = not now) ";
+  const question = "  Trust this folder? (y = yes, until its settings change; n = not now) ";
   return /^\s*y(?:es)?\s*$/i.test((await askLine(question, signal)) ?? "");
 }
 

@@ -61,7 +61,7 @@ export class Authority {
   }
 
   verdict(state: GateState, subjects: readonly Subject[]): Verdict {
-    const nothing: Verdict = { effect: "ask", reason: "nothing is said of what it is" };
+    const nothing: Verdict = { effect: "ask", reason: "the agent does not say what it is" };
     return strictest(this.verdicts(state, subjects)) ?? nothing;
   }
 
