@@ -16,6 +16,9 @@ const files = globSync(
   [
     "packages/*/test/security/*.test.ts",
     "packages/acp/src/node/files/{swap-race,hostile-files}.process.test.ts",
+    "packages/acp/src/redact/encoded-secrets.test.ts",
+    "packages/client/src/rules/{evasion,shell-tricks}.test.ts",
+    "packages/cli/src/run/permission-question.test.ts",
   ],
   { cwd: root },
 ).sort();
@@ -44,6 +47,9 @@ const counted = [...output.matchAll(/security: (.+): (\d+) attempts, (\d+) viola
     violations: Number(violations),
   }),
 );
+/** The findings of the first field tests: each is a test, by its id. */
+const findings = [1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14].map((number) => `V${number}`);
+const untested = findings.filter((id) => !new RegExp(`^\\s*✔ .*\\b${id}\\b`, "m").test(output));
 const width = Math.max(0, ...counted.map(({ what }) => what.length));
 for (const { what, attempts, violations } of counted)
   process.stdout.write(
@@ -52,8 +58,10 @@ for (const { what, attempts, violations } of counted)
 const total = counted.reduce((sum, { attempts }) => sum + attempts, 0);
 const violations = counted.reduce((sum, each) => sum + each.violations, 0);
 // a suite that counted nothing has shown nothing
-const isWell = code === 0 && violations === 0 && counted.length >= 10;
+const isWell = code === 0 && violations === 0 && counted.length >= 20 && untested.length === 0;
 if (!isWell) process.stdout.write(`\n${output}\n`);
+for (const [, trusted] of output.matchAll(/ℹ (trusted by .+)/g)) process.stdout.write(`${trusted}\n`);
+if (untested.length > 0) process.stdout.write(`\nwithout a test: ${untested.join(", ")}\n`);
 process.stdout.write(
   `\n${total} attempts, ${violations} violations${code === 0 ? "" : ", and tests failed"}\n`,
 );

@@ -45,6 +45,7 @@ export type { Rule } from "./rules/rule.ts";
 export { parseRule, ruleText } from "./rules/rule-text.ts";
 export { canonicalPath } from "./subjects/canonical-path.ts";
 export { commandSubject } from "./subjects/command-subject.ts";
+export { shownSource } from "./subjects/shown-text.ts";
 export type { Effect } from "./subjects/subject.ts";
-export { commandText } from "./subjects/summary.ts";
+export { commandText, summaryOf } from "./subjects/summary.ts";
 export { type ParsedSettings, parsedSettings } from "./trust/workspace-settings.ts";

@@ -1,7 +1,7 @@
 // Decides what each path of a sandbox is: writable, readable, hidden.
 
 import { readlinkSync } from "node:fs";
-import { isReachable, mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
+import { identityOf, isReachable, mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
 import type { Kept } from "./guard/planted-files.ts";
 import { gitFolderOf, obeyedIn, worktreeLinks } from "./guard/repositories.ts";
 import type { Found } from "./guard/watched-folders.ts";
@@ -38,6 +38,8 @@ export interface MountEntries {
   readonly missing: readonly string[];
   /** Links and small files that must stay as they are. */
   readonly kept: ReadonlyMap<string, Kept>;
+  /** Mounted files, by what identifies each. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 /** Each mount takes time. */
@@ -110,6 +112,11 @@ export function mountEntries(grounds: Grounds, found: Found): MountEntries {
       (path) => missing.includes(path) || ![...protectedPaths, ...readOnly].includes(path),
     ),
     missing,
+    files: new Map(
+      [...protectedPaths, ...readOnly]
+        .filter((path) => typeOf(path) === "file")
+        .map((path) => [path, identityOf(path) ?? ""]),
+    ),
     kept: new Map([...links(obeyed), ...found.repositories, ...grounds.gitFolders].flatMap(keptAt)),
   };
 }

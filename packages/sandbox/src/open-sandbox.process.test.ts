@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
@@ -134,12 +134,20 @@ test(
     const sandbox = await open();
     const run = sandbox.wrap(command);
     put(work, { ".github/workflows/ci.yml": "", ".mcp.json": "", ".idea/x.xml": "" });
-    sandbox.accept(join(work, ".github/workflows/ci.yml"));
-    sandbox.accept(join(work, ".mcp.json"));
+    sandbox.accept(join(work, ".github/workflows/ci.yml"), "");
+    sandbox.accept(join(work, ".mcp.json"), "");
     const { movedAside } = run.finished();
     assert.deepEqual(
       movedAside.map(({ from }) => from),
       [join(work, ".idea")],
+    );
+    // only for the commands that ran then
+    rmSync(join(work, ".mcp.json"));
+    const later = sandbox.wrap(command);
+    put(work, { ".mcp.json": "" });
+    assert.deepEqual(
+      later.finished().movedAside.map(({ from }) => from),
+      [join(work, ".mcp.json")],
     );
     const running = (await open({ profile: "agent" })).wrap(command);
     put(work, { ".zed/settings.json": "" });
@@ -147,6 +155,51 @@ test(
     assert.deepEqual([found.movedAside, found.left.map(({ path }) => path)], [[], [join(work, ".zed")]]);
   },
 );
+
+test("what a command makes of a file that the user allowed meanwhile does not stay", inSandbox, async (t) => {
+  const { work, open } = workplace(t);
+  const sandbox = await open();
+  const run = sandbox.wrap({ command: "true", cwd: work, env: process.env });
+  sandbox.accept(join(work, ".vscode/settings.json"), "allowed");
+  sandbox.accept(join(work, "index.js"), "allowed");
+  put(work, { ".vscode/settings.json": "evil", ".vscode/tasks.json": "evil", "index.js": "formatted" });
+  const { movedAside, left } = run.finished();
+  assert.deepEqual(movedAside.map(({ from }) => from).sort(), [
+    join(work, ".vscode/settings.json"),
+    join(work, ".vscode/tasks.json"),
+  ]);
+  assert.deepEqual(left, []);
+  assert.equal(readFileSync(join(work, ".vscode/settings.json"), "utf8"), "allowed");
+  assert.equal(existsSync(join(work, ".vscode/tasks.json")), false);
+  assert.equal(readFileSync(join(work, "index.js"), "utf8"), "formatted");
+});
+
+test(
+  "a protected file that is replaced outside while a command runs is named: its mount is gone",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    const sandbox = await open();
+    const run = sandbox.wrap({ command: "true", cwd: work, env: process.env });
+    git(work, "config", "remote.origin.url", "https://example.org/x");
+    const { movedAside, left } = run.finished();
+    assert.deepEqual([movedAside, left.map(({ path }) => path)], [[], [join(work, ".git/config")]]);
+    assert.match(left[0]?.reason ?? "", /^it was replaced while the command ran/);
+    const next = sandbox.wrap({ command: "true", cwd: work, env: process.env });
+    assert.deepEqual(next.finished().left, []);
+  },
+);
+
+test("a file that the config of git includes is protected like the config", inSandbox, async (t) => {
+  const { work, open } = workplace(t);
+  put(work, { "settings/git.inc": "kept" });
+  git(work, "config", "include.path", "../settings/git.inc");
+  const { stdout } = await runIn(await open(), "echo x >settings/git.inc || mv settings s2 || echo held", {
+    cwd: work,
+  });
+  assert.equal(stdout, "held\n");
+  assert.equal(readFileSync(join(work, "settings/git.inc"), "utf8"), "kept");
+});
 
 test(
   "a link that a repository brings along shows no secret, and is still a link afterwards",

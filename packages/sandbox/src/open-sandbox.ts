@@ -55,10 +55,11 @@ export interface Sandbox extends AsyncDisposable {
    */
   wrap(command: SandboxCommand): SandboxedCommand;
   /**
-   * Says that a hook or settings file was created outside the sandbox, for example by an edit that the user has allowed.
-   * It is then not moved aside, if a command was running meanwhile.
+   * Says that a file is written outside the sandbox, for example by an edit that the user has allowed. A hook or a settings
+   * file is then not moved aside after the commands that run now, as long as it has this text. If one of them changes it,
+   * the change is moved aside and the text is restored.
    */
-  accept(path: string): void;
+  accept(path: string, text: string): void;
   /** Removes its temporary folder. */
   close(): Promise<void>;
 }
@@ -119,9 +120,8 @@ class BubblewrapSandbox implements Sandbox {
   readonly #tools: SandboxTools;
   readonly #network: "none" | "host" | HostForwarder;
   readonly #watched: WatchedFolders;
-  readonly #accepted = new Set<string>();
-  /** Ends what is known of commands that run. */
-  readonly #running = new Set<() => void>();
+  /** The commands that run: the files that were accepted meanwhile, and what ends each. */
+  readonly #running = new Map<Map<string, string>, () => void>();
 
   constructor(
     grounds: Grounds,
@@ -173,14 +173,15 @@ class BubblewrapSandbox implements Sandbox {
       ...args,
     ];
     const ended = commandRuns({ writable, mounts: entries.map(({ path }) => path) });
-    this.#running.add(ended);
+    const accepted = new Map<string, string>();
+    this.#running.set(accepted, ended);
     let findings: SandboxFindings | undefined;
     const finished = () => {
       ended();
-      this.#running.delete(ended);
+      this.#running.delete(accepted);
       return plantedFiles({ ...mounts, found }, this.#watched.search(), {
         asideOf: (path) => this.#asideOf(path),
-        accepted: this.#accepted,
+        accepted,
       });
     };
     const dropped = mounts.entries.filter((entry) => entry.how === "read" && !entries.includes(entry));
@@ -202,8 +203,8 @@ class BubblewrapSandbox implements Sandbox {
     return command.includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh"] : [];
   }
 
-  accept(path: string): void {
-    this.#accepted.add(realPathOrMissing(path));
+  accept(path: string, text: string): void {
+    for (const accepted of this.#running.keys()) accepted.set(realPathOrMissing(path), text);
   }
 
   #asideOf(path: string): { folder: string } | { reason: string } {
@@ -214,7 +215,7 @@ class BubblewrapSandbox implements Sandbox {
   }
 
   async close(): Promise<void> {
-    for (const ended of this.#running) ended();
+    for (const ended of this.#running.values()) ended();
     await rm(this.temporaryFolder, { recursive: true, force: true });
   }
 

@@ -35,6 +35,8 @@ export interface SessionSandbox {
   wrap(
     command: Omit<SandboxCommand, "ownSession">,
   ): Promise<Omit<SandboxedCommand, "finished"> & { finished(): void }>;
+  /** As `accept` of a sandbox, for all commands that run. */
+  accept(path: string, text: string): Promise<void>;
   /** Ends connections and questions, and removes temporary folders. */
   close(): Promise<void>;
 }
@@ -96,6 +98,11 @@ class CommandsOfSession implements SessionSandbox {
 
   async wrap(command: Omit<SandboxCommand, "ownSession">): ReturnType<SessionSandbox["wrap"]> {
     const sandbox = await this.#sandbox();
+    if (this.#ended.signal.aborted) {
+      // it was opened after the others were closed
+      await sandbox.close();
+      throw new Error("the session has ended");
+    }
     const wrapped = sandbox.wrap({ ...command, ownSession: true });
     this.#running++;
     const finished = (): void => {
@@ -111,10 +118,18 @@ class CommandsOfSession implements SessionSandbox {
     const { tell } = this.#options;
     for (const { from, to } of movedAside)
       tell?.(`a command created ${from}, which other programs would run or obey; it was moved to ${to}`);
-    for (const path of [...created, ...left.map((each) => each.path)])
+    for (const path of created)
       tell?.(
         `a command created ${path}, which other programs may run or obey; it was not moved, so check it`,
       );
+    for (const { path, reason } of left)
+      tell?.(`check ${path}, which other programs may run or obey: ${reason}`);
+  }
+
+  async accept(path: string, text: string): Promise<void> {
+    // what cannot be opened has no commands
+    for (const each of await Promise.allSettled(this.#opened.values()))
+      if (each.status === "fulfilled") each.value.accept(path, text);
   }
 
   async #sandbox(): Promise<Sandbox> {

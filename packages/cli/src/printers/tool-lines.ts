@@ -104,13 +104,20 @@ function diffLines(diff: DiffPart, { paint, cwd }: ToolLineOptions): string[] {
 
 /** A patch without its header: the heading names the file. */
 export function patchLines(patch: string, paint: Paint): string[] {
-  const all = escapedSource(patch).trimEnd().split("\n");
-  const start = all.findIndex((line) => line.startsWith("@@ "));
-  return all
-    .slice(Math.max(0, start))
-    .map((line) =>
-      paint(line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim", cutLine(line)),
-    );
+  const start = patch.search(/^@@ /m);
+  return wholePatchLines(patch.slice(Math.max(0, start)), paint, cutLine);
+}
+
+/** With its first lines, which name the file, and with all of every line. */
+export function wholePatchLines(
+  patch: string,
+  paint: Paint,
+  cut: (line: string) => string = (line) => line,
+): string[] {
+  return escapedSource(patch)
+    .trimEnd()
+    .split("\n")
+    .map((line) => paint(line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim", cut(line)));
 }
 
 const longestLine = 2_000;

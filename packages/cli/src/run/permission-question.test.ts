@@ -111,6 +111,56 @@ test("V7 a command is shown whole, line by line, and nothing in it is hidden", a
   assert.ok(shown.includes(`    echo ${"a".repeat(5_000)}  b\n    \\u202eevil\\u000dx\n`), shown.slice(-200));
 });
 
+test("V7 the variables of what an agent says are shown like those of what is done", async () => {
+  const claim: Subject = { ...command, origin: "claim", env: { RM: "evil \u001b[2J" } };
+  const { shown } = await asked({ subjects: [claim] }, ["n"]);
+  assert.match(shown, /\n {2}with RM=evil \\u001b\[2J\n {4}npm test\n/);
+});
+
+test("V7 of several commands each has its directory and its variables, and of many files none is left out", async () => {
+  const other: Subject = { ...command, argv: ["make"], cwd: "/elsewhere", env: { RM: "evil" } };
+  const both = await asked({ subjects: [command, other] }, ["n"]);
+  assert.match(both.shown, /^\? run 2 commands, for claude\n/);
+  assert.match(
+    both.shown,
+    /\n {2}in \/project\n {4}npm test\n {2}in \/elsewhere\n {2}with RM=evil\n {4}make\n/,
+  );
+  const files = Array.from(
+    { length: 40 },
+    (_, at): Subject => ({ origin: "claim", operation: "write", path: `/p/f${at}` }),
+  );
+  const { shown } = await asked({ subjects: [...files, other], summary: "cut" }, ["n"]);
+  assert.match(shown, /^\? claude wants to do 41 things\n/);
+  for (const at of files.keys()) assert.ok(shown.includes(`\n  write /p/f${at}\n`), `f${at}`);
+});
+
+test("V7 letters that look like others, and characters that nobody sees, are shown by their number", async () => {
+  const shellLine = "npm t\u0435st; a\u3164b\u00ad\u{e0041}";
+  const { shown } = await asked({ subjects: [{ origin: "op", operation: "exec", shellLine }] }, ["n"]);
+  assert.ok(shown.includes("    npm t\\u{435}st; a\\u{3164}b\\u{ad}\\u{e0041}\n"), shown);
+});
+
+test("of what is asked every time the whole change is shown, as no more can be asked for", async () => {
+  const newText = `${"x".repeat(5_000)}evil${"x".repeat(5_000)}\n${"line\n".repeat(200)}last`;
+  const subjects: Subject[] = [{ origin: "op", operation: "write", path: "/project/.git/config" }];
+  const given = { summary: "write .git/config", subjects, diff: { path: "/project/.git/config", newText } };
+  const choices = [choice("allow:once"), choice("deny:once")];
+  const { shown } = await asked({ ...given, choices, always: true }, ["n"]);
+  assert.match(shown, /xevilx/);
+  assert.match(shown, /\+last\n/);
+  assert.doesNotMatch(shown, /more lines|more characters/);
+});
+
+test("all changes of a call are shown, each with its file", async () => {
+  const diff = { path: "/p/a.ts", newText: "harmless" };
+  const moreDiffs = [{ path: "/p/b.ts", newText: "evil" }];
+  const subjects = ["a", "b"].map(
+    (name): Subject => ({ origin: "claim", operation: "write", path: `/p/${name}.ts` }),
+  );
+  const { shown } = await asked({ subjects, diff, moreDiffs }, ["n"]);
+  assert.match(shown, /a\.ts[\s\S]*\+harmless[\s\S]*b\.ts[\s\S]*\+evil/);
+});
+
 test("a change is shown once, and the rest of a long one on request", async () => {
   const newText = Array.from({ length: 100 }, (_, at) => `line ${at}`).join("\n");
   const subjects: Subject[] = [{ origin: "op", operation: "write", path: "/project/a.ts" }];

@@ -1,14 +1,15 @@
 // Asks for a permission: what, why, the command or the change once, and one letter as the answer.
 
 import { gitPatch } from "@parley/acp/internal";
-import { commandText, parseRule } from "@parley/client/internal";
+import { commandText, parseRule, shownSource, summaryOf } from "@parley/client/internal";
 import {
   type PermissionChoice,
   type PermissionQuestion,
   type PermissionReply,
   RuleError,
+  type Subject,
 } from "@parley/client/policy";
-import { patchLines } from "../printers/tool-lines.ts";
+import { wholePatchLines } from "../printers/tool-lines.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedLine, escapedSource } from "../terminal/sanitise.ts";
 import type { Questions } from "./elicitation-questions.ts";
@@ -117,54 +118,82 @@ async function editedRule(
 
 /** What is asked, and why. Nothing that an agent wrote is left out: it is shown by its code points where it must be. */
 function questionLines(question: PermissionQuestion, agent: string, paint: Paint): string[] {
-  const { reason, diff, patch, env = {}, subjects } = question;
-  const change = diff === undefined ? patch : gitPatch(diff.path, diff.oldText, diff.newText);
-  const commands = subjects.flatMap((subject) => commandText(subject) ?? []);
+  const { reason, subjects, always } = question;
+  const isSeveral = subjects.length > 1;
+  // of something that is asked every time no more can be asked for
+  const most = always ? Number.POSITIVE_INFINITY : shownDiffLines;
   return [
     `${paint("yellow", "?")} ${paint("bold", heading(question, agent))}`,
     paint("dim", `  ${escapedLine(reason)}`),
-    ...variableLines(env, paint),
-    ...commands.flatMap((command) => escapedSource(command).split("\n")).map((line) => `    ${line}`),
-    ...(change === undefined ? [] : shownPatch(change, paint)),
+    ...subjects.flatMap((subject) => subjectLines(subject, question, isSeveral, paint)),
+    ...shownPatch(changeLines(question, paint), most),
     ...numbered(question.choices, ({ isExtra }) => !isExtra, paint),
   ];
 }
 
 /** Who does it: what an agent only says that it will do nobody can hold it to. */
 function heading({ summary, subjects }: PermissionQuestion, agent: string): string {
-  const [first] = subjects;
+  const [first, another] = subjects;
   const isCommands = subjects.length > 0 && subjects.every((subject) => commandText(subject) !== undefined);
-  const where = first?.cwd === undefined ? "" : ` in ${first.cwd}`;
+  const where = first?.cwd === undefined || another !== undefined ? "" : ` in ${first.cwd}`;
   const commands = subjects.length === 1 ? "a command" : `${subjects.length} commands`;
-  const what = escapedLine(isCommands ? `run ${commands}${where}` : summary);
+  const things = another === undefined ? summary : `do ${subjects.length} things`;
+  const what = escapedLine(isCommands ? `run ${commands}${where}` : things);
   const who = escapedLine(agent);
   return first?.origin === "claim" ? `${who} wants to ${what}` : `${what}, for ${who}`;
+}
+
+/** The heading says what one thing is; of several each has its lines, and where each command runs. */
+function subjectLines(
+  subject: Subject,
+  { env = subject.env ?? {} }: PermissionQuestion,
+  isSeveral: boolean,
+  paint: Paint,
+): string[] {
+  const command = commandText(subject);
+  if (command === undefined) return isSeveral ? [`  ${escapedLine(summaryOf(subject))}`] : [];
+  return [
+    ...(isSeveral ? [`  in ${escapedLine(shownSource(subject.cwd ?? "a folder that is not named"))}`] : []),
+    ...variableLines(env, paint),
+    ...shownSource(escapedSource(command))
+      .split("\n")
+      .map((line) => `    ${line}`),
+  ];
 }
 
 /** Before the command and in full: they can make it do something else. */
 function variableLines(env: NonNullable<PermissionQuestion["env"]>, paint: Paint): string[] {
   return Object.entries(env).map(
-    ([name, value]) => `  ${paint("yellow", "with")} ${escapedLine(`${name}=${value}`)}`,
+    ([name, value]) => `  ${paint("yellow", "with")} ${shownSource(escapedLine(`${name}=${value}`))}`,
   );
 }
 
-function shownPatch(patch: string, paint: Paint): string[] {
-  const lines = patchLines(patch, paint).map((line) => `    ${line}`);
-  const rest = lines.length - shownDiffLines;
-  return [
-    ...lines.slice(0, shownDiffLines),
-    ...(rest > 0 ? [`    … ${rest} more lines; type ? to see all`] : []),
-  ];
+function changeLines({ diff, moreDiffs = [], patch }: PermissionQuestion, paint: Paint): string[] {
+  const patches = [...(diff === undefined ? [] : [diff]), ...moreDiffs].map(({ path, oldText, newText }) =>
+    gitPatch(path, oldText, newText),
+  );
+  const [only = "", another] = patches;
+  // the heading names one file
+  const own = another === undefined ? [only.slice(Math.max(0, only.search(/^@@ /m)))] : patches;
+  const all = patches.length === 0 ? [patch ?? ""] : own;
+  return all
+    .filter((each) => each !== "")
+    .flatMap((each) => wholePatchLines(shownSource(each), paint))
+    .map((line) => `    ${line}`);
+}
+
+function shownPatch(lines: readonly string[], most: number): string[] {
+  const rest = lines.length - most;
+  return [...lines.slice(0, most), ...(rest > 0 ? [`    … ${rest} more lines; type ? to see all`] : [])];
 }
 
 /** The rest of a long change, the agent's own words, and the answers that are rarely wanted. */
 function moreLines(question: PermissionQuestion, paint: Paint): string[] {
-  const { claimed, diff, patch, choices } = question;
-  const change = diff === undefined ? patch : gitPatch(diff.path, diff.oldText, diff.newText);
-  const all = change === undefined ? [] : patchLines(change, paint);
+  const { claimed, choices } = question;
+  const all = changeLines(question, paint);
   const extras = numbered(choices, ({ isExtra }) => isExtra === true, paint);
   return [
-    ...(all.length > shownDiffLines ? all.map((line) => `    ${line}`) : []),
+    ...(all.length > shownDiffLines ? all : []),
     ...(claimed === undefined ? [] : [`  the agent's title: ${escapedLine(claimed.title)}`]),
     ...(claimed?.description === undefined ? [] : [`  the agent says: ${escapedLine(claimed.description)}`]),
     ...(extras.length === 0 ? [] : ["  other answers (type the number):"]),

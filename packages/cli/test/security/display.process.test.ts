@@ -40,6 +40,18 @@ function everywhere(text: string): Partial<AgentScenario> {
         { ask: true },
       ],
     },
+    // what is protected, not understood or denied is named in the reason
+    ...[
+      { path: `.git/${text}`, content: text },
+      { command: "ls", [`field ${text}`]: text, cwd: `/nowhere/${text}`, env: { [`X${text}`]: text } },
+      { url: `https://evil.example/${text}` },
+      { server: text, tool: text },
+      { commands: [`cat '${text}`, `rm ${text}`] },
+    ].map(
+      (rawInput): AgentStep => ({ tool: { title: "t", kind: "other", rawInput }, steps: [{ ask: true }] }),
+    ),
+    { write: `/nowhere/${text}`, content: text },
+    { run: { command: `rm ${text}`.replaceAll("\u0000", ""), env: { X: text.replaceAll("\u0000", "") } } },
     { ask: `asked ${text} end` },
   ];
   return { name: "hostile", title: `called ${text}`, otherwise: steps };
@@ -55,7 +67,12 @@ test(
       // quiet gives a program the agent's words as they are, and a terminal what the others show
       for (const format of ["text", "json"]) {
         const text = Object.values(hostile).join(" then ");
-        const ran = await probe.run({ ...everywhere(text), editions: [`v${version}`] }, ["--format", format]);
+        const ran = await probe.run({ ...everywhere(text), editions: [`v${version}`] }, [
+          "--format",
+          format,
+          "--deny",
+          "exec rm",
+        ]);
         assert.equal(ran.status, 3, ran.stderr);
         assert.match(ran.stdout, /titled /);
         for (const [stream, printed] of Object.entries({ stdout: ran.stdout, stderr: ran.stderr })) {

@@ -35,10 +35,11 @@ export async function answerQuestion(
   const subjects = claimsOf(ask, call, state.session.cwd);
   // as it is now: what is said of the call afterwards was seen by nobody
   const diffs = diffsOf(call);
+  const [diff, ...moreDiffs] = diffs;
   const shown: Shown = {
     claimed: claimOf(ask),
     request: ask,
-    ...(diffs[0] === undefined ? patchOf(call) : { diff: diffs[0] }),
+    ...(diff === undefined ? patchOf(call) : { diff, ...(moreDiffs.length > 0 ? { moreDiffs } : {}) }),
     choices: (verdict) => choicesFor(ask, subjects, verdict),
   };
   const { title } = shown.claimed ?? {};

@@ -26,7 +26,8 @@ const defaultAnswerMs = 10 * 60_000;
 const maxOpen = 16;
 
 /** What a person is shown beside the subjects. */
-export interface Shown extends Pick<PermissionQuestion, "claimed" | "diff" | "env" | "request"> {
+export interface Shown
+  extends Pick<PermissionQuestion, "claimed" | "diff" | "moreDiffs" | "patch" | "env" | "request"> {
   choices(verdict: Verdict): PermissionChoice[];
 }
 
@@ -72,10 +73,17 @@ export class Authority {
     return [...rules, ...workspace, ...(remembered?.list() ?? []), ...state.answers];
   }
 
+  /** Without those that have expired or are for other workspaces. A workspace cannot allow. */
+  rulesInForce(state: GateState): readonly Rule[] {
+    const context = state.context(this.now);
+    return this.rules(state).filter(
+      (rule) => isInForce(rule, context) && !(rule.effect === "allow" && rule.origin === "workspace"),
+    );
+  }
+
   /** What rules may forbid an agent that runs its own tools, or want asked. */
   restricts(state: GateState): readonly RuleOperation[] {
-    const context = state.context(this.now);
-    const strict = this.rules(state).filter((rule) => rule.effect !== "allow" && isInForce(rule, context));
+    const strict = this.rulesInForce(state).filter((rule) => rule.effect !== "allow");
     return ruleOperations.filter(
       (each) => each !== "*" && strict.some(({ operation }) => operation === "*" || operation === each),
     );

@@ -11,8 +11,12 @@ import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
 import { ownChoices } from "./question.ts";
 
-/** Loaded with the first command: most sessions run none. */
-export type CommandSandbox = () => Promise<SessionSandbox>;
+export interface CommandSandbox {
+  /** Loaded with the first command: most sessions run none. */
+  open(): Promise<SessionSandbox>;
+  /** The gate has written a file, which is no command's doing. */
+  accept(path: string, text: string): Promise<void>;
+}
 
 interface SandboxParts {
   readonly options: GateOptions;
@@ -31,7 +35,7 @@ export function commandSandbox(state: GateState, parts: SandboxParts): CommandSa
     return sessionSandbox({
       profile: sandbox.profile,
       roots: state.roots,
-      policy: () => policyOf(authority.rules(state), state.roots, options),
+      policy: () => policyOf(authority.rulesInForce(state), state.roots, options),
       async decideHost(host, signal) {
         const subjects: readonly Subject[] = [{ origin: "op", operation: "net", host }];
         const show = () => ({ choices: (verdict: Verdict) => ownChoices(subjects, verdict) });
@@ -42,7 +46,10 @@ export function commandSandbox(state: GateState, parts: SandboxParts): CommandSa
       tell: (text) => sandbox.tell?.(text),
     });
   };
-  return () => (opened ??= open());
+  return {
+    open: () => (opened ??= open()),
+    accept: async (path, text) => (await opened)?.accept(path, text),
+  };
 }
 
 function policyOf(
@@ -60,11 +67,18 @@ function policyOf(
     write: paths("write"),
     hide: [...own, ...paths("none")],
     readOnly: paths("read"),
-    network: rules.some(isForHostNetwork) ? "host" : canAllowHosts ? "hosts" : "none",
+    network: isHostNetwork(rules) ? "host" : canAllowHosts ? "hosts" : "none",
   };
 }
 
-/** `allow net localhost`: the network of this machine, since a sandbox has a loopback interface of its own. */
-function isForHostNetwork({ effect, operation, pattern }: Rule): boolean {
-  return effect === "allow" && operation === "net" && pattern === "localhost";
+/**
+ * `allow net localhost`: the network of this machine, since a sandbox has a loopback interface of its own. Nothing in it
+ * can be held back, so a rule that forbids or asks about any host keeps it closed.
+ */
+function isHostNetwork(rules: readonly Rule[]): boolean {
+  const about = rules.filter(({ operation }) => operation === "net" || operation === "*");
+  return (
+    about.every(({ effect }) => effect === "allow") &&
+    about.some(({ operation, pattern }) => operation === "net" && pattern === "localhost")
+  );
 }

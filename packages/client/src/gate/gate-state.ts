@@ -141,6 +141,8 @@ export class GateState {
 
   /** Uses an approval up. */
   takeApproval(subject: Subject, content: string | undefined, now: number): boolean {
+    // nobody who was asked about the command was told that it would leave the sandbox
+    if (subject.leaves) return false;
     const text = textOf(subject, content);
     const at = this.#approvals.findIndex(
       (each) => each.content === text && each.expires > now && isExactly(each.exact, subject),

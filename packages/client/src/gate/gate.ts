@@ -129,10 +129,13 @@ function gatedSessions(
     return state;
   };
   const services: Gate["services"] = (session) => {
+    const known = served.get(session);
+    if (known !== undefined) return known;
     const state = stateOf(session);
-    const made = served.get(session) ?? {
-      files: gatedFiles(state, effects, options),
-      terminals: gatedTerminals(state, effects, options, sandboxOf(state)),
+    const sandbox = sandboxOf(state);
+    const made = {
+      files: gatedFiles(state, effects, options, sandbox?.accept),
+      terminals: gatedTerminals(state, effects, options, sandbox?.open),
     };
     served.set(session, made);
     return made;

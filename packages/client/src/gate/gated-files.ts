@@ -24,8 +24,14 @@ export interface DecidingFiles extends GatedFiles {
 /** Larger ones are replaced without showing what was there. */
 const maxShown = 1024 * 1024;
 
-export function gatedFiles(state: GateState, effects: Effects, options: ServiceOptions): DecidingFiles {
-  return new SessionFiles(state, effects, options);
+/** `writes` is told of each file before it is written. */
+export function gatedFiles(
+  state: GateState,
+  effects: Effects,
+  options: ServiceOptions,
+  writes?: (path: string, content: string) => Promise<void>,
+): DecidingFiles {
+  return new SessionFiles(state, effects, options, writes);
 }
 
 class SessionFiles implements DecidingFiles {
@@ -35,11 +41,18 @@ class SessionFiles implements DecidingFiles {
   readonly #effects: Effects;
   readonly #options: ServiceOptions;
   readonly #roots: readonly string[];
+  readonly #writes: ((path: string, content: string) => Promise<void>) | undefined;
   #local: LocalFiles | undefined;
   #observer: LocalFiles | undefined;
   #isClosed = false;
 
-  constructor(state: GateState, effects: Effects, options: ServiceOptions) {
+  constructor(
+    state: GateState,
+    effects: Effects,
+    options: ServiceOptions,
+    writes: ((path: string, content: string) => Promise<void>) | undefined,
+  ) {
+    this.#writes = writes;
     this.#state = state;
     this.#effects = effects;
     this.#options = options;
@@ -117,6 +130,8 @@ class SessionFiles implements DecidingFiles {
     stamp: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<void> {
+    // before: a command that ends while it is written must not take it for its own
+    await this.#writes?.(path, content);
     if (await this.#options.overlay?.write?.(path, content)) return;
     const writing = { followLinks: false, ...optional({ signal, expected: stamp }) };
     await this.#files().writeText(path, content, writing);

@@ -1,7 +1,7 @@
 // The terminals of a session behind the gate.
 
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { isAbsolute } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { CreateTerminalOptions } from "@parley/acp/model";
@@ -38,7 +38,7 @@ export function gatedTerminals(
   state: GateState,
   effects: Effects,
   options: ServiceOptions,
-  sandboxOf?: CommandSandbox,
+  sandboxOf?: CommandSandbox["open"],
 ): DecidingTerminals {
   const opened = new Map<boolean, LocalTerminals>();
   let isClosed = false;
@@ -80,7 +80,7 @@ export function gatedTerminals(
     return {
       subject,
       look: () => ({
-        stamp: stampOfFiles(pathsInCommand(subject, directory) ?? []),
+        stamp: stampOfFiles(pathsInCommand(subject, directory) ?? likelyPaths(subject, directory)),
         shown: Object.keys(performed.env).length === 0 ? {} : { env: performed.env },
       }),
       async run() {
@@ -163,6 +163,15 @@ const maxBytes = 4 * 1024 * 1024;
 /** Changes with the content of each file. Canonical paths. */
 function stampOfFiles(paths: readonly string[]): string {
   return contentHash(paths.map((path, at) => `${path}\0${stampOf(path, at < maxFiles)}`).join("\0"));
+}
+
+/** Of a line that cannot be taken apart. */
+function likelyPaths({ argv, shellLine }: Subject, directory: string): readonly string[] {
+  const words = shellLine?.split(/[\s;|&<>()'"`=]+/) ?? argv ?? [];
+  return words.slice(0, 1_000).flatMap((word) => {
+    const path = resolve(directory, word);
+    return existsSync(path) ? [path] : [];
+  });
 }
 
 function stampOf(path: string, isRead: boolean): string {

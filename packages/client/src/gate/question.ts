@@ -23,6 +23,17 @@ export interface PermissionChoice {
   readonly isExtra?: boolean;
 }
 
+/**
+ * The change of one file.
+ *
+ * @inline
+ */
+interface QuestionDiff {
+  readonly path: string;
+  readonly oldText?: string;
+  readonly newText: string;
+}
+
 /** A question to the user about operations of an agent. */
 export interface PermissionQuestion {
   /** The session that asks. */
@@ -42,12 +53,14 @@ export interface PermissionQuestion {
   /** The possible answers, in the order to show them. */
   readonly choices: readonly PermissionChoice[];
   /** The change that a write would make. */
-  readonly diff?: { readonly path: string; readonly oldText?: string; readonly newText: string };
+  readonly diff?: QuestionDiff;
+  /** The other changes that an agent would make with the same call. */
+  readonly moreDiffs?: readonly QuestionDiff[];
   /** The agent's own patch in git's form, instead of `diff`. */
   readonly patch?: string;
   /** The agent's own request, if it made one. */
   readonly request?: PermissionRequest;
-  /** Variables that the agent sets for a command. */
+  /** Variables that the agent sets for a command. Those that are not harmless are also in its subject. */
   readonly env?: Readonly<Record<string, string>>;
   /** Aborts when an answer is no longer needed. */
   readonly signal: AbortSignal;

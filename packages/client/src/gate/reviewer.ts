@@ -88,8 +88,8 @@ async function answerOf(question: PermissionQuestion, options: ReviewerOptions):
 
 /** The question as a reviewer gets it. */
 function questionJson(question: PermissionQuestion, { agent }: ReviewerOptions): object {
-  const { sessionId, summary, reason, subjects, claimed, diff, patch, env } = question;
-  return { v: 1, agent, sessionId, summary, reason, subjects, env, claimed, diff, patch };
+  const { sessionId, summary, reason, subjects, claimed, diff, moreDiffs, patch, env } = question;
+  return { v: 1, agent, sessionId, summary, reason, subjects, env, claimed, diff, moreDiffs, patch };
 }
 
 function readAnswer(text: string): { readonly decision: "allow" | "deny" | "ask"; readonly reason?: string } {

@@ -2,7 +2,7 @@
 
 import { isWords, joinVariables, joinWords, simpleCommand, writtenWords } from "../subjects/command-words.ts";
 import { areSameVariables, notableVariables } from "../subjects/harmless-variables.ts";
-import { commandsOf, programName } from "../subjects/inner-commands.ts";
+import { commandsOf, isExpanded, programName } from "../subjects/inner-commands.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { PatternError } from "./name-pattern.ts";
 import { escapedPattern, pathMatcher, pathPattern } from "./path-pattern.ts";
@@ -81,13 +81,29 @@ export function forbidsCommand(text: string, subject: Subject, roots: readonly s
   return (commandsOf(subject) ?? []).some((command) => isCommand(words, command.words));
 }
 
-function isCommand([program = "", ...more]: readonly string[], words: readonly string[]): boolean {
+/** It would be this command if the shell made these words of others: `git $X` may be `git push`. */
+export function mayForbidCommand(text: string, subject: Subject): boolean {
+  const { words } = commandPattern(text);
+  return (commandsOf(subject) ?? []).some(
+    (command) => !command.isGuess && isCommand(words, command.words, isExpanded),
+  );
+}
+
+function isCommand(
+  [program = "", ...more]: readonly string[],
+  words: readonly string[],
+  isAny: (word: string) => boolean = () => false,
+): boolean {
   const [first = "", ...rest] = words;
-  return programName(program) === programName(first) && hasWords(more, rest);
+  return programName(program) === programName(first) && hasWords(more, rest, isAny);
 }
 
 /** These words in this order; options and their values may stand between them, and anything in front of an option. */
-function hasWords(wanted: readonly string[], words: readonly string[]): boolean {
+function hasWords(
+  wanted: readonly string[],
+  words: readonly string[],
+  isAny: (word: string) => boolean,
+): boolean {
   // how many words were found, on each way of telling values from words
   let found = new Set([0]);
   for (const [at, word] of words.entries()) {
@@ -95,7 +111,7 @@ function hasWords(wanted: readonly string[], words: readonly string[]): boolean 
     const maySkip = word.startsWith("-") || (words[at - 1]?.startsWith("-") ?? false);
     const next = new Set<number>();
     for (const count of found) {
-      if (wanted[count] === word) next.add(count + 1);
+      if (wanted[count] === word || isAny(word)) next.add(count + 1);
       if (maySkip || wanted[count]?.startsWith("-")) next.add(count);
     }
     found = next;

@@ -6,8 +6,9 @@ import { commandsOf, hasUnknownProgram } from "../subjects/inner-commands.ts";
 import { shownLine } from "../subjects/shown-text.ts";
 import { type Effect, isFileOperation, type Subject } from "../subjects/subject.ts";
 import { pathsInCommand } from "./command-paths.ts";
-import { everyLine } from "./command-pattern.ts";
-import { isInForce, isThisMachine, type MatchContext, matches, pathMatcherIn } from "./match.ts";
+import { everyLine, mayForbidCommand } from "./command-pattern.ts";
+import { isThisMachine } from "./host-pattern.ts";
+import { isInForce, type MatchContext, matches, pathMatcherIn } from "./match.ts";
 import type { PathMatcher } from "./path-pattern.ts";
 import type { Rule, RuleOrigin } from "./rule.ts";
 import { ruleText } from "./rule-text.ts";
@@ -39,8 +40,9 @@ const allowing: readonly RuleOrigin[] = ["remembered", "launch", "user", "operat
 export function decide(subject: Subject, circumstances: Circumstances): Verdict {
   const own = ownVerdict(subject, circumstances);
   if (own !== undefined) return own;
-  const named = namedPaths(subject, circumstances);
-  if (typeof named === "string") return { effect: "deny", reason: named };
+  const looked = namedPaths(subject, circumstances);
+  if (typeof looked === "string") return { effect: "deny", reason: looked };
+  const named = looked ?? [];
   const by = (effect: Effect): Verdict | undefined => {
     const order = effect === "allow" ? allowing : forbidding;
     const always = effect === "ask" ? { always: true } : {};
@@ -60,20 +62,20 @@ export function decide(subject: Subject, circumstances: Circumstances): Verdict 
     by("deny") ??
     leavingVerdict(subject) ??
     protectedVerdict(subject, named, circumstances) ??
-    unreadableVerdict(subject, circumstances) ??
+    unreadableVerdict(subject, looked === undefined, circumstances) ??
     by("ask") ??
     by("allow") ??
     byDefault(subject, circumstances)
   );
 }
 
-/** The directory that a command runs in, and the files that it names. A text says why it must not run. */
-function namedPaths(subject: Subject, { roots }: Circumstances): readonly string[] | string {
+/** The directory that a command runs in, and the files that it names. Undefined: too many. A text says why it must not run. */
+function namedPaths(subject: Subject, { roots }: Circumstances): readonly string[] | string | undefined {
   if (subject.operation !== "exec") return [];
   const { cwd } = subject;
   try {
-    const words = pathsInCommand(subject, roots[0] ?? "/") ?? [];
-    return cwd === undefined ? words : [cwd, ...words];
+    const words = pathsInCommand(subject, roots[0] ?? "/");
+    return cwd === undefined || words === undefined ? words : [cwd, ...words];
   } catch (error) {
     if (error instanceof RequestError) return error.message;
     throw error;
@@ -120,24 +122,31 @@ function namingOf(path: string, { cwd }: Subject): string {
 }
 
 /** What cannot be taken apart may have in it what a rule forbids, or the name of a protected file. */
-function unreadableVerdict(subject: Subject, circumstances: Circumstances): Verdict | undefined {
+function unreadableVerdict(
+  subject: Subject,
+  hasCountlessNames: boolean,
+  circumstances: Circumstances,
+): Verdict | undefined {
   if (subject.operation !== "exec") return undefined;
   const commands = commandsOf(subject);
-  if (commands !== undefined && !commands.some(hasUnknownProgram)) return undefined;
+  const isUnknown = commands?.some(hasUnknownProgram) ?? true;
+  const mayBe = ({ operation, pattern }: Rule): boolean => {
+    if (isFileOperation(operation)) return hasCountlessNames;
+    if (operation !== "exec") return false;
+    return (
+      isUnknown || (pattern !== undefined && pattern !== everyLine && mayForbidCommand(pattern, subject))
+    );
+  };
   const rule = circumstances.rules.find(
     (each) =>
-      each.effect !== "allow" &&
-      each.exact === undefined &&
-      (each.operation === "exec" || (commands === undefined && isFileOperation(each.operation))) &&
-      isInForce(each, circumstances),
+      each.effect !== "allow" && each.exact === undefined && isInForce(each, circumstances) && mayBe(each),
   );
-  const why =
-    commands === undefined
-      ? "the command line cannot be parsed"
-      : "the name of the program is known only when the line runs";
+  const why = hasCountlessNames
+    ? "the command line cannot be parsed"
+    : "the command is known only when the line runs";
   if (rule !== undefined)
     return { effect: "ask", rule, reason: `${why}: ${describeRule(rule)}`, always: true };
-  const isHeld = commands !== undefined || subject.sandbox !== undefined;
+  const isHeld = !hasCountlessNames || subject.sandbox !== undefined;
   return isHeld ? undefined : { effect: "ask", reason: why, always: true };
 }
 

@@ -3,6 +3,7 @@
 import { areSameVariables } from "../subjects/harmless-variables.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { allowsCommand, everyLine, forbidsCommand } from "./command-pattern.ts";
+import { isThisMachine, matchesHost } from "./host-pattern.ts";
 import { type PathMatcher, pathMatcher } from "./path-pattern.ts";
 import type { ExactTarget, Rule } from "./rule.ts";
 
@@ -83,21 +84,6 @@ export function isExactly(exact: ExactTarget, subject: Subject): boolean {
 
 function isEverything(pattern: string): boolean {
   return pattern === everyLine || pattern === "*";
-}
-
-/** Generous: where no port is said it may be the one that is meant. */
-function matchesHost(pattern: string, host: string, isGenerous: boolean): boolean {
-  const [, wantedName = "", wantedPort] = /^(.*?)(?::(\d+))?$/.exec(pattern.toLowerCase()) ?? [];
-  const [, name = "", port] = /^(.*?)(?::(\d+))?$/.exec(host.toLowerCase().replace(/\.(?=:|$)/, "")) ?? [];
-  if (wantedPort !== undefined && wantedPort !== port && !(isGenerous && port === undefined)) return false;
-  if (wantedName === "*") return true;
-  return wantedName.startsWith("*.") ? name.endsWith(wantedName.slice(1)) : name === wantedName;
-}
-
-/** Whether a host, with or without a port, is the machine that Parley runs on. */
-export function isThisMachine(host: string): boolean {
-  const name = host.toLowerCase().replace(/:\d+$/, "").replace(/\.$/, "");
-  return /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[?::1?\]?)$/.test(name);
 }
 
 function matchesTool(pattern: string, { server, name }: NonNullable<Subject["tool"]>): boolean {

@@ -18,9 +18,7 @@ export function namePattern(text: string): NamePattern {
   // what stands between the stars
   const parts = [""];
   let literal: string | undefined = "";
-  for (const [, escaped, not = "", inside = "", end, special, plain] of text
-    .normalize("NFC")
-    .matchAll(piece)) {
+  for (const [, escaped, not = "", inside = "", end, special, plain] of text.matchAll(piece)) {
     const name = escaped ?? plain;
     if (escaped === "")
       throw new PatternError("a backslash at the end of a name escapes nothing; use / between folders");
@@ -28,7 +26,7 @@ export function namePattern(text: string): NamePattern {
       throw new PatternError("{a,b} is not supported; write one rule for each, or \\{ for a literal {");
     if (special === "*") parts.push("");
     else if (name !== undefined)
-      parts.push(`${parts.pop()}${name.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}`);
+      parts.push(`${parts.pop()}${name.normalize("NFC").replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}`);
     else parts.push(`${parts.pop()}${special === "?" ? "[\\s\\S]" : classOf(not, inside, end === "]")}`);
     literal = name === undefined || literal === undefined ? undefined : literal + name;
   }
@@ -41,7 +39,8 @@ export function namePattern(text: string): NamePattern {
 
 /** Each part behind the one before it, as early as it can be: there is nothing to go back for. */
 function followsIn(name: string, parts: readonly RegExp[]): boolean {
-  const given = folds ? name.normalize("NFC") : name;
+  // letters that look the same may be written in two ways; a rule is about both
+  const given = name.normalize("NFC");
   let at = 0;
   return parts.every((part) => {
     part.lastIndex = at;

@@ -4,6 +4,7 @@ import { optional } from "@parley/acp/internal";
 import { joinVariables, joinWords } from "../subjects/command-words.ts";
 import type { Effect } from "../subjects/subject.ts";
 import { commandPattern, everyLine } from "./command-pattern.ts";
+import { checkHostPattern } from "./host-pattern.ts";
 import { PatternError } from "./name-pattern.ts";
 import { pathPattern } from "./path-pattern.ts";
 import { type Rule, RuleError, type RuleOperation, type RuleOrigin, type RuleTarget } from "./rule.ts";
@@ -62,10 +63,8 @@ function checkPattern(operation: RuleOperation, pattern: string): void {
       commandPattern(pattern);
       return;
     case "net":
-      if (/^(?:\*|(?:\*\.)?[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(pattern)) return;
-      throw new PatternError(
-        "expected a host without a scheme or a path: example.org, *.example.org or example.org:443",
-      );
+      checkHostPattern(pattern);
+      return;
     case "mcp":
       if (/^(?:\*|[^/\s*]+\/(?:\*|[^/\s*]+))$/.test(pattern)) return;
       throw new PatternError("expected SERVER/TOOL, or SERVER/* for all tools of a server");

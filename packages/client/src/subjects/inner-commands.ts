@@ -17,8 +17,12 @@ const shells = named("sh bash zsh ksh dash ash fish csh tcsh");
 
 /** They run what follows them. There are more; a rule that forbids is a guard rail, the sandbox is the wall. */
 const wrappers = named(
-  "env sudo doas su runuser pkexec xargs parallel timeout nohup setsid nice ionice stdbuf time watch command builtin exec eval coproc trap busybox toybox chroot unshare nsenter flock strace ssh cmd powershell pwsh",
+  "env sudo doas su runuser pkexec xargs parallel timeout nohup setsid nice ionice stdbuf time watch command builtin exec eval coproc trap . source busybox toybox chroot unshare nsenter bwrap setpriv taskset chrt prlimit setarch systemd-run script flock strace ltrace fakeroot xvfb-run ssh cmd powershell pwsh",
 );
+
+function isWrapper(name: string): boolean {
+  return wrappers.has(name) || /^ld-(?:linux|musl)/.test(name);
+}
 
 /** What `sh -c` and its like are given to read. */
 export function shellScript(argv: readonly string[]): string | undefined {
@@ -64,8 +68,29 @@ function allCommands({ argv, shellLine }: Command): readonly LineCommand[] | und
 }
 
 /** `$X`, `$(x)`, `/bin/r?`, `{rm,x}`: only the shell will know. */
-export function hasUnknownProgram({ words: [program = ""], isGuess = false }: LineCommand): boolean {
-  return !isGuess && /[$*?{]|\[./.test(program) && program !== "[[";
+export function isExpanded(word: string): boolean {
+  return /[$*?{]|\[./.test(word) && word !== "[[" && word !== "{}";
+}
+
+/** Only the shell will know which program it is: the word itself, the one behind a wrapper, or what is read from elsewhere. */
+export function hasUnknownProgram({ words, texts, isGuess = false }: LineCommand): boolean {
+  const [program = "", ...rest] = words;
+  if (isGuess) return false;
+  if (isExpanded(program)) return true;
+  const name = programName(program);
+  // it gives a program another name
+  if (name === "alias" || name === "hash") return rest.length > 0;
+  if (shells.has(name) && texts.length === 0 && readsInput(rest)) return true;
+  if (!shells.has(name) && !isWrapper(name)) return false;
+  if (name === "command" && /^-[vV]$/.test(rest[0] ?? "")) return false;
+  const next = rest.find((word) => !/^[-+]|^\w+=|^[\d.]+[smhd]?$|^\{\}$/.test(word)) ?? "";
+  return /\s/.test(next) ? (commandsInLine(next)?.some(hasUnknownProgram) ?? true) : isExpanded(next);
+}
+
+/** A shell that is given no script reads what others write. */
+function readsInput(words: readonly string[]): boolean {
+  const [first] = words.filter((word) => !/^[-+]/.test(word));
+  return first === undefined || words.includes("-s") || /^\/(?:dev|proc)\//.test(first);
 }
 
 /** The words of a list are no text for a shell. */
@@ -76,7 +101,7 @@ function guess(words: readonly string[]): LineCommand {
 /** Undefined: it cannot be told. */
 function startedBy({ words: [program = "", ...rest], texts }: LineCommand): LineCommand[] | undefined {
   const name = programName(program);
-  if (!shells.has(name) && !wrappers.has(name)) {
+  if (!shells.has(name) && !isWrapper(name)) {
     // of find and its like
     const at = rest.findIndex((word) => /^-(?:exec|ok)(?:dir)?$/.test(word));
     return at < 0 ? [] : [guess(rest.slice(at + 1))];
@@ -85,7 +110,9 @@ function startedBy({ words: [program = "", ...rest], texts }: LineCommand): Line
   // word by word, or one of them is a line
   const script = shellScript([program, ...rest]);
   const isLine = (word: string) => word === script || /[\s;|&`]|\$\(/.test(word);
-  const lines = [...rest.filter(isLine), ...texts];
+  // `--command=x`, `-Sx`
+  const glued = rest.flatMap((word) => /^(?:--?[\w-]+=|-\w)([\s\S]+)$/.exec(word)?.[1] ?? []);
+  const lines = [...rest.filter(isLine), ...glued, ...texts];
   const inner = lines.map((line) => commandsInLine(line));
   if (inner.some((each) => each === undefined)) return undefined;
   const isGuess = !shells.has(name);

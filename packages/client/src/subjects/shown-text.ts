@@ -12,15 +12,26 @@ const lookAlikes = new RegExp(lookAlike, "gu");
 export function shownLine(text: string, most = maxCells): string {
   // what lies far behind the end would cost time for nothing
   const near = text.slice(0, most * 4);
-  const escaped = near
-    .replaceAll(misleading, (character) => (/\s/.test(character) ? " " : byNumber(character)))
-    .replaceAll(/[\p{L}\p{M}\p{N}]+/gu, (word) =>
-      lookAlike.test(word) && /\p{Script=Latin}/u.test(word) ? word.replaceAll(lookAlikes, byNumber) : word,
-    );
+  const escaped = disguised(
+    near.replaceAll(misleading, (character) => (/\s/.test(character) ? " " : byNumber(character))),
+  );
   const line = escaped.replaceAll(/ +/g, " ").trim();
   const characters = [...line];
   if (characters.length <= most && near.length === text.length) return line;
   return `${characters.slice(0, most - 1).join("")}…`;
+}
+
+/** Of text that is shown whole, the characters that hide or look like others, by their number. Line ends and tabs stay. */
+export function shownSource(text: string): string {
+  return disguised(
+    text.replaceAll(misleading, (character) => (/[\n\t]/.test(character) ? character : byNumber(character))),
+  );
+}
+
+function disguised(text: string): string {
+  return text.replaceAll(/[\p{L}\p{M}\p{N}]+/gu, (word) =>
+    lookAlike.test(word) && /\p{Script=Latin}/u.test(word) ? word.replaceAll(lookAlikes, byNumber) : word,
+  );
 }
 
 function byNumber(character: string): string {

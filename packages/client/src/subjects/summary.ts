@@ -1,6 +1,6 @@
 // Summarises a subject in one line, from facts and never from an agent's title.
 
-import { joinWords } from "./command-words.ts";
+import { joinVariables, joinWords } from "./command-words.ts";
 import { shownLine } from "./shown-text.ts";
 import type { Subject } from "./subject.ts";
 
@@ -10,26 +10,34 @@ export function commandText({ argv, shellLine }: Subject): string | undefined {
 }
 
 export function summaryOf(subject: Subject): string {
-  const { operation, path, deletes, host, tool, mode, cwd } = subject;
-  const where = cwd === undefined ? "" : ` (in ${shownLine(cwd, 2_000)})`;
+  const { operation, path, deletes, host, tool, mode, cwd, env = {} } = subject;
+  const where = cwd === undefined ? "" : ` (in ${shownPath(cwd)})`;
   switch (operation) {
     case "exec": {
       const command = commandText(subject);
-      return command === undefined ? "run a command" : `run ${shownCommand(command)}${where}`;
+      return command === undefined
+        ? "run a command"
+        : `run ${shownCommand(`${joinVariables(env)}${command}`)}${where}`;
     }
     case "net":
       return shownLine(`connect to ${host ?? "an address that is not named"}`);
     case "mcp":
-      return shownLine(tool === undefined ? "call a tool" : `call ${tool.server}/${tool.name}`);
+      return shownLine(tool === undefined ? "call a tool" : `call ${tool.server}/${tool.name}`, 1_000);
     case "mode":
       return shownLine(mode === undefined ? "switch the mode" : `switch to mode ${mode}`);
     case "other":
       return "do something that is not said";
     default:
-      return shownLine(`${deletes ? "delete" : operation} ${path ?? "a file that is not named"}`, 2_000);
+      return `${deletes ? "delete" : operation} ${path === undefined ? "a file that is not named" : shownPath(path)}`;
   }
 }
 
+/** The end of a path matters, and so do its blanks. */
+function shownPath(path: string): string {
+  return shownLine(path.replaceAll(/ (?= |$)|^ /g, "\\u{20}"), longestPath);
+}
+
+const longestPath = 8_000;
 const longestCommand = 2_000;
 
 /** A line end is another command, and what matters may stand at the end. */

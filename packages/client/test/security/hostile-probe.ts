@@ -27,7 +27,7 @@ import {
 export type Attempt =
   | { readonly act: "read"; readonly path: string }
   | { readonly act: "write"; readonly path: string; readonly content: string }
-  | ({ readonly act: "run" } & Pick<CreateTerminalOptions, "command" | "args" | "cwd" | "env">)
+  | ({ readonly act: "run" } & Pick<CreateTerminalOptions, "command" | "args" | "cwd" | "env" | "_meta">)
   | {
       readonly act: "ask";
       readonly title: string;

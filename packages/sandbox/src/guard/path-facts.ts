@@ -68,12 +68,30 @@ export function isReachable(path: string): boolean {
 }
 
 /** A small file. Anything that is not a regular file counts as missing, because reading a pipe would wait. */
-export function smallText(path: string): string | undefined {
+export function smallText(path: string, limit = 100_000): string | undefined {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
-    return stats?.isFile() === true && stats.size < 100_000 ? readFileSync(path, "utf8") : undefined;
+    return stats?.isFile() === true && stats.size < limit ? readFileSync(path, "utf8") : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Another one where another file has taken its place. */
+export function identityOf(path: string): string | undefined {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+    return stats === undefined ? undefined : `${stats.dev}/${stats.ino}/${stats.birthtimeNs}`;
+  } catch {
+    return undefined;
+  }
+}
+
+export function entriesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 

@@ -1,10 +1,10 @@
 // Compares the workspace before and after a command: finds new hooks and settings and moves them aside.
 
 import { readlinkSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { isAtOrBelow } from "../mounts/layout.ts";
 import { moveAside, restore } from "./move-aside.ts";
-import { isThere, smallText, typeOf } from "./path-facts.ts";
+import { entriesIn, identityOf, isThere, smallText, typeOf } from "./path-facts.ts";
 import type { Found } from "./watched-folders.ts";
 
 /** What a command left behind that other programs would execute or obey. */
@@ -30,6 +30,8 @@ export interface Before {
   /** Protected paths that did not exist, so that nothing could be mounted there. */
   readonly missing: readonly string[];
   readonly kept: ReadonlyMap<string, Kept>;
+  /** Mounted files, by what identifies each. A file that is replaced outside loses its mount. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 /** More than this stays where it is. A command may have created any number. */
@@ -39,13 +41,17 @@ const limit = 500;
 export interface Treatment {
   /** The folder to move a path to, or the reason to leave it where it is. */
   asideOf(path: string): { readonly folder: string } | { readonly reason: string };
-  /** Paths that somebody else has created meanwhile. */
-  readonly accepted: ReadonlySet<string>;
+  /** Files that somebody else has written meanwhile, with their texts. Others than hooks and settings do not count. */
+  readonly accepted: ReadonlyMap<string, string>;
 }
 
 /** Moves what is new aside. */
 export function plantedFiles(before: Before, after: Found, treatment: Treatment): SandboxFindings {
-  const { found, missing, kept } = before;
+  const { found, missing, files } = before;
+  const guarded = [...after.obeyed, ...missing, ...files.keys()];
+  const accepted = new Map(
+    [...treatment.accepted].filter(([path]) => guarded.some((each) => isAtOrBelow(path, each))),
+  );
   const repositories = [...after.repositories].filter((path) => !found.repositories.has(path));
   // a folder that existed before belongs to the user, also if it is a repository now
   const newFolders = repositories.map((path) => dirname(path)).filter((path) => !found.folders.has(path));
@@ -65,15 +71,19 @@ export function plantedFiles(before: Before, after: Found, treatment: Treatment)
     if ("reason" in aside) throw new Error(aside.reason);
     movedAside.push({ from: path, to: moveAside(path, aside.folder) });
   };
-  const isAccepted = (path: string) => [...treatment.accepted].some((each) => isAtOrBelow(each, path));
-  for (const path of after.obeyed) {
-    if (found.obeyed.has(path) || isAccepted(path)) continue;
+  const kept = new Map(before.kept);
+  for (const [path, text] of accepted) if (isThere(path)) kept.set(path, { text });
+  const isNew = (path: string) => !found.obeyed.has(path);
+  for (const path of [...after.obeyed].filter(isNew).flatMap((each) => notAccepted(each, accepted))) {
     if (newFolders.some((folder) => isAtOrBelow(path, folder))) created.push(path);
     else if (!found.isIncomplete || found.folders.has(dirname(path))) attempt(path, () => move(path));
     else
       left.push({ path, reason: "its folder was not searched before, so it may be older than the command" });
   }
-  for (const path of missing) if (isThere(path) && !isAccepted(path)) attempt(path, () => move(path));
+  for (const path of missing.filter(isThere).flatMap((each) => notAccepted(each, accepted)))
+    attempt(path, () => move(path));
+  for (const [path, was] of files)
+    if (!accepted.has(path) && identityOf(path) !== was) left.push({ path, reason: replaced });
   for (const [path, was] of kept) {
     if (typeOf(dirname(path)) !== "folder" || isUnchanged(path, was)) continue;
     attempt(path, () => {
@@ -84,8 +94,17 @@ export function plantedFiles(before: Before, after: Found, treatment: Treatment)
   return { movedAside, created, left, isIncomplete: found.isIncomplete || after.isIncomplete };
 }
 
+const replaced = "it was replaced while the command ran, which could change it from then on";
+
+/** A folder may be new because of an accepted file: then the others in it are not. */
+function notAccepted(path: string, accepted: ReadonlyMap<string, string>): string[] {
+  if (accepted.has(path)) return [];
+  if (![...accepted.keys()].some((each) => isAtOrBelow(each, path))) return [path];
+  return entriesIn(path).flatMap((name) => notAccepted(join(path, name), accepted));
+}
+
 function isUnchanged(path: string, was: Kept): boolean {
-  if ("text" in was) return smallText(path) === was.text;
+  if ("text" in was) return smallText(path, Math.max(100_000, 4 * was.text.length + 1)) === was.text;
   try {
     return readlinkSync(path) === was.link;
   } catch {

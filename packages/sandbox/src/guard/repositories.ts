@@ -26,13 +26,20 @@ export function obeyedIn(folder: string): readonly string[] {
   // the folders of submodules and bare repositories have any name
   const kind = name === ".hg" || name === ".jj" ? name : ".git";
   const own = (obeyed.get(kind) ?? []).map((path) => join(folder, path));
-  return kind === ".git" ? [...own, ...hookFolder(folder), ...modulesOf(folder).flatMap(obeyedIn)] : own;
+  return kind === ".git" ? [...own, ...namedByConfig(folder), ...modulesOf(folder).flatMap(obeyedIn)] : own;
 }
 
-/** The folder of the workspace that the config names for hooks, which are then not in the repository. */
-function hookFolder(folder: string): readonly string[] {
-  const named = /^\s*hooksPath\s*=\s*"?([^"\n]+?)"?\s*$/im.exec(smallText(join(folder, "config")) ?? "")?.[1];
-  return named === undefined ? [] : [resolve(dirname(folder), named)];
+/** The folder that the config names for hooks, and the files that it includes: a workspace may bring them along. */
+function namedByConfig(folder: string): readonly string[] {
+  const text = smallText(join(folder, "config")) ?? "";
+  const hooks = /^\s*hooksPath\s*=\s*"?([^"\n]+?)"?\s*$/im.exec(text)?.[1];
+  const included = Array.from(text.matchAll(/^\s*path\s*=\s*"?([^"\n]+?)"?\s*$/gim), ([, path = ""]) => path)
+    .filter((path) => !path.startsWith("~"))
+    .slice(0, limit);
+  return [
+    ...(hooks === undefined ? [] : [resolve(dirname(folder), hooks)]),
+    ...included.map((path) => resolve(folder, path)),
+  ];
 }
 
 /**

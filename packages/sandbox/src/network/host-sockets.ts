@@ -18,6 +18,11 @@ export function hostSockets(): readonly string[] {
   return [...new Set(paths)].filter((path) => !harmless.has(path) && isSocket(path) && isReachable(path));
 }
 
+/** What this user cannot look at, such as a socket in a private folder of another, no command of theirs can connect to. */
 export function isSocket(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true;
+  } catch {
+    return false;
+  }
 }

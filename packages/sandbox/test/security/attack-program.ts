@@ -1,4 +1,5 @@
 // Runs all attacks in one sandbox, as the user who starts it, and prints those that were successful as JSON.
+// Attacks run in a fresh workplace only, and only if the sandbox holds: one that ran outside would attack this repository.
 //
 //   node attack-program.ts FOLDER PROFILE
 
@@ -8,11 +9,13 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import type { SandboxProfile } from "@parley/sandbox";
-import { placeIn, runIn } from "../support/workplace.ts";
+import { placeIn, runIn, takeFresh } from "../support/workplace.ts";
 import { attacks, uses } from "./attacks.ts";
 
 const [base = "", profile = "workspace"] = process.argv.slice(2);
+if (profile !== "workspace" && profile !== "strict")
+  throw new Error(`attacks run in the profiles workspace and strict, got ${profile}`);
+takeFresh(base);
 const { home, work, outside, open } = placeIn(base);
 const mark = randomBytes(6).toString("hex");
 const temporary = [`/dev/shm/parley-${mark}`, `/tmp/parley-${mark}`];
@@ -26,16 +29,22 @@ const victim = spawn("sh", ["-c", "read -r _", `victim-${mark}`], {
   env: { HOST_CANARY: "SECRET" },
 });
 const sandbox = await open({
-  profile: profile as SandboxProfile, // the test passes a profile
+  profile,
   hide: [join(base, "hidden")],
   readOnly: [join(work, "locked")],
   write: [join(work, "locked/open")],
 });
 
+/** Nothing is tried outside the workplace, or where the sandbox does not even keep a file from being created outside. */
+const holds = `[ "$(pwd -P)" = "$WORK" ] || { echo 'it runs elsewhere'; exit 1; }
+(echo x >$OUTSIDE/probe) 2>/dev/null && { echo 'there is no sandbox'; exit 1; }`;
 const script = (all: Readonly<Record<string, string>>) =>
-  Object.entries(all)
-    .map(([name, line]) => `(${line}\n) </dev/null >/dev/null 2>&1 && echo '${name}'`)
-    .join("\n");
+  [
+    holds,
+    ...Object.entries(all).map(
+      ([name, line]) => `(cd "$WORK" && ${line}\n) </dev/null >/dev/null 2>&1 && echo '${name}'`,
+    ),
+  ].join("\n");
 const env = {
   PATH: process.env["PATH"],
   TMPDIR: "/tmp/elsewhere",

@@ -2,11 +2,13 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { inSandbox } from "../support/required-sandbox.ts";
-import { below, workplace } from "../support/workplace.ts";
+import { below, git, workplace } from "../support/workplace.ts";
 
 const program = fileURLToPath(new URL("attack-program.ts", import.meta.url));
 const run = promisify(execFile);
@@ -27,6 +29,20 @@ const cases = [
   ["strict", "this user"],
   ["workspace", "another user"],
 ] as const;
+
+test("without its .git a workplace is still not in this repository", (t) => {
+  const { base, work } = workplace(t);
+  rmSync(join(work, ".git"), { recursive: true });
+  assert.equal(git(work, "rev-parse", "--show-toplevel").trim(), base);
+});
+
+test("attacks run in a fresh workplace and in a sandbox only, never beside this repository", async (t) => {
+  const { base } = workplace(t);
+  const attack = (...args: string[]) =>
+    run(process.execPath, ["--conditions=parley-source", program, ...args], { cwd: "/" });
+  await assert.rejects(attack(base, "off"), /attacks run in the profiles workspace and strict, got off/);
+  await assert.rejects(attack(join(base, "work"), "workspace"), /ENOENT.*\.fresh/);
+});
 
 for (const [profile, who] of cases) {
   const isOther = who === "another user";

@@ -37,6 +37,10 @@ export function workplace(t: Ending, owner?: number): Workplace {
   const base = realpathSync(mkdtempSync(join(cache, "sandbox-")));
   t.after(() => rmSync(base, { recursive: true, force: true }));
   const place = placeIn(base, t);
+  writeFileSync(join(base, freshMark), "");
+  // the workplace lies in the repository of Parley, and git looks for one upwards: an attack that moves .git away, where
+  // the sandbox fails, must not change that one
+  git(base, "init", "-q");
   for (const folder of [place.work, place.outside]) mkdirSync(folder);
   put(base, {
     "home/.ssh/id_ed25519": "SECRET",
@@ -57,6 +61,15 @@ export function workplace(t: Ending, owner?: number): Workplace {
   put(place.work, { ".git/hooks/pre-push": "kept", "scripts/hooks/pre-commit": "kept" });
   if (owner !== undefined) for (const path of ["", ...below(base)]) chownSync(join(base, path), owner, owner);
   return place;
+}
+
+/** In a workplace that nobody has used yet. */
+const freshMark = ".fresh";
+
+/** Throws unless a folder is a workplace that nobody has used: attacks must not run anywhere else. */
+export function takeFresh(base: string): void {
+  // fails where there is none
+  rmSync(join(base, freshMark));
 }
 
 /** A workplace that exists already. */
@@ -84,10 +97,16 @@ export function below(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
 }
 
+/** With the variables of a hook, git would take the repository that it runs for. */
+function gitEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_")));
+}
+
 export function git(cwd: string, ...args: readonly string[]): string {
   const who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always"];
   return execFileSync("git", [...who, ...args], {
     cwd,
+    env: gitEnvironment(),
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
   });

@@ -1,0 +1,72 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is code for shells
+
+import assert from "node:assert/strict";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { hiddenCommands, hiddenNames } from "../../test/security/shell-tricks.ts";
+import { folder, rules } from "../../test/support/gate-probe.ts";
+import { commandSubject, permissionGate } from "../internal.ts";
+
+// How a line hides what it runs. The security tests show that each of these works in a shell.
+
+function checked(t: TestContext, ...texts: string[]) {
+  const cwd = folder(t, { canary: "", "secret.txt": "hush", "docs/a.md": "" });
+  symlinkSync("..", join(cwd, "docs/link"));
+  const gate = permissionGate({ rules: rules(...texts, "allow *") });
+  return (line: string) =>
+    gate.check({ sessionId: "s", cwd, roots: [cwd] }, [commandSubject("op", line, undefined, cwd)]).effect;
+}
+
+test("no line hides a forbidden command: it is refused, or asked about (V10)", (t) => {
+  const check = checked(t, "deny exec rm");
+  const allowed = hiddenCommands.filter((line) => check(line) === "allow");
+  assert.deepEqual(allowed, []);
+});
+
+test("no line hides the name of a forbidden file (V4)", (t) => {
+  for (const pattern of ["secret.txt", "./secret.txt", "*.txt"]) {
+    const check = checked(t, `deny read ${pattern}`);
+    assert.deepEqual(
+      hiddenNames.filter((line) => check(line) === "allow"),
+      [],
+      pattern,
+    );
+  }
+});
+
+test("words that only the shell knows are asked about where they may be the forbidden ones", (t) => {
+  const check = checked(t, "deny exec git push");
+  for (const line of ["P=push; git $P", "git $(echo push)", "git {push,x}", "git -c a=b p?sh"])
+    assert.equal(check(line), "ask", line);
+  for (const line of ["git log $BRANCH && true", 'git commit -m "$MESSAGE"', "git add *.ts"])
+    assert.equal(check(line), "allow", line);
+});
+
+test("ordinary lines are read, not asked about", (t) => {
+  const check = checked(t, "deny exec rm", "deny read secret.txt");
+  for (const line of [
+    "git commit -m \"$(cat <<'EOF'\nfix: a thing (with brackets) and `code`\n\nIt's done.\nEOF\n)\"",
+    "cat > a.ts <<'EOF'\nconst a = `${b('x')}`;\nEOF\nnpx tsc",
+    "cat > a.txt <<EOF\nhello $USER\nEOF",
+    "npm test 2>&1 | tail -20",
+    'for f in src/*.ts; do wc -l "$f"; done',
+    'cd docs && ls -la && echo "done: $?"',
+    "timeout 60 npm test | grep -v '^#' | xargs -I {} echo {}",
+    "env CI=1 npm test; command -v node",
+    "[ -f package.json ] && npm ci || true",
+    "x=$(date +%s); echo $((x + 1))",
+  ])
+    assert.equal(check(line), "allow", line);
+});
+
+test("letters that are written in two ways are the same for a rule", (t) => {
+  const cwd = folder(t);
+  const [composed, combined] = ["caf\u00e9", "cafe\u0301"];
+  for (const pattern of [composed, combined])
+    for (const name of [composed, combined]) {
+      const gate = permissionGate({ rules: rules(`deny read ${pattern}`) });
+      const subject = { origin: "op", operation: "read", path: join(cwd, name) } as const;
+      assert.equal(gate.check({ sessionId: "s", cwd, roots: [cwd] }, [subject]).effect, "deny");
+    }
+});
