@@ -28,7 +28,10 @@ export type { OutputFolder } from "./tools/base/output-folder.ts";
 export type { SeenFiles } from "./tools/base/seen-files.ts";
 export {
   type Access,
+  type AgentCommand,
   type AgentTerminals,
+  type CommandHolder,
+  type CommandSandbox,
   type Job,
   type JobCommand,
   type Jobs,
@@ -36,6 +39,7 @@ export {
   type PreparedCall,
   type Presentation,
   type RunContext,
+  type SandboxPolicy,
   type Tool,
   type ToolContext,
   ToolError,

@@ -90,7 +90,9 @@ class CommandsOfSession implements SessionSandbox {
     const { roots, tell } = this.#options;
     const status = await sandboxStatus({ roots });
     if (!status.isAvailable)
-      tell?.(`no sandbox can start, so commands are asked about: ${status.reason}; ${status.fix}`);
+      tell?.(
+        `no sandbox can start, so you are asked about commands: ${status.reason}; to fix it: ${status.fix}`,
+      );
     return status.isAvailable;
   }
 
@@ -115,10 +117,13 @@ class CommandsOfSession implements SessionSandbox {
     const { movedAside, created, left } = wrapped.finished();
     const { tell } = this.#options;
     for (const { from, to } of movedAside)
-      tell?.(`a command created ${from}, which other programs obey; it was moved to ${to}`);
+      tell?.(`a command created ${from}, which other programs would run or obey; it was moved to ${to}`);
     for (const path of created)
-      tell?.(`a command created ${path}, which other programs obey; it was left there`);
-    for (const { path, reason } of left) tell?.(`look at ${path}, which other programs obey: ${reason}`);
+      tell?.(
+        `a command created ${path}, which other programs may run or obey; it was not moved, so check it`,
+      );
+    for (const { path, reason } of left)
+      tell?.(`check ${path}, which other programs may run or obey: ${reason}`);
   }
 
   async accept(path: string, text: string): Promise<void> {

@@ -42,34 +42,35 @@ function ask(reason: string, subjects: readonly string[] = []): Verdict {
 }
 
 function never(subjects: readonly string[]): Verdict {
-  return { type: "refuse", reason: `The user said that this is never allowed: ${subjects.join(", ")}.` };
+  return { type: "refuse", reason: `The user never allows this: ${subjects.join(", ")}.` };
 }
 
 function verdictOfMode(access: Access, { mode, autoApprove, holder }: PermissionState): Verdict {
   if (access.type === "none") return allow;
-  if (mode === "chat") return refusal("chat", "it answers questions and touches nothing");
+  if (mode === "chat") return refusal("chat", "this mode only answers questions");
   switch (access.type) {
     case "read": {
       const secret = access.paths.find((path) => isProtected(path, "read"));
       if (secret !== undefined) return ask(`${secret} may hold secrets`);
       if (mode !== "ask" || autoApprove !== "off") return allow;
-      return ask("nothing is approved automatically", subjectsOf(access));
+      return ask("automatic approval is off", subjectsOf(access));
     }
     case "write": {
-      if (mode === "architect") return refusal(mode, "it plans and changes nothing");
+      if (mode === "architect") return refusal(mode, "this mode only plans and does not change files");
       const guarded = access.paths.find((path) => isProtected(path, "write"));
       if (guarded !== undefined) return ask(`${guarded} is protected`);
-      if (access.losesFolder) return ask("a folder and all that is in it");
+      if (access.losesFolder) return ask("deletes a folder and everything in it");
       if (mode === "code" || autoApprove === "edits") return allow;
-      return ask("in mode ask every change is asked about", subjectsOf(access));
+      return ask("mode ask asks about every change", subjectsOf(access));
     }
     case "run":
-      if (mode === "architect") return refusal(mode, "it plans and runs nothing");
+      if (mode === "architect") return refusal(mode, "this mode only plans and does not run commands");
       return mode === "code" && isHeld(access, holder) ? allow : askToRun(access, holder);
     case "host":
       return ask(`connects to ${access.host}`, subjectsOf(access));
     case "mcp":
-      if (mode === "architect") return refusal(mode, "it plans, and nobody knows what this tool changes");
+      if (mode === "architect")
+        return refusal(mode, "this mode only plans, and this tool may change something");
       return ask(`a tool of the MCP server ${access.server}`, subjectsOf(access));
   }
 }
@@ -83,7 +84,7 @@ function askToRun(access: RunAccess, holder: CommandHolder | undefined): Verdict
   const { cwd, isOutside } = access;
   if (isOutside && holder?.by !== "nobody")
     return ask(
-      `runs in ${cwd}, outside the sandbox and with all your rights; what it did before may be done twice`,
+      `runs in ${cwd}, outside the sandbox and with all your rights; if it already ran inside, it may do things twice`,
     );
   const why = holder?.by === "nobody" && holder.reason !== undefined ? `; ${holder.reason}` : "";
   return ask(`runs in ${cwd}${why}`, subjectsOf(access));
@@ -92,7 +93,10 @@ function askToRun(access: RunAccess, holder: CommandHolder | undefined): Verdict
 type RunAccess = Extract<Access, { type: "run" }>;
 
 function refusal(mode: Mode, why: string): Verdict {
-  return { type: "refuse", reason: `Not in mode ${mode}: ${why}. The user may switch to ask or code.` };
+  return {
+    type: "refuse",
+    reason: `Not allowed in mode ${mode}: ${why}. The user can switch to mode ask or code.`,
+  };
 }
 
 function subjectsOf(access: Exclude<Access, { type: "none" }>): string[] {

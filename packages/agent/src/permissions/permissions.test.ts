@@ -201,10 +201,7 @@ inEveryVersion("always and never are remembered, listed and forgotten", {}, asyn
   assert.equal(asks.length, 3);
   await session.prompt("again").result;
   assert.equal(asks.length, 3, "nobody is asked twice");
-  assert.match(
-    JSON.stringify(model.requests[3]?.messages.at(-1)),
-    /The user said that this is never allowed: run rm -r/,
-  );
+  assert.match(JSON.stringify(model.requests[3]?.messages.at(-1)), /The user never allows this: run rm -r/);
   updates.length = 0;
   await session.prompt("/permissions").result;
   assert.match(said(updates), /always: `run ls \(in .*\)`/);

@@ -54,7 +54,7 @@ export function openGate(options: OpenGateOptions): OpenedGate {
   const everything = rules.find(({ effect, operation }) => effect === "allow" && operation === "*");
   if (everything !== undefined) {
     refuseForRoot(everything);
-    warn?.("everything is allowed for this run, except what always requires a question");
+    warn?.("a rule allows everything, except what is always asked");
   }
   const gate = permissionGate({
     rules,
@@ -79,7 +79,7 @@ function warnOfReadOnly(folder: string, warn: OpenGateOptions["warn"]): void {
   } catch (error) {
     const { code = "unknown" } = error as NodeJS.ErrnoException; // of fs, which has no other errors
     warn?.(
-      `cannot write to ${folder} (${code}): everything that needs a permission will be refused; set PARLEY_HOME to another folder`,
+      `cannot write the log to ${folder} (${code}), so everything that needs a permission will be refused; set PARLEY_HOME to another folder`,
     );
   }
 }

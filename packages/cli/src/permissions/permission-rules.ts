@@ -29,9 +29,9 @@ export async function listRules({ values, json }: Invocation): Promise<number> {
   const hint = `Add your own rules to ${policyPath()}, one per line: allow exec npm test`;
   const text = [
     ...(lines.length === 0
-      ? ["No rules: reads in the workspace are allowed, everything else is asked."]
+      ? ["No rules: reads in the workspace and commands in a sandbox are allowed. Everything else is asked."]
       : lines),
-    ...warnings.map((warning) => `ignored: ${escapedLine(warning)}`),
+    ...warnings.map((warning) => `warning: ${escapedLine(warning)}`),
     hint,
   ].join("\n");
   const data = { rules: rules.map(ruleJson), warnings, policy: policyPath() };
@@ -65,7 +65,7 @@ export function ruleLine(rule: Rule, width = 0): string {
 /** What a rule is worth where a command runs in a sandbox. A rule that allows holds nothing back. */
 export function heldBy(rule: Rule): string | undefined {
   if (rule.effect === "allow" && rule.operation !== "net") return undefined;
-  return enforcement(rule) === "system" ? "held by the system in a sandbox" : "held by Parley";
+  return enforcement(rule) === "system" ? "enforced by the system in a sandbox" : "enforced by Parley";
 }
 
 function enforcement(rule: Rule): "system" | "parley" {
@@ -148,7 +148,7 @@ function scopeOf(given: unknown): "workspace" | "always" {
 function checkReach({ effect, operation, pattern }: Rule): void {
   if (effect !== "allow" || operation === "read") return;
   if (operation === "exec" && pattern !== undefined && !pattern.endsWith("**")) return;
-  const message = "--scope always is limited to reads and exact commands";
+  const message = "--scope always accepts only reads and exact commands";
   throw usageError(message, `use --scope workspace, or add the rule to ${policyPath()}`);
 }
 

@@ -47,7 +47,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   const isSame = claim.effect === effect && claim.rule === verdict.rule;
   const lines = [
     `${effect}: ${said(verdict)}`,
-    ...(isSame ? [] : [`where the agent does it itself: ${claim.effect}: ${said(claim)}`]),
+    ...(isSame ? [] : [`if the agent does it itself: ${claim.effect}: ${said(claim)}`]),
   ];
   const data = { ...verdictJson(verdict), subject, claim: verdictJson(claim) };
   printAnswer(lines.join("\n"), data, json);
@@ -74,7 +74,7 @@ function verdictJson({ effect, reason, rule }: Verdict): object {
   return { effect, reason, ...optional({ rule: rule && ruleJson(rule) }) };
 }
 
-const outside = "the path is outside the workspace, where no rule applies; --add-dir DIR adds a directory";
+const outside = "the path is outside the workspace; to add a directory, use --add-dir DIR";
 
 function isOutside({ path }: Subject, roots: readonly string[]): boolean {
   if (path === undefined) return false;

@@ -5,19 +5,19 @@ import { type Command, flag, option } from "../command/command.ts";
 const cwd = option("DIR", "Workspace (default: current directory)", { short: "C", completes: "directory" });
 
 const rules =
-  "RULE is an operation and what it is about. read and write: a path as in .gitignore (a name matches at any depth; with a slash it is " +
-  "below the workspace; /x and ~/x are absolute); deleting is writing. exec: exactly these words, in the workspace itself; " +
-  "exec (packages/*) npm test names other directories; exec git log ** allows any further words and so trusts the program; exec ** is " +
-  "every line. net: a host. mcp: SERVER/TOOL. *: everything. deny and ask are generous: deny exec rm also finds sudo rm -rf x. " +
-  "See docs/policy.md.";
+  "RULE is an operation and a pattern. read, write: a path as in .gitignore. A name matches at any depth, a path with a slash is " +
+  "relative to the workspace, /x and ~/x are absolute. Deleting counts as writing. exec: exactly these words, in the workspace " +
+  "directory. exec (packages/*) npm test is for other directories. exec git log ** allows any further words, so it trusts the program. " +
+  "exec ** allows every line. net: a host. mcp: SERVER/TOOL. *: everything. deny and ask match more than the exact words: " +
+  "deny exec rm also matches sudo rm -rf x. See docs/policy.md.";
 
 export const permissionsCommands: readonly Command[] = [
   {
     name: "permissions list",
     summary: "List the rules in force and where they come from",
     details:
-      "Rules come from the machine (/etc/parley/policy), the user (policy in the config directory), the workspace (.parley/policy, if you trust it) and " +
-      "remembered answers, which are shown with their ids and expiry.",
+      "Rules come from the machine (/etc/parley/policy), the user (policy in the config directory), the workspace (.parley/policy, if you " +
+      "trust it) and remembered answers. Remembered answers are shown with id and expiry.",
     options: { cwd },
     json: true,
     examples: ["parley permissions"],
@@ -36,7 +36,10 @@ export const permissionsCommands: readonly Command[] = [
         completes: ["workspace", "always"],
         default: "workspace",
       }),
-      for: option("TIME", "How long it lasts: 12h, 30d (default: 30d for workspace, 90d for always)"),
+      for: option(
+        "TIME",
+        "How long the rule lasts, such as 12h or 30d (default: 30d for workspace, 90d for always)",
+      ),
     },
     json: true,
     examples: [
@@ -60,8 +63,8 @@ export const permissionsCommands: readonly Command[] = [
     summary: "Test what the rules decide about an operation",
     details:
       "Examples: `parley permissions check write src/a.ts`, `check exec git log -1`, `check exec 'a && b'`. Words after a command " +
-      "belong to it. Says which rule decided, and whether the system holds it for commands in a sandbox or only Parley does. A second " +
-      "line tells where the answer differs for an agent that uses its own tools. Exits with 0 for allow, 3 for deny and 4 for ask.",
+      "belong to it. Prints the rule that decided, and whether the operating system enforces it in a sandbox or only Parley does. A second " +
+      "line is printed if the answer differs for an agent that uses its own tools. Exits with 0 for allow, 3 for deny and 4 for ask.",
     positionals: "OPERATION [PATH|COMMAND...|HOST|SERVER/TOOL]",
     commandAfter: /^exec$/,
     options: {
@@ -71,10 +74,10 @@ export const permissionsCommands: readonly Command[] = [
         multiple: true,
       }),
       policy: option("FILE", "Also use the rules of this file", { completes: "file" }),
-      allow: option("RULE", "Assume this rule for a run", { multiple: true }),
-      ask: option("RULE", "Assume that this is asked", { multiple: true }),
-      deny: option("RULE", "Assume this denial for a run", { multiple: true }),
-      sandbox: option("PROFILE", "Assume this sandbox of commands: workspace, read-only, strict or off", {
+      allow: option("RULE", "Assume this allow rule for a run", { multiple: true }),
+      ask: option("RULE", "Assume this ask rule for a run", { multiple: true }),
+      deny: option("RULE", "Assume this deny rule for a run", { multiple: true }),
+      sandbox: option("PROFILE", "Assume this sandbox for commands: workspace, read-only, strict or off", {
         completes: ["workspace", "read-only", "strict", "off"],
       }),
     },
@@ -97,9 +100,9 @@ export const permissionsCommands: readonly Command[] = [
     name: "permissions verify",
     summary: "Verify that the log was not changed",
     details:
-      "Each line of a log is chained to the previous one and signed with your key; each log names the previous log. Exits with 1 if a line " +
-      "was changed, added, removed or cut off, or if a log is missing. A log without an end belongs to a running or killed process; " +
-      "this is reported and is not an error.",
+      "Each line of a log has a hash of the previous line, and logs are signed with your key. Each log names the previous log. Exits with 1 " +
+      "if a line was changed, added, removed or cut off, or if a log is missing. A log without an end belongs to a running or killed " +
+      "process. This is reported and is not an error.",
     positionals: "[FILE...]",
     completes: "file",
     json: true,

@@ -51,16 +51,22 @@ test("rules of all files are listed with whose they are, and check says which on
     "# mine\nallow exec npm test\n# never\ndeny read **/*.key\ndeny read secrets/**\n",
   );
   put("project/.parley/policy", "ask write package.json\nallow exec rm **\nnonsense\n");
-  assert.match(parley("list").stdout, /^ignored: 1 rule of \.parley\/policy ignored: you have not trusted/m);
+  assert.match(parley("list").stdout, /^warning: 1 rule of \.parley\/policy ignored: you have not trusted/m);
   assert.equal(parley("check", "--allow", "write package.json", "write", "package.json").status, 0);
   trustedFolders(join(home, "state/trust")).trust(workspaceSettings(cwd));
   const { status, stdout } = parley("list");
   assert.equal(status, 0);
   assert.match(stdout, /^allow {2}exec npm test {7}\(.*config\/policy:2\)$/m);
-  assert.match(stdout, /^ask {4}write package\.json {2}\(.*\.parley\/policy:1, held by Parley\)$/m);
-  assert.match(stdout, /^deny {3}read secrets\/\*\* .*, held by the system in a sandbox\)$/m);
-  assert.match(stdout, /^ignored: .*policy:2: a workspace can forbid and have asked, not allow$/m);
-  assert.match(stdout, /^ignored: .*policy:3: a line begins with allow, ask or deny, got "nonsense"$/m);
+  assert.match(stdout, /^ask {4}write package\.json {2}\(.*\.parley\/policy:1, enforced by Parley\)$/m);
+  assert.match(stdout, /^deny {3}read secrets\/\*\* .*, enforced by the system in a sandbox\)$/m);
+  assert.match(
+    stdout,
+    /^warning: .*policy:2: a workspace can only deny and ask; its allow rules are ignored$/m,
+  );
+  assert.match(
+    stdout,
+    /^warning: .*policy:3: expected a line that starts with allow, ask or deny; got "nonsense"$/m,
+  );
   assert.ok(stdout.includes(join(home, "config/policy")));
   const allowed = parley("check", "exec", "npm", "test");
   assert.deepEqual([allowed.status, allowed.stdout.split(" (")[0]], [0, "allow: allow exec npm test"]);
@@ -71,7 +77,10 @@ test("rules of all files are listed with whose they are, and check says which on
   const { data } = JSON.parse(parley("check", "--json", "read", "a.key").stdout);
   assert.deepEqual([data.effect, data.rule.rule, data.rule.origin], ["deny", "read **/*.key", "user"]);
   assert.deepEqual([data.rule.enforcedBy, data.claim.effect], ["parley", "deny"]);
-  assert.match(parley("check", "read", "secrets/a").stdout, /^deny: .*; held by the system in a sandbox$/m);
+  assert.match(
+    parley("check", "read", "secrets/a").stdout,
+    /^deny: .*; enforced by the system in a sandbox$/m,
+  );
 });
 
 test("a rule is remembered for a workspace, listed, and taken back", (t) => {
@@ -93,7 +102,10 @@ test("check says that a command would run in the sandbox, where one can start", 
   const { parley } = place(t);
   const held = parley("check", "--sandbox", "workspace", "exec", "make", "all");
   assert.equal(held.status, 0);
-  assert.match(held.stdout, /^allow: it runs in the sandbox\nwhere the agent does it itself: ask: /);
+  assert.match(
+    held.stdout,
+    /^allow: commands in the sandbox are allowed\nif the agent does it itself: ask: /,
+  );
   assert.equal(
     parley("check", "--sandbox", "workspace", "--ask", "exec make", "exec", "make", "all").status,
     4,
@@ -105,7 +117,7 @@ test("this machine is a host that only a rule with its name allows", (t) => {
   assert.equal(parley("check", "--allow", "net", "net", "example.org").status, 0);
   const asked = parley("check", "--allow", "net", "--allow", "net *:80", "net", "localhost:80");
   assert.equal(asked.status, 4);
-  assert.match(asked.stdout, /localhost:80 is this machine, where services trust whoever connects/);
+  assert.match(asked.stdout, /localhost:80 is this machine, and its services may trust any local program/);
   assert.equal(parley("check", "--allow", "net localhost", "net", "localhost:80").status, 0);
   assert.equal(parley("check", "--deny", "net", "net", "127.0.0.1:80").status, 3);
 });
@@ -161,14 +173,14 @@ test("what cannot be meant is a usage error that says what was wanted", (t) => {
   const wrong: [string[], RegExp][] = [
     [["add"], /expected a rule/],
     [["add", "permit", "read", "x"], /expected allow, ask or deny, got "permit"/],
-    [["add", "allow", "rewrite", "x"], /a rule begins with read, write/],
+    [["add", "allow", "rewrite", "x"], /expected a rule that starts with one of read, write/],
     [
       ["add", "allow", "write", "x", "--scope", "always"],
-      /--scope always is limited to reads and exact commands/,
+      /--scope always accepts only reads and exact commands/,
     ],
     [
       ["add", "allow", "exec", "npm **", "--scope", "always"],
-      /--scope always is limited to reads and exact commands/,
+      /--scope always accepts only reads and exact commands/,
     ],
     [["add", "allow", "read", "x", "--for", "soon"], /--for: expected a time/],
     [["check", "paint", "x"], /expected one of read, write.*got paint/],
@@ -187,7 +199,7 @@ test("what cannot be meant is a usage error that says what was wanted", (t) => {
   put("home/config/policy", "deny exce rm\n");
   const { status, stderr } = parley("check", "read", "x");
   assert.equal(status, 2);
-  assert.match(stderr, /config\/policy:1: a rule begins with/);
+  assert.match(stderr, /config\/policy:1: expected a rule that starts with/);
 });
 
 test("the log says what was done, and verify finds what was changed", (t) => {
@@ -274,13 +286,13 @@ test("check says no to what lies outside the workspace, as the operation would",
   assert.equal(parley("check", "read", "../beside/a.txt", "--add-dir", "../beside").status, 0);
   assert.equal(parley("check", "read", "..a.txt").status, 0);
   const { stdout } = parley("check", "read", "a.txt");
-  assert.match(stdout, /^allow: reading in the workspace is allowed\nwhere the agent does it itself: ask: /);
+  assert.match(stdout, /^allow: reading in the workspace is allowed\nif the agent does it itself: ask: /);
 });
 
 test("the directory that is too wide is named, and is no reason to ask about others", (t) => {
   const { parley } = place(t);
   const wide = parley("check", "read", "/etc/hostname", "--add-dir", "/etc");
   assert.equal(wide.status, 4);
-  assert.match(wide.stdout, /^ask: \/etc is too wide a workspace/);
+  assert.match(wide.stdout, /^ask: the workspace \/etc is too broad/);
   assert.equal(parley("check", "read", "a.txt", "--add-dir", "/etc").status, 0);
 });

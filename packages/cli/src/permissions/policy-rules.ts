@@ -28,7 +28,7 @@ export async function policyFile(path: string | undefined): Promise<PolicyFile |
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException; // of fs
     if (error instanceof TooLargeError || code === "EISDIR")
-      throw usageError(`--policy: ${escapedLine(path)} is not a policy file`, help);
+      throw usageError(`--policy: ${escapedLine(path)} is not a file of at most 256 KiB`, help);
     if (code === "ENOENT") throw usageError(`--policy: file not found: ${escapedLine(path)}`, help);
     throw usageError(`--policy: cannot read ${escapedLine(path)}: ${code}`, help);
   }
@@ -71,6 +71,6 @@ function readPolicy(path: string, origin: Rule["origin"]): ParsedPolicy {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return { rules: [], warnings: [] };
   // checked before it is opened, since a pipe would block
-  if (!stat.isFile() || stat.size > maxBytes) throw new RuleError(`${path} is not a policy file`);
+  if (!stat.isFile() || stat.size > maxBytes) throw new RuleError(`${path} is not a file of at most 256 KiB`);
   return parsePolicy(readFileSync(path, "utf8"), origin, path);
 }

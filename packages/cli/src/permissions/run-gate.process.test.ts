@@ -95,7 +95,7 @@ test("rules of the user, of the workspace and of a file count together", patienc
   assert.match(stderr, /refused by policy: run echo two/);
   const wrong = await probe.run(echo("one"), ["--allow", "everything"]);
   assert.equal(wrong.status, 2);
-  assert.match(wrong.stderr, /--allow: a rule begins with read, write/);
+  assert.match(wrong.stderr, /--allow: expected a rule that starts with one of read, write/);
 });
 
 test(

@@ -34,7 +34,7 @@ test("of very many options the first are shown, and each can be chosen", { ...pa
     const { status, stdout } = await probe.atTerminal(80, command, answering(`${answer}\n`));
     assert.equal(status, 0, stdout);
     assert.match(stdout, /Choice 0 .*\r\n/);
-    assert.match(stdout, /… and \d+ more, to be chosen/);
+    assert.match(stdout, /… and \d+ more; type the number/);
     assert.ok(stdout.split("\n").length < 60);
     assert.match(stdout, /the right one/);
   }
@@ -87,7 +87,7 @@ function answering(...answers: string[]): Parameters<RunProbe["atTerminal"]>[2] 
   return {
     input: false,
     onOutput(shown, child) {
-      const questions = shown.split(/\? more > |why not\? /).length - 1;
+      const questions = shown.split(/\? more > |Reason for the agent: /).length - 1;
       if (questions > asked) child.stdin?.write(answers[asked++] ?? "");
     },
   };

@@ -25,7 +25,7 @@ async function asked(given: Partial<PermissionQuestion>, answers: readonly (stri
     sessionId: "s",
     summary: "run npm test (in /project)",
     subjects: [command],
-    reason: "no rule is about it",
+    reason: "no rule applies to it",
     always: false,
     choices: usual,
     signal: new AbortController().signal,
@@ -51,7 +51,7 @@ test("a question is what, why, the command once, and one line of letters", async
     shown,
     [
       "? run a command in /project, for claude",
-      "  no rule is about it",
+      "  no rule applies to it",
       "    npm test",
       "  y once   s this session   a always here   n no   e no, and say why   ? more > ",
     ].join("\n"),
@@ -72,7 +72,7 @@ test("one letter answers: yes once, for the session, always here, no", async () 
     assert.equal((await asked({}, [letter])).reply, id, letter);
   assert.equal((await asked({}, [undefined])).reply, undefined);
   const again = await asked({}, ["x", "n"]);
-  assert.match(again.shown, /"x" is no answer/);
+  assert.match(again.shown, /"x" is not an answer/);
 });
 
 test("a no can have a reason", async () => {
@@ -84,8 +84,8 @@ test("more shows the agent's words, its own options with what they mean, and rar
   const claimed = { title: "Harmless\u001b[2J", description: "Just look" };
   const { reply, shown } = await asked({ claimed }, ["?", "2"]);
   assert.equal(reply, "option:0");
-  assert.match(shown, /the agent calls it: Harmless\\u001b\[2J\n {2}the agent says: Just look\n/);
-  assert.match(shown, /1 {2}allow:always\n {2}2 {2}No \(the agent's own: allows it for this session\)\n/);
+  assert.match(shown, /the agent's title: Harmless\\u001b\[2J\n {2}the agent says: Just look\n/);
+  assert.match(shown, /1 {2}allow:always\n {2}2 {2}No \(option of the agent: allows it for this session\)\n/);
 });
 
 test("what is asked every time can be answered with yes and no only", async () => {
@@ -166,8 +166,8 @@ test("a change is shown once, and the rest of a long one on request", async () =
   const subjects: Subject[] = [{ origin: "op", operation: "write", path: "/project/a.ts" }];
   const given = { summary: "write /project/a.ts", subjects, diff: { path: "/project/a.ts", newText } };
   const short = await asked(given, ["y"]);
-  assert.match(short.shown, /^\? write \/project\/a\.ts, for claude\n {2}no rule is about it\n/);
-  assert.match(short.shown, /… \d+ more lines; \? shows all/);
+  assert.match(short.shown, /^\? write \/project\/a\.ts, for claude\n {2}no rule applies to it\n/);
+  assert.match(short.shown, /… \d+ more lines; type \? to see all/);
   assert.doesNotMatch(short.shown, /line 99/);
   assert.match((await asked(given, ["?", "y"])).shown, /line 99/);
 });
@@ -193,10 +193,10 @@ test("the rule that is remembered can be edited, and one that cannot be meant is
   const given = { allowedBy: ["exec npm test"] };
   const { reply, shown } = await asked(given, ["?", "r", "exec 'npm *'", "exec npm **"]);
   assert.deepEqual(reply, { id: "allow:workspace", rule: "exec npm **" });
-  assert.match(shown, /r {2}allow more, always here: edit the rule/);
-  assert.match(shown, /Enter: exec npm test/);
+  assert.match(shown, /r {2}allow always here, with a rule that you edit/);
+  assert.match(shown, /Enter = exec npm test/);
   assert.match(shown, /"exec 'npm \*'": /);
   assert.deepEqual((await asked(given, ["r", ""])).reply, { id: "allow:workspace", rule: "exec npm test" });
   assert.equal((await asked(given, ["r", "-", "n"])).reply, "deny:once");
-  assert.match((await asked({}, ["r", "n"])).shown, /"r" is no answer/);
+  assert.match((await asked({}, ["r", "n"])).shown, /"r" is not an answer/);
 });

@@ -47,7 +47,9 @@ export async function askPermission(
     if (chosen !== undefined) return chosen.id;
     const reply = question.always ? "unknown" : await rareAnswer(answer, question, questions, paint);
     if (reply === "unknown")
-      write(`  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is no answer; type one of the letters\n`);
+      write(
+        `  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is not an answer; type one of the letters shown\n`,
+      );
     else if (reply !== undefined) return reply;
   }
 }
@@ -74,12 +76,12 @@ async function rareAnswer(
     question.allowedBy?.length === 1 && question.choices.some(({ id }) => id === `allow:${editedScope}`);
   switch (answer.toLowerCase()) {
     case "e": {
-      const said = (await questions.ask("  why not? "))?.trim();
+      const said = (await questions.ask("  Reason for the agent: "))?.trim();
       return said === undefined || said === "" ? noOf(question) : { id: noOf(question), said };
     }
     case "?":
       questions.write(`${moreLines(question, paint).join("\n")}\n`);
-      if (isEditable) questions.write("  r  allow more, always here: edit the rule\n");
+      if (isEditable) questions.write("  r  allow always here, with a rule that you edit\n");
       return undefined;
     case "r": {
       if (!isEditable) return "unknown";
@@ -100,7 +102,7 @@ async function editedRule(
 ): Promise<string | undefined> {
   for (;;) {
     const typed = (
-      await ask(`  allow, here and for 30 days (Enter: ${escapedLine(rule)}; - to go back): `)
+      await ask(`  Rule to allow here for 30 days (Enter = ${escapedLine(rule)}, - = back): `)
     )?.trim();
     if (typed === undefined || typed === "-") return undefined;
     const chosen = typed === "" ? rule : typed.replace(/^allow\s+/, "");
@@ -188,7 +190,7 @@ function changeLines({ diff, moreDiffs = [], patch }: PermissionQuestion, paint:
 
 function shownPatch(lines: readonly string[], most: number): string[] {
   const rest = lines.length - most;
-  return [...lines.slice(0, most), ...(rest > 0 ? [`    … ${rest} more lines; ? shows all`] : [])];
+  return [...lines.slice(0, most), ...(rest > 0 ? [`    … ${rest} more lines; type ? to see all`] : [])];
 }
 
 /** The rest of a long change, the agent's own words, and the answers that are rarely wanted. */
@@ -198,9 +200,9 @@ function moreLines(question: PermissionQuestion, paint: Paint): string[] {
   const extras = numbered(choices, ({ isExtra }) => isExtra === true, paint);
   return [
     ...(all.length > shownDiffLines ? all : []),
-    ...(claimed === undefined ? [] : [`  the agent calls it: ${escapedLine(claimed.title)}`]),
+    ...(claimed === undefined ? [] : [`  the agent's title: ${escapedLine(claimed.title)}`]),
     ...(claimed?.description === undefined ? [] : [`  the agent says: ${escapedLine(claimed.description)}`]),
-    ...(extras.length === 0 ? [] : ["  other answers, by their number:"]),
+    ...(extras.length === 0 ? [] : ["  other answers (type the number):"]),
     ...extras,
   ];
 }
@@ -223,7 +225,7 @@ function numbered(
   const hidden = lines.length - shownOptions;
   return [
     ...lines.slice(0, shownOptions),
-    ...(hidden > 0 ? [`  … and ${hidden} more, to be chosen by their number, name or id`] : []),
+    ...(hidden > 0 ? [`  … and ${hidden} more; type the number, name or id`] : []),
   ];
 }
 
@@ -240,5 +242,5 @@ function listedChoice(answer: string, choices: readonly PermissionChoice[]): Per
 function choiceLine({ id, name, effect, scope }: PermissionChoice, paint: Paint): string {
   if (!id.startsWith("option:")) return escapedLine(name);
   const meaning = `${effect === "allow" ? "allows" : "refuses"} it${scope === "once" ? "" : " for this session"}`;
-  return `${escapedLine(name)} ${paint("dim", `(the agent's own: ${meaning})`)}`;
+  return `${escapedLine(name)} ${paint("dim", `(option of the agent: ${meaning})`)}`;
 }

@@ -140,7 +140,7 @@ suite("the prompt", { concurrency: 2 }, () => {
       [["x", "--mcp", "nowhere.json"], /--mcp nowhere\.json: ENOENT/],
       [["x", "--mcp", '{"mcpServers":{"a":{}}}'], /--mcp: the MCP server a needs a command or a url/],
       [["x", "--session", "a"], /--session stores the session, so it cannot be used with --no-history/],
-      [["x", "--allow", "everything"], /a rule begins with/],
+      [["x", "--allow", "everything"], /expected a rule that starts with/],
       [["x", "--policy", "nowhere"], /file not found: nowhere/],
       [["x", "--agent", "claude"], /expected either --agent or a command after --/],
     ] as const) {

@@ -5,17 +5,17 @@ import { type Command, flag, option } from "../command/command.ts";
 export const trustCommands: readonly Command[] = [
   {
     name: "trust",
-    summary: "Trust the settings that a folder brings along",
+    summary: "Trust the settings in a folder",
     details:
-      "A folder can bring permission rules (.parley/policy, which can only deny and ask) and MCP servers (.mcp.json). They take effect " +
-      "only after you trusted the folder. This command shows them and asks. If they change, you are asked again. Without a terminal, " +
-      "`parley run` ignores what is not trusted. See docs/trust.md.",
+      "A folder can contain permission rules (.parley/policy, which can only deny and ask) and MCP servers (.mcp.json). They take effect " +
+      "only after you trust the folder. This command shows them and asks. If they change, you are asked again. Without a terminal, " +
+      "`parley run` ignores settings that are not trusted. See docs/trust.md.",
     positionals: "[DIR]",
     completes: "directory",
     options: {
-      yes: flag("Trust without a question, for scripts", { short: "y" }),
+      yes: flag("Trust without asking, for scripts", { short: "y" }),
       list: flag("List the trusted folders"),
-      revoke: option("DIR", "Trust this folder no longer", { completes: "directory" }),
+      revoke: option("DIR", "Stop trusting this folder", { completes: "directory" }),
     },
     json: true,
     examples: [

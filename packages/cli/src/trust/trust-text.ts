@@ -24,14 +24,11 @@ export function settingsLines(settings: WorkspaceSettings, trust: FolderTrust): 
 
 function heading({ folder }: WorkspaceSettings, { state, changed, gone }: FolderTrust): string {
   const name = escapedLine(folder);
-  if (state === "trusted") return `${name} is trusted. Its settings are in force:`;
-  if (state === "new")
-    return `${name} brings settings along. They take effect only if you trust this folder:`;
-  const what =
-    changed.length + gone.length === 0
-      ? "is another folder, or its files have changed in other ways,"
-      : "has changed settings";
-  return `${name} ${what} since you trusted it:`;
+  if (state === "trusted") return `${name} is trusted. These settings are in effect:`;
+  if (state === "new") return `${name} has settings. They take effect only if you trust this folder:`;
+  return changed.length + gone.length === 0
+    ? `${name} was replaced, or its files were changed, since you trusted it. These are the settings now:`
+    : `The settings of ${name} have changed since you trusted it:`;
 }
 
 /** Says on one line what is not in force, and how to change that. */
@@ -44,8 +41,10 @@ export function ignoredNotice(
     ...(mcpServers.length === 0 ? [] : [counted(mcpServers.length, "MCP server", ".mcp.json")]),
   ];
   const why =
-    state === "changed" ? "they changed since you trusted this folder" : "you have not trusted this folder";
-  return `${parts.join(" and ")} ignored: ${why}; to look at them: ${commandToType()} trust ${shellWord(escapedLine(folder))}`;
+    state === "changed"
+      ? "they have changed since you trusted this folder"
+      : "you have not trusted this folder";
+  return `${parts.join(" and ")} ignored: ${why}; to see them, run ${commandToType()} trust ${shellWord(escapedLine(folder))}`;
 }
 
 function counted(count: number, what: string, file: string): string {

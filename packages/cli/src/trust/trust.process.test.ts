@@ -33,7 +33,7 @@ test("TH16 nothing of an untrusted folder takes effect, and one notice says so",
   assert.match(stdout, /zebra/);
   assert.equal(existsSync(started), false);
   const notice =
-    /1 rule of \.parley\/policy and 1 MCP server of \.mcp\.json ignored: you have not trusted this folder; to look at them: \S*parley trust/;
+    /1 rule of \.parley\/policy and 1 MCP server of \.mcp\.json ignored: you have not trusted this folder; to see them, run \S*parley trust/;
   assert.match(stderr.replaceAll(/\s+/g, " "), notice);
   assert.equal(stderr.match(/ignored/g)?.length, 1, stderr);
   const doctor = await probe.parley(["doctor", "--agent", "parley"]);
@@ -60,7 +60,7 @@ test(
     assert.ok(existsSync(started));
     assert.match(
       ran.stderr.replaceAll(/\s+/g, " "),
-      /policy:2: a workspace can forbid and have asked, not allow/,
+      /policy:2: a workspace can only deny and ask; its allow rules are ignored/,
     );
     const write = await probe.run({ editions: ["v1"], otherwise: [{ write: at("new.txt"), content: "x" }] });
     assert.equal(write.status, 3, write.stderr);
@@ -77,15 +77,15 @@ test(
     const other = join(probe.folder, "other");
     bring(other);
     const { stderr } = await probe.parley(read);
-    assert.match(stderr.replaceAll(/\s+/g, " "), /ignored: they changed since you trusted this folder/);
+    assert.match(stderr.replaceAll(/\s+/g, " "), /ignored: they have changed since you trusted this folder/);
     assert.equal(existsSync(other), false);
     const shown = (await probe.parley(["trust"])).stdout;
-    assert.match(shown, /has changed settings since you trusted it:/);
+    assert.match(shown, /The settings of .* have changed since you trusted it:/);
     assert.match(shown, /^ {2}\+ MCP server evil$/m);
     assert.match(shown, /^ {4}deny .*read secret\.txt$/m);
     assert.equal((await probe.parley(["trust", "--list"])).stdout.split("  (since")[0], probe.cwd);
     assert.equal((await probe.parley(["trust", "--revoke", "."])).status, 0);
-    assert.equal((await probe.parley(["trust", "--list"])).stdout, "No folder is trusted.\n");
+    assert.equal((await probe.parley(["trust", "--list"])).stdout, "No trusted folders.\n");
     const again = await probe.parley(["trust", "--revoke", "."]);
     assert.deepEqual([again.status, again.stderr.includes("is not trusted")], [1, true]);
   },
@@ -136,7 +136,7 @@ test(
     const { stderr } = await probe.run({ otherwise: [{ say: "done" }] });
     assert.match(
       stderr.replaceAll(/\s+/g, " "),
-      /the MCP server inside of \.mcp\.json is ignored: 127\.0\.0\.1:1 is an address of this machine .* agent\.privateHosts/,
+      /MCP server inside in \.mcp\.json is ignored: 127\.0\.0\.1:1 is an address of this machine .* agent\.privateHosts/,
     );
     rmSync(at(".mcp.json"));
   },

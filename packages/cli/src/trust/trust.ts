@@ -45,7 +45,10 @@ async function decide(found: FoundSettings, isYes: boolean, json: boolean): Prom
   if (!isYes) {
     if (json || !process.stdin.isTTY || !process.stderr.isTTY) {
       if (!json) process.stdout.write(`${lines.join("\n")}\n`);
-      throw usageError("trust is asked at a terminal only", "look at the settings, then use --yes");
+      throw usageError(
+        "cannot ask for trust without a terminal",
+        "read the settings, then run the command with --yes",
+      );
     }
     process.stderr.write(`${lines.join("\n")}\n`);
     if (!(await askedTrust())) return printAnswer("Not trusted.", data(false), json);
@@ -66,7 +69,7 @@ async function decide(found: FoundSettings, isYes: boolean, json: boolean): Prom
 
 /** A yes is only what says so. */
 export async function askedTrust(signal?: AbortSignal): Promise<boolean> {
-  const question = "  Trust this folder? (y yes, until its settings change; n not now) ";
+  const question = "  Trust this folder? (y = yes, until its settings change; n = not now) ";
   return /^\s*y(?:es)?\s*$/i.test((await askLine(question, signal)) ?? "");
 }
 
@@ -75,7 +78,7 @@ function list(json: boolean): number {
   const lines = folders.map(
     ({ folder, since }) => `${escapedLine(folder)}  (since ${since.toISOString().slice(0, 10)})`,
   );
-  return printAnswer(lines.length === 0 ? "No folder is trusted." : lines.join("\n"), { folders }, json);
+  return printAnswer(lines.length === 0 ? "No trusted folders." : lines.join("\n"), { folders }, json);
 }
 
 function revoke(folder: string, json: boolean): number {
@@ -84,6 +87,6 @@ function revoke(folder: string, json: boolean): number {
   throw new CommandError(
     "not_found",
     `${escapedLine(folder)} is not trusted`,
-    "parley trust --list shows the folders",
+    "run parley trust --list to see the trusted folders",
   );
 }

@@ -21,7 +21,7 @@ export async function usableServers(
     else {
       const problem = await privateProblem(origin);
       if (problem === undefined) usable.push(server);
-      else notice(`the MCP server ${escapedLine(String(server.name))} of .mcp.json is ignored: ${problem}`);
+      else notice(`MCP server ${escapedLine(String(server.name))} in .mcp.json is ignored: ${problem}`);
     }
   }
   return usable;
@@ -42,7 +42,7 @@ async function privateProblem(origin: string): Promise<string | undefined> {
   const { checkedAddresses, HostError } = await import("@parley/agent/internal");
   const { privateHosts = [] } = readConfig(() => undefined).agent ?? {};
   const url = URL.parse(origin);
-  if (url === null || !/^https?:$/.test(url.protocol)) return "its url must begin with http:// or https://";
+  if (url === null || !/^https?:$/.test(url.protocol)) return "its url must start with http:// or https://";
   try {
     await checkedAddresses(url, { privateHosts });
     return undefined;

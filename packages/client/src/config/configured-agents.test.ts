@@ -96,7 +96,7 @@ test("every entry that cannot be used is told, with what is wanted", () => {
         "agents.args has args, which only a command takes",
         "agents.remote has a sandbox, state or hosts with a url; only a program of this machine can run in a sandbox",
         "agents.state has a state that is neither an absolute path nor ~/ and a path",
-        "agents.host has hosts that cannot match: a host is example.org, *.example.org or example.org:443, without a scheme or a path",
+        "agents.host has hosts that cannot match: expected a host without a scheme or a path: example.org, *.example.org or example.org:443",
       ].join("\n"),
     },
   );

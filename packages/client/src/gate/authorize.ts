@@ -62,7 +62,7 @@ export class Authority {
   }
 
   verdict(state: GateState, subjects: readonly Subject[]): Verdict {
-    const nothing: Verdict = { effect: "ask", reason: "nothing is said of what it is" };
+    const nothing: Verdict = { effect: "ask", reason: "the agent does not say what it is" };
     return strictest(this.verdicts(state, subjects)) ?? nothing;
   }
 
@@ -146,7 +146,7 @@ export class Authority {
   async veto(state: GateState, subjects: readonly Subject[], signal: AbortSignal): Promise<Decision> {
     const verdict = this.verdict(state, subjects);
     if (verdict.effect === "ask" && !verdict.always && !isTooLate(state, subjects)) {
-      const reason = "no rule is about it, and the agent allows it to itself";
+      const reason = "no rule applies to it; the agent decided";
       return state.decision(subjects, { effect: "allow", by: "agent", reason });
     }
     const show = (): Shown => ({ choices: (given) => ownChoices(subjects, given) });

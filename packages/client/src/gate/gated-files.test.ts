@@ -66,7 +66,7 @@ test("without a rule and without a person nothing is written, and the agent is t
   assert.equal(result.code, -32060);
   assert.match(
     result.message,
-    /^write .*\/a was not permitted: nobody is there to ask: no rule is about it$/,
+    /^write .*\/a was not permitted: nobody is there to ask: no rule applies to it$/,
   );
   assert.throws(() => readFileSync(join(cwd, "a")), /ENOENT/);
   assert.deepEqual(

@@ -59,7 +59,8 @@ test("rules that cannot be meant are refused, with their lines", () => {
   assert.throws(
     () => permissionPolicy({ rules: ["allow read", "forbid write"] }),
     (error) =>
-      error instanceof RuleError && /^rules:2: a line begins with allow, ask or deny/.test(error.message),
+      error instanceof RuleError &&
+      /^rules:2: expected a line that starts with allow, ask or deny/.test(error.message),
   );
 });
 

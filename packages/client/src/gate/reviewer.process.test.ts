@@ -20,7 +20,7 @@ const question: PermissionQuestion = {
   sessionId: "s",
   summary: "run npm test",
   subjects: [{ origin: "op", operation: "exec", argv: ["npm", "test"], cwd: "/project" }],
-  reason: "no rule is about it",
+  reason: "no rule applies to it",
   always: false,
   choices: [
     { id: "allow:once", name: "Allow once", effect: "allow", scope: "once" },
@@ -47,7 +47,7 @@ test("a reviewer allows once, denies with a reason, or leaves it open", async ()
 
 test("a reviewer gets the question as one line of JSON", async () => {
   const code = `let t="";process.stdin.on("data",d=>t+=d).on("end",()=>{const q=JSON.parse(t);
-    const ok=q.v===1&&q.agent==="claude"&&q.subjects[0].argv[1]==="test"&&q.reason==="no rule is about it";
+    const ok=q.v===1&&q.agent==="claude"&&q.subjects[0].argv[1]==="test"&&q.reason==="no rule applies to it";
     process.stdout.write(JSON.stringify({decision:ok?"allow":"deny"}))})`;
   const { reply } = await asked(`${node} -e ${quoted(code)}`);
   assert.deepEqual(reply, { id: "allow:once", by: "reviewer" });

@@ -27,11 +27,12 @@ export function commandPattern(text: string): CommandPattern {
   const written = writtenWords(closed);
   if (!isWords(written)) throw new PatternError(adviceFor(written.character, written.raw, line));
   const command = simpleCommand(written);
-  if (command === undefined) throw new PatternError("a command is missing, such as npm test");
+  if (command === undefined)
+    throw new PatternError("a command is missing; write one after the variables, such as exec CI=1 npm test");
   const [program = ""] = command.words;
   if (program === "" || /[\s*]/.test(program))
     throw new PatternError(
-      `${JSON.stringify(program)} is the name of one program; write its words without quotes around them all, such as exec npm test`,
+      `the quotes make ${JSON.stringify(program)} the name of one program; do not quote the whole command: exec npm test`,
     );
   return {
     ...(directory === undefined ? {} : { directory: directory.trim() }),
@@ -41,19 +42,19 @@ export function commandPattern(text: string): CommandPattern {
 }
 
 function adviceFor(character: string, raw: string, line: string): string {
-  if (character === "") return "a quote or a backslash has no end";
+  if (character === "") return "a quote is not closed, or a backslash has no character after it";
   const words = line.replace(/(?:\s+\*+)+\s*$/, "");
   if (character === "*" && words !== line)
-    return `* is no word of a command; write ${words} ** for any further words, which a rule that forbids has without it, or '*' in quotes for a star`;
+    return `* does not match words; to allow any further words, write ${words} **; to deny or ask, write ${words}; for a literal star, write '*'`;
   if (character === "*")
-    return `stars do not stand for parts of words or words in the middle; write WORDS ** for any words at the end, or '${raw}' in quotes for just that`;
-  if (character === "#") return "a comment stands on a line of its own; write '#' in quotes for a word";
+    return `* does not match a part of a word, or words in the middle; write WORDS ** for any words at the end, or '${raw}' for a literal star`;
+  if (character === "#") return "a comment needs a line of its own; write '#' for a literal #";
   if (character === "(" || character === ")")
-    return "brackets name the directory in front of the words, such as exec (packages/*) npm test";
+    return "brackets may only hold a directory before the command, such as exec (packages/*) npm test; write '(' for a literal bracket";
   if (character === "&" && /^cd\s/.test(line))
-    return "write exec (DIR) WORDS for a command in another directory";
-  const why = `${JSON.stringify(character)} means more to a shell than itself`;
-  return `${why}; write exec ** to allow every line, one rule for each command to forbid, or quotes around it for just that character`;
+    return "a rule cannot contain cd; write exec (DIR) WORDS for a command in another directory";
+  const why = `${JSON.stringify(character)} has a special meaning in a shell`;
+  return `${why}; to allow every line, write exec **; to deny or ask, write one rule for each command; for the literal character, use quotes`;
 }
 
 /** These very words, in this directory, with these variables and no others that matter. */

@@ -91,7 +91,7 @@ function matcherOf(rule: Rule, circumstances: Circumstances): PathMatcher {
 }
 
 const leaving =
-  "it would run outside the sandbox, with all your rights; what it did before may be done twice";
+  "the command would run outside the sandbox, with all your rights; what it did before may be done twice";
 
 /** Whatever was allowed before was allowed with what the sandbox holds back. */
 function leavingVerdict({ leaves }: Subject): Verdict | undefined {
@@ -141,8 +141,8 @@ function unreadableVerdict(
       each.effect !== "allow" && each.exact === undefined && isInForce(each, circumstances) && mayBe(each),
   );
   const why = hasCountlessNames
-    ? "the line cannot be taken apart"
-    : "only the shell will know which command it is";
+    ? "the command line cannot be parsed"
+    : "the command is known only when the line runs";
   if (rule !== undefined)
     return { effect: "ask", rule, reason: `${why}: ${describeRule(rule)}`, always: true };
   const isHeld = !hasCountlessNames || subject.sandbox !== undefined;
@@ -154,23 +154,23 @@ function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
   if (unread.length > 0) return { effect: "ask", reason: unreadReason(unread) };
   if (operation === "exec" && sandbox !== undefined) {
     const wide = wideRootOf(cwd, circumstances);
-    if (wide === undefined) return { effect: "allow", reason: "it runs in the sandbox" };
-    return { effect: "ask", reason: `${wide} is too wide a workspace for commands without asking` };
+    if (wide === undefined) return { effect: "allow", reason: "commands in the sandbox are allowed" };
+    return { effect: "ask", reason: `the workspace ${wide} is too broad to run commands without asking` };
   }
-  if (origin === "claim") return { effect: "ask", reason: "no rule allows the agent to do it by itself" };
+  if (origin === "claim") return { effect: "ask", reason: "no rule allows the agent to do this itself" };
   if (host !== undefined && isThisMachine(host))
-    return { effect: "ask", reason: `${host} is this machine, where services trust whoever connects` };
-  if (operation !== "read") return { effect: "ask", reason: "no rule is about it" };
+    return { effect: "ask", reason: `${host} is this machine, and its services may trust any local program` };
+  if (operation !== "read") return { effect: "ask", reason: "no rule applies to it" };
   const wide = wideRootOf(path, circumstances);
   if (wide === undefined) return { effect: "allow", reason: "reading in the workspace is allowed" };
-  return { effect: "ask", reason: `${wide} is too wide a workspace for reading without asking` };
+  return { effect: "ask", reason: `the workspace ${wide} is too broad to read without asking` };
 }
 
 /** The names are the agent's. */
 function unreadReason(names: readonly string[]): string {
   const shown = names.slice(0, 5).map((name) => JSON.stringify(shownLine(name, 60)));
   const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
-  return `the agent's input is not fully understood: ${shown.join(", ")}${more}`;
+  return `the agent's input has fields that Parley does not know: ${shown.join(", ")}${more}`;
 }
 
 /** Nothing where it is below a root that is not so wide. */
@@ -188,7 +188,10 @@ function ownVerdict({ operation, path }: Subject, { own }: Circumstances): Verdi
   if (path === undefined || operation !== "write") return undefined;
   const folder = own.find((each) => isBelow(path, each));
   if (folder === undefined) return undefined;
-  return { effect: "deny", reason: `${folder} holds the rules and keys of Parley itself` };
+  return {
+    effect: "deny",
+    reason: `${folder} holds the rules and keys of Parley, which agents cannot write`,
+  };
 }
 
 /** Of several things at once: the strictest, and the first that is. */
@@ -205,9 +208,9 @@ export function describeRule(rule: Rule): string {
 }
 
 const whose: Readonly<Record<RuleOrigin, string>> = {
-  operator: "set by the operator",
+  operator: "policy of this machine",
   user: "your policy",
-  workspace: "the workspace's policy",
-  launch: "given for this run",
+  workspace: "policy of the workspace",
+  launch: "for this run",
   remembered: "your answer",
 };

@@ -6,7 +6,7 @@ import { PatternError } from "./name-pattern.ts";
 export function checkHostPattern(pattern: string): void {
   if (/^(?:\*|(?:\*\.)?[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(pattern)) return;
   throw new PatternError(
-    "a host is example.org, *.example.org or example.org:443, without a scheme or a path",
+    "expected a host without a scheme or a path: example.org, *.example.org or example.org:443",
   );
 }
 

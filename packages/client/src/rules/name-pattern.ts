@@ -21,11 +21,9 @@ export function namePattern(text: string): NamePattern {
   for (const [, escaped, not = "", inside = "", end, special, plain] of text.matchAll(piece)) {
     const name = escaped ?? plain;
     if (escaped === "")
-      throw new PatternError("a backslash at the end escapes nothing; folders are separated by /");
+      throw new PatternError("a backslash at the end of a name escapes nothing; use / between folders");
     if (special === "{" || special === "}")
-      throw new PatternError(
-        "{a,b} stands for nothing; write one rule for each, or \\{ for a name that has one",
-      );
+      throw new PatternError("{a,b} is not supported; write one rule for each, or \\{ for a literal {");
     if (special === "*") parts.push("");
     else if (name !== undefined)
       parts.push(`${parts.pop()}${name.normalize("NFC").replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}`);
@@ -55,11 +53,9 @@ function followsIn(name: string, parts: readonly RegExp[]): boolean {
 /** `[ab]`, `[a-z]`, `[!a]`. */
 function classOf(not: string, inside: string, isClosed: boolean): string {
   if (!isClosed || inside === "")
-    throw new PatternError(
-      "a [ has no end; write [ab] for one of these characters, or \\[ for a name that has one",
-    );
+    throw new PatternError("[ is not closed; write [ab] for one of these characters, or \\[ for a literal [");
   if (inside.includes("[:"))
-    throw new PatternError("classes by name are not known; write the characters, such as [a-z]");
+    throw new PatternError("named classes are not supported; write the characters, such as [a-z]");
   const safe = inside.replaceAll(
     /\\([\s\S])|[\^[\]]/gu,
     (all, escaped?: string) => `\\u{${(escaped ?? all).codePointAt(0)?.toString(16)}}`,
@@ -69,7 +65,7 @@ function classOf(not: string, inside: string, isClosed: boolean): string {
     return new RegExp(made, "u").source;
   } catch {
     throw new PatternError(
-      `[${inside}] stands for nothing; write the smaller character first, such as [a-z]`,
+      `[${inside}] is not a valid range; write the smaller character first, such as [a-z]`,
     );
   }
 }

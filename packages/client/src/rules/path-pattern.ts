@@ -27,24 +27,26 @@ export function pathPattern(text: string): PathPattern {
 }
 
 const misleading: readonly (readonly [RegExp, string])[] = [
-  [/\0/, "a path has no NUL"],
-  [/^['"]/, "a path needs no quotes, also with blanks in it; write \\' for a name that has one"],
-  [/^!/, "! does not turn a pattern round; write a rule that allows, or \\! for a name"],
-  [/(?:^|\s)#/, "a comment stands on a line of its own; write \\# for a name that has one"],
+  [/\0/, "a path cannot contain a NUL character"],
+  [/^['"]/, "a path needs no quotes, even if it has spaces; write \\' for a literal quote"],
+  [/^!/, "! does not exclude a path; write a deny rule for the exception, or \\! for a literal !"],
+  [/(?:^|\s)#/, "a comment needs a line of its own; write \\# for a literal #"],
   [
     /(?<!\\)\$[A-Za-z_{(]/,
-    "variables are not replaced; write ~/ for your home, or \\$ for a name that has one",
+    "variables are not replaced; write ~/ for your home directory, or \\$ for a literal $",
   ],
-  [/^~[^/]/, "~ is your home, as in ~/notes; write \\~ for a name that begins with one"],
+  [/^~[^/]/, "~ is your home directory and needs a slash after it, as in ~/notes; write \\~ for a literal ~"],
 ];
 
 function partOf(part: string): NamePattern | "**" {
   if (part === "**") return part;
   if (part === "..")
-    throw new PatternError("a path has no .. in it; write where it leads, from the roots or from /");
+    throw new PatternError("a path cannot contain ..; write it from the root of the workspace, or from /");
   if (/(?<!\\)\*\*/.test(part)) {
     const better = part.replaceAll(/\*\*+/g, "*");
-    throw new PatternError(`** stands alone between slashes; write **/${better} for any depth, or ${better}`);
+    throw new PatternError(
+      `** must stand alone between slashes; write **/${better} for any depth, or ${better}`,
+    );
   }
   return namePattern(part);
 }

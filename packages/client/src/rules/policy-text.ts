@@ -25,7 +25,7 @@ export function parsePolicy(text: string, origin: RuleOrigin, source: string): P
     if (effect === "" || effect.startsWith("#")) continue;
     const where = `${source}:${at + 1}`;
     if (rules.length >= maxRules) {
-      problems.push(`${where}: there are more than ${maxRules} rules`);
+      problems.push(`${where}: a policy file can have at most ${maxRules} rules`);
       break;
     }
     const parsed = parseLine(effect, rest, origin, where);
@@ -38,8 +38,9 @@ export function parsePolicy(text: string, origin: RuleOrigin, source: string): P
 
 function parseLine(effect: string, text: string, origin: RuleOrigin, source: string): Rule | string {
   if (!isEffect(effect))
-    return `a line begins with allow, ask or deny, got ${JSON.stringify(effect.slice(0, 50))}`;
-  if (effect === "allow" && origin === "workspace") return "a workspace can forbid and have asked, not allow";
+    return `expected a line that starts with allow, ask or deny; got ${JSON.stringify(effect.slice(0, 50))}`;
+  if (effect === "allow" && origin === "workspace")
+    return "a workspace can only deny and ask; its allow rules are ignored";
   try {
     return parseRule(text, { effect, origin, source });
   } catch (error) {

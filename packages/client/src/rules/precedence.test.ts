@@ -47,7 +47,7 @@ test("which rule fired is told, and whose it is", () => {
   assert.equal(rule, given);
   assert.equal(reason, "deny write a (policy.json)");
   const several = [from("user", "deny", "write a"), from("operator", "deny", "write")];
-  assert.match(check({ rules: several }, write("a")).reason, /set by the operator/);
+  assert.match(check({ rules: several }, write("a")).reason, /policy of this machine/);
 });
 
 test("without rules reading in the workspace is allowed and everything else is asked", () => {
@@ -95,7 +95,7 @@ test("a command in the sandbox is allowed unless a rule says otherwise; a protec
   const subject: Subject = { origin: "op", operation: "exec", argv: ["cat", ".env"], cwd: "/nowhere/w" };
   const held: Subject = { ...subject, sandbox: "workspace" };
   const verdict = check({}, held);
-  assert.deepEqual([verdict.effect, verdict.reason], ["allow", "it runs in the sandbox"]);
+  assert.deepEqual([verdict.effect, verdict.reason], ["allow", "commands in the sandbox are allowed"]);
   assert.equal(check({}, subject).always, true);
   assert.equal(check({ rules: rules("ask exec cat") }, held).effect, "ask");
   assert.equal(check({ rules: rules("deny read .env") }, held).effect, "deny");
@@ -176,7 +176,7 @@ test("half a line that a killed process left hides no later answer, and a newer 
   );
   writeFileSync(path, readFileSync(path, "utf8").replace('"version":2', '"version":3'));
   assert.throws(() => rememberedRules(path).list(), RuleError);
-  assert.throws(() => check({ remembered: rememberedRules(path) }, read("a")), /version 3, wanted 2/);
+  assert.throws(() => check({ remembered: rememberedRules(path) }, read("a")), /expected version 2, got 3/);
 });
 
 test("answers of the first version meant something else: they are moved aside, with one message", (t) => {

@@ -100,12 +100,12 @@ function parseFile(path: string, warn: (message: string) => void): RememberedRul
   if (version === 1) {
     renameSync(path, `${path}.v1`);
     warn(
-      `the remembered permissions of an earlier version meant something else and are not used; they were moved to ${path}.v1`,
+      `answers that an earlier version remembered had another meaning and are not used; they were moved to ${path}.v1`,
     );
     return [];
   }
   if (version !== header.version) {
-    const got = `version ${JSON.stringify(version)}, wanted ${header.version}`;
+    const got = `expected version ${header.version}, got ${JSON.stringify(version)}`;
     throw new RuleError(`${path} cannot be read: ${got}; update Parley, or move the file away`);
   }
   for (const line of lines) {

@@ -13,10 +13,10 @@ export const ruleOperations: readonly RuleOperation[] = ["read", "write", "exec"
 
 /** Words of earlier versions, and what is meant by them now. */
 const oldWords: Readonly<Record<string, string>> = {
-  delete: "deleting is writing; write write",
-  network: "it is called net; write net",
-  mode: "there are no rules for modes alone; * is about everything",
-  other: "there are no rules for it alone; * is about everything",
+  delete: "deleting counts as writing; use write",
+  network: "the operation is called net; use net",
+  mode: "there are no rules for modes; use *, which applies to everything",
+  other: "there are no rules for other operations; use *, which applies to everything",
 };
 
 export interface RuleContext {
@@ -46,17 +46,19 @@ function isOperation(word: string): word is RuleOperation {
 function unknownOperation(word: string, shown: string): string {
   const [, rest] = /^(?:op|claim|any):(.*)$/.exec(word) ?? [];
   if (rest !== undefined)
-    return `${shown}: rules have no prefix any more and are about what Parley does and what agents say they do; write ${rest || "exec"}`;
+    return `${shown}: rules have no prefix; a rule applies to what Parley does and to what agents say they do; write ${rest || "exec"}`;
   const old = Object.hasOwn(oldWords, word) ? oldWords[word] : undefined;
   if (old !== undefined) return `${shown}: ${old}`;
   const example = 'such as "read src/**" or "exec npm test"';
-  return `a rule begins with ${ruleOperations.join(", ")}, ${example}; got ${shown}`;
+  return `expected a rule that starts with one of ${ruleOperations.join(", ")}, ${example}; got ${shown}`;
 }
 
 function checkPattern(operation: RuleOperation, pattern: string): void {
   switch (operation) {
     case "*":
-      throw new PatternError("* is about everything and takes no pattern; write one rule for each operation");
+      throw new PatternError(
+        "* applies to everything and takes no pattern; write one rule for each operation",
+      );
     case "exec":
       commandPattern(pattern);
       return;
@@ -65,7 +67,7 @@ function checkPattern(operation: RuleOperation, pattern: string): void {
       return;
     case "mcp":
       if (/^(?:\*|[^/\s*]+\/(?:\*|[^/\s*]+))$/.test(pattern)) return;
-      throw new PatternError("a tool is SERVER/TOOL; write SERVER/* for all tools of a server");
+      throw new PatternError("expected SERVER/TOOL, or SERVER/* for all tools of a server");
     default:
       pathPattern(pattern);
   }

@@ -100,7 +100,7 @@ test("an unknown field beside a command is asked about by its name, and allowed 
       "allow exec npm",
     );
     assert.equal(got, "ask", name);
-    assert.match(reason, new RegExp(`not fully understood: .*"${name}`), reason);
+    assert.match(reason, new RegExp(`fields that Parley does not know: .*"${name}`), reason);
     assert.ok(!reason.includes("\u001b"));
     assert.equal(effect(subjects, "allow exec **"), "allow", name);
     assert.equal(effect(subjects, "allow *"), "allow", name);

@@ -57,7 +57,7 @@ test("TH16 a folder's rules and MCP servers are listed in full; allow rules are 
     ],
   );
   assert.equal(settings.rules.length, 2);
-  assert.match(settings.problems.join("\n"), /policy:2: a workspace can forbid/);
+  assert.match(settings.problems.join("\n"), /policy:2: a workspace can only deny/);
   assert.deepEqual(
     settings.mcpServers.map(({ name, type }) => [name, type]),
     [

@@ -31,7 +31,7 @@ test("each reason why no sandbox can start has its own fix", () => {
   assert.match(fix({ program: undefined }), /^not_installed: .* => sudo apt-get install bubblewrap socat$/);
   assert.match(
     fix({ oldVersion: "0.4.1" }),
-    /^too_old: \/usr\/bin\/bwrap has version 0\.4\.1, and 0\.6\.0 is needed/,
+    /^too_old: \/usr\/bin\/bwrap is version 0\.4\.1, but at least 0\.6\.0 is needed/,
   );
   assert.match(fix({ apparmorRestricts: true }), /^apparmor: .*uid map.* => .*\/etc\/apparmor\.d\/bwrap/);
   assert.match(

@@ -95,8 +95,8 @@ export function explainFailure(observed: Observed): SandboxFailure {
   if (oldVersion !== undefined) {
     return {
       problem: "too_old",
-      reason: `${program} has version ${oldVersion}, and ${oldestVersion} is needed`,
-      fix: `install a newer one: ${installCommand(observed.distribution, observed.isRoot)}`,
+      reason: `${program} is version ${oldVersion}, but at least ${oldestVersion} is needed`,
+      fix: `install a newer version: ${installCommand(observed.distribution, observed.isRoot)}`,
     };
   }
   if (observed.isContainer) {
@@ -109,21 +109,21 @@ export function explainFailure(observed: Observed): SandboxFailure {
   if (observed.apparmorRestricts && !observed.isRoot) {
     return {
       problem: "apparmor",
-      reason: `AppArmor forbids user namespaces to programs without a profile (${firstLine})`,
+      reason: `AppArmor forbids programs without a profile to use user namespaces (${firstLine})`,
       fix: `echo '${profile}' | sudo tee /etc/apparmor.d/bwrap && sudo apparmor_parser -r /etc/apparmor.d/bwrap`,
     };
   }
   if (observed.userNamespacesOff && !observed.isRoot && !observed.isSetuid) {
     return {
       problem: "no_user_namespaces",
-      reason: `user namespaces are switched off, and ${program} is not setuid root (${firstLine})`,
+      reason: `user namespaces are disabled, and ${program} is not setuid root (${firstLine})`,
       fix: `sudo sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1, or sudo chmod u+s ${program}`,
     };
   }
   return {
     problem: "other",
     reason: `bubblewrap does not start (${firstLine === "" ? "it printed nothing" : firstLine})`,
-    fix: `try it: ${program} --ro-bind / / --dev /dev --proc /proc --unshare-all true`,
+    fix: `run this to see why: ${program} --ro-bind / / --dev /dev --proc /proc --unshare-all true`,
   };
 }
 

@@ -126,7 +126,7 @@ test("a command runs only below the roots", patient, async (t) => {
   assert.match(await refusal(call(bashTool, { command: "pwd", cwd: ".." })), /outside the workspace/);
   assert.equal(
     await refusal(call(bashTool, { command: "pwd", cwd: "file" })),
-    "cwd must be a directory, file is none",
+    "cwd must be a directory, but file is not one",
   );
 });
 

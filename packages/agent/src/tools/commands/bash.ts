@@ -11,32 +11,32 @@ const maxSeconds = 3_600;
 
 export const bashTool = defineTool({
   name: "bash",
-  description: `Runs a shell command and gives its output, stdout and stderr as one, and its exit code. Nothing can be typed into it, and what it leaves in the background ends with it: use background for what must go on, such as a server. It runs in a sandbox where one can start: it can write to the project and to /tmp only, and reach hosts only after the user allowed them. Of a long output the last ${maxLines} lines or ${maxBytes / 1024} KB are given, and the name of a file with all of it.`,
+  description: `Runs a shell command. Returns its exit code and its output (stdout and stderr together). The command gets no input. Processes that it leaves in the background are ended with it; set background for a server and other long work. If a sandbox can start, the command runs in it: it can write only to the project and to /tmp, and connect only to hosts that the user allows. A long output is cut to its last ${maxLines} lines or ${maxBytes / 1024} KB, with the name of a file that has all of it.`,
   isReadOnly: false,
   properties: {
-    command: { type: "string", minLength: 1, description: "As for bash -c" },
+    command: { type: "string", minLength: 1, description: "The command line, as for bash -c" },
     timeout: {
       type: "integer",
       minimum: 1,
       maximum: maxSeconds,
-      description: `Seconds after which it is ended. Default ${defaultSeconds}, in the background none`,
+      description: `Seconds until the command is stopped. Default: ${defaultSeconds}; in the background, no limit`,
     },
-    cwd: { type: "string", description: "Where to run it. Default: the working directory" },
+    cwd: { type: "string", description: "The directory to run it in. Default: the working directory" },
     outside: {
       type: "boolean",
       description:
-        "Run it outside the sandbox, with all rights of the user, who is asked. Only for what cannot work inside. Default false",
+        "Run it outside the sandbox, with all rights of the user. The user is asked first. Use it only if the command cannot work inside. Default: false",
     },
     background: {
       type: "boolean",
-      description: "Run it beside the conversation and give its id at once; see the tool job",
+      description: "Run it in the background and return its id at once. Use the tool job to check or stop it",
     },
   },
   required: ["command"],
   async prepare({ command, timeout, cwd: given = ".", outside = false, background = false }, context) {
     const cwd = absolutePath(context, given);
     if ((await context.files.stat(cwd)).kind !== "directory") {
-      throw new ToolError(`cwd must be a directory, ${shownPath(context, cwd)} is none`);
+      throw new ToolError(`cwd must be a directory, but ${shownPath(context, cwd)} is not one`);
     }
     return {
       presentation: { title: command, kind: "execute" },
@@ -52,6 +52,6 @@ export const bashTool = defineTool({
 async function startJob(context: RunContext, command: JobCommand): Promise<ToolResult> {
   context.signal.throwIfAborted();
   const { id } = await context.jobs.start(context, command);
-  const modelText = `It runs in the background as ${id}. The tool job says how it is doing, and can stop it; it ends with the session.`;
+  const modelText = `It runs in the background as ${id}. Use the tool job to check or stop it. It ends with the session.`;
   return { content: [textPart(modelText)], rawOutput: { id, status: "running" } };
 }
