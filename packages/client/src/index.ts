@@ -1,6 +1,7 @@
 // The entry point of the client kit: agents that are restarted after a crash, and prompts with files.
 
 export type { AgentSpec, CommandSpec, RemoteSpec, SessionSetup } from "./agents/agent-spec.ts";
+export type { AgentSandbox } from "./launch/agent-sandbox.ts";
 export { LaunchError, type LaunchErrorKind } from "./launch/launch-error.ts";
 export type { LaunchEvent } from "./launch/launch-event.ts";
 export type {

@@ -6,6 +6,8 @@ import type { SandboxFailure, SandboxProblem } from "./status/explain-failure.ts
 export class SandboxError extends Error {
   /** The kind of problem. */
   readonly problem: SandboxProblem;
+  /** The problem in words. */
+  readonly reason: string;
   /** What to do about it. */
   readonly fix: string;
 
@@ -13,6 +15,7 @@ export class SandboxError extends Error {
     super(`No sandbox can start: ${reason}. To fix it: ${fix}`);
     this.name = "SandboxError";
     this.problem = problem;
+    this.reason = reason;
     this.fix = fix;
   }
 }

@@ -27,6 +27,8 @@ export interface SpawnTransportOptions extends Omit<ByteTransportOptions, "platf
   readonly cwd?: string | undefined;
   /** Changes to the environment of this process; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** What errors call the agent. Default: its command. */
+  readonly name?: string | undefined;
   /** How long the agent may take to exit after the end of its stdin, before SIGTERM. Default 3000. */
   readonly graceMs?: number | undefined;
   /** How long the agent may take after SIGTERM, before SIGKILL. Default 2000. */
@@ -82,6 +84,7 @@ class SpawnedAgent implements AgentProcess {
   readonly pid: number | undefined;
   readonly exited: Promise<ExitStatus>;
   readonly #command: string;
+  readonly #name: string;
   readonly #options: SpawnTransportOptions;
   readonly #tail: ByteTail;
   readonly #ended = Promise.withResolvers<void>();
@@ -101,6 +104,7 @@ class SpawnedAgent implements AgentProcess {
 
   constructor(command: string, args: readonly string[], options: SpawnTransportOptions) {
     this.#command = command;
+    this.#name = options.name ?? command;
     this.#options = options;
     this.#tail = new ByteTail(options.stderrTailBytes ?? 16 * 1024);
     this.exited = this.#exit.promise;
@@ -227,7 +231,7 @@ class SpawnedAgent implements AgentProcess {
     this.#isLeft = true;
     child.unref();
     for (const stream of child.stdio) stream?.destroy();
-    this.#end({ kind: "closed", message: `${this.#command} was left to exit by itself` });
+    this.#end({ kind: "closed", message: `${this.#name} was left to exit by itself` });
     return true;
   }
 
@@ -251,7 +255,7 @@ class SpawnedAgent implements AgentProcess {
     }
     if (this.#reason === undefined && this.#status === undefined && this.#child !== undefined) {
       child?.unref();
-      this.#end({ kind: "closed", message: `${this.#command} did not exit, not even after SIGKILL` });
+      this.#end({ kind: "closed", message: `${this.#name} did not exit, not even after SIGKILL` });
     }
     await this.#ended.promise;
   }
@@ -310,7 +314,7 @@ class SpawnedAgent implements AgentProcess {
   #endExited(): void {
     const status = this.#status ?? {};
     const stderr = this.#tail.text();
-    const message = exitMessage(this.#command, status);
+    const message = exitMessage(this.#name, status);
     this.#end({ kind: "exited", message, ...status, ...(stderr === "" ? {} : { stderr }) });
   }
 

@@ -72,6 +72,7 @@ export function streamTransport(socket: Duplex, options: StreamTransportOptions 
 const spawnOptions = {
   cwd: true,
   env: true,
+  name: true,
   signal: true,
   graceMs: true,
   killMs: true,

@@ -25,7 +25,7 @@ for (const [command, args, message] of cases) {
 }
 
 test("an option that does not exist is refused by name", () => {
-  const options = "cwd, env, signal, graceMs, killMs, onStderr, stderrTailBytes, framing, limits";
+  const options = "cwd, env, name, signal, graceMs, killMs, onStderr, stderrTailBytes, framing, limits";
   for (const [name, hint] of [
     ["environment", "did you mean env? "],
     ["kill", "did you mean killMs? "],

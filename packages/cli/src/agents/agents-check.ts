@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { optional } from "@parley/acp/internal";
 import { type AgentEntry, loginCommandFor } from "@parley/client/internal";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
-import { directoryOption, secondsOption } from "../command/option-values.ts";
+import { directoryOption, secondsOption, textOption } from "../command/option-values.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
@@ -24,11 +24,20 @@ export async function run({ words, argv, values, json }: Invocation): Promise<nu
   const cwd = directoryOption(values);
   if (cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw usageError(`--cwd: ${escapedLine(cwd)} is not a directory`, "see parley help agents check");
-  const found = await probeAgent(entry, { ...timeouts, ...optional({ cwd }), commandsTimeoutMs }).catch(
-    (error: unknown) => {
-      throw launchFailure(error);
-    },
-  );
+  const sandbox = textOption(values, "sandbox");
+  if (sandbox !== undefined && sandbox !== "agent")
+    throw usageError(
+      `--sandbox: expected agent, got ${escapedLine(sandbox)}`,
+      "see parley help agents check",
+    );
+  const isSandboxed = sandbox === undefined ? undefined : true;
+  const found = await probeAgent(entry, {
+    ...timeouts,
+    ...optional({ cwd, isSandboxed }),
+    commandsTimeoutMs,
+  }).catch((error: unknown) => {
+    throw launchFailure(error);
+  });
   const facts = withoutSecrets(found, argv);
   printAnswer(withoutSecrets(described(entry, facts), argv), facts, json);
   if (facts.session === "ok") return 0;
@@ -45,6 +54,7 @@ function described(entry: AgentEntry, facts: AgentFacts): string {
     ["handshake", `${handshakeMs} ms`],
     ["offers", offers.join(", ") || "only the required methods"],
     ["keys passed", keys.join(", ") || "none"],
+    ["sandbox", facts.sandboxed ? "yes, with the profile agent" : "none"],
     ["logins", logins || "none"],
     ["session", sessionText(entry, session)],
     ["options", list(optionLines(facts.options))],

@@ -31,11 +31,13 @@ export const agentsCommands: readonly Command[] = [
           completes: "directory",
         },
       ),
+      sandbox: option("PROFILE", "agent: start the agent in a sandbox", { completes: ["agent"] }),
       timeout,
     },
     json: true,
     examples: [
       "parley agents check claude",
+      "parley agents check claude --sandbox agent",
       "parley agents check claude --cwd ~/project",
       "parley agents check -- my-agent --acp",
     ],
@@ -53,6 +55,14 @@ export const agentsCommands: readonly Command[] = [
       header: option("NAME=VALUE", "HTTP header to send to the address", { multiple: true }),
       env: option("NAME=VALUE", "Environment variable for the agent", { multiple: true }),
       pass: option("NAME", "Pass only these variables of your environment; NAME_* matches several", {
+        multiple: true,
+      }),
+      sandbox: option("PROFILE", "agent: always run the agent in a sandbox", { completes: ["agent"] }),
+      state: option("DIR", "Folder that the agent can write to in a sandbox, beside its workspace", {
+        completes: "directory",
+        multiple: true,
+      }),
+      host: option("HOST", "Reach only these hosts in a sandbox; *.example.org matches several", {
         multiple: true,
       }),
       title: option("TEXT", "Display name"),
@@ -79,7 +89,7 @@ export const agentsCommands: readonly Command[] = [
     name: "agents login",
     summary: "Log in to an agent with one of its login methods",
     details:
-      "The agent lists its login methods. Choose one when asked, or name it. A terminal login runs in this terminal. Secrets that you " +
+      "The agent lists its login methods. Choose one when asked, or name it. A terminal login runs in this terminal, outside any sandbox. Secrets that you " +
       "type are not shown, and are stored so that only you can read them. For Parley's own agent, use `parley agent login`.",
     positionals: "NAME [METHOD] | [METHOD] -- COMMAND [ARGUMENTS]",
     completes: "agent",

@@ -29,6 +29,8 @@ export async function logIn({ words, argv, json }: Invocation): Promise<number> 
     await agent.login(method);
   };
   await withAgent(chosen, login, {
+    // a login opens browsers and stores keys
+    sandbox: false,
     asker: {
       ...asker,
       async credential(variable, agent) {

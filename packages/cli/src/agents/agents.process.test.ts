@@ -50,6 +50,20 @@ test("an agent is added to the config and removed again, and what else is there 
   assert.equal(parley(["agents", "remove", "mine"]).status, 2);
 });
 
+test("an agent is added with its sandbox, its state and its hosts", patience, (t) => {
+  const { parley, folder, configFile } = agentHome(t);
+  const words = ["--sandbox", "agent", "--state", folder, "--host", "example.org", "--", "/opt/mine"];
+  assert.equal(parley(["agents", "add", "mine", ...words]).status, 0);
+  const { mine } = JSON.parse(readFileSync(configFile(), "utf8")).agents;
+  assert.deepEqual(mine, { command: "/opt/mine", sandbox: true, state: [folder], hosts: ["example.org"] });
+  const { data } = JSON.parse(parley(["agents", "list", "--json"]).stdout);
+  const listed = data.agents.filter((each: { sandbox?: boolean }) => each.sandbox);
+  assert.deepEqual(
+    listed.map((each: { name: string }) => each.name),
+    ["mine"],
+  );
+});
+
 test("a name or an address that cannot be used is not written", patience, (t) => {
   const { parley, configFile } = agentHome(t);
   for (const argv of [

@@ -44,8 +44,11 @@ function facts(entry: AgentEntry) {
     transport,
     command: [command, ...args],
     installed: isInstalled,
+    sandbox: entry.sandbox === true,
     ...optional({ path: isInstalled ? found.path : undefined, install }),
-    state: isInstalled ? `${title}, ${found.path}` : `${title}, not installed${hint}`,
+    state: isInstalled
+      ? `${title}, ${found.path}${entry.sandbox === true ? ", in a sandbox" : ""}`
+      : `${title}, not installed${hint}`,
   };
 }
 
@@ -67,7 +70,7 @@ export async function addAgent({ words, argv, values, json }: Invocation): Promi
   const section = {
     ...optional({ title, pass: values["pass"] }),
     ...(url === undefined
-      ? { command, args, env: pairs("env") }
+      ? { command, args, env: pairs("env"), ...sandboxMembers(values) }
       : { transport: /^http/i.test(url) ? "http" : "websocket", url, headers: pairs("header") }),
   };
   const written = Object.fromEntries(
@@ -89,6 +92,16 @@ export async function addAgent({ words, argv, values, json }: Invocation): Promi
   const isDefault = values["default"] === true ? " It is now the default agent." : "";
   const text = `Added ${name} to ${file}.${isDefault} Check it with: ${commandToType()} agents check ${name}`;
   return printAnswer(text, { agent: name, file }, json);
+}
+
+/** What the entry says about its sandbox. */
+function sandboxMembers(values: Invocation["values"]) {
+  const sandbox = textOption(values, "sandbox");
+  if (sandbox !== undefined && sandbox !== "agent")
+    throw usageError(`--sandbox: expected agent, got ${escapedLine(sandbox)}`, "see parley help agents add");
+  const state = listOption(values, "state").map((path) => resolve(path));
+  const hosts = listOption(values, "host");
+  return { ...(sandbox === undefined ? {} : { sandbox: true }), state, hosts };
 }
 
 /** Only safe addresses: nobody is asked about them again. */

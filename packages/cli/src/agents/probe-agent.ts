@@ -27,6 +27,8 @@ export interface AgentFacts extends SessionFacts {
   readonly loginMethods: readonly { readonly id: string; readonly name: string }[];
   /** Variables that look like keys and were passed to it: they decide whose account is used. */
   readonly keys: readonly string[];
+  /** Whether it ran in a sandbox. */
+  readonly sandboxed: boolean;
 }
 
 export interface ProbeOptions {
@@ -34,6 +36,8 @@ export interface ProbeOptions {
   readonly sessionTimeoutMs?: number;
   /** Where it is started and opens the session. Default: it is started here and opens the session in a temporary folder. */
   readonly cwd?: string;
+  /** Whether it runs in a sandbox. Default: what its entry says. */
+  readonly isSandboxed?: boolean;
   /** How long to wait for its commands. Default 0. */
   readonly commandsTimeoutMs?: number;
 }
@@ -41,6 +45,7 @@ export interface ProbeOptions {
 /** Rejects with a LaunchError when the agent does not start. */
 export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}): Promise<AgentFacts> {
   const { handshakeTimeoutMs, cwd } = options;
+  const { isSandboxed: sandboxed = entry.transport === "stdio" && entry.sandbox === true } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-check-")));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   // the command may end early, for example when nobody reads its output
@@ -55,6 +60,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
     // like a run: its command may name files here
     ...optional({ cwd }),
     env: agentCredentials(entry.name),
+    sandbox: sandboxed && { roots: [cwd ?? process.cwd(), folder] },
     onEvent: (event) => {
       if (event.kind === "starting") ({ keys } = event);
     },
@@ -80,6 +86,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
       })),
       ...facts,
       keys,
+      sandboxed,
     };
   } finally {
     await launched.close();

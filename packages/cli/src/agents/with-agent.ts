@@ -12,7 +12,7 @@ import { safeText } from "../terminal/sanitise.ts";
 export async function withAgent<Result>(
   { entry, credentials }: Pick<ChosenAgent, "entry" | "credentials">,
   work: (agent: ManagedAgent) => Promise<Result>,
-  options: Pick<ConnectAgentOptions, "asker"> = {},
+  options: Pick<ConnectAgentOptions, "asker" | "sandbox"> = {},
 ): Promise<Result> {
   try {
     const agent = await connectAgent(entry, {

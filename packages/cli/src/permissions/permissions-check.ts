@@ -7,6 +7,8 @@ import { canonicalPath, commandSubject, type Verdict } from "@parley/client/inte
 import type { Subject } from "@parley/client/policy";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, listOption, textOption } from "../command/option-values.ts";
+import { readConfig } from "../settings/config-file.ts";
+import { type SandboxChoice, sandboxChoice } from "../settings/sandbox-choice.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { openGate } from "./open-gate.ts";
 import { heldBy, ruleJson } from "./permission-rules.ts";
@@ -24,7 +26,7 @@ const exitCodes = { allow: 0, deny: 3, ask: 4 };
 
 export async function run({ values, positionals, json }: Invocation): Promise<number> {
   const cwd = realpathSync(directoryOption(values) ?? ".");
-  const subject = subjectFrom(positionals, cwd);
+  const named = subjectFrom(positionals, cwd);
   const policy = await policyFile(textOption(values, "policy"));
   const { gate } = openGate({
     policy,
@@ -34,11 +36,13 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   });
   const roots = [cwd, ...listOption(values, "add-dir").map((each) => canonicalPath(each))];
   const session = { sessionId: "check", cwd, roots };
+  const profile = sandboxChoice(values) ?? readConfig(() => undefined).client?.sandbox ?? "workspace";
+  const subject = await inSandbox(named, roots, profile);
   const verdict: Verdict = isOutside(subject, roots)
     ? { effect: "deny", reason: outside }
     : gate.check(session, [subject]);
   // an agent that runs its own tools only says what it does, and where is not limited
-  const claim = gate.check(session, [{ ...subject, origin: "claim" }]);
+  const claim = gate.check(session, [{ ...named, origin: "claim" }]);
   const { effect } = verdict;
   const isSame = claim.effect === effect && claim.rule === verdict.rule;
   const lines = [
@@ -48,6 +52,17 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   const data = { ...verdictJson(verdict), subject, claim: verdictJson(claim) };
   printAnswer(lines.join("\n"), data, json);
   return exitCodes[effect];
+}
+
+/** A command as it would run here. */
+async function inSandbox(
+  subject: Subject,
+  roots: readonly string[],
+  profile: SandboxChoice,
+): Promise<Subject> {
+  if (subject.operation !== "exec" || profile === "off") return subject;
+  const { sandboxStatus } = await import("@parley/sandbox");
+  return (await sandboxStatus({ roots })).isAvailable ? { ...subject, sandbox: profile } : subject;
 }
 
 function said({ reason, rule }: Verdict): string {

@@ -74,6 +74,9 @@ export const permissionsCommands: readonly Command[] = [
       allow: option("RULE", "Assume this rule for a run", { multiple: true }),
       ask: option("RULE", "Assume that this is asked", { multiple: true }),
       deny: option("RULE", "Assume this denial for a run", { multiple: true }),
+      sandbox: option("PROFILE", "Assume this sandbox of commands: workspace, read-only, strict or off", {
+        completes: ["workspace", "read-only", "strict", "off"],
+      }),
     },
     json: true,
     examples: ["parley permissions check write src/main.ts", "parley permissions check exec npm test"],

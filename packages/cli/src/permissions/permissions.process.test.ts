@@ -18,6 +18,7 @@ import { type TestContext, test } from "node:test";
 import { auditLog } from "@parley/client/internal";
 import { trustedFolders, workspaceSettings } from "@parley/client/trust";
 import { launcher } from "../../../acp/test/support/programs.ts";
+import { inSandbox } from "../../../sandbox/test/support/required-sandbox.ts";
 
 function place(t: TestContext) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "parley-permissions-")));
@@ -38,6 +39,8 @@ function place(t: TestContext) {
     mkdirSync(join(base, path, ".."), { recursive: true });
     writeFileSync(join(base, path), text);
   };
+  // tests are alike with and without bubblewrap
+  put("home/config/config.json", '{"client":{"sandbox":"off"}}');
   return { base, home, cwd, parley, put };
 }
 
@@ -84,6 +87,27 @@ test("a rule is remembered for a workspace, listed, and taken back", (t) => {
   const again = parley("revoke", added.id);
   assert.equal(again.status, 1);
   assert.match(again.stderr, /unknown rule id:/);
+});
+
+test("check says that a command would run in the sandbox, where one can start", inSandbox, (t) => {
+  const { parley } = place(t);
+  const held = parley("check", "--sandbox", "workspace", "exec", "make", "all");
+  assert.equal(held.status, 0);
+  assert.match(held.stdout, /^allow: it runs in the sandbox\nwhere the agent does it itself: ask: /);
+  assert.equal(
+    parley("check", "--sandbox", "workspace", "--ask", "exec make", "exec", "make", "all").status,
+    4,
+  );
+});
+
+test("this machine is a host that only a rule with its name allows", (t) => {
+  const { parley } = place(t);
+  assert.equal(parley("check", "--allow", "net", "net", "example.org").status, 0);
+  const asked = parley("check", "--allow", "net", "--allow", "net *:80", "net", "localhost:80");
+  assert.equal(asked.status, 4);
+  assert.match(asked.stdout, /localhost:80 is this machine, where services trust whoever connects/);
+  assert.equal(parley("check", "--allow", "net localhost", "net", "localhost:80").status, 0);
+  assert.equal(parley("check", "--deny", "net", "net", "127.0.0.1:80").status, 3);
 });
 
 test("what stands behind the command belongs to the command, whatever it looks like", (t) => {

@@ -42,6 +42,8 @@ export function eventReporter(
       }
       case "ready":
         return printer.progress("opening the session");
+      case "left_behind":
+        return leftBehind(event, printer);
       case "stderr":
         if (isVerbose) printer.stderr(event.text);
         return;
@@ -72,6 +74,16 @@ export function eventReporter(
         return event satisfies never;
     }
   };
+}
+
+function leftBehind(
+  { paths, isIncomplete }: Extract<ManagedAgentEvent, { kind: "left_behind" }>,
+  printer: RedactingPrinter,
+): void {
+  for (const path of paths)
+    printer.notice(`${safeLine(path)} is new, and other programs obey it: look at it before you use it`);
+  if (isIncomplete)
+    printer.notice("the workspace has too many folders to search all of them for new hooks and settings");
 }
 
 function continuedText({ how, after }: Extract<ManagedAgentEvent, { kind: "continued" }>): string {

@@ -188,3 +188,15 @@ test("where an agent asks which of its own options, they are shown at once", asy
   assert.equal(reply, "option:1");
   assert.match(shown, /1 {2}Tabs .*\n {2}2 {2}Spaces .*\n {2}y once/);
 });
+
+test("the rule that is remembered can be edited, and one that cannot be meant is explained", async () => {
+  const given = { allowedBy: ["exec npm test"] };
+  const { reply, shown } = await asked(given, ["?", "r", "exec 'npm *'", "exec npm **"]);
+  assert.deepEqual(reply, { id: "allow:workspace", rule: "exec npm **" });
+  assert.match(shown, /r {2}allow more, always here: edit the rule/);
+  assert.match(shown, /Enter: exec npm test/);
+  assert.match(shown, /"exec 'npm \*'": /);
+  assert.deepEqual((await asked(given, ["r", ""])).reply, { id: "allow:workspace", rule: "exec npm test" });
+  assert.equal((await asked(given, ["r", "-", "n"])).reply, "deny:once");
+  assert.match((await asked({}, ["r", "n"])).shown, /"r" is no answer/);
+});

@@ -1,8 +1,14 @@
 // Asks for a permission: what, why, the command or the change once, and one letter as the answer.
 
 import { gitPatch } from "@parley/acp/internal";
-import { commandText, shownSource, summaryOf } from "@parley/client/internal";
-import type { PermissionChoice, PermissionQuestion, PermissionReply, Subject } from "@parley/client/policy";
+import { commandText, parseRule, shownSource, summaryOf } from "@parley/client/internal";
+import {
+  type PermissionChoice,
+  type PermissionQuestion,
+  type PermissionReply,
+  RuleError,
+  type Subject,
+} from "@parley/client/policy";
 import { wholePatchLines } from "../printers/tool-lines.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedLine, escapedSource } from "../terminal/sanitise.ts";
@@ -22,38 +28,89 @@ const letters = [
 export async function askPermission(
   question: PermissionQuestion,
   agent: string,
-  { ask, write }: Questions,
+  questions: Questions,
   paint: Paint,
 ): Promise<PermissionReply> {
-  const { choices, always } = question;
-  const usual = letters.flatMap((each) => {
-    const choice = choices.find(({ id }) => id === `${each.effect}:${each.scope}`);
-    return choice === undefined ? [] : [{ ...each, choice }];
-  });
+  const { ask, write } = questions;
+  const usual = usualAnswers(question);
   // of something that is asked every time there is only yes and no
-  const more = always ? [] : ["e no, and say why", "? more"];
+  const more = question.always ? [] : ["e no, and say why", "? more"];
   const keys = [...usual.map(({ letter, name }) => `${letter} ${name}`), ...more].join("   ");
   write(`${questionLines(question, agent, paint).join("\n")}\n`);
-  const no = usual.find(({ effect }) => effect === "deny")?.choice.id ?? "deny:once";
   for (;;) {
     const answer = (await ask(`  ${keys} > `))?.trim();
     if (answer === undefined) return undefined;
     const word = answer.toLowerCase();
     // whatever the agent calls its options, a no is a no
-    if (word === "" || word === "no") return no;
+    if (word === "" || word === "no") return noOf(question);
     const chosen = usual.find(({ letter }) => letter === word || (letter === "y" && word === "yes"));
-    if (chosen !== undefined) return chosen.choice.id;
-    if (!always && word === "e") {
-      const said = (await ask("  why not? "))?.trim();
-      return said === undefined || said === "" ? no : { id: no, said };
+    if (chosen !== undefined) return chosen.id;
+    const reply = question.always ? "unknown" : await rareAnswer(answer, question, questions, paint);
+    if (reply === "unknown")
+      write(`  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is no answer; type one of the letters\n`);
+    else if (reply !== undefined) return reply;
+  }
+}
+
+function usualAnswers({ choices }: PermissionQuestion) {
+  return letters.flatMap(({ letter, effect, scope, name }) => {
+    const id = `${effect}:${scope}`;
+    return choices.some((choice) => choice.id === id) ? [{ letter, name, id }] : [];
+  });
+}
+
+function noOf({ choices }: PermissionQuestion): string {
+  return choices.find(({ effect, scope }) => effect === "deny" && scope === "once")?.id ?? "deny:once";
+}
+
+/** Undefined to ask again. */
+async function rareAnswer(
+  answer: string,
+  question: PermissionQuestion,
+  questions: Questions,
+  paint: Paint,
+): Promise<PermissionReply | "unknown"> {
+  const isEditable =
+    question.allowedBy?.length === 1 && question.choices.some(({ id }) => id === `allow:${editedScope}`);
+  switch (answer.toLowerCase()) {
+    case "e": {
+      const said = (await questions.ask("  why not? "))?.trim();
+      return said === undefined || said === "" ? noOf(question) : { id: noOf(question), said };
     }
-    if (!always && word === "?") {
-      write(`${moreLines(question, paint).join("\n")}\n`);
-      continue;
+    case "?":
+      questions.write(`${moreLines(question, paint).join("\n")}\n`);
+      if (isEditable) questions.write("  r  allow more, always here: edit the rule\n");
+      return undefined;
+    case "r": {
+      if (!isEditable) return "unknown";
+      const rule = await editedRule(question, questions);
+      return rule && { id: `allow:${editedScope}`, rule };
     }
-    const other = always ? undefined : listedChoice(answer, choices);
-    if (other !== undefined) return other.id;
-    write(`  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is no answer; type one of the letters\n`);
+    default:
+      return listedChoice(answer, question.choices)?.id ?? "unknown";
+  }
+}
+
+const editedScope = "workspace";
+
+/** The rule that the user wants instead; undefined to go back to the question. */
+async function editedRule(
+  { allowedBy: [rule = ""] = [] }: PermissionQuestion,
+  { ask, write }: Questions,
+): Promise<string | undefined> {
+  for (;;) {
+    const typed = (
+      await ask(`  allow, here and for 30 days (Enter: ${escapedLine(rule)}; - to go back): `)
+    )?.trim();
+    if (typed === undefined || typed === "-") return undefined;
+    const chosen = typed === "" ? rule : typed.replace(/^allow\s+/, "");
+    try {
+      parseRule(chosen, { effect: "allow", origin: "remembered" });
+      return chosen;
+    } catch (error) {
+      if (!(error instanceof RuleError)) throw error;
+      write(`  ${escapedLine(error.message)}\n`);
+    }
   }
 }
 

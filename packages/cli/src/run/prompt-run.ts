@@ -27,7 +27,7 @@ import { type PromptText, readPrompt } from "./prompt-source.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
 import type { RunOptions } from "./run-options.ts";
 import { RunHistory, type RunRecorder } from "./run-recorder.ts";
-import { type RunTarget, resolveSession, runTarget } from "./run-target.ts";
+import { agentSandbox, type RunTarget, resolveSession, runTarget } from "./run-target.ts";
 import {
   describeAgent,
   isRemote,
@@ -147,7 +147,7 @@ export class PromptRun {
   async #start(target: RunTarget): Promise<ManagedConnection> {
     const { policy, allow, ask, deny, showsStderr, format, env } = this.#options;
     // an invalid rule is reported before anything starts
-    configuredRules({ policy, allow, ask, deny });
+    const rules = configuredRules({ policy, allow, ask, deny });
     const asker = await this.#asker(target);
     const version = ownVersion();
     const report = eventReporter(this.#printer, {
@@ -171,6 +171,7 @@ export class PromptRun {
         ...optional({ asker, elicit: asker?.elicit, recorder: this.#recorder }),
         cancelTimeoutMs: stopMs,
         env: { ...target.credentials, ...env },
+        ...optional({ sandbox: agentSandbox(target, this.#options, rules) }),
         signal: this.#stopping.signal,
         kill: this.#interrupts.second,
         onEvent: (event) => {

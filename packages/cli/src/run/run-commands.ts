@@ -48,9 +48,11 @@ export const runCommands: readonly Command[] = [
       allow: option("RULE", "Allow this without asking; see parley help permissions add", { multiple: true }),
       ask: option("RULE", "Ask about this every time", { multiple: true }),
       deny: option("RULE", "Never allow this", { multiple: true }),
-      sandbox: option("PROFILE", "Sandbox of commands: workspace (default), read-only, strict or off", {
-        completes: ["workspace", "read-only", "strict", "off"],
-      }),
+      sandbox: option(
+        "PROFILE",
+        "Sandbox of commands: workspace (default), read-only, strict or off; agent puts the agent itself into one",
+        { completes: ["agent", "workspace", "read-only", "strict", "off"], multiple: true },
+      ),
       reviewer: option("COMMAND", "Command that answers permission questions before you: allow, deny or ask"),
       mode: option("MODE", "Session mode of the agent"),
       model: option("MODEL", "Model of the agent"),

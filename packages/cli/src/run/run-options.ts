@@ -9,7 +9,7 @@ import { mcpJsonServers } from "@parley/client/internal";
 import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, parseTime, textOption } from "../command/option-values.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
-import { type SandboxChoice, sandboxChoice } from "../settings/sandbox-choice.ts";
+import { type SandboxChoice, sandboxChoices, sandboxWords } from "../settings/sandbox-choice.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import type { PromptSource } from "./prompt-source.ts";
 
@@ -36,6 +36,8 @@ export interface RunOptions {
   readonly deny: readonly string[];
   /** The sandbox of commands; undefined: that of the config. */
   readonly sandbox: SandboxChoice | undefined;
+  /** Whether the agent's process runs in a sandbox, whatever its entry says. */
+  readonly sandboxesAgent: boolean;
   /** The command that is asked before the user. */
   readonly reviewer: string | undefined;
   readonly mode: string | undefined;
@@ -78,7 +80,7 @@ export async function runOptions({ values, words, argv, json }: Invocation): Pro
     allow: list("allow"),
     ask: list("ask"),
     deny: list("deny"),
-    sandbox: sandboxChoice(values),
+    ...sandboxesOf(list("sandbox")),
     reviewer: text("reviewer"),
     mode: text("mode"),
     model: text("model"),
@@ -88,6 +90,18 @@ export async function runOptions({ values, words, argv, json }: Invocation): Pro
     keepsHistory: values["no-history"] !== true,
     showsStderr: values["verbose"] === true,
   };
+}
+
+/** `agent`, a profile of commands, or both. */
+function sandboxesOf(given: readonly string[]): Pick<RunOptions, "sandbox" | "sandboxesAgent"> {
+  const isKnown = (word: string) => sandboxWords.some((each) => each === word);
+  const wrong = given.find((word) => !isKnown(word));
+  if (wrong !== undefined)
+    throw usageError(`--sandbox: expected ${sandboxWords.join(", ")}, got ${escapedLine(wrong)}`, help);
+  const [sandbox, another] = sandboxChoices.filter((each) => given.includes(each));
+  if (another !== undefined)
+    throw usageError(`--sandbox: expected one profile of commands, got ${sandbox} and ${another}`, help);
+  return { sandbox, sandboxesAgent: given.includes("agent") };
 }
 
 function checkContinued(values: Invocation["values"]): void {

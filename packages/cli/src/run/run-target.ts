@@ -2,8 +2,17 @@
 
 import type { SessionInfo } from "@parley/acp";
 import { normalPath, optional } from "@parley/acp/internal";
+import type { AgentSandbox } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
-import { allSessions, commandEntry, isSameAgent, type ManagedConnection } from "@parley/client/internal";
+import {
+  allSessions,
+  commandEntry,
+  enforcementOf,
+  isSameAgent,
+  type ManagedConnection,
+  type Rule,
+  type RuleMount,
+} from "@parley/client/internal";
 import { usageError } from "../command/command.ts";
 import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
@@ -44,6 +53,20 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
   const target = agent === given ? chosen : chooseAgent(agent.name, agent.command ?? []);
   const entry = withOwnArguments(target.entry, options, target.sandbox);
   return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known };
+}
+
+/** The sandbox of the agent's process. What rules deny on plain paths, the system denies the whole agent. */
+export function agentSandbox(
+  { entry, cwd }: RunTarget,
+  { sandboxesAgent, extraRoots }: RunOptions,
+  rules: readonly Rule[],
+): AgentSandbox | undefined {
+  if (!sandboxesAgent && !(entry.transport === "stdio" && entry.sandbox === true)) return undefined;
+  const roots = [cwd, ...extraRoots];
+  const mounts = enforcementOf(rules, roots).flatMap((each) => each.mounts);
+  const paths = (access: RuleMount["access"]) =>
+    mounts.flatMap((each) => (each.access === access ? [each.path] : []));
+  return { roots, hide: paths("none"), readOnly: paths("read") };
 }
 
 /** Options that our own agent needs when it starts. */

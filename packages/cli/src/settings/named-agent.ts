@@ -1,5 +1,6 @@
 // Finds the agent for a command: a built-in one, one of the config file, or a typed command.
 
+import { dirname } from "node:path";
 import { nearestWord } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import { configuredMcpServers } from "@parley/client/config";
@@ -14,6 +15,7 @@ import { type CommandError, usageError } from "../command/command.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { agentCredentials } from "./agent-credentials.ts";
 import { type Config, readConfig, withConfigErrors } from "./config-file.ts";
+import { configPath, dataFolder, permissionsPath, stateFolder, trustFolder } from "./data-folder.ts";
 import { launcher } from "./installation.ts";
 import type { SandboxChoice } from "./sandbox-choice.ts";
 
@@ -27,7 +29,7 @@ export interface AgentSettings {
 
 export function readAgents(warn: (text: string) => void = warnOnStderr): AgentSettings {
   const config = readConfig(warn);
-  const ready = readyAgents({ command: launcher, passes: ownVariables(config) });
+  const ready = readyAgents({ command: launcher, passes: ownVariables(config), needs: ownNeeds() });
   const preferred = config.client?.agent ?? "parley";
   return { config, preferred, agents: configured(ready, config) };
 }
@@ -39,6 +41,15 @@ function configured(ready: readonly CommandEntry[], config: Config): AgentSettin
 /** Variables with the keys of our own agent's providers, which may have any name. */
 function ownVariables({ agent }: Config): readonly string[] {
   return Object.values(agent?.providers ?? {}).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+}
+
+/** In a sandbox. Our settings hold rules, which an agent must not change. */
+function ownNeeds(): NonNullable<CommandEntry["needs"]> {
+  return {
+    state: [dataFolder(), stateFolder()],
+    read: [dirname(configPath())],
+    readOnly: [permissionsPath(), trustFolder()],
+  };
 }
 
 /** Whether it is the agent of this installation. */

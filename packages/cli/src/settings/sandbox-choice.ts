@@ -5,7 +5,10 @@ import { textOption } from "../command/option-values.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 
 /** `off`: commands run as they are, and are asked about. */
-const sandboxChoices = ["workspace", "read-only", "strict", "off"] as const;
+export const sandboxChoices = ["workspace", "read-only", "strict", "off"] as const;
+
+/** Of `parley run --sandbox`: a profile of commands, or that the agent itself runs in a sandbox. */
+export const sandboxWords = ["agent", ...sandboxChoices] as const;
 
 export type SandboxChoice = (typeof sandboxChoices)[number];
 

@@ -46,6 +46,32 @@ export interface CommandSpec {
   readonly passes?: readonly string[] | undefined;
   /** The command that installs the agent, shown when it is not found. */
   readonly install?: string | undefined;
+  /** Whether its process runs in a sandbox (docs/sandbox.md). Default false. */
+  readonly sandbox?: boolean | undefined;
+  /** Folders that it can write to in a sandbox beside its workspace: absolute paths, or `~/` and a path below home. */
+  readonly state?: readonly string[] | undefined;
+  /**
+   * The hosts that it reaches in a sandbox: `example.org`, `*.example.org`, `example.org:443`. A ready agent also
+   * reaches those of its provider. Default: the network is open.
+   */
+  readonly hosts?: readonly string[] | undefined;
+}
+
+/**
+ * What a ready agent needs in a sandbox. Paths are absolute, or begin with `~/`. `NAME=PATH` is the value of that
+ * variable, if it is set.
+ */
+export interface SandboxNeeds {
+  /** Folders that it writes to. They are created. */
+  readonly state?: readonly string[];
+  /** Secrets that it may read. */
+  readonly read?: readonly string[];
+  /** Paths in its state that it must not write. */
+  readonly readOnly?: readonly string[];
+  /** The hosts of its provider. They count only if hosts are named. */
+  readonly hosts?: readonly string[];
+  /** Variables that it gets in a sandbox. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** An agent on another machine. */
@@ -75,6 +101,7 @@ export interface CommandEntry extends CommandSpec, EntryFacts {
   readonly name: string;
   readonly transport: "stdio";
   readonly args: readonly string[];
+  readonly needs?: SandboxNeeds;
 }
 
 /** An address with all that is needed to reach it. */

@@ -1,6 +1,7 @@
 // Lists the agents that need no configuration.
 
-import type { CommandEntry } from "./agent-spec.ts";
+import type { CommandEntry, SandboxNeeds } from "./agent-spec.ts";
+import { sandboxNeeds } from "./sandbox-needs.ts";
 
 /** Keys of the providers that agents of many providers use. */
 const providerKeys = `ANTHROPIC_API_KEY ANTHROPIC_BASE_URL OPENAI_API_KEY OPENAI_BASE_URL GEMINI_API_KEY GOOGLE_API_KEY
@@ -89,21 +90,24 @@ const known: readonly Row[] = [
   ["droid", "Factory Droid", "droid exec --output-format acp", "FACTORY_*", "see https://factory.ai"],
 ];
 
-/** How our own agent is started: the command `parley` of this installation, and the variables that its config names. */
+/** How our own agent is started: the command `parley` of this installation, the variables that its config names, and its folders. */
 export interface OwnAgent {
   readonly command: string;
   readonly passes?: readonly string[];
+  readonly needs?: SandboxNeeds;
 }
 
 /** Our own agent is first, where its command is given. */
 export function readyAgents(own?: OwnAgent): readonly CommandEntry[] {
   const others = known.map(([name, title, command, passes, install, more = {}]): CommandEntry => {
     const how = install.startsWith("see ") ? install : `npm install --global ${install}`;
-    return { ...entry(name, title, command.split(" "), passes), install: how, ...more };
+    const needs = sandboxNeeds[name] ?? {};
+    return { ...entry(name, title, command.split(" "), passes), install: how, needs, ...more };
   });
   if (own === undefined) return others;
   const ours = entry("parley", "Parley", [own.command, "agent"], `${parleyVariables} ${providerKeys}`);
-  return [{ ...ours, passes: [...(ours.passes ?? []), ...(own.passes ?? [])] }, ...others];
+  const needs = own.needs ?? sandboxNeeds["parley"] ?? {};
+  return [{ ...ours, passes: [...(ours.passes ?? []), ...(own.passes ?? [])], needs }, ...others];
 }
 
 function entry(

@@ -45,6 +45,20 @@ const agents = {
         description:
           "Lets http:// and ws:// go to other machines, where anybody on the way can read and change what is said. Default: false",
       },
+      sandbox: {
+        type: "boolean",
+        description: "Whether its process runs in a sandbox, as with --sandbox agent. Default: false",
+      },
+      state: {
+        ...words,
+        description:
+          "Folders that it can write to in a sandbox beside its workspace: absolute, or ~/ and a path",
+      },
+      hosts: {
+        ...words,
+        description:
+          "The hosts that it reaches in a sandbox, with those of its provider if it is a known agent. Default: all",
+      },
       mode: { type: "string", minLength: 1, description: "The mode that its sessions begin in" },
       model: { type: "string", minLength: 1, description: "The model that its sessions begin with" },
       options,

@@ -49,6 +49,21 @@ test("a known agent keeps what the config does not say, and begins as the config
   );
 });
 
+test("a known agent keeps its own state and hosts in a sandbox that the config switches on", () => {
+  const claude = agents({ claude: { sandbox: true, state: ["~/.more"], hosts: ["*.example.org"] } }).get(
+    "claude",
+  );
+  assert.partialDeepStrictEqual(claude, {
+    command: "claude-agent-acp",
+    sandbox: true,
+    state: ["~/.more"],
+    hosts: ["*.example.org"],
+    needs: ready.find(({ name }) => name === "claude")?.needs,
+  });
+  for (const entry of agents({}).values())
+    assert.ok(entry.transport === "stdio" && entry.sandbox === undefined, entry.name);
+});
+
 test("our own agent is given the variables that its config names", () => {
   assert.ok(ready[0]?.passes?.includes("WORK_KEY"));
   assert.deepEqual([ready[0]?.command, ready[0]?.args], ["/opt/parley", ["agent"]]);
@@ -65,6 +80,9 @@ test("every entry that cannot be used is told, with what is wanted", () => {
         stdio: { transport: "stdio", url: "ws://x" },
         http: { transport: "http", command: "x" },
         args: { url: "ws://x", args: [] },
+        remote: { url: "ws://x", sandbox: true },
+        state: { command: "x", state: ["here"] },
+        host: { command: "x", hosts: ["https://example.org/"] },
       }),
     {
       name: "ConfigError",
@@ -76,6 +94,9 @@ test("every entry that cannot be used is told, with what is wanted", () => {
         "agents.stdio has a url with transport stdio, which needs a command",
         "agents.http needs a url with transport http",
         "agents.args has args, which only a command takes",
+        "agents.remote has a sandbox, state or hosts with a url; only a program of this machine can run in a sandbox",
+        "agents.state has a state that is neither an absolute path nor ~/ and a path",
+        "agents.host has hosts that cannot match: a host is example.org, *.example.org or example.org:443, without a scheme or a path",
       ].join("\n"),
     },
   );

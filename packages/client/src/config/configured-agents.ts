@@ -4,6 +4,8 @@ import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import type { AgentEntry, AgentSpec, CommandEntry } from "../agents/agent-spec.ts";
 import { readyAgents } from "../agents/ready-agents.ts";
+import { checkHostPattern } from "../rules/host-pattern.ts";
+import { PatternError } from "../rules/name-pattern.ts";
 import { ConfigError } from "./config-error.ts";
 
 /** One agent of the section `agents`. */
@@ -29,6 +31,12 @@ export interface AgentSection {
   readonly headers?: Readonly<Record<string, string>>;
   /** Allows unencrypted `http:` and `ws:` to other machines. Default false. */
   readonly allowPlainText?: boolean;
+  /** Whether its process runs in a sandbox. Default false. */
+  readonly sandbox?: boolean;
+  /** Folders that it can write to in a sandbox beside its workspace: absolute paths, or `~/` and a path below home. */
+  readonly state?: readonly string[];
+  /** The hosts that it reaches in a sandbox. Default: all. */
+  readonly hosts?: readonly string[];
   /** The mode of new sessions. */
   readonly mode?: string;
   /** The model of new sessions. */
@@ -98,7 +106,8 @@ export function agentEntries(
   const wrong: string[] = [];
   for (const [name, section] of Object.entries(agents)) {
     const known = ready.find((entry) => entry.name === name);
-    const problem = nameProblem(name) ?? sectionProblem(section, known !== undefined);
+    const problem =
+      nameProblem(name) ?? sectionProblem(section, known !== undefined) ?? sandboxProblem(section);
     if (problem === undefined) all.set(name, entryOf(name, section, known));
     else
       wrong.push(
@@ -135,6 +144,24 @@ function sectionProblem(
   return transport === "http" && isSocket ? "has a url for a WebSocket with transport http" : undefined;
 }
 
+function sandboxProblem({ url, sandbox, state = [], hosts = [] }: AgentSection): string | undefined {
+  if (url !== undefined && (sandbox === true || state.length > 0 || hosts.length > 0))
+    return "has a sandbox, state or hosts with a url; only a program of this machine can run in a sandbox";
+  if (!state.every((path) => /^~?\//.test(path)))
+    return "has a state that is neither an absolute path nor ~/ and a path";
+  const wrong = hosts.map(hostProblem).find((problem) => problem !== undefined);
+  return wrong === undefined ? undefined : `has hosts that cannot match: ${wrong}`;
+}
+
+function hostProblem(pattern: string): string | undefined {
+  try {
+    return void checkHostPattern(pattern);
+  } catch (error) {
+    if (error instanceof PatternError) return error.message;
+    throw error;
+  }
+}
+
 function entryOf(name: string, section: AgentSection, known: CommandEntry | undefined): AgentEntry {
   const { title, handshakeTimeoutMs, url, headers, allowPlainText, transport } = section;
   const { mode, model, options } = section;
@@ -159,7 +186,7 @@ function entryOf(name: string, section: AgentSection, known: CommandEntry | unde
 
 /** The config changes a known agent; with another command it is another program. */
 function commandOf(
-  { command, args, env, pass }: AgentSection,
+  { command, args, env, pass, sandbox, state, hosts }: AgentSection,
   facts: Pick<CommandEntry, "name" | "title" | "origin" | "setup" | "handshakeTimeoutMs">,
   known: CommandEntry | undefined,
 ): CommandEntry {
@@ -172,6 +199,7 @@ function commandOf(
     args: args ?? (command === undefined ? base.args : []),
     ...(env === undefined ? {} : { env: { ...known?.env, ...env } }),
     ...(pass === undefined ? {} : { passes: [...(known?.passes ?? []), ...pass] }),
+    ...optional({ sandbox, state, hosts }),
   };
 }
 

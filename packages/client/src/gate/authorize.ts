@@ -5,8 +5,8 @@ import { optional } from "@parley/acp/internal";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
 import { isInForce } from "../rules/match.ts";
 import type { RememberedRule } from "../rules/remembered.ts";
-import type { Rule, RuleOperation } from "../rules/rule.ts";
-import { ruleOperations } from "../rules/rule-text.ts";
+import { type Rule, RuleError, type RuleOperation, type RuleTarget } from "../rules/rule.ts";
+import { parseRule, ruleOperations } from "../rules/rule-text.ts";
 import { ruleFor, targetOf } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
 import type { Subject } from "../subjects/subject.ts";
@@ -186,7 +186,7 @@ export class Authority {
     if (signal.aborted) return { decision: decided("cancelled", "nobody", "it was cancelled") };
     if (answer === undefined)
       return hasPerson ? { decision: decided("cancelled", "nobody", "nobody answered") } : nobody();
-    const { choice, said, by } = answer;
+    const { choice, said, by, rule: edited } = answer;
     // the rules may have changed while the question was open: what is forbidden now is
     const since = this.verdict(state, subjects);
     if (since.effect === "deny")
@@ -195,7 +195,7 @@ export class Authority {
       const reason = "it changed while it was asked about";
       return { decision: decided("cancelled", "user", reason), isChanged: true };
     }
-    const kept = this.remember(state, subjects, choice);
+    const kept = this.remember(state, subjects, choice, edited);
     const decision: Decision = {
       ...decided(choice.effect, by, `${by === "user" ? "you" : "the reviewer"} answered: ${choice.name}`),
       ...optional({ said }),
@@ -224,6 +224,7 @@ export class Authority {
       subjects,
       reason: verdict.reason,
       always: verdict.always === true,
+      ...this.#allowedBy(state, subjects),
       ...beside,
       choices,
       signal: AbortSignal.any([signal, closing.signal]),
@@ -235,12 +236,13 @@ export class Authority {
     const {
       id,
       said,
+      rule,
       by = "user",
     }: Partial<Exclude<PermissionReply, string | undefined>> = typeof reply === "object"
       ? reply
       : optional({ id: reply });
     const choice = choices.find((each) => each.id === id);
-    return choice && { choice, by, ...optional({ said }) };
+    return choice && { choice, by, ...optional({ said, rule }) };
   }
 
   /** Keeps an answer for as long as it reaches. Returns the first rule that was written for it. */
@@ -248,12 +250,13 @@ export class Authority {
     state: GateState,
     subjects: readonly Subject[],
     { effect, scope }: Pick<PermissionChoice, "effect" | "scope">,
+    edited?: string,
   ): RememberedRule | undefined {
     if (scope === "once") return undefined;
     const { remembered } = this.#options;
     const { workspace } = state;
-    const kept = subjects.flatMap((subject) => {
-      const target = targetOf(subject);
+    const targets = edited === undefined ? subjects.map(targetOf) : [editedTarget(edited)];
+    const kept = targets.flatMap((target) => {
       if (target === undefined) return [];
       if (scope !== "session" && remembered !== undefined)
         return [remembered.add({ ...target, effect, scope, ...(scope === "workspace" && { workspace }) })];
@@ -261,6 +264,17 @@ export class Authority {
       return [];
     });
     return kept[0];
+  }
+}
+
+/** Undefined for a rule that cannot be understood. */
+function editedTarget(text: string): RuleTarget | undefined {
+  try {
+    const { operation, pattern } = parseRule(text, { effect: "allow", origin: "remembered" });
+    return { operation, ...optional({ pattern }) };
+  } catch (error) {
+    if (error instanceof RuleError) return undefined;
+    throw error;
   }
 }
 
@@ -273,6 +287,7 @@ interface Answer {
   readonly choice: PermissionChoice;
   readonly by: "user" | "reviewer";
   readonly said?: string;
+  readonly rule?: string;
 }
 
 interface Question extends Pick<Deciding, "isSame"> {

@@ -46,6 +46,13 @@ export interface PermissionPolicyOptions {
   readonly overlay?: Overlay | undefined;
   /** The environment of commands. Default: that of this process, without Parley's own variables. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * The sandbox that commands run in with `connectAgent()`. Commands in it are allowed unless a rule says otherwise. Where no
+   * sandbox can start, they are asked about. Default "workspace".
+   */
+  readonly sandbox?: "workspace" | "read-only" | "strict" | "off" | undefined;
+  /** Told in a line what the user should know: that no sandbox can start, or what a command left behind. */
+  readonly onNotice?: ((text: string) => void) | undefined;
   /** How long a question may stay open, in milliseconds; then it is denied. Default 10 minutes. */
   readonly answerMs?: number | undefined;
 }
@@ -68,6 +75,8 @@ const optionKeys: Readonly<Record<keyof PermissionPolicyOptions, true>> = {
   extraRoots: true,
   overlay: true,
   env: true,
+  sandbox: true,
+  onNotice: true,
 };
 
 /**
@@ -91,7 +100,7 @@ const optionKeys: Readonly<Record<keyof PermissionPolicyOptions, true>> = {
  */
 export function permissionPolicy(options: PermissionPolicyOptions = {}): PermissionPolicy {
   checkGiven(options);
-  const { stateDir, extraRoots, overlay, env, answerMs } = options;
+  const { stateDir, extraRoots, overlay, env, answerMs, sandbox: profile = "workspace", onNotice } = options;
   const { audit: wanted = stateDir !== undefined } = options;
   const audit =
     wanted === false || stateDir === undefined
@@ -106,6 +115,7 @@ export function permissionPolicy(options: PermissionPolicyOptions = {}): Permiss
     ...(stateDir === undefined
       ? {}
       : { remembered: rememberedRules(join(stateDir, "permissions.ndjson")), own: [stateDir] }),
+    ...(profile === "off" ? {} : { sandbox: { profile, ...optional({ tell: onNotice }) } }),
     ...optional({ audit, asker, extraRoots, overlay, env, answerMs }),
   };
   const { policy } = permissionGate(given, reports);
@@ -129,7 +139,7 @@ function checkGiven(options: PermissionPolicyOptions): void {
   if (!isObject(given))
     throw new TypeError(`permissionPolicy: expected an object of options, got ${argumentText(given)}`);
   checkOptions("permissionPolicy", options, optionKeys);
-  const { stateDir, extraRoots = [], rules = [], ask, audit } = options;
+  const { stateDir, extraRoots = [], rules = [], ask, audit, sandbox } = options;
   const paths = [
     ...(stateDir === undefined ? [] : [["stateDir", stateDir] as const]),
     ...extraRoots.map((root) => ["extraRoots", root] as const),
@@ -145,6 +155,10 @@ function checkGiven(options: PermissionPolicyOptions): void {
     );
   if (audit !== undefined && audit !== false && stateDir === undefined)
     throw new TypeError("permissionPolicy: audit needs a stateDir, the folder of the log; got none");
+  if (sandbox !== undefined && !["workspace", "read-only", "strict", "off"].includes(sandbox))
+    throw new TypeError(
+      `permissionPolicy: sandbox must be "workspace", "read-only", "strict" or "off", got ${argumentText(sandbox)}`,
+    );
   if (ask !== undefined && typeof ask !== "function")
     throw new TypeError(`permissionPolicy: ask must be a function, got ${argumentText(ask)}`);
 }

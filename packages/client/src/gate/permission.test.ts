@@ -311,3 +311,17 @@ test("what was said of a call is not taken back by saying nothing of it", async 
   const answer = await gate.permission(ask, { session, signal } as RequestContext); // all that a gate needs
   assert.deepEqual(answer, { outcome: "selected", optionId: "no" });
 });
+
+test("a person can have another rule remembered than what was shown", async (t) => {
+  const asked: string[] = [];
+  const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
+  const permission = ({ summary, allowedBy = [] }: PermissionQuestion) => {
+    asked.push(summary.replace(/ \(in .*/, ""));
+    return { id: "allow:workspace", rule: `${allowedBy[0]} **` };
+  };
+  const starts = [shell("npm test"), shell("npm test -- --watch"), shell("npm publish")];
+  const { got } = await answers(t, { asker: { permission }, remembered }, starts);
+  assert.deepEqual(got, [allowed, allowed, allowed]);
+  assert.deepEqual(asked, ["run npm test", "run npm publish"]);
+  assert.equal(remembered.list()[0]?.pattern, "npm test **");
+});

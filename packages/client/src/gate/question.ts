@@ -48,6 +48,8 @@ export interface PermissionQuestion {
   readonly always: boolean;
   /** The agent's own words, safe to show. They may be false. */
   readonly claimed?: { readonly title: string; readonly description?: string };
+  /** The rules that would allow it, for users who want to edit one. Absent when no rule can. */
+  readonly allowedBy?: readonly string[];
   /** The possible answers, in the order to show them. */
   readonly choices: readonly PermissionChoice[];
   /** The change that a write would make. */
@@ -72,6 +74,11 @@ export type PermissionReply =
       readonly id: string;
       /** Words for the agent, beside a no. */
       readonly said?: string | undefined;
+      /**
+       * Beside a yes that is remembered: the rule to remember, such as "exec npm **", instead of exactly what was shown. A
+       * rule that cannot be understood is not remembered.
+       */
+      readonly rule?: string | undefined;
       /** Who has decided. Default: the user. */
       readonly by?: "user" | "reviewer" | undefined;
     }

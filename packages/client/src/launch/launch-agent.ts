@@ -7,9 +7,10 @@ import {
   client,
   RequestError,
 } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional, withTimeout } from "@parley/acp/internal";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
+import { type AgentSandbox, wantedSandbox } from "./agent-sandbox.ts";
 import { LaunchError, type LaunchErrorKind, stderrHint } from "./launch-error.ts";
 import type { LaunchEvent } from "./launch-event.ts";
 import { type Explanation, type ReachedAgent, reachCommand } from "./reach-command.ts";
@@ -25,6 +26,8 @@ export interface LaunchOptions {
   readonly inherited?: Readonly<Record<string, string | undefined>> | undefined;
   /** Further variables for the agent, such as credentials. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Default: what its entry says. */
+  readonly sandbox?: boolean | AgentSandbox | undefined;
   readonly onEvent?: ((event: LaunchEvent) => void) | undefined;
   /** Aborts the launch. */
   readonly signal?: AbortSignal | undefined;
@@ -52,6 +55,8 @@ export interface LaunchedAgent {
 }
 
 const defaultHandshakeMs = 60_000;
+/** How long to wait for the end of a sandbox whose agent was killed. */
+const releaseMs = 5_000;
 
 /** Rejects with a LaunchError with a hint; no process is left then. */
 export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Promise<LaunchedAgent> {
@@ -64,8 +69,9 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   const offered = entry.quirks?.ownFiles ? rest : { ...rest, ...optional({ files }) };
   const app = client({ ...offered, connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs } });
   const started = performance.now();
-  const reached =
-    entry.transport === "stdio" ? startProgram(entry, options) : await startRemote(entry, options);
+  const reached = await (entry.transport === "stdio"
+    ? startProgram(entry, options)
+    : startRemote(entry, options));
   const answered = reportWaiting({ what: "initialize", timeoutMs }, reached.stderrTail, onEvent);
   const held = pausableTransport(watchedInput(reached.transport, (event) => onEvent?.(event)));
   const { transport, settled } = abortableTransport(held.transport, signal);
@@ -87,12 +93,16 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
         return reached.transport.endOutput !== undefined;
       },
       leave: () => reached.leave?.() ?? false,
-      close: (reason) => agent.close(reason),
+      async close(reason) {
+        await agent.close(reason);
+        await released(reached);
+      },
     };
   } catch (error) {
     if (signal?.aborted) throw aborted(entry);
     const isUnexplained = error instanceof ConnectionError && error.kind !== "handshake_timeout";
     const explained = isUnexplained ? await reached.explain?.(error) : undefined;
+    await released(reached);
     throw failure(entry, reached, error, { timeoutMs, explained });
   } finally {
     answered();
@@ -100,14 +110,23 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   }
 }
 
-function startProgram(entry: CommandEntry, options: LaunchOptions): ReachedAgent {
+/** A process that cannot be killed must not keep us. */
+async function released({ released: gone }: ReachedAgent): Promise<void> {
+  if (gone !== undefined) await withTimeout(releaseMs, gone);
+}
+
+async function startProgram(entry: CommandEntry, options: LaunchOptions): Promise<ReachedAgent> {
+  const sandbox = wantedSandbox(entry, options.sandbox);
   const environment = { ...agentEnvironment(entry, options.inherited ?? process.env), ...options.env };
   const { command, args, name } = entry;
   const keys = passedKeys(environment);
   options.onEvent?.({ kind: "starting", agent: name, command: [command, ...args], keys });
   const { onEvent, cwd, kill } = options;
   const onStderr = onEvent && ((text: string) => onEvent({ kind: "stderr", text }));
-  const reached = reachCommand(entry, environment, optional({ cwd, kill, onStderr }));
+  const reached = await reachCommand(entry, environment, {
+    ...optional({ cwd, kill, onStderr, sandbox, user: options.inherited }),
+    onLeftBehind: (left) => onEvent?.({ kind: "left_behind", ...left }),
+  });
   return { ...reached, stderrTail: () => withoutKeys(reached.stderrTail(), environment, options.env) };
 }
 
@@ -115,6 +134,7 @@ async function startRemote(
   entry: Exclude<AgentEntry, CommandEntry>,
   options: LaunchOptions,
 ): Promise<ReachedAgent> {
+  wantedSandbox(entry, options.sandbox);
   // most agents are programs, and node:https takes 10 ms to load
   const { reachRemote } = await import("./reach-remote.ts");
   const reached = reachRemote(entry);
@@ -144,10 +164,12 @@ function failure(
   }
   if (!(error instanceof ConnectionError)) return error instanceof Error ? error : new Error(String(error));
   const { kind, message } = error;
-  const exitHint = entry.transport === "stdio" ? `${stderrHint(stderr)}; ${servesHint}` : servesHint;
+  const sandboxHint = reached.released === undefined ? "" : sandboxedHint;
+  const exitHint =
+    entry.transport === "stdio" ? `${stderrHint(stderr)}; ${servesHint}${sandboxHint}` : servesHint;
   switch (kind) {
     case "handshake_timeout": {
-      const hint = `${servesHint}; raise the timeout for an agent that starts slowly`;
+      const hint = `${servesHint}; raise the timeout for an agent that starts slowly${sandboxHint}`;
       return launchError(kind, `${name} did not answer within ${timeoutMs / 1000} s`, hint);
     }
     case "spawn_failed":
@@ -162,6 +184,9 @@ function failure(
         : launchError("unreachable", `${name}: ${explained.message ?? message}`, explained.hint);
   }
 }
+
+const sandboxedHint =
+  "; it ran in a sandbox, where it writes only to its workspace and to the folders in `state` of its entry";
 
 /** The hint for a program that is not installed. */
 export function installHint(entry: AgentEntry): string {

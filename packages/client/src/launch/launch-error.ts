@@ -3,7 +3,7 @@
 /**
  * The cause of a LaunchError; a `switch` needs a `default:`. `unknown_agent`: no agent has that name. `not_found`: the
  * program is not installed. `exited`: it exited before the handshake. `protocol`: it does not speak ACP. `unreachable`:
- * the address does not answer. `crash_loop`: it crashed too often. `login_needed`: the user has to log in first.
+ * the address does not answer. `no_sandbox`: it must run in a sandbox, and none can start. `crash_loop`: it crashed too often. `login_needed`: the user has to log in first.
  */
 export type LaunchErrorKind =
   | "unknown_agent"
@@ -14,6 +14,7 @@ export type LaunchErrorKind =
   | "handshake_timeout"
   | "protocol"
   | "unreachable"
+  | "no_sandbox"
   | "aborted"
   | "crash_loop"
   | "login_needed";

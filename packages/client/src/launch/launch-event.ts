@@ -28,6 +28,15 @@ export type LaunchEvent =
       readonly agent: string;
       readonly edition: Edition;
     }
+  /**
+   * An agent that ran in a sandbox has ended, and there are new hooks and settings in its workspace, which other programs
+   * execute or obey. They stay where they are. `isIncomplete`: the workspace has too many folders to search all.
+   */
+  | {
+      readonly kind: "left_behind";
+      readonly paths: readonly string[];
+      readonly isIncomplete: boolean;
+    }
   /** The agent wrote to stderr. */
   | { readonly kind: "stderr"; readonly text: string }
   /**

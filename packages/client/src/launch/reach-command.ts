@@ -1,11 +1,13 @@
 // Starts an agent that is a program of this machine.
 
+import { existsSync } from "node:fs";
 import { delimiter } from "node:path";
 import type { Transport } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { leaveAgent } from "@parley/acp/internal/node";
 import { spawnTransport } from "@parley/acp/node";
 import type { CommandEntry } from "../agents/agent-spec.ts";
+import { type AgentSandbox, type LeftBehind, sandboxedAgent } from "./agent-sandbox.ts";
 import { findProgram } from "./find-program.ts";
 import { LaunchError } from "./launch-error.ts";
 
@@ -15,6 +17,8 @@ export interface ReachedAgent {
   stderrTail(): string;
   /** Lets it outlive this process; the watchdog ends it then. False if it cannot be left. */
   leave?(): boolean;
+  /** Of an agent in a sandbox: resolves when its process has ended and nothing of the sandbox is left. */
+  readonly released?: Promise<void>;
   /** Examines a failure that the error itself does not explain. */
   explain?(error: unknown): Promise<Explanation>;
 }
@@ -28,34 +32,63 @@ interface ReachOptions {
   readonly cwd?: string;
   readonly onStderr?: (text: string) => void;
   readonly kill?: AbortSignal;
+  readonly sandbox?: AgentSandbox;
+  /** The environment of the user, for the sandbox. */
+  readonly user?: Readonly<Record<string, string | undefined>>;
+  onLeftBehind?(left: LeftBehind): void;
 }
 
 /** The time for an agent to exit after its stdin has ended, and then after SIGTERM. */
 const graceMs = 1_500;
 const killMs = 1_500;
 
-/** `environment` is the whole environment of the program. Throws a LaunchError when there is no such program. */
-export function reachCommand(
+/** `environment` is the whole environment of the program. Rejects with a LaunchError when there is no such program. */
+export async function reachCommand(
   entry: CommandEntry,
   environment: Readonly<Record<string, string>>,
-  { cwd, onStderr, kill }: ReachOptions,
-): ReachedAgent {
-  const { path, folder } = program(entry, environment, cwd ?? process.cwd());
+  options: ReachOptions,
+): Promise<ReachedAgent> {
+  const { onStderr, kill, sandbox } = options;
+  const cwd = options.cwd ?? process.cwd();
+  const { path, folder } = program(entry, environment, cwd);
   // the interpreter of a script is usually in the same folder
   const reachable =
     folder === undefined ? {} : { PATH: [environment["PATH"], folder].filter(Boolean).join(delimiter) };
-  const transport = spawnTransport(path, entry.args, {
-    env: { ...withoutOurs(), ...environment, ...reachable },
-    ...optional({ cwd, onStderr }),
+  const plain = { command: path, args: entry.args, cwd, env: { ...environment, ...reachable } };
+  const sandboxed =
+    sandbox &&
+    (await sandboxedAgent(entry, plain, sandbox, options.user ?? process.env).catch(notStarted(plain)));
+  const { command, args, env } = sandboxed ?? plain;
+  const transport = spawnTransport(command, args, {
+    env: { ...withoutOurs(), ...env },
+    name: path,
+    ...optional({ cwd: sandboxed?.cwd ?? options.cwd, onStderr }),
     graceMs: entry.quirks?.graceMs ?? graceMs,
     killMs,
     ...optional({ signal: kill }),
   });
-  return {
-    transport,
-    pid: transport.pid,
-    stderrTail: () => transport.stderrTail(),
-    leave: () => leaveAgent(transport),
+  const reached = { transport, pid: transport.pid, stderrTail: () => transport.stderrTail() };
+  if (sandboxed === undefined) return { ...reached, leave: () => leaveAgent(transport) };
+  const released = transport.exited.then(async () => {
+    const left = await sandboxed.ended();
+    if (left !== undefined) options.onLeftBehind?.(left);
+  });
+  // whoever closes the agent sees a failure
+  released.catch(() => undefined);
+  // it cannot be left: bubblewrap ends it with this process
+  return { ...reached, released };
+}
+
+/** What `spawn` would report. */
+function notStarted({ command, cwd }: { readonly command: string; readonly cwd: string }) {
+  return (error: unknown): never => {
+    const { code, message } = error as NodeJS.ErrnoException; // it may have one
+    if (code !== "ENOENT" && code !== "EACCES") throw error;
+    const why = existsSync(cwd) ? message : `its working directory ${cwd} does not exist`;
+    throw new LaunchError("spawn_failed", `could not start ${JSON.stringify(command)}: ${why}`, {
+      hint: "check the path and the working directory",
+      cause: error,
+    });
   };
 }
 

@@ -37,6 +37,7 @@ const optionKeys: Readonly<Record<keyof ConnectAgentOptions, true>> = {
   agents: true,
   cwd: true,
   env: true,
+  sandbox: true,
   signal: true,
   onEvent: true,
   setupTimeoutMs: true,
@@ -142,9 +143,13 @@ function checkGiven(options: ConnectAgentOptions): void {
   if (!isObject(given))
     throw new TypeError(`connectAgent: expected an object of options, got ${argumentText(given)}`);
   checkOptions("connectAgent", options, optionKeys);
-  const { cwd, policy } = options;
+  const { cwd, policy, sandbox } = options;
   if (cwd !== undefined && (typeof cwd !== "string" || !isAbsolute(cwd)))
     throw new TypeError(`connectAgent: cwd must be absolute, got ${argumentText(cwd)}`);
+  if (sandbox !== undefined && typeof sandbox !== "boolean" && !isObject(sandbox))
+    throw new TypeError(
+      `connectAgent: sandbox must be true, false or an object, got ${argumentText(sandbox)}`,
+    );
   if (policy !== undefined && typeof policy.decide !== "function")
     throw new TypeError("connectAgent: policy must have a method decide; permissionPolicy() makes one");
 }

@@ -3,6 +3,7 @@
 import type { ClientDefinition, ClientPolicy, ElicitationResponse, RequestContext } from "@parley/acp";
 import type { AgentSpec } from "../agents/agent-spec.ts";
 import type { History } from "../history/history.ts";
+import type { AgentSandbox } from "../launch/agent-sandbox.ts";
 import type { LaunchEvent } from "../launch/launch-event.ts";
 import type { Asker, ElicitationQuestion } from "./asker.ts";
 import type { Problem } from "./problem.ts";
@@ -51,6 +52,11 @@ export interface ConnectAgentOptions extends Omit<ClientDefinition, "auth" | "el
   readonly cwd?: string | undefined;
   /** Variables for the agent's environment, such as credentials. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Whether the agent's process runs in a sandbox, and which folders it has there (docs/sandbox.md). Where no sandbox
+   * can start, the agent is not started. Default: `sandbox` of its spec.
+   */
+  readonly sandbox?: boolean | AgentSandbox | undefined;
   /** Aborts the start of the agent. It has no effect afterwards. */
   readonly signal?: AbortSignal | undefined;
   /** Called for each event: start, crash, restart, login, retry, warning. */

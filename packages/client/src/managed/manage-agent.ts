@@ -1,8 +1,9 @@
 // Runs a managed agent: a connection that survives the crashes of its process, with login, pause and close.
 
 import { type ClientConnection, type ClientSession, ConnectionError } from "@parley/acp";
-import { argumentText, isObject, optional, withTimeout } from "@parley/acp/internal";
+import { argumentText, isObject, normalPath, optional, withTimeout } from "@parley/acp/internal";
 import type { AgentEntry } from "../agents/agent-spec.ts";
+import { wantedSandbox } from "../launch/agent-sandbox.ts";
 import { abortable } from "./abortable.ts";
 import type { ManagedAgent } from "./managed-agent.ts";
 import type { ManageAgentOptions, ManagedSessionOptions } from "./managed-options.ts";
@@ -155,6 +156,7 @@ class ManagedSessions {
       const wanted = 'an object with `cwd` as the last argument, as { cwd: "/absolute/path" }';
       throw new TypeError(`expected ${wanted}, got ${argumentText(options)}`);
     }
+    this.#warnOfFolders(options);
     const session = new ManagedSession(this.process, options, () => this.#open.delete(session));
     this.#opening.add(session);
     const started = start(session);
@@ -175,6 +177,20 @@ class ManagedSessions {
 
   end(): void {
     for (const session of this.#open) session.end();
+  }
+
+  /** The sandbox of an agent is older than its sessions. */
+  #warnOfFolders({ cwd, additionalDirectories = [] }: ManagedSessionOptions): void {
+    const { entry, options } = this.process;
+    const sandbox = wantedSandbox(entry, options.sandbox);
+    if (sandbox === undefined) return;
+    const { roots = [options.cwd ?? process.cwd()] } = sandbox;
+    const isInside = (path: string) =>
+      roots.some((root) => normalPath(path) === normalPath(root) || path.startsWith(`${normalPath(root)}/`));
+    for (const path of [cwd, ...additionalDirectories].filter((each) => !isInside(each))) {
+      const message = `${path} is outside the sandbox of ${entry.name}, which can only read it`;
+      options.onEvent?.({ kind: "warning", message });
+    }
   }
 
   #of(session: ClientSession): ManagedSession | undefined {

@@ -7,6 +7,7 @@ import { shownLine } from "../subjects/shown-text.ts";
 import { type Effect, isFileOperation, type Subject } from "../subjects/subject.ts";
 import { pathsInCommand } from "./command-paths.ts";
 import { everyLine, mayForbidCommand } from "./command-pattern.ts";
+import { isThisMachine } from "./host-pattern.ts";
 import { isInForce, type MatchContext, matches, pathMatcherIn } from "./match.ts";
 import type { PathMatcher } from "./path-pattern.ts";
 import type { Rule, RuleOrigin } from "./rule.ts";
@@ -146,7 +147,7 @@ function unreadableVerdict(
 }
 
 function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
-  const { origin, operation, path, cwd, sandbox, unread = [] } = subject;
+  const { origin, operation, path, host, cwd, sandbox, unread = [] } = subject;
   if (unread.length > 0) return { effect: "ask", reason: unreadReason(unread) };
   if (operation === "exec" && sandbox !== undefined) {
     const wide = wideRootOf(cwd, circumstances);
@@ -154,6 +155,8 @@ function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
     return { effect: "ask", reason: `${wide} is too wide a workspace for commands without asking` };
   }
   if (origin === "claim") return { effect: "ask", reason: "no rule allows the agent to do it by itself" };
+  if (host !== undefined && isThisMachine(host))
+    return { effect: "ask", reason: `${host} is this machine, where services trust whoever connects` };
   if (operation !== "read") return { effect: "ask", reason: "no rule is about it" };
   const wide = wideRootOf(path, circumstances);
   if (wide === undefined) return { effect: "allow", reason: "reading in the workspace is allowed" };

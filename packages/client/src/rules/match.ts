@@ -3,6 +3,7 @@
 import { areSameVariables } from "../subjects/harmless-variables.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { allowsCommand, everyLine, forbidsCommand } from "./command-pattern.ts";
+import { isThisMachine, matchesHost } from "./host-pattern.ts";
 import { type PathMatcher, pathMatcher } from "./path-pattern.ts";
 import type { ExactTarget, Rule } from "./rule.ts";
 
@@ -48,6 +49,8 @@ export function matches(rule: Rule, subject: Subject, context: MatchContext): bo
     case "exec":
       return (isAllowing ? allowsCommand : forbidsCommand)(pattern, subject, context.roots);
     case "net":
+      // what listens on this machine trusts whoever connects: it is allowed by its name only
+      if (isAllowing && host !== undefined && isThisMachine(host) && /^\*/.test(pattern)) return false;
       return isEverything(pattern) || (host !== undefined && matchesHost(pattern, host, !isAllowing));
     case "mcp":
       return isEverything(pattern) || (tool !== undefined && matchesTool(pattern, tool));
@@ -81,15 +84,6 @@ export function isExactly(exact: ExactTarget, subject: Subject): boolean {
 
 function isEverything(pattern: string): boolean {
   return pattern === everyLine || pattern === "*";
-}
-
-/** Generous: where no port is said it may be the one that is meant. */
-function matchesHost(pattern: string, host: string, isGenerous: boolean): boolean {
-  const [, wantedName = "", wantedPort] = /^(.*?)(?::(\d+))?$/.exec(pattern.toLowerCase()) ?? [];
-  const [, name = "", port] = /^(.*?)(?::(\d+))?$/.exec(host.toLowerCase().replace(/\.(?=:|$)/, "")) ?? [];
-  if (wantedPort !== undefined && wantedPort !== port && !(isGenerous && port === undefined)) return false;
-  if (wantedName === "*") return true;
-  return wantedName.startsWith("*.") ? name.endsWith(wantedName.slice(1)) : name === wantedName;
 }
 
 function matchesTool(pattern: string, { server, name }: NonNullable<Subject["tool"]>): boolean {

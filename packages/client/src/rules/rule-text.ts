@@ -4,6 +4,7 @@ import { optional } from "@parley/acp/internal";
 import { joinVariables, joinWords } from "../subjects/command-words.ts";
 import type { Effect } from "../subjects/subject.ts";
 import { commandPattern, everyLine } from "./command-pattern.ts";
+import { checkHostPattern } from "./host-pattern.ts";
 import { PatternError } from "./name-pattern.ts";
 import { pathPattern } from "./path-pattern.ts";
 import { type Rule, RuleError, type RuleOperation, type RuleOrigin, type RuleTarget } from "./rule.ts";
@@ -60,10 +61,8 @@ function checkPattern(operation: RuleOperation, pattern: string): void {
       commandPattern(pattern);
       return;
     case "net":
-      if (/^(?:\*|(?:\*\.)?[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(pattern)) return;
-      throw new PatternError(
-        "a host is example.org, *.example.org or example.org:443, without a scheme or a path",
-      );
+      checkHostPattern(pattern);
+      return;
     case "mcp":
       if (/^(?:\*|[^/\s*]+\/(?:\*|[^/\s*]+))$/.test(pattern)) return;
       throw new PatternError("a tool is SERVER/TOOL; write SERVER/* for all tools of a server");
