@@ -3,7 +3,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { canonicalPath } from "../subjects/canonical-path.ts";
+import { canonicalPath, longestPath } from "../subjects/canonical-path.ts";
 import { commandsOf } from "../subjects/inner-commands.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { namePattern } from "./name-pattern.ts";
@@ -12,7 +12,7 @@ import { namePattern } from "./name-pattern.ts";
 const maxNames = 4_000;
 /** So many of the folders that a command names it may go to before it looks for the others. */
 const maxFolders = 4;
-const maxBraces = 100;
+const maxBraces = 500;
 
 /** How many folders may still be read for stars. */
 interface Looks {
@@ -56,7 +56,8 @@ function namesOf(subject: Subject, cwd: string): ReadonlySet<string> | undefined
   if (words === undefined) return undefined;
   const names = new Set<string>();
   for (const word of [...words, ...Object.values(subject.env ?? {})]) {
-    for (const name of namesIn(word, cwd)) if (name !== "" && !name.startsWith("-")) names.add(name);
+    for (const name of namesIn(word, cwd))
+      if (name !== "" && !name.startsWith("-") && name.length <= longestPath) names.add(name);
     if (names.size > maxNames) return undefined;
   }
   return names;
@@ -100,7 +101,9 @@ function namesIn(word: string, cwd: string): string[] {
 function matchesOf(name: string, folder: string, looks: Looks): readonly string[] | undefined {
   if (!/[*?[{]/.test(name)) return [name];
   const found = [name];
-  for (const each of bracesOf(name)) {
+  const all = bracesOf(name);
+  if (all === undefined) return undefined;
+  for (const each of all) {
     const matches = starsOf(each, folder, looks);
     if (matches === undefined) return undefined;
     found.push(each, ...matches);
@@ -108,18 +111,34 @@ function matchesOf(name: string, folder: string, looks: Looks): readonly string[
   return found;
 }
 
-function bracesOf(name: string): readonly string[] {
-  let all = [name];
-  for (let round = 0; round < 10; round++) {
-    const next = all.flatMap((each) => {
-      const [whole = "", before = "", inside = "", after = ""] =
-        /^([^{]*)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(each) ?? [];
-      return whole === "" ? [each] : inside.split(",", maxBraces).map((part) => `${before}${part}${after}`);
-    });
-    if (next.length === all.length) break;
-    all = next.slice(0, maxBraces);
+/** Undefined: there are too many. */
+function bracesOf(name: string): readonly string[] | undefined {
+  const all = [name];
+  for (let at = 0; at < all.length; at++) {
+    const parts = firstBraces(all[at] ?? "");
+    if (parts !== undefined) all.splice(at--, 1, ...parts);
+    if (all.length > maxBraces) return undefined;
   }
   return all;
+}
+
+/** `a{b,c}d` and `a{b..c}d`, the innermost first. Undefined: there are none. */
+function firstBraces(name: string): readonly string[] | undefined {
+  for (const { 0: whole, 1: inside = "", index } of name.matchAll(/\{([^{}]*)\}/g)) {
+    const [, from, to] = /^([A-Za-z])\.\.([A-Za-z])$/.exec(inside) ?? [];
+    const parts = from === undefined || to === undefined ? inside.split(",") : letters(from, to);
+    if (parts.length > 1 || from !== undefined)
+      return parts.map((part) => `${name.slice(0, index)}${part}${name.slice(index + whole.length)}`);
+  }
+  return undefined;
+}
+
+function letters(from: string, to: string): string[] {
+  const [first, last] = [from.charCodeAt(0), to.charCodeAt(0)].sort((one, other) => one - other) as [
+    number,
+    number,
+  ]; // two
+  return Array.from({ length: last - first + 1 }, (_, at) => String.fromCharCode(first + at));
 }
 
 function starsOf(name: string, folder: string, looks: Looks): readonly string[] | undefined {

@@ -6,14 +6,20 @@ import { RequestError } from "@parley/acp";
 
 /** As many as Linux follows. */
 const maxLinks = 40;
+/** No system opens a longer one, and each name of it costs a look at the disk. */
+export const longestPath = 8_192;
 
 /**
  * Where a path leads from `base`. `..` goes up from where the links before it led; what is missing stays as it is
  * written. Nobody may join or shorten the path before: `link/..` is not the folder that the link is in.
  *
- * @throws {RequestError} "permission_denied" When it leads through more than 40 links.
+ * @throws {RequestError} "permission_denied" When it leads through more than 40 links, or is longer than any path.
  */
 export function canonicalPath(path: string, base: string = process.cwd()): string {
+  if (path.length > longestPath)
+    throw RequestError.permissionDenied(
+      `a path of ${path.length} characters; the longest that can be opened has 4,096`,
+    );
   let current = isAbsolute(path) ? parse(path).root : canonicalPath(base);
   const names = namesOf(path).reverse();
   let links = 0;
