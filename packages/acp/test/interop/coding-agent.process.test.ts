@@ -29,7 +29,7 @@ for (const version of ["v1", "v2"] as const) {
 
   async function connect(t: TestContext, home: string): Promise<SdkClient> {
     const env = [`PARLEY_HOME=${home}`, "PARLEY_MODEL=offline"];
-    const client = await connectSdk(version, ["env", [...env, launcher, "agent"]]);
+    const client = await connectSdk(version, ["env", [...env, launcher, "agent", "--sandbox", "off"]]);
     t.after(() => client.close());
     const answer = await client.agent.request("initialize", wire.initialize);
     assert.equal((answer as { protocolVersion: unknown }).protocolVersion, wire.initialize.protocolVersion);

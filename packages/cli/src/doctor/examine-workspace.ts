@@ -17,6 +17,7 @@ export function examineWorkspace(folder: string): Finding[] {
     return [{ what, state: "warning", detail, todo: "look at them and decide: parley trust" }];
   }
   const { rules, mcpServers } = settings;
-  const detail = `trusted, with ${rules.length} rules and ${mcpServers.length} MCP servers`;
+  const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+  const detail = `trusted, with ${counted(rules.length, "rule")} and ${counted(mcpServers.length, "MCP server")}`;
   return [{ what, state: "ok", detail }, ...problems];
 }

@@ -13,7 +13,7 @@ export const secrets: Readonly<Record<string, readonly string[]>> = {
     ".1password",
   ],
   passwords: [".netrc", ".git-credentials", ".config/git/credentials", ".pgpass", ".my.cnf", ".mylogin.cnf"],
-  "accounts of clouds": [
+  "cloud accounts": [
     ".aws",
     ".azure",
     ".config/gcloud",
@@ -91,7 +91,7 @@ export const secrets: Readonly<Record<string, readonly string[]>> = {
     ".continue",
     ".aider.conf.yml",
   ],
-  "histories of shells": [
+  "shell histories": [
     ".bash_history",
     ".zsh_history",
     ".local/share/fish",
