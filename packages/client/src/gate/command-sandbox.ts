@@ -30,12 +30,22 @@ export function commandSandbox(state: GateState, parts: SandboxParts): CommandSa
   const { sandbox } = options;
   if (sandbox === undefined) return undefined;
   let opened: Promise<SessionSandbox> | undefined;
+  let wasTold = false;
   const open = async (): Promise<SessionSandbox> => {
     const { sessionSandbox } = await import("@parley/sandbox");
     return sessionSandbox({
       profile: sandbox.profile,
       roots: state.roots,
-      policy: () => policyOfRules(authority.rulesInForce(state), state.roots, options),
+      policy() {
+        const rules = authority.rulesInForce(state);
+        if (!wasTold && rules.some(isForThisMachine) && !isHostNetwork(rules)) {
+          wasTold = true;
+          sandbox.tell?.(
+            "allow net localhost has no effect on commands: another rule denies or asks about hosts, and the network of this machine cannot be limited",
+          );
+        }
+        return policyOfRules(rules, state.roots, options);
+      },
       async decideHost(host, signal) {
         const subjects: readonly Subject[] = [{ origin: "op", operation: "net", host }];
         const show = () => ({ choices: (verdict: Verdict) => ownChoices(subjects, verdict) });
@@ -78,8 +88,9 @@ export function policyOfRules(
  */
 function isHostNetwork(rules: readonly Rule[]): boolean {
   const about = rules.filter(({ operation }) => operation === "net" || operation === "*");
-  return (
-    about.every(({ effect }) => effect === "allow") &&
-    about.some(({ operation, pattern }) => operation === "net" && pattern === "localhost")
-  );
+  return about.every(({ effect }) => effect === "allow") && about.some(isForThisMachine);
+}
+
+function isForThisMachine({ effect, operation, pattern }: Rule): boolean {
+  return effect === "allow" && operation === "net" && pattern === "localhost";
 }
