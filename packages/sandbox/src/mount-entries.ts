@@ -1,6 +1,7 @@
 // Decides what each path of a sandbox is: writable, readable, hidden.
 
 import { readlinkSync } from "node:fs";
+import { dirname } from "node:path";
 import { identityOf, isReachable, mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
 import type { Kept } from "./guard/planted-files.ts";
 import { gitFolderOf, obeyedIn, worktreeLinks } from "./guard/repositories.ts";
@@ -69,16 +70,18 @@ const neededOfRun = ["/etc/resolv.conf", "/run/current-system", "/run/wrappers",
 /** Folders that are another one inside. */
 const temporaryPlaces = ["/tmp", "/var/tmp"];
 
-export function mountEntries(grounds: Grounds, found: Found): MountEntries {
+/** `program`: the command, which may be installed in a folder that is another one inside. */
+export function mountEntries(grounds: Grounds, found: Found, program: string): MountEntries {
   const { options, profile, home, env, roots, writable } = grounds;
   const covers = [...meetingPlaces, ...(profile === "strict" ? ["/home", "/root", home] : [])];
   // what this user cannot read needs no mount, which takes time
   const secrets = existing(secretPaths(home, env), "hidden").filter(({ path }) => mayRead(path));
   const shown = [
     ...existing([...openedPaths(options.read ?? [], roots), ...neededOfRun, ...roots], "read"),
-    ...toolEntries(env["PATH"], home, [...covers, ...temporaryPlaces]).filter(
-      ({ path, source = path }) => !secrets.some((secret) => isAtOrBelow(source, secret.path)),
-    ),
+    ...[
+      ...toolEntries(env["PATH"], home, [...covers, ...temporaryPlaces]),
+      ...toolEntries(dirname(program), home, temporaryPlaces),
+    ].filter(({ path, source = path }) => !secrets.some((secret) => isAtOrBelow(source, secret.path))),
   ];
   const entries = [
     ...existing(covers, "empty").filter(({ type }) => type === "folder"),

@@ -143,7 +143,7 @@ class BubblewrapSandbox implements Sandbox {
     const problem = cwd === undefined ? "ENOENT" : missingProgram(command, cwd, env["PATH"]);
     if (cwd === undefined || problem !== undefined) throw spawnError(command, problem ?? "ENOENT");
     const found = this.#watched.search();
-    const mounts = mountEntries(this.#grounds, found);
+    const mounts = mountEntries(this.#grounds, found, command);
     const { writable, roots, gitFolders } = this.#grounds;
     const entries = safeEntries(mounts.entries, [...roots, ...gitFolders]);
     const tools = this.#tools;

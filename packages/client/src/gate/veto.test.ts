@@ -129,8 +129,8 @@ test("what is restricted follows the rules that are in force", async (t) => {
 
 test("what cannot be understood is refused with -32602", async (t) => {
   const { veto, gate, session } = setUp(t);
+  assert.deepEqual((await veto([])).refused, [], "only the rest of the answer is wanted");
   for (const effects of [
-    [],
     [null],
     [{}],
     [{ operation: "fly" }],

@@ -1,6 +1,16 @@
 // Says whether tests can start a sandbox. PARLEY_REQUIRE_SANDBOX=1 makes it a failure that they cannot.
 
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { sandboxStatus } from "@parley/sandbox";
+
+const repository = dirname(fileURLToPath(new URL("../../../../package.json", import.meta.url)));
+
+/** A sandbox has a /tmp of its own. */
+export const isBelowTmp = /^\/(?:var\/)?tmp\//.test(repository);
+
+// the programs of tests are in the repository; what belongs to an entry of PATH is shown wherever it is
+if (isBelowTmp) process.env["PATH"] = `${repository}/bin:${process.env["PATH"]}`;
 
 const status = await sandboxStatus();
 const reason = status.isAvailable ? undefined : `${status.reason}; to fix it: ${status.fix}`;

@@ -2,12 +2,17 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { chownSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { openSandbox, type Sandbox, type SandboxFindings, type SandboxOptions } from "@parley/sandbox";
+import { isBelowTmp } from "./required-sandbox.ts";
 
-const cache = fileURLToPath(new URL("../../../../node_modules/.cache", import.meta.url));
+const ownPlace = process.getuid?.() === 0 ? "/srv" : homedir();
+const cache = isBelowTmp
+  ? ownPlace
+  : fileURLToPath(new URL("../../../../node_modules/.cache", import.meta.url));
 
 export interface Workplace {
   readonly base: string;
