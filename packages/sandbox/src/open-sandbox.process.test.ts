@@ -22,7 +22,7 @@ test(
     assert.equal(first.stdout, "old");
     assert.equal((await runIn(sandbox, "cat /tmp/note", { cwd: work })).stdout, "kept\n");
     const folder = sandbox.temporaryFolder ?? "";
-    assert.deepEqual(readdirSync(folder), ["note"]);
+    assert.ok(readdirSync(folder).includes("note"));
     await sandbox.close();
     assert.equal(existsSync(folder), false);
   },
