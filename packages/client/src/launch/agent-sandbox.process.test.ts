@@ -195,7 +195,10 @@ test("a crashed agent is started again in a new sandbox", inSandbox, async (t) =
   const { does, agent, events } = await sandboxed(t);
   assert.equal(await does("echo x >/tmp/mine; ls /tmp/mine"), "/tmp/mine\n");
   process.kill(agent.pid ?? assert.fail(), "SIGKILL");
-  assert.equal(await does("ls /tmp/mine 2>/dev/null; cat ~/.ssh/id_ed25519 2>/dev/null; echo again"), "again\n");
+  assert.equal(
+    await does("ls /tmp/mine 2>/dev/null; cat ~/.ssh/id_ed25519 2>/dev/null; echo again"),
+    "again\n",
+  );
   assert.ok(events.some(({ kind }) => kind === "crashed"));
   await agent.newSession({ cwd: process.cwd() });
   assert.deepEqual(
