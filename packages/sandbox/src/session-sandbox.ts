@@ -148,7 +148,8 @@ class CommandsOfSession implements SessionSandbox {
     const status = await sandboxStatus({ roots });
     if (decideHost === undefined || !status.isAvailable || status.hostsProblem !== undefined) return "none";
     this.#forwarder ??= hostForwarder({
-      decide: (host, port) => this.#isAllowed(`${host}:${port}`, decideHost),
+      decide: (host, port) =>
+        this.#isAllowed(`${host.includes(":") ? `[${host}]` : host}:${port}`, decideHost),
     });
     return this.#forwarder;
   }
