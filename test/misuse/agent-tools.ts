@@ -50,6 +50,7 @@ export const fakeContext: ToolContext = {
   terminals: {
     isClient: false,
     holder: async () => ({ by: "nobody" }),
+    takeNotices: () => [],
     create: () => Promise.reject(new Error("there is no terminal")),
   },
   seen: fakeSeen,

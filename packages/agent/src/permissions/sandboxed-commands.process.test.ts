@@ -73,3 +73,20 @@ test("a host that a command wants to reach is asked about by name and port", wit
   assert.match(said(made.updates), /done/);
   await made.end();
 });
+
+test(
+  "what a command plants is moved aside, and the user and the model are told where to",
+  inSandbox,
+  async (t) => {
+    const base = temporaryFolder(t, { "project/a.txt": "" });
+    const cwd = join(base, "project");
+    const model = scriptedModel([calls(run("mkdir .vscode; echo x > .vscode/tasks.json")), says("done")]);
+    const made = await talk({ version: 2, cwd, models: [model], mode: "code", sandbox: "workspace" });
+    await made.session.prompt("go").result;
+    assert.ok(!existsSync(join(cwd, ".vscode")));
+    const told = /a command created [^"]*\.vscode, [^"]*moved to [^"]*project\.moved-aside/;
+    assert.match(JSON.stringify(made.updates), told);
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), told);
+    await made.end();
+  },
+);

@@ -51,7 +51,10 @@ export function openGate(options: OpenGateOptions): OpenedGate {
   warnOfReadOnly(auditFolder(), warn);
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
-  const everything = rules.find(({ effect, operation }) => effect === "allow" && operation === "*");
+  const remembered = rememberedRules(permissionsPath(), Date.now, warn);
+  const everything = [...rules, ...remembered.list()].find(
+    ({ effect, operation }) => effect === "allow" && operation === "*",
+  );
   if (everything !== undefined) {
     refuseForRoot(everything);
     warn?.("a rule allows everything, except what is always asked");
@@ -59,7 +62,7 @@ export function openGate(options: OpenGateOptions): OpenedGate {
   const gate = permissionGate({
     rules,
     workspaceRules: options.workspaceRules ?? ((root) => trustedSettings(root).rules),
-    remembered: rememberedRules(permissionsPath(), Date.now, warn),
+    remembered,
     audit,
     own: [dirname(configPath()), dataFolder(), stateFolder()],
     ...(profile === "off" ? {} : { sandbox: { profile, ...optional({ tell: warn }) } }),

@@ -165,7 +165,12 @@ function duration(given: unknown): number | undefined {
 export async function revokeRules({ values, positionals, json }: Invocation): Promise<number> {
   const answers = remembered();
   const all = answers.list().map(({ id }) => id);
-  const wanted = values["all"] === true ? all : positionals;
+  // the beginning of an id is enough where it is that of one alone
+  const whole = (given: string): string => {
+    const [only = given, another] = all.filter((id) => id.startsWith(given));
+    return another === undefined ? only : given;
+  };
+  const wanted = values["all"] === true ? all : positionals.map(whole);
   if (wanted.length === 0 && values["all"] !== true)
     throw usageError("expected the id of a rule, or --all", "parley permissions list shows the ids");
   const unknown = wanted.filter((id) => !all.includes(id));

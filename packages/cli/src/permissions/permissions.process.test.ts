@@ -152,6 +152,9 @@ test("for root nobody can allow everything, unless the machine is said to be a s
   assert.equal(parley("check", "--allow", "*", "write", "a").status, 0);
   delete process.env["PARLEY_SANDBOX"];
   assert.equal(parley("check", "--deny", "*", "write", "a").status, 3);
+  assert.equal(parley("add", "allow", "*").status, 0);
+  assert.match(parley("check", "write", "a").stderr, /allow \* \(remembered as \w+\) is refused for root/);
+  assert.equal(parley("revoke", "--all").status, 0);
   put("home/config/policy", "allow *\n");
   assert.match(parley("check", "write", "a").stderr, /allow \* \(.*config\/policy:1\) is refused for root/);
 });

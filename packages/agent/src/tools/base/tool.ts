@@ -110,6 +110,8 @@ export interface AgentTerminals {
   readonly isClient: boolean;
   /** Who holds commands, so that they need not be asked about. */
   holder(): Promise<CommandHolder>;
+  /** What the user should know of the commands that have ended, in a line each: what was moved aside, say. Each is told once. */
+  takeNotices(): readonly string[];
   /** Starts a command. `onOutput` gets all output as it arrives; copy the bytes to keep them. */
   create(command: AgentCommand, onOutput?: (bytes: Uint8Array) => void): Promise<TerminalHandle>;
 }

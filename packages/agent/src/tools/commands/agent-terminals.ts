@@ -13,6 +13,7 @@ export function clientCommands(terminals: Terminals, decides: boolean): AgentTer
   return {
     isClient: true,
     holder: async () => ({ by: decides ? "client" : "nobody" }),
+    takeNotices: () => [],
     create: ({ isOutside, askHost: _, policy: __, ...options }) =>
       terminals.create(isOutside ? { ...options, _meta: { [sandboxKey]: "off" } } : options),
   };
@@ -32,6 +33,7 @@ export function localCommands(
   return {
     isClient: false,
     holder: () => held.holder(),
+    takeNotices: () => held.takeNotices(),
     async create({ isOutside, askHost, policy, ...options }, onOutput) {
       const { by } = await held.holder();
       if (isOutside || by !== "sandbox") return outside.create(options, onOutput);
@@ -62,6 +64,7 @@ class HeldCommands {
   policy: SandboxPolicy | undefined;
   #opened: Promise<SessionSandbox> | undefined;
   #problem: string | undefined;
+  #told: string[] = [];
 
   constructor(roots: readonly string[], profile: CommandSandbox) {
     this.#roots = roots;
@@ -82,7 +85,7 @@ class HeldCommands {
       // the command that began last is the likeliest to ask
       decideHost: async (host) => (await [...this.#asking].at(-1)?.ask?.(host)) === true,
       tell: (text) => {
-        this.#problem ??= text;
+        this.#told.push(text);
       },
     });
   }
@@ -95,7 +98,12 @@ class HeldCommands {
   async holder(): ReturnType<AgentTerminals["holder"]> {
     if (this.#profile === "off") return { by: "nobody" };
     if (await (await this.sandbox()).isAvailable()) return { by: "sandbox", profile: this.#profile };
+    this.#problem ??= this.#told.shift();
     return { by: "nobody", ...(this.#problem === undefined ? {} : { reason: this.#problem }) };
+  }
+
+  takeNotices(): readonly string[] {
+    return this.#told.splice(0);
   }
 
   /** Returns a function to call when the command has ended. */

@@ -40,7 +40,14 @@ async function runAtClient(context: CommandContext, command: JobCommand): Promis
     const whole = new TerminalSnapshot(context.outputs);
     whole.push(Buffer.from(output));
     whole.close();
-    return resultOf({ ...ending, output, whole, isDropped: truncated, holder: { by: "client" } });
+    return resultOf({
+      ...ending,
+      output,
+      whole,
+      isDropped: truncated,
+      holder: { by: "client" },
+      notices: [],
+    });
   });
 }
 
@@ -74,8 +81,10 @@ export async function runHere(
       status = ending.status;
       const { output } = await started.output();
       await live.end();
+      const notices = context.terminals.takeNotices();
+      for (const notice of notices) await context.call.add(notice);
       const holder: CommandHolder = command.isOutside ? { by: "nobody" } : await context.terminals.holder();
-      return resultOf({ ...ending, output, whole, isDropped: false, holder });
+      return resultOf({ ...ending, output, whole, isDropped: false, holder, notices });
     });
   } finally {
     whole.close();
@@ -142,9 +151,10 @@ interface Finished extends Ending {
   /** The client has dropped the beginning. */
   readonly isDropped: boolean;
   readonly holder: CommandHolder;
+  readonly notices: readonly string[];
 }
 
-function resultOf({ status, timedOut, output, whole, isDropped, holder }: Finished): ToolResult {
+function resultOf({ status, timedOut, output, whole, isDropped, holder, notices }: Finished): ToolResult {
   const excerpt = tailOf(plainOutput(output));
   const { exitCode, signal } = status;
   const notes: string[] = [];
@@ -154,6 +164,7 @@ function resultOf({ status, timedOut, output, whole, isDropped, holder }: Finish
     notes.push(`it took longer than ${timedOut} s and was ended; set timeout for more`);
   else if (exitCode != null) notes.push(`exit code ${exitCode}`);
   else notes.push(`ended by ${signal ?? "a signal"}`);
+  notes.push(...notices);
   // a fact, and no guess at the cause
   if (exitCode !== 0 && holder.by === "sandbox")
     notes.push(
