@@ -13,6 +13,7 @@ import {
   rememberedRules,
   reviewer,
 } from "@parley/client/internal";
+import { RuleError } from "@parley/client/policy";
 import { usageError } from "../command/command.ts";
 import {
   auditFolder,
@@ -52,7 +53,7 @@ export function openGate(options: OpenGateOptions): OpenedGate {
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
   const remembered = rememberedRules(permissionsPath(), Date.now, warn);
-  const everything = [...rules, ...remembered.list()].find(
+  const everything = [...rules, ...readable(remembered)].find(
     ({ effect, operation }) => effect === "allow" && operation === "*",
   );
   if (everything !== undefined) {
@@ -72,6 +73,16 @@ export function openGate(options: OpenGateOptions): OpenedGate {
       : { reviewer: reviewer({ command: options.reviewer, agent, ...optional({ note: warn }) }) }),
   });
   return { gate, close: () => audit.close() };
+}
+
+/** A file that cannot be read is reported when the first thing is decided. */
+function readable(remembered: ReturnType<typeof rememberedRules>): readonly Rule[] {
+  try {
+    return remembered.list();
+  } catch (error) {
+    if (error instanceof RuleError) return [];
+    throw error;
+  }
 }
 
 /** Without an audit log everything that needs a permission fails, so the user is warned first. */

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -44,9 +44,18 @@ test("attacks run in a fresh workplace and in a sandbox only, never beside this 
   await assert.rejects(attack(join(base, "work"), "workspace"), /ENOENT.*\.fresh/);
 });
 
+/** Whether every user can enter the folders above. */
+function isOpenToAll(path: string): boolean {
+  const folder = dirname(path);
+  return (statSync(folder).mode & 0o001) !== 0 && (folder === "/" || isOpenToAll(folder));
+}
+
 for (const [profile, who] of cases) {
   const isOther = who === "another user";
-  const skip = inSandbox.skip || (isOther && !isRoot && "only root can be another user");
+  const other = isRoot
+    ? !isOpenToAll(program) && "no other user can enter this repository"
+    : "only root can be another user";
+  const skip = inSandbox.skip || (isOther && other);
   test(`no attack on the profile ${profile} succeeds as ${who}`, { ...inSandbox, skip }, async (t) => {
     const { base, work } = workplace(atTheEnd, isOther ? nobody : undefined);
     const before = below(work).filter((path) => !/^\.git\/|^\.git$/.test(path));

@@ -5,7 +5,7 @@ export const attacks: Readonly<Record<string, string>> = {
   // files outside
   "writes a file outside": "echo x >$OUTSIDE/file",
   "creates a file outside": "echo x >$OUTSIDE/new",
-  "deletes a file outside": "rm -f $OUTSIDE/file",
+  "deletes a file outside": "rm $OUTSIDE/file",
   "changes the start-up file of the shell": "echo x >>$HOME/.bashrc; false",
   "writes to /etc": "echo x >/etc/parley-test",
   "writes through a symbolic link": "ln -s $OUTSIDE s1; echo x >s1/file",
