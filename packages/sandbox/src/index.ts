@@ -8,7 +8,12 @@ export {
   hostForwarder,
 } from "./network/host-forwarder.ts";
 export { openSandbox, type Sandbox, type SandboxedCommand } from "./open-sandbox.ts";
-export type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
+export type {
+  CommandProfile,
+  SandboxCommand,
+  SandboxOptions,
+  SandboxProfile,
+} from "./policy/sandbox-policy.ts";
 export { SandboxError } from "./sandbox-error.ts";
 export {
   type SessionPolicy,

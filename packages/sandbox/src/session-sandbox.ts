@@ -1,17 +1,17 @@
 // The sandbox for the commands of one session: opened when the first command runs, and anew when its policy changes.
 
-import { type HostForwarder, hostForwarder } from "./network/host-forwarder.ts";
+import { type HostForwarder, hostForwarder, hostWithPort } from "./network/host-forwarder.ts";
 import { openSandbox, type Sandbox, type SandboxedCommand } from "./open-sandbox.ts";
 import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
 import { sandboxStatus } from "./status/sandbox-status.ts";
 
-/** What the sandbox of a session lets through now. */
+/** The current limits of a session's sandbox. */
 export interface SessionPolicy extends Pick<SandboxOptions, "write" | "hide" | "readOnly"> {
   /** `hosts`: those that `decideHost` allows, where the system can do that. Default: `none`. */
   readonly network?: "none" | "host" | "hosts";
 }
 
-/** What the sandbox of a session is created with. */
+/** The options of a session's sandbox. */
 export interface SessionSandboxOptions {
   /** The profile of all commands. */
   readonly profile: Exclude<SandboxProfile, "agent" | "off">;
@@ -148,8 +148,7 @@ class CommandsOfSession implements SessionSandbox {
     const status = await sandboxStatus({ roots });
     if (decideHost === undefined || !status.isAvailable || status.hostsProblem !== undefined) return "none";
     this.#forwarder ??= hostForwarder({
-      decide: (host, port) =>
-        this.#isAllowed(`${host.includes(":") ? `[${host}]` : host}:${port}`, decideHost),
+      decide: (host, port) => this.#isAllowed(hostWithPort(host, port), decideHost),
     });
     return this.#forwarder;
   }

@@ -12,6 +12,7 @@ import { oneLine, unlinked } from "../text/safe-text.ts";
 import { textPart } from "../tools/base/define-tool.ts";
 import { shownText } from "../tools/base/shown-content.ts";
 import {
+  type CommandHolder,
   type PreparedCall,
   type RunContext,
   type Tool,
@@ -81,11 +82,12 @@ async function runPrepared(
   const { data: state } = session;
   const holder = prepared.access.type === "run" ? await options.context.terminals.holder() : undefined;
   const verdict = () => decide(prepared.access, { ...permissionState(turn), ...optional({ holder }) });
-  if (verdict().type !== "ask") return report(part, prepared, options, verdict());
+  const run = () => report(part, prepared, { ...options, ...optional({ holder }) }, verdict());
+  if (verdict().type !== "ask") return run();
   // decide again: an earlier question may have been answered with "always"
   return state.oneAtATime(async () => {
     turn.signal.throwIfAborted();
-    return report(part, prepared, options, verdict());
+    return run();
   });
 }
 
@@ -94,10 +96,15 @@ function permissionState({ session }: CodingTurn): PermissionState {
   return { mode: state.modeNow(session), autoApprove: autoApprovalOf(session), grants: state.grants };
 }
 
+/** The holder is that of a command. */
+interface HeldCall extends RunCallOptions {
+  readonly holder?: CommandHolder;
+}
+
 async function report(
   part: ToolCallPart,
   prepared: PreparedCall,
-  options: RunCallOptions,
+  options: HeldCall,
   verdict: Verdict,
 ): Promise<ToolOutcome> {
   const { turn } = options;
@@ -157,13 +164,13 @@ interface Refusal {
 async function refusalBefore(
   { access }: PreparedCall,
   verdict: Verdict,
-  { context }: RunCallOptions,
+  { context, holder }: HeldCall,
 ): Promise<Refusal | undefined> {
   if (verdict.type === "refuse")
     return { status: "failed", userText: verdict.reason, modelText: verdict.reason };
   // a client that decides about the commands that it runs need not be asked before
-  const isDecided = access.type === "run" && (await context.terminals.holder()).by === "client";
-  return verdict.type === "allow" && !isDecided ? vetoOf(access, context) : undefined;
+  if (verdict.type !== "allow" || holder?.by === "client") return undefined;
+  return vetoOf(access, context, holder);
 }
 
 function question(
@@ -186,11 +193,12 @@ function question(
 /** Asks the client whether a rule forbids a call that the mode allows. */
 async function vetoOf(
   access: PreparedCall["access"],
-  { vetoes, signal, terminals }: ToolContext,
+  { vetoes, signal }: ToolContext,
+  holder?: CommandHolder,
 ): Promise<Refusal | undefined> {
   if (vetoes === undefined) return undefined;
-  const holder = access.type === "run" && !access.isOutside ? await terminals.holder() : undefined;
-  const sandbox = holder?.by === "sandbox" ? holder.profile : undefined;
+  const isInside = access.type === "run" && !access.isOutside && holder?.by === "sandbox";
+  const sandbox = isInside ? holder.profile : undefined;
   let reason: string | undefined;
   try {
     reason = await vetoes.refusalOf(access, signal, sandbox);

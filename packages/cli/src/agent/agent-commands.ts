@@ -1,6 +1,7 @@
 // The tables of `parley agent`, the coding agent.
 
 import { type Command, flag, option } from "../command/command.ts";
+import { sandboxChoices } from "../settings/sandbox-choice.ts";
 
 const provider = option(
   "PROVIDER",
@@ -29,7 +30,7 @@ export const agentCommands: readonly Command[] = [
         "PROVIDER/NAME, or offline (default: PARLEY_MODEL, then the config file, then the first provider with a key)",
       ),
       sandbox: option("PROFILE", "Sandbox of commands: workspace (default), read-only, strict or off", {
-        completes: ["workspace", "read-only", "strict", "off"],
+        completes: sandboxChoices,
       }),
       "no-history": flag("Keep sessions in memory only; they end with the process"),
       "no-notice": flag("Do not say that the model is offline; otherwise it is said once a day"),

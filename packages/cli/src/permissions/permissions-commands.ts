@@ -1,6 +1,7 @@
 // The tables of `parley permissions`.
 
 import { type Command, flag, option } from "../command/command.ts";
+import { sandboxChoices } from "../settings/sandbox-choice.ts";
 
 const cwd = option("DIR", "Workspace (default: current directory)", { short: "C", completes: "directory" });
 
@@ -78,7 +79,7 @@ export const permissionsCommands: readonly Command[] = [
       ask: option("RULE", "Assume this ask rule for a run", { multiple: true }),
       deny: option("RULE", "Assume this deny rule for a run", { multiple: true }),
       sandbox: option("PROFILE", "Assume this sandbox for commands: workspace, read-only, strict or off", {
-        completes: ["workspace", "read-only", "strict", "off"],
+        completes: sandboxChoices,
       }),
     },
     json: true,

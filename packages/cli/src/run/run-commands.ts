@@ -1,6 +1,7 @@
 // The table of `parley run`.
 
 import { type Command, flag, option } from "../command/command.ts";
+import { sandboxWords } from "../settings/sandbox-choice.ts";
 
 export const runCommands: readonly Command[] = [
   {
@@ -51,7 +52,7 @@ export const runCommands: readonly Command[] = [
       sandbox: option(
         "PROFILE",
         "Sandbox of commands: workspace (default), read-only, strict or off; agent puts the agent itself into one",
-        { completes: ["agent", "workspace", "read-only", "strict", "off"], multiple: true },
+        { completes: sandboxWords, multiple: true },
       ),
       reviewer: option("COMMAND", "Command that answers permission questions before you: allow, deny or ask"),
       mode: option("MODE", "Session mode of the agent"),

@@ -1,11 +1,17 @@
 // Reads the option --sandbox.
 
+import type { CommandProfile } from "@parley/sandbox";
 import { type Invocation, usageError } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 
 /** `off`: commands run as they are, and are asked about. */
-export const sandboxChoices = ["workspace", "read-only", "strict", "off"] as const;
+export const sandboxChoices = [
+  "workspace",
+  "read-only",
+  "strict",
+  "off",
+] as const satisfies readonly CommandProfile[];
 
 /** Of `parley run --sandbox`: a profile of commands, or that the agent itself runs in a sandbox. */
 export const sandboxWords = ["agent", ...sandboxChoices] as const;

@@ -2,6 +2,7 @@
 
 import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
+import type { CommandProfile } from "@parley/sandbox";
 import type { AgentEntry, AgentSpec, CommandEntry } from "../agents/agent-spec.ts";
 import { readyAgents } from "../agents/ready-agents.ts";
 import { checkHostPattern } from "../rules/host-pattern.ts";
@@ -72,7 +73,7 @@ export interface ClientConfig {
   readonly client?: {
     readonly agent?: string;
     readonly reviewer?: string;
-    readonly sandbox?: "workspace" | "read-only" | "strict" | "off";
+    readonly sandbox?: CommandProfile;
     readonly mcpServers?: Readonly<Record<string, McpSection>>;
   };
 }

@@ -3,6 +3,7 @@
 import { isAbsolute, join } from "node:path";
 import type { ClientPolicy } from "@parley/acp";
 import { argumentText, checkOptions, isObject, optional } from "@parley/acp/internal";
+import type { CommandProfile } from "@parley/sandbox";
 import { auditLog } from "../audit/audit-log.ts";
 import { parsePolicy } from "../rules/policy-text.ts";
 import { rememberedRules } from "../rules/remembered.ts";
@@ -50,7 +51,7 @@ export interface PermissionPolicyOptions {
    * The sandbox that commands run in with `connectAgent()`. Commands in it are allowed unless a rule says otherwise. Where no
    * sandbox can start, they are asked about. Default "workspace".
    */
-  readonly sandbox?: "workspace" | "read-only" | "strict" | "off" | undefined;
+  readonly sandbox?: CommandProfile | undefined;
   /** Told in a line what the user should know: that no sandbox can start, or what a command left behind. */
   readonly onNotice?: ((text: string) => void) | undefined;
   /** How long a question may stay open, in milliseconds; then it is denied. Default 10 minutes. */
@@ -65,6 +66,13 @@ export interface PermissionPolicy extends Required<ClientPolicy> {
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+const profiles: Readonly<Record<CommandProfile, true>> = {
+  workspace: true,
+  "read-only": true,
+  strict: true,
+  off: true,
+};
 
 const optionKeys: Readonly<Record<keyof PermissionPolicyOptions, true>> = {
   rules: true,
@@ -155,9 +163,9 @@ function checkGiven(options: PermissionPolicyOptions): void {
     );
   if (audit !== undefined && audit !== false && stateDir === undefined)
     throw new TypeError("permissionPolicy: audit needs a stateDir, the folder of the log; got none");
-  if (sandbox !== undefined && !["workspace", "read-only", "strict", "off"].includes(sandbox))
+  if (sandbox !== undefined && !Object.hasOwn(profiles, sandbox))
     throw new TypeError(
-      `permissionPolicy: sandbox must be "workspace", "read-only", "strict" or "off", got ${argumentText(sandbox)}`,
+      `permissionPolicy: sandbox must be one of ${Object.keys(profiles).join(", ")}; got ${argumentText(sandbox)}`,
     );
   if (ask !== undefined && typeof ask !== "function")
     throw new TypeError(`permissionPolicy: ask must be a function, got ${argumentText(ask)}`);

@@ -11,7 +11,10 @@ import type { HostForwarder } from "../network/host-forwarder.ts";
  * - `agent`: for a whole agent. Also writes to its state folders, and has the network of the host.
  * - `off`: no sandbox.
  */
-export type SandboxProfile = "workspace" | "read-only" | "strict" | "agent" | "off";
+export type SandboxProfile = CommandProfile | "agent";
+
+/** The profiles that commands can run in. */
+export type CommandProfile = "workspace" | "read-only" | "strict" | "off";
 
 /** What a sandbox lets through. All paths are absolute. A path that is denied stays denied, however the lists nest. */
 export interface SandboxOptions {

@@ -2,6 +2,7 @@
 
 import type { TerminalHandle, ToolCall, ToolCallStart } from "@parley/acp";
 import type { CreateTerminalOptions, PlanEntry, ToolCallContent, ToolKind } from "@parley/acp/model";
+import type { CommandProfile } from "@parley/sandbox";
 import type { MediaPart, TextPart, ToolDescription } from "../../model/model.ts";
 import type { AgentFiles } from "./agent-files.ts";
 import type { OutputFolder } from "./output-folder.ts";
@@ -108,9 +109,9 @@ export interface Vetoes {
 export interface AgentTerminals {
   /** Whether the client runs the commands and shows their output. `onOutput` is never called then. */
   readonly isClient: boolean;
-  /** Who holds commands, so that they need not be asked about. */
+  /** Resolves with who limits commands. Limited ones need no question. */
   holder(): Promise<CommandHolder>;
-  /** What the user should know of the commands that have ended, in a line each: what was moved aside, say. Each is told once. */
+  /** Returns new messages for the user about commands that have ended, such as files that were moved aside. */
   takeNotices(): readonly string[];
   /** Starts a command. `onOutput` gets all output as it arrives; copy the bytes to keep them. */
   create(command: AgentCommand, onOutput?: (bytes: Uint8Array) => void): Promise<TerminalHandle>;
@@ -126,9 +127,9 @@ export type CommandHolder =
   | { readonly by: "nobody"; readonly reason?: string };
 
 /** The profile of the sandbox that commands run in. */
-export type CommandSandbox = "workspace" | "read-only" | "strict" | "off";
+export type CommandSandbox = CommandProfile;
 
-/** What rules let through and hold back in a sandbox. All paths are absolute. */
+/** The rules of a client for a sandbox. All paths are absolute. */
 export interface SandboxPolicy {
   /** Paths outside the roots that commands may write. */
   readonly write: readonly string[];
@@ -144,7 +145,7 @@ export interface SandboxPolicy {
 export interface AgentCommand extends CreateTerminalOptions {
   /** Runs it outside the sandbox, after a permission. */
   readonly isOutside?: boolean;
-  /** What the client's rules let through and hold back in the sandbox. */
+  /** The client's rules for the sandbox. */
   readonly policy?: SandboxPolicy | undefined;
   /** Asks whether it may connect to a host, as `name:port`. Without it, it may not. */
   readonly askHost?: ((host: string) => Promise<boolean>) | undefined;
