@@ -18,7 +18,7 @@ export const sharedByCommands = [
   // what needs no package of ours, so that nobody pays for what they do not use
   {
     name: "leaf",
-    test: /\/cli\/src\/(?:command\/(?:command|option-values)|settings\/(?:data-folder|installation)|terminal\/(?:sanitise|paint)|printers\/output)\.ts/,
+    test: /\/cli\/src\/(?:command\/(?:command|option-values)|settings\/(?:data-folder|installation|sandbox-choice)|terminal\/(?:sanitise|paint|wrap-line)|printers\/output)\.ts/,
     minShareCount: 2,
   },
   {
