@@ -5,7 +5,9 @@ import { RequestError } from "../../jsonrpc/errors.ts";
 import type * as scoped from "../../wire/scoped/types.gen.ts";
 import type * as v1 from "../../wire/v1/types.gen.ts";
 import { capabilitiesKey } from "../dialect-keys.ts";
-import { booleanOf, countOf, type Fields, metaBesides, metaValue, metaWith } from "./details.ts";
+import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
+import type { Fields } from "../dialects/exchange.ts";
+import { booleanOf, countOf, metaValue } from "./details.ts";
 
 const customKey = "_custom";
 
@@ -17,12 +19,12 @@ export function clientFromScoped(can: scoped.ClientCapabilities): v1.ClientCapab
     terminal: can.terminal?.create === true,
     // its options are JSON of any type
     session: { configOptions: { boolean: {} } },
-    ...metaWith({ _meta }, { [capabilitiesKey]: own, [customKey]: custom }),
+    ...withMetaKeys({ _meta }, { [capabilitiesKey]: own, [customKey]: custom }),
   };
 }
 
 /** A client that never spoke the dialect shows questions, diffs and locations, and watches nothing. */
-export function clientToScoped(can: v1.ClientCapabilities | undefined): scoped.ClientCapabilities {
+export function clientToScoped(can: v1.ClientCapabilities): scoped.ClientCapabilities {
   const said = metaValue(can, capabilitiesKey);
   const isOwn = !isObject(said);
   const { fs, terminal, ui } = partsOf(said, "fs", "terminal", "ui");
@@ -31,12 +33,12 @@ export function clientToScoped(can: v1.ClientCapabilities | undefined): scoped.C
   const uiFlag = (name: string): boolean | undefined => (isOwn ? true : booleanOf(ui?.[name]));
   return optional({
     fs: optional({
-      read: flag(can?.fs?.readTextFile, fs?.["read"]),
-      write: flag(can?.fs?.writeTextFile, fs?.["write"]),
+      read: flag(can.fs?.readTextFile, fs?.["read"]),
+      write: flag(can.fs?.writeTextFile, fs?.["write"]),
       watch: isOwn ? false : booleanOf(fs?.["watch"]),
     }),
     terminal: optional({
-      create: flag(can?.terminal, terminal?.["create"]),
+      create: flag(can.terminal, terminal?.["create"]),
       interactive: isOwn ? false : booleanOf(terminal?.["interactive"]),
       maxConcurrent: countOf(terminal?.["maxConcurrent"]),
     }),
@@ -49,7 +51,7 @@ export function clientToScoped(can: v1.ClientCapabilities | undefined): scoped.C
           })
         : undefined,
     _custom: metaValue(can, customKey),
-    ...metaBesides(can, capabilitiesKey, customKey),
+    ...withoutMeta(can, [capabilitiesKey, customKey]),
   });
 }
 
@@ -62,7 +64,7 @@ export function agentFromScoped(can: scoped.AgentCapabilities): v1.AgentCapabili
     promptCapabilities: { image: true, audio: true, embeddedContext: true },
     mcpCapabilities: { http: transport.includes("http"), sse: transport.includes("sse") },
     sessionCapabilities: { systemPrompt: {} },
-    ...metaWith({ _meta }, { [capabilitiesKey]: own, [customKey]: custom }),
+    ...withMetaKeys({ _meta }, { [capabilitiesKey]: own, [customKey]: custom }),
   };
 }
 
@@ -101,7 +103,7 @@ export function agentToScoped(
           })
         : undefined,
     _custom: metaValue(can, customKey),
-    ...metaBesides(can, capabilitiesKey, customKey),
+    ...withoutMeta(can, [capabilitiesKey, customKey]),
   });
 }
 

@@ -6,19 +6,21 @@ import type * as scoped from "../../wire/scoped/types.gen.ts";
 import type * as v1 from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
 import { detailsKey } from "../dialect-keys.ts";
-import { detailsOf, type Fields, metaBesides, metaWithDetails, textOf } from "./details.ts";
+import { withoutMeta } from "../dialects/details.ts";
+import { type Fields, metaField } from "../dialects/exchange.ts";
+import { dialectDetails, metaWithDetails, textOf } from "./details.ts";
 
 export function blockFromScoped(block: scoped.ContentBlock): v1.ContentBlock {
   switch (block.type) {
     case "text":
-      return { type: "text", text: block.text, ...metaBesides(block) };
+      return { type: "text", text: block.text, ...metaField(block) };
     case "image":
     case "audio":
       return mediaFromScoped(block);
     case "resource_link": {
       const { uri, mimeType, title } = block;
       const known = optional({ mimeType: mimeType ?? undefined, title: title ?? undefined });
-      return { type: "resource_link", uri, name: title ?? lastPart(uri), ...known, ...metaBesides(block) };
+      return { type: "resource_link", uri, name: title ?? lastPart(uri), ...known, ...metaField(block) };
     }
     case "resource": {
       const { uri, mimeType, title, content } = block;
@@ -35,7 +37,7 @@ export function blockFromScoped(block: scoped.ContentBlock): v1.ContentBlock {
 function mediaFromScoped(block: Extract<scoped.ContentBlock, { type: "image" | "audio" }>): v1.ContentBlock {
   const { type, source } = block;
   if (source.type === "base64")
-    return { type, data: source.data, mimeType: source.mediaType, ...metaBesides(block) };
+    return { type, data: source.data, mimeType: source.mediaType, ...metaField(block) };
   const { url, mediaType } = source;
   const name = lastPart(url);
   return {
@@ -48,7 +50,7 @@ function mediaFromScoped(block: Extract<scoped.ContentBlock, { type: "image" | "
 }
 
 export function blockToScoped(block: v1.ContentBlock, lost: Lost): scoped.ContentBlock {
-  const meta = metaBesides(block, detailsKey);
+  const meta = withoutMeta(block, [detailsKey]);
   if (block.annotations != null) lost("the annotations of content");
   switch (block.type) {
     case "text":
@@ -70,7 +72,7 @@ export function blockToScoped(block: v1.ContentBlock, lost: Lost): scoped.Conten
 
 function linkToScoped(block: v1.ResourceLink, meta: { _meta?: v1.Meta }): scoped.ContentBlock {
   const { uri, mimeType } = block;
-  const media = detailsOf(block)?.["media"];
+  const media = dialectDetails(block)?.["media"];
   if (media === "image" || media === "audio")
     return { type: media, source: { type: "url", mediaType: mimeType ?? "", url: uri }, ...meta };
   const title = block.title ?? (block.name === lastPart(uri) ? undefined : block.name);
@@ -84,7 +86,7 @@ function resourceToScoped(
 ): scoped.ContentBlock {
   const { resource } = block;
   const { uri } = resource;
-  const title = textOf(detailsOf(block)?.["title"]);
+  const title = textOf(dialectDetails(block)?.["title"]);
   const mimeType = resource.mimeType ?? undefined;
   if ("text" in resource)
     return { type: "resource", uri, content: resource.text, ...optional({ mimeType, title }), ...meta };
@@ -128,8 +130,8 @@ export function attachmentFromScoped(attachment: Fields, index: number): v1.Cont
 }
 
 /** The attachment that the block was; undefined for other blocks. */
-export function attachmentOf(block: unknown): Fields | undefined {
-  const attachment = detailsOf(block)?.["attachment"];
+export function attachmentOf(block: object): Fields | undefined {
+  const attachment = dialectDetails(block)?.["attachment"];
   return isObject(attachment) ? attachment : undefined;
 }
 

@@ -1,9 +1,10 @@
-// Reads and writes what only the dialect can say, in the `_meta` of messages of version 1.
+// Reads what only the dialect can say, in the `_meta` of messages of version 1. Anybody may have written it: nothing in it
+// is believed before it is looked at.
 
 import { isObject } from "../../base/objects.ts";
 import { detailsKey } from "../dialect-keys.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
+import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
+import { type Fields, metaField } from "../dialects/exchange.ts";
 
 /** The fields that are there: null means the same as nothing. */
 export function given(fields: Fields): Record<string, unknown> {
@@ -11,42 +12,22 @@ export function given(fields: Fields): Record<string, unknown> {
 }
 
 /** What the dialect said about the object; undefined where it did not come from a dialect. */
-export function detailsOf(value: unknown): Fields | undefined {
-  const meta = isObject(value) ? value["_meta"] : undefined;
-  const details = isObject(meta) ? meta[detailsKey] : undefined;
+export function dialectDetails(value: object): Fields | undefined {
+  const details = metaField(value)._meta?.[detailsKey];
   return isObject(details) ? details : undefined;
 }
 
 /** One key of `_meta`. */
-export function metaValue(value: unknown, key: string): unknown {
-  const meta = isObject(value) ? value["_meta"] : undefined;
-  return isObject(meta) && Object.hasOwn(meta, key) ? meta[key] : undefined;
+export function metaValue(value: object, key: string): unknown {
+  const { _meta } = metaField(value);
+  return _meta !== undefined && Object.hasOwn(_meta, key) ? _meta[key] : undefined;
 }
 
-/** `_meta` without the keys that became fields; nothing when none is left. */
-export function metaBesides(value: unknown, ...keys: readonly string[]): { _meta?: Record<string, unknown> } {
-  const meta = isObject(value) ? value["_meta"] : undefined;
-  if (!isObject(meta)) return {};
-  const left = Object.entries(meta).filter(([key]) => !keys.includes(key));
-  return left.length === 0 ? {} : { _meta: Object.fromEntries(left) };
-}
-
-/** `_meta` of an object of the dialect, with these keys added. */
-export function metaWith(value: unknown, keys: Fields): { _meta?: Record<string, unknown> } {
-  const added = Object.entries(keys).filter(([, each]) => each !== undefined);
-  const { _meta: meta } = metaBesides(value);
-  if (added.length === 0) return meta === undefined ? {} : { _meta: meta };
-  return { _meta: { ...meta, ...Object.fromEntries(added) } };
-}
-
-/** The same with details; no key where there are none. */
-export function metaWithDetails(
-  value: unknown,
-  details: Fields,
-  keys: Fields = {},
-): { _meta?: Record<string, unknown> } {
+/** `_meta` of the object with exactly these details; no key where there are none. */
+export function metaWithDetails(value: object, details: Fields): { _meta?: Fields } {
   const said = given(details);
-  return metaWith(value, { ...keys, [detailsKey]: Object.keys(said).length === 0 ? undefined : said });
+  const bare = withoutMeta(value, [detailsKey]);
+  return Object.keys(said).length === 0 ? bare : withMetaKeys(bare, { [detailsKey]: said });
 }
 
 export function textOf(value: unknown): string | undefined {

@@ -2,9 +2,8 @@
 
 import { isObject } from "../../base/objects.ts";
 import { errorCodes, errorKindOf, isErrorKind, type RequestErrorKind } from "../../jsonrpc/error-kinds.ts";
-import type { DialectMessage } from "../dialect.ts";
-
-export type ErrorObject = NonNullable<DialectMessage["error"]>;
+import { methods } from "../../wire/scoped/methods.gen.ts";
+import type { DialectError } from "../dialects/refusals.ts";
 
 /** The kind that a number of the dialect means when its data gives no other reason. */
 const kinds: ReadonlyMap<number, RequestErrorKind> = new Map<number, RequestErrorKind>([
@@ -24,9 +23,12 @@ const numbers = new Map<RequestErrorKind, number>(Array.from(kinds, ([code, kind
 numbers.set("turn_in_progress", -32006);
 numbers.set("not_text", -32005);
 
-/** `isCustom`: the error answers a method that is not of the document, for which a missing method stays one (Q6). */
-export function errorToScoped(error: ErrorObject, isCustom: boolean): ErrorObject {
+const known = new Set(methods.map(({ method }) => method));
+
+/** A method that is not of the document stays one that is not found (Q6); of the document it is a missing capability. */
+export function errorToScoped(error: DialectError, method: string): DialectError {
   const kind = errorKindOf(error.code, error.data);
+  const isCustom = !known.has(method);
   const code = kind === "method_not_found" && isCustom ? error.code : (numbers.get(kind) ?? error.code);
   const { data } = error;
   const { code: _, data: __, ...rest } = error;
@@ -39,7 +41,7 @@ export function errorToScoped(error: ErrorObject, isCustom: boolean): ErrorObjec
 }
 
 /** The kind is `data.reason` if that kind has this number. */
-export function errorFromScoped(error: ErrorObject): ErrorObject {
+export function errorFromScoped(error: DialectError): DialectError {
   const { code, data } = error;
   const reason = isObject(data) ? data["reason"] : undefined;
   const given = isErrorKind(reason) && numbers.get(reason) === code ? reason : undefined;

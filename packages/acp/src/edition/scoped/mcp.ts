@@ -5,7 +5,8 @@ import type * as scoped from "../../wire/scoped/types.gen.ts";
 import type * as v1 from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
 import { detailsKey } from "../dialect-keys.ts";
-import { countOf, detailsOf, metaBesides, metaWithDetails, textOf } from "./details.ts";
+import { withoutMeta } from "../dialects/details.ts";
+import { countOf, dialectDetails, metaWithDetails, textOf } from "./details.ts";
 
 export function serverFromScoped(server: scoped.McpServer, index: number): v1.McpServer {
   const { name, transport } = server;
@@ -35,8 +36,8 @@ export function serverFromScoped(server: scoped.McpServer, index: number): v1.Mc
 }
 
 export function serverToScoped(server: v1.McpServer): scoped.McpServer {
-  const details = detailsOf(server) ?? {};
-  const common = { name: server.name, ...metaBesides(server, detailsKey) };
+  const details = dialectDetails(server) ?? {};
+  const common = { name: server.name, ...withoutMeta(server, [detailsKey]) };
   if (!("type" in server) || server.type === undefined) {
     const { command, args, env } = server as v1.McpServerStdio;
     const cwd = textOf(details["cwd"]);

@@ -4,7 +4,9 @@ import { isObject, optional } from "../../base/objects.ts";
 import type * as scoped from "../../wire/scoped/types.gen.ts";
 import type * as v1 from "../../wire/v1/types.gen.ts";
 import { detailsKey, operationKey } from "../dialect-keys.ts";
-import { type Fields, metaBesides, metaValue, metaWith, metaWithDetails, textOf } from "./details.ts";
+import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
+import type { Fields } from "../dialects/exchange.ts";
+import { metaValue, metaWithDetails, textOf } from "./details.ts";
 
 const operations: Readonly<Partial<Record<v1.ToolKind, string>>> = {
   read: "file_read",
@@ -52,7 +54,7 @@ export function questionFromScoped(
       ...said,
     },
     options: options.map((option) => ({ ...option })),
-    ...metaWith(params, {
+    ...withMetaKeys(params, {
       [operationKey]: { operation, resource, ...optional({ reason: reason ?? undefined }) },
     }),
   };
@@ -65,7 +67,7 @@ function textContent(text: string): v1.ToolCallContent {
 export function answerToScoped(result: object): scoped.RequestPermissionResponse {
   const { outcome } = result as v1.RequestPermissionResponse; // an answer of our side
   const chosen = outcome.outcome === "selected" ? outcome.optionId : undefined;
-  const meta = metaBesides(result, detailsKey);
+  const meta = withoutMeta(result, [detailsKey]);
   switch (chosen) {
     case "once":
       return { granted: true, scope: "once", ...meta };
@@ -102,7 +104,7 @@ export function questionToScoped(
     ...optional({ reason }),
     // a call that was made up for a question of the dialect stays ours
     ...(isObject(asked) && isMadeUp(toolCallId) ? {} : { toolCallId }),
-    ...metaBesides(params, operationKey, detailsKey),
+    ...withoutMeta(params, [operationKey, detailsKey]),
   };
 }
 

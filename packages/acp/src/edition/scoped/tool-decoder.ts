@@ -4,8 +4,10 @@ import { isObject, optional } from "../../base/objects.ts";
 import type * as scoped from "../../wire/scoped/types.gen.ts";
 import type * as v1 from "../../wire/v1/types.gen.ts";
 import { detailsKey } from "../dialect-keys.ts";
+import { withoutMeta } from "../dialects/details.ts";
+import type { Fields } from "../dialects/exchange.ts";
 import { blockFromScoped } from "./content.ts";
-import { detailsOf, type Fields, given, metaBesides, metaWithDetails, textOf } from "./details.ts";
+import { dialectDetails, given, metaWithDetails, textOf } from "./details.ts";
 import { diffText, textsOfHunks } from "./diff.ts";
 
 const toolKinds: ReadonlySet<string> = new Set([
@@ -34,7 +36,7 @@ const statuses: Readonly<Record<scoped.ToolCallStatus, v1.ToolCallStatus>> = {
 export function toolFromScoped(call: scoped.ToolCall, details: Fields): v1.SessionUpdate {
   const { id, tool, input, status, requiresPermission, location } = call;
   // what another of our machines wrote there
-  const own = detailsOf(call) ?? {};
+  const own = dialectDetails(call) ?? {};
   return {
     sessionUpdate: "tool_call",
     toolCallId: id,
@@ -45,7 +47,7 @@ export function toolFromScoped(call: scoped.ToolCall, details: Fields): v1.Sessi
     ...(input === undefined ? {} : { rawInput: input }),
     ...locationFields(location),
     _meta: {
-      ...metaBesides(call, detailsKey)._meta,
+      ...withoutMeta(call, [detailsKey])._meta,
       [detailsKey]: { ...details, ...given({ status: richer(status), requiresPermission }) },
     },
   };
@@ -58,7 +60,7 @@ export function toolUpdateFromScoped(
   isLive: (terminalId: string) => boolean,
 ): v1.SessionUpdate {
   const { id, status, output, error, duration, location } = update;
-  const own = detailsOf(update) ?? {};
+  const own = dialectDetails(update) ?? {};
   const content: v1.ToolCallContent[] = [];
   if (output != null) content.push(outputFromScoped(output, status === "failed", isLive));
   if (error != null) {
@@ -75,7 +77,7 @@ export function toolUpdateFromScoped(
     ...(content.length === 0 ? {} : { content }),
     ...locationFields(location),
     _meta: {
-      ...metaBesides(update, detailsKey)._meta,
+      ...withoutMeta(update, [detailsKey])._meta,
       [detailsKey]: { ...details, ...given({ status: richer(status), duration }) },
     },
   };

@@ -8,17 +8,10 @@ import * as validate from "../../wire/scoped/validators.gen.ts";
 import type * as v1 from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
 import { detailsKey } from "../dialect-keys.ts";
+import { withoutMeta } from "../dialects/details.ts";
+import type { Fields } from "../dialects/exchange.ts";
 import { blockToScoped, placeholder } from "./content.ts";
-import {
-  booleanOf,
-  countOf,
-  detailsOf,
-  type Fields,
-  given,
-  metaBesides,
-  metaWithDetails,
-  numberOf,
-} from "./details.ts";
+import { booleanOf, countOf, dialectDetails, given, metaWithDetails, numberOf } from "./details.ts";
 import { diffText, hunksBetween } from "./diff.ts";
 
 type ToolUpdate = Extract<v1.SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>;
@@ -38,6 +31,8 @@ interface KnownTool {
   kind: v1.ToolKind | undefined;
   title: string | undefined;
   readonly began: number;
+  /** The status before the question about it. */
+  whenAsked: v1.ToolCallStatus;
   questions: number;
   isDenied: boolean;
 }
@@ -74,40 +69,34 @@ export class ToolEncoder {
   }
 
   /** A question about the call is open: the call waits. What it is about is said first. */
-  asked(toolCall: v1.ToolCallUpdate, isFromDialect: boolean): Said[] {
-    const { toolCallId, title, status } = toolCall;
+  asked(toolCall: v1.ToolCallUpdate): Said[] {
+    const { toolCallId, title, content } = toolCall;
     const before = this.#tools.get(toolCallId);
-    // an agent of the dialect says itself what it waits for
-    if (isFromDialect && before === undefined) return [];
-    const update: ToolUpdate =
-      before === undefined
-        ? { ...withoutNulls(toolCall), sessionUpdate: "tool_call", title: title ?? toolCallId }
-        : { ...toolCall, sessionUpdate: "tool_call_update", status: status ?? before.status };
+    const isNew = before === undefined;
+    const update: ToolUpdate = isNew
+      ? { ...withoutNulls(toolCall), sessionUpdate: "tool_call", title: title ?? toolCallId }
+      : { ...toolCall, sessionUpdate: "tool_call_update" };
     const tool = this.#note(update);
     tool.questions += 1;
     tool.isDenied = false;
-    if (isFromDialect) return [];
-    const said = before === undefined ? { requiresPermission: true } : {};
-    const { _meta: meta } = metaBesides(update);
-    const marked = { ...update, _meta: { ...meta, [detailsKey]: { ...detailsOf(update), ...said } } };
+    tool.whenAsked = tool.status;
     tool.status = "pending";
-    const { content } = update;
-    if (before !== undefined) return [this.#update({ ...marked, status: "pending" } as ToolUpdate, tool)];
-    const call = {
-      type: "tool_call",
-      data: this.#call({ ...marked, status: "pending" } as ToolUpdate, tool),
-    };
-    return content == null || content.length === 0 ? [call] : [call, this.#update(update, tool)];
+    const waiting: ToolUpdate = { ...update, status: "pending" };
+    if (!isNew) return [this.#update(waiting, tool)];
+    const call = { type: "tool_call", data: { ...this.#call(waiting, tool), requiresPermission: true } };
+    return content == null || content.length === 0 ? [call] : [call, this.#update(waiting, tool)];
   }
 
   /** The question is answered. A refusal is said at once: agents of version 1 may say nothing more. */
-  answered(toolCallId: string, isGranted: boolean, isFromDialect: boolean): Said[] {
+  answered(toolCallId: string, isGranted: boolean): Said[] {
     const tool = this.#tools.get(toolCallId);
     if (tool === undefined) return [];
     tool.questions = Math.max(0, tool.questions - 1);
     tool.isDenied = !isGranted;
-    if (isGranted || isFromDialect) return [];
-    return [{ type: "tool_call_update", data: { id: toolCallId, status: "denied" } }];
+    if (isGranted) tool.status = tool.whenAsked;
+    const status = isGranted ? tool.status : "denied";
+    // an agent says itself when a call begins
+    return status === "pending" ? [] : [{ type: "tool_call_update", data: { id: toolCallId, status } }];
   }
 
   /** The turn is over. Calls that a cancel left open are cancelled. */
@@ -125,6 +114,7 @@ export class ToolEncoder {
       kind: undefined,
       title: undefined,
       began: this.#around.now(),
+      whenAsked: "pending",
       questions: 0,
       isDenied: false,
     };
@@ -137,8 +127,8 @@ export class ToolEncoder {
 
   #call(update: ToolUpdate, tool: KnownTool): object {
     const { toolCallId, name, kind, title, rawInput, status } = update;
-    const details = detailsOf(update);
-    const isOwn = details === undefined || details["requiresPermission"] !== undefined;
+    const details = dialectDetails(update);
+    const isOwn = details === undefined;
     const said = status ?? undefined;
     return {
       id: toolCallId,
@@ -147,12 +137,14 @@ export class ToolEncoder {
       ...(said === undefined && !isOwn ? {} : { status: this.#status(said ?? tool.status, details, tool) }),
       ...optional({ requiresPermission: booleanOf(details?.["requiresPermission"]) }),
       ...this.#location(update),
-      ...(details === undefined ? metaWithDetails(update, { title, kind }) : metaBesides(update, detailsKey)),
+      ...(details === undefined
+        ? metaWithDetails(update, { title, kind })
+        : withoutMeta(update, [detailsKey])),
     };
   }
 
   #update(update: ToolUpdate, tool: KnownTool): Said {
-    const details = detailsOf(update);
+    const details = dialectDetails(update);
     const isOwn = details === undefined;
     const { toolCallId, title, kind, rawInput } = update;
     const status =
@@ -163,7 +155,7 @@ export class ToolEncoder {
     const more =
       isOwn && update.sessionUpdate === "tool_call_update"
         ? metaWithDetails(update, { title, kind, input: rawInput })
-        : metaBesides(update, detailsKey);
+        : withoutMeta(update, [detailsKey]);
     const data = {
       id: toolCallId,
       ...optional({ status, duration: numberOf(details?.["duration"]) ?? measured }),
@@ -180,7 +172,7 @@ export class ToolEncoder {
       return "awaiting_permission";
     if (status !== "failed") return status;
     if (said === "denied" || said === "cancelled") return said;
-    if (details !== undefined && details["requiresPermission"] === undefined) return status;
+    if (details !== undefined) return status;
     return tool.isDenied ? "denied" : this.isCancelling ? "cancelled" : status;
   }
 
@@ -188,14 +180,14 @@ export class ToolEncoder {
     const [first, ...others] = locations ?? [];
     if (others.length > 0) this.#around.lost("all locations of a tool call but the first");
     if (first === undefined) return {};
-    const details = detailsOf(first) ?? {};
+    const details = dialectDetails(first) ?? {};
     const columns = given({
       line: first.line,
       column: countOf(details["column"]),
       endLine: countOf(details["endLine"]),
       endColumn: countOf(details["endColumn"]),
     });
-    return { location: { path: first.path, ...columns, ...metaBesides(first, detailsKey) } };
+    return { location: { path: first.path, ...columns, ...withoutMeta(first, [detailsKey]) } };
   }
 
   /** There is one output: a diff or a terminal, else the texts together. */
@@ -212,10 +204,11 @@ export class ToolEncoder {
       return status === "failed" ? { error: text } : { output: { type: "text", text } };
     }
     if (rawOutput != null) lost("the raw output of a tool call beside its content");
-    const errors = content.filter((item) => detailsOf(item)?.["error"] === true);
+    const errors = content.filter((item) => dialectDetails(item)?.["error"] === true);
     const rest = content.filter((item) => !errors.includes(item));
     const isPlain = rest.every((item) => item.type === "content" && item.content.type === "text");
-    const isError = status === "failed" && isPlain && !rest.some((item) => detailsOf(item) !== undefined);
+    const isError =
+      status === "failed" && isPlain && !rest.some((item) => dialectDetails(item) !== undefined);
     const shown = errors.length > 0 ? errors : isError ? rest : [];
     const output = shown === rest ? [] : rest;
     return {
@@ -234,12 +227,12 @@ export class ToolEncoder {
   }
 
   #item(item: v1.ToolCallContent): object {
-    const said = detailsOf(item)?.["output"];
+    const said = dialectDetails(item)?.["output"];
     const isDiff = isObject(said) && said["type"] === "diff" && !this.#around.showsDiffs();
     // `_meta` is anybody's: only what the dialect knows is said
     if (isObject(said) && !isDiff && validate.ToolOutput(said, modes.checks | modes.strict) === undefined)
       return said;
-    const meta = metaBesides(item, detailsKey);
+    const meta = withoutMeta(item, [detailsKey]);
     switch (item.type) {
       case "diff": {
         const { path, oldText, newText } = item;

@@ -4,7 +4,9 @@ import { optional } from "../../base/objects.ts";
 import type * as scoped from "../../wire/scoped/types.gen.ts";
 import type * as v1 from "../../wire/v1/types.gen.ts";
 import { detailsKey } from "../dialect-keys.ts";
-import { detailsOf, type Fields, given, metaBesides, metaWith, textOf } from "./details.ts";
+import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
+import { type Fields, metaField } from "../dialects/exchange.ts";
+import { dialectDetails, given, textOf } from "./details.ts";
 import type { ModeNames } from "./modes.ts";
 import { type Option, optionOf } from "./options.ts";
 import { toolFromScoped, toolUpdateFromScoped } from "./tool-decoder.ts";
@@ -38,7 +40,7 @@ export class UpdateDecoder {
 
   decode(params: scoped.SessionNotification): v1.SessionNotification {
     const { sessionId, timestamp } = params;
-    return { sessionId, update: this.#update(params, given({ timestamp })), ...metaBesides(params) };
+    return { sessionId, update: this.#update(params, given({ timestamp })), ...metaField(params) };
   }
 
   /** Takes in the value of an option, and gives all options. */
@@ -65,9 +67,9 @@ export class UpdateDecoder {
       case "available_commands": {
         const availableCommands = params.data.commands.map((command) => {
           const { name, description } = command;
-          const hint = textOf(detailsOf(command)?.["hint"]);
+          const hint = textOf(dialectDetails(command)?.["hint"]);
           const input = hint === undefined ? undefined : { hint };
-          return { name, description, ...optional({ input }), ...metaBesides(command, detailsKey) };
+          return { name, description, ...optional({ input }), ...withoutMeta(command, [detailsKey]) };
         });
         return {
           sessionUpdate: "available_commands_update",
@@ -126,13 +128,13 @@ export class UpdateDecoder {
 }
 
 function meta(data: object, details: Fields): { _meta?: v1.Meta } {
-  return metaWith(metaBesides(data, detailsKey), { [detailsKey]: details });
+  return withMetaKeys(withoutMeta(data, [detailsKey]), { [detailsKey]: details });
 }
 
 function planFromScoped(plan: scoped.Plan, details: Fields): v1.SessionUpdate {
   const entries = plan.steps.map((step) => {
     const { id, description, status } = step;
-    const priority = detailsOf(step)?.["priority"];
+    const priority = dialectDetails(step)?.["priority"];
     const isKnown = status === "pending" || status === "in_progress" || status === "completed";
     // a step that failed or was left out will not be worked on any more
     const shown = isKnown ? status : status == null ? "pending" : "completed";

@@ -4,8 +4,10 @@ import { isObject, optional } from "../../base/objects.ts";
 import type * as scoped from "../../wire/scoped/types.gen.ts";
 import type * as v1 from "../../wire/v1/types.gen.ts";
 import { detailsKey } from "../dialect-keys.ts";
+import { withoutMeta } from "../dialects/details.ts";
+import { metaField } from "../dialects/exchange.ts";
 import { placeholder } from "./content.ts";
-import { booleanOf, countOf, detailsOf, metaBesides, metaWithDetails, textOf } from "./details.ts";
+import { booleanOf, countOf, dialectDetails, metaWithDetails, textOf } from "./details.ts";
 import { ModeNames } from "./modes.ts";
 import { type Option, optionValue, withoutModes } from "./options.ts";
 import { type Said, ToolEncoder, type ToolSurroundings } from "./tool-encoder.ts";
@@ -53,12 +55,12 @@ export class UpdateEncoder {
   }
 
   encode({ update, _meta }: v1.SessionNotification): Params[] {
-    const details = detailsOf(update);
+    const details = dialectDetails(update);
     const stamp = details === undefined ? this.#now() : textOf(details["timestamp"]);
     const envelope = {
       sessionId: this.#sessionId,
       ...optional({ timestamp: stamp }),
-      ...metaBesides({ _meta }),
+      ...metaField({ _meta }),
     };
     const said = this.#said(update).map((each) => ({ ...envelope, ...each }));
     return [...(this.#continues(update) ? [] : this.flush()), ...said];
@@ -135,7 +137,7 @@ export class UpdateEncoder {
     const text = content.type === "text" ? content.text : placeholder(content);
     const type = chunkTypes[update.sessionUpdate];
     if (!this.#around.streams()) return this.#gather(message, type, text);
-    const details = detailsOf(update);
+    const details = dialectDetails(update);
     const index =
       details === undefined ? this.#index(update.sessionUpdate, message) : countOf(details["index"]);
     const data = {
@@ -145,7 +147,7 @@ export class UpdateEncoder {
         final: booleanOf(details?.["final"]),
         visible: booleanOf(details?.["visible"]),
       }),
-      ...metaBesides(update, detailsKey),
+      ...withoutMeta(update, [detailsKey]),
     };
     return [{ type, data }];
   }
@@ -169,7 +171,7 @@ export class UpdateEncoder {
   }
 
   #modeUpdate(update: v1.CurrentModeUpdate): Said[] {
-    const details = detailsOf(update);
+    const details = dialectDetails(update);
     const currentMode = textOf(details?.["mode"]) ?? this.names.theirs(update.currentModeId);
     const isTold = this.#told === currentMode;
     this.#told = undefined;
@@ -179,16 +181,16 @@ export class UpdateEncoder {
     if (isTold || isKnown) return [];
     const previousMode = details === undefined ? before : textOf(details["previousMode"]);
     const reason = textOf(details?.["reason"]);
-    const data = { currentMode, ...optional({ previousMode, reason }), ...metaBesides(update, detailsKey) };
+    const data = { currentMode, ...optional({ previousMode, reason }), ...withoutMeta(update, [detailsKey]) };
     return [{ type: "current_mode_update", data }];
   }
 
   /** Version 1 says all options, the dialect each that has changed. */
   #optionUpdate(update: v1.ConfigOptionUpdate): Said[] {
     const before = new Map(this.options.map((option) => [option.id, optionValue(option)]));
-    const details = detailsOf(update);
+    const details = dialectDetails(update);
     this.options = withoutModes(update.configOptions);
-    const meta = metaBesides(update, detailsKey);
+    const meta = withoutMeta(update, [detailsKey]);
     const named = textOf(details?.["key"]);
     const changed = this.options.filter((option) =>
       named === undefined
@@ -216,7 +218,7 @@ export class UpdateEncoder {
   /** An update that the document does not have passes if it came from the dialect. */
   #other(update: v1.SessionUpdate): Said[] {
     const { sessionUpdate, data } = update as { sessionUpdate: string; data?: unknown }; // of any kind
-    if (detailsOf(update) !== undefined && isObject(data)) return [{ type: sessionUpdate, data }];
+    if (dialectDetails(update) !== undefined && isObject(data)) return [{ type: sessionUpdate, data }];
     this.#around.lost(`the update ${sessionUpdate}, which the dialect scoped does not have`);
     return [];
   }
@@ -236,10 +238,10 @@ function isSame(a: unknown, b: unknown): boolean {
 }
 
 function planToScoped(update: v1.Plan): scoped.Plan {
-  const details = detailsOf(update);
+  const details = dialectDetails(update);
   const steps = update.entries.map((entry, index) => {
     const { content, priority, status } = entry;
-    const own = detailsOf(entry);
+    const own = dialectDetails(entry);
     const isOwn = own === undefined;
     const shown = isOwn ? status : (textOf(own["status"]) ?? (own["status"] === null ? undefined : status));
     return {
@@ -247,18 +249,18 @@ function planToScoped(update: v1.Plan): scoped.Plan {
       ...optional({ id: isOwn ? `step_${index + 1}` : textOf(own["id"]), status: shown }),
       ...(isOwn
         ? metaWithDetails(entry, { priority: priority === "medium" ? undefined : priority })
-        : metaBesides(entry, detailsKey)),
+        : withoutMeta(entry, [detailsKey])),
     };
   });
   const planId = details === undefined ? "main" : textOf(details["planId"]);
-  return { steps, ...optional({ planId }), ...metaBesides(update, detailsKey) };
+  return { steps, ...optional({ planId }), ...withoutMeta(update, [detailsKey]) };
 }
 
 function commandsToScoped(update: v1.AvailableCommandsUpdate): scoped.AvailableCommands {
   const commands = update.availableCommands.map((command) => {
     const { name, description, input } = command;
-    const rest = metaBesides(command, detailsKey);
+    const rest = withoutMeta(command, [detailsKey]);
     return { name, description, ...metaWithDetails(rest, { hint: input?.hint }) };
   });
-  return { commands, ...metaBesides(update, detailsKey) };
+  return { commands, ...withoutMeta(update, [detailsKey]) };
 }
