@@ -95,7 +95,7 @@ export class PushedOutput {
     this.#stopPoll();
     this.#stopPoll = this.#exchange.later(this.#delay, () => {
       // a slow agent is not given more than it takes
-      if (this.#waiting.bytes > 0) this.#schedule();
+      if (this.#isInFlight || this.#waiting.bytes > 0) this.#schedule();
       else this.#ask(() => this.#schedule());
     });
   }
