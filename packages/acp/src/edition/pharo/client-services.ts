@@ -7,6 +7,7 @@ import type {
   RequestPermissionRequest,
   WaitForExitRequest,
 } from "../../wire/pharo/types.gen.ts";
+import { timedOutKey } from "../dialect-keys.ts";
 import { detailsOf } from "../dialects/details.ts";
 import { type Call, type Exchange, type Fields, metaField } from "../dialects/exchange.ts";
 import { exitCodeOf, longestWait } from "./exit-codes.ts";
@@ -92,7 +93,8 @@ function wait(exchange: Exchange, params: WaitForExitRequest, call: Call): void 
   call.forwardThen(request, (exit) => {
     if (exit.error === undefined) {
       // another client of the dialect has told the output with the exit
-      answer(exitCodeOf(exit.result), detailsOf(exit.result)["output"]);
+      const hasTimedOut = metaField(exit.result)._meta?.[timedOutKey] === true;
+      answer(hasTimedOut ? null : exitCodeOf(exit.result), detailsOf(exit.result)["output"]);
       return;
     }
     isOver = true;
