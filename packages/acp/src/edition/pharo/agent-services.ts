@@ -63,7 +63,7 @@ class AgentServices {
     });
   }
 
-  /** An agent never calls what the client has not declared (Q3). */
+  /** An agent never calls what the client has not declared. */
   #gated(handler: Handler): Handler {
     return (params, call) => {
       const missing = this.#missing(call.method);
