@@ -176,6 +176,7 @@ test("session/new: servers have a transport and maps, and the answer gets the mo
 
 test("session/load: the working directory is left out, and the answer null has the modes", () => {
   const driver = connect();
+  ask(driver, "session/new", { cwd: "/w", mcpServers: [] }, { sessionId: "s" });
   const update = { type: "current_mode_update", modeId: "architect" };
   driver.receive({ method: "session/update", params: { sessionId: "s", update } });
   const params = { sessionId: "s", cwd: "/w", mcpServers: [] };
