@@ -1,5 +1,6 @@
 // An agent's choice of the dialect: by `initialize`, or by the first request after it where `initialize` cannot tell.
 
+import { isObject } from "../../base/objects.ts";
 import type { DialectMachine, DialectMessage, DialectName } from "../../edition/dialect.ts";
 import { decidesForPharo, dialectOf } from "../../edition/dialect-tells.ts";
 import { type Edition, isDialect } from "../../edition/negotiate.ts";
@@ -29,7 +30,7 @@ export class AgentChoice implements DialectChoice {
       return undefined;
     const candidate = this.#candidate;
     this.#candidate = undefined;
-    if (!decidesForPharo(method, params)) return this.#machines.load("pharo", { asAliases: true });
+    if (!decidesForPharo(method, params)) return this.#machines.aliases("pharo");
     this.dialect = "pharo";
     return candidate;
   }
@@ -52,7 +53,7 @@ export class AgentChoice implements DialectChoice {
     const { protocolVersion, info } = (message.params ?? {}) as Readonly<Record<string, unknown>>;
     const isV2 = info !== undefined || (typeof protocolVersion === "number" && protocolVersion >= 2);
     if (told !== undefined && dialects.includes(told)) return this.#speak(told);
-    const mayBePharo = told === undefined && !isV2 && dialects.includes("pharo");
+    const mayBePharo = told === undefined && !isV2 && dialects.includes("pharo") && !saysV1(message.params);
     if (mayBePharo && isDialectOnly) return this.#speak("pharo");
     if (!mayBePharo || this.#candidate !== undefined) return undefined;
     return this.#machines.load("pharo").then((candidate) => {
@@ -68,4 +69,10 @@ export class AgentChoice implements DialectChoice {
     this.dialect = name;
     return this.#machines.load(name);
   }
+}
+
+/** One flag for all of a client's terminals is of version 1. */
+function saysV1(params: unknown): boolean {
+  const can = isObject(params) ? params["clientCapabilities"] : undefined;
+  return isObject(can) && typeof can["terminal"] === "boolean";
 }

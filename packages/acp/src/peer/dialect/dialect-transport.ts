@@ -40,11 +40,15 @@ export class Machines {
     this.clock = clock;
   }
 
-  async load(name: DialectName, { asAliases = false } = {}): Promise<DialectMachine> {
+  async load(name: DialectName): Promise<DialectMachine> {
     const dialect = await loadDialect(name);
     const options = { clock: this.clock, lost: this.#lost };
-    if (asAliases && dialect.aliases !== undefined) return dialect.aliases(options);
     return this.#role === "agent" ? dialect.agentSide(options) : dialect.clientSide(options);
+  }
+
+  /** Reads the dialect in a connection that has begun in version 1; undefined where nothing of it can be mixed in. */
+  async aliases(name: DialectName): Promise<DialectMachine | undefined> {
+    return (await loadDialect(name)).aliases?.(this.#role);
   }
 }
 

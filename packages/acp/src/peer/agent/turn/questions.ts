@@ -151,7 +151,8 @@ export class Questions {
     } catch (error) {
       const withdrawn = error instanceof RequestError && error.kind === "cancelled";
       // the question counts as not answered; the reason would be lost otherwise
-      if (error instanceof ConnectionError && error.kind === "protocol") sender.log("warn", error.message, {});
+      if (error instanceof ConnectionError && error.kind === "protocol")
+        sender.log("warn", error.message, {});
       if (signal.aborted || withdrawn || error instanceof ConnectionError) return undefined;
       throw error;
     } finally {
