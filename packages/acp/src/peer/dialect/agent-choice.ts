@@ -4,7 +4,8 @@ import { isObject } from "../../base/objects.ts";
 import type { DialectMachine, DialectMessage, DialectName } from "../../edition/dialect.ts";
 import { decidesForPharo, dialectOf } from "../../edition/dialect-tells.ts";
 import { type Edition, isDialect } from "../../edition/negotiate.ts";
-import type { Decision, DialectChoice, Machines } from "./dialect-transport.ts";
+import { errorCodes } from "../../jsonrpc/error-kinds.ts";
+import type { Decision, DialectChoice, Machines, Refusal } from "./dialect-transport.ts";
 
 /** The requests that decide what a connection speaks; what comes later changes nothing. */
 const decidingMethods = new Set(["authenticate", "session/new", "session/load"]);
@@ -23,7 +24,7 @@ export class AgentChoice implements DialectChoice {
     this.#machines = machines;
   }
 
-  received(message: DialectMessage): Decision {
+  received(message: DialectMessage): Decision | Refusal {
     const { method, params } = message;
     if (method === "initialize") return this.#initialized(message);
     if (this.#candidate === undefined || method === undefined || !decidingMethods.has(method))
@@ -44,7 +45,7 @@ export class AgentChoice implements DialectChoice {
     return undefined;
   }
 
-  #initialized(message: DialectMessage): Decision {
+  #initialized(message: DialectMessage): Decision | Refusal {
     // a connection is asked once; version 2 may ask again, and stays version 2
     if (this.#hasAsked) return undefined;
     const dialects = this.#editions.filter(isDialect);
@@ -55,6 +56,7 @@ export class AgentChoice implements DialectChoice {
     if (told !== undefined && dialects.includes(told)) return this.#speak(told);
     const mayBePharo = told === undefined && !isV2 && dialects.includes("pharo") && !saysV1(message.params);
     if (mayBePharo && isDialectOnly) return this.#speak("pharo");
+    if (isDialectOnly) return refusal(message, dialects);
     if (!mayBePharo || this.#candidate !== undefined) return undefined;
     return this.#machines.load("pharo").then((candidate) => {
       this.#hasAsked = true;
@@ -75,4 +77,11 @@ export class AgentChoice implements DialectChoice {
 function saysV1(params: unknown): boolean {
   const can = isObject(params) ? params["clientCapabilities"] : undefined;
   return isObject(can) && typeof can["terminal"] === "boolean";
+}
+
+function refusal({ id = null }: DialectMessage, dialects: readonly DialectName[]): Refusal {
+  const names = dialects.map((each) => `"${each}"`).join(" and ");
+  const message = `initialize: this agent speaks only ${names}; add "v2" and "v1" to its editions, or speak one of those`;
+  const data = { reason: "unsupported_version", supported: dialects };
+  return { answer: { jsonrpc: "2.0", id, error: { code: errorCodes.invalid_params, message, data } } };
 }
