@@ -317,7 +317,7 @@ test("a session may have sixteen questions open; the next is refused at once (TH
   assert.match(String(first), /aborted/);
 });
 
-test("what leads outside is refused without asking, and written down (Q1)", async (t) => {
+test("what leads outside is refused without asking, and written down", async (t) => {
   const cwd = folder(t, {});
   const other = folder(t, { b: "else" });
   symlinkSync(join(other, "b"), join(cwd, "link"));

@@ -201,7 +201,7 @@ test("a session that begins in another mode than the first one tells it after th
   });
 });
 
-test("session/load has no working directory: the stored one is asked for", () => {
+test("session/load has no working directory: the stored one is asked for (Q1)", () => {
   const { asked, answer } = serve(connect(), "session/load", { sessionId: "s1", mcpServers: [] }, {});
   const _meta = { [storedCwdKey]: true };
   assert.deepEqual(asked, { sessionId: "s1", cwd: "/", mcpServers: [], _meta });

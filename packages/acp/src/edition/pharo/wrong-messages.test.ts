@@ -63,7 +63,7 @@ test("a notification with a wrong shape is dropped and told, and so is one that 
   assert.match(driver.lost[2] ?? "", /does not have: session\/vanished/);
 });
 
-test("a request that the dialect does not have is answered with -32601, and custom methods pass", () => {
+test("a request that the dialect does not have is answered with -32601, and our own methods pass (Q6)", () => {
   const driver = agent();
   const { toUs, toPeer } = driver.receive({ id: 1, method: "session/list", params: {} });
   assert.deepEqual(toUs, []);

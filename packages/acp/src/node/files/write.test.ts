@@ -20,7 +20,7 @@ const posix = { skip: process.platform === "win32" ? "needs POSIX files" : false
 for (const [way, access] of descents) {
   const named = (behaviour: string) => `${behaviour}, by ${way}`;
 
-  test(named("a new file is created with the directories it needs (Q2)"), async (t) => {
+  test(named("a new file is created with the directories it needs"), async (t) => {
     const { files, at, get, list } = scratch(t, access);
     const { created, version } = await files.write(at("a/b/c.txt"), "text\n");
     assert.equal(created, true);
