@@ -1,50 +1,51 @@
-// Drives the machine of a dialect by raw messages of both sides, with a clock that stands still. Everything that the machine
-// sends is checked: what goes to the peer strictly against the dialect, what comes to our side strictly against version 1.
+// Drives the machine of a dialect by hand, message by message. Everything that the machine sends is checked with the strict
+// validators: what goes to the peer with those of the dialect, what goes to our side with those of version 1.
 
 import assert from "node:assert/strict";
 import type { Dialect, DialectMachine, DialectMessage, Step } from "../../src/edition/dialect.ts";
-import {
-  bindMethod,
-  decodeParams,
-  decodeResult,
-  describeFailure,
-  encodeParams,
-  encodeResult,
-  Failure,
-} from "../../src/wire/decode.ts";
+import { modes } from "../../src/wire/decode.ts";
 import type { MethodRow } from "../../src/wire/method-row.ts";
 import { methods as v1 } from "../../src/wire/v1/methods.gen.ts";
 
 type Id = DialectMessage["id"];
+type Rows = readonly MethodRow[];
+
+const strict = modes.strict | modes.checks;
+
+interface DriverOptions {
+  /** Our side has every unstable feature. Default: none. */
+  readonly unstable?: boolean;
+  /** What our side gets is checked as our side checks it, which accepts more than it sends. */
+  readonly lenient?: boolean;
+}
 
 interface Timer {
   readonly at: number;
   readonly work: () => Step;
 }
 
-export const startOfTime = Date.UTC(2026, 1, 4, 10, 30);
-
 export class DialectDriver {
-  readonly machine: DialectMachine;
   readonly lost: string[] = [];
-  #now = startOfTime;
-  #timers: Timer[] = [];
-  readonly #methods: readonly MethodRow[];
-  /** Methods of the requests that wait for an answer: those of our side, and those of the peer. */
+  readonly #machine: DialectMachine;
+  readonly #rows: { readonly us: Rows; readonly peer: Rows };
+  /** Requests without an answer, by the side that has sent them. */
   readonly #asked = { us: new Map<Id, string>(), peer: new Map<Id, string>() };
+  #timers: Timer[] = [];
+  #now = 0;
+  /** How what each side gets is checked. */
+  readonly #modes: { readonly us: number; readonly peer: number };
 
-  readonly #isLenient: boolean;
-
-  /** `lenient`: what comes to our side is checked as our side checks it, which accepts what peers send. */
   constructor(
     dialect: Dialect,
     role: "agent" | "client",
-    methods: readonly MethodRow[],
-    { lenient = false }: { readonly lenient?: boolean } = {},
+    rows: Rows,
+    { unstable = false, lenient = false }: DriverOptions = {},
   ) {
-    this.#methods = methods;
-    this.#isLenient = lenient;
+    this.#rows = { us: v1, peer: rows };
+    const ours = lenient ? modes.checks | modes.open : strict;
+    this.#modes = { us: unstable ? ours | modes.unstable : ours, peer: strict };
     const options = {
+      lost: (what: string) => this.lost.push(what),
       clock: {
         now: () => this.#now,
         after: (ms: number, work: () => Step) => {
@@ -55,81 +56,76 @@ export class DialectDriver {
           };
         },
       },
-      lost: (what: string) => void this.lost.push(what),
     };
-    this.machine = role === "agent" ? dialect.agentSide(options) : dialect.clientSide(options);
+    this.#machine = role === "agent" ? dialect.agentSide(options) : dialect.clientSide(options);
   }
 
-  /** How many timers wait. */
+  /** The peer says this. The message is copied, because validators repair in place. */
+  receive(message: object): Step {
+    const copy = structuredClone({ jsonrpc: "2.0", ...message }) as DialectMessage; // as the test wrote it
+    this.#note("peer", copy);
+    return this.#checked(this.#machine.receive(copy));
+  }
+
+  /** Our side says this. */
+  send(message: object): Step {
+    const copy = structuredClone({ jsonrpc: "2.0", ...message }) as DialectMessage; // as above
+    this.#note("us", copy);
+    return this.#checked(this.#machine.send(copy));
+  }
+
+  /** Lets this time pass. */
+  pass(ms: number): Step {
+    const end = this.#now + ms;
+    const steps: Step[] = [];
+    for (;;) {
+      const [next] = this.#timers.filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at);
+      if (next === undefined) break;
+      this.#now = next.at;
+      this.#timers = this.#timers.filter((each) => each !== next);
+      steps.push(this.#checked(next.work()));
+    }
+    this.#now = end;
+    return {
+      toUs: steps.flatMap(({ toUs }) => toUs),
+      toPeer: steps.flatMap(({ toPeer }) => toPeer),
+    };
+  }
+
   get timers(): number {
     return this.#timers.length;
   }
 
-  /** A message of the peer, as it came off the wire. */
-  peer(message: object): Step {
-    const received = structuredClone({ jsonrpc: "2.0", ...message }) as DialectMessage;
-    this.#note("peer", received);
-    return this.#check(this.machine.receive(received));
-  }
-
-  us(message: object): Step {
-    const sent = structuredClone({ jsonrpc: "2.0", ...message }) as DialectMessage;
-    this.#note("us", sent);
-    return this.#check(this.machine.send(sent));
-  }
-
-  /** Lets time pass. */
-  pass(ms: number): Step {
-    const end = this.#now + ms;
-    const all: { toUs: DialectMessage[]; toPeer: DialectMessage[] } = { toUs: [], toPeer: [] };
-    for (;;) {
-      const due = this.#timers.filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at);
-      const [next] = due;
-      if (next === undefined) break;
-      this.#now = Math.max(this.#now, next.at);
-      this.#timers = this.#timers.filter((each) => each !== next);
-      const step = this.#check(next.work());
-      all.toUs.push(...step.toUs);
-      all.toPeer.push(...step.toPeer);
-    }
-    this.#now = end;
-    return all;
-  }
-
   #note(from: "us" | "peer", { id, method }: DialectMessage): void {
-    if (method !== undefined && id !== undefined) this.#asked[from].set(id, method);
+    // the second request with one id is refused
+    if (method !== undefined && id !== undefined && !this.#asked[from].has(id))
+      this.#asked[from].set(id, method);
   }
 
-  #check(step: Step): Step {
-    for (const message of step.toPeer) this.#checkOne(message, this.#methods, this.#asked.peer);
-    for (const message of step.toUs) this.#checkOne(message, v1, this.#asked.us);
-    return JSON.parse(JSON.stringify(step)) as Step;
+  #checked(step: Step): Step {
+    for (const message of step.toUs) this.#check("us", message);
+    for (const message of step.toPeer) this.#check("peer", message);
+    return step;
   }
 
-  #checkOne(message: DialectMessage, rows: readonly MethodRow[], asked: Map<Id, string>): void {
-    const { id, method, error } = message;
+  #check(to: "us" | "peer", message: DialectMessage): void {
+    const { id, method, params, result, error } = message;
+    const text = JSON.stringify(message);
+    assert.deepEqual(JSON.parse(text), message, "a message is JSON");
+    const from = to === "us" ? "peer" : "us";
     if (method !== undefined) {
-      if (method.startsWith("_") || method.startsWith("$/")) return;
-      const kind = id === undefined ? "notification" : "request";
-      const row = rows.find((each) => each.method === method && each.kind === kind);
-      assert.ok(row, `${method} is no ${kind} of that side`);
-      const check = this.#isLenient && rows === v1 ? decodeParams : encodeParams;
-      valid(method, "params", check(bindMethod(row, "*"), structuredClone(message.params)));
+      if (id !== undefined) this.#asked[from].set(id, method);
+      const row = this.#rows[to].find((each) => each.method === method);
+      if (row === undefined) assert.match(method, /^[_$]/, `${to} gets an unknown method: ${text}`);
+      assert.deepEqual(row?.params(structuredClone(params), this.#modes[to]), undefined, text);
       return;
     }
-    const answered = asked.get(id);
-    asked.delete(id);
-    if (error !== undefined) return assert.ok(Number.isInteger(error.code) && error.message !== "");
-    const row = rows.find((each) => each.method === answered && each.kind === "request");
-    if (row === undefined) return;
-    const check = this.#isLenient && rows === v1 ? decodeResult : encodeResult;
-    valid(row.method, "result", check(bindMethod(row, "*"), structuredClone(message.result)));
+    const asked = this.#asked[to].get(id);
+    this.#asked[to].delete(id);
+    if (error !== undefined || asked === undefined) return;
+    const row = this.#rows[to].find((each) => each.method === asked);
+    assert.deepEqual(row?.result?.(structuredClone(result), this.#modes[to]), undefined, `${asked}: ${text}`);
   }
-}
-
-function valid(method: string, where: "params" | "result", value: unknown): void {
-  if (value instanceof Failure)
-    assert.fail(`sent what is not valid: ${describeFailure(method, where, value)}`);
 }
 
 /** The only message of a list. */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { DialectDriver, only, startOfTime } from "../../../test/support/dialect-driver.ts";
+import { DialectDriver, only } from "../../../test/support/dialect-driver.ts";
 import { methods } from "../../wire/scoped/methods.gen.ts";
 import type { DialectMessage, Step } from "../dialect.ts";
 import { scoped } from "./dialect.ts";
@@ -18,25 +18,25 @@ const everything = {
 
 /** With a session "s" in "/w" and a turn that runs. */
 function inTurn(capabilities: object = everything): DialectDriver {
-  const driver = new DialectDriver(scoped, "agent", methods);
+  const driver = new DialectDriver(scoped, "agent", methods, { unstable: true });
   const clientInfo = { name: "E", version: "1" };
-  driver.peer({ id: 1, method: "initialize", params: { protocolVersion: 1, clientInfo, capabilities } });
-  driver.us({ id: 1, result: { protocolVersion: 1, agentCapabilities: {} } });
-  driver.peer({ id: 2, method: "session/new", params: { workingDirectory: "/w" } });
-  driver.us({ id: 2, result: { sessionId: "s" } });
+  driver.receive({ id: 1, method: "initialize", params: { protocolVersion: 1, clientInfo, capabilities } });
+  driver.send({ id: 1, result: { protocolVersion: 1, agentCapabilities: {} } });
+  driver.receive({ id: 2, method: "session/new", params: { workingDirectory: "/w" } });
+  driver.send({ id: 2, result: { sessionId: "s" } });
   const content = [{ type: "text", text: "go" }];
-  driver.peer({ id: 9, method: "session/prompt", params: { sessionId: "s", content } });
+  driver.receive({ id: 9, method: "session/prompt", params: { sessionId: "s", content } });
   return driver;
 }
 
 const tell = (driver: DialectDriver, update: object): Step =>
-  driver.us({ method: "session/update", params: { sessionId: "s", update } });
+  driver.send({ method: "session/update", params: { sessionId: "s", update } });
 
 const dataOf = ({ params }: DialectMessage): Record<string, unknown> =>
   (params as { data: Record<string, unknown> }).data;
 
 const ask = (driver: DialectDriver, method: string, params: object): Step =>
-  driver.us({ id: 50, method, params: { sessionId: "s", ...params } });
+  driver.send({ id: 50, method, params: { sessionId: "s", ...params } });
 
 const allOptions = [
   { optionId: "y", name: "Yes", kind: "allow_once" },
@@ -63,7 +63,7 @@ test("a question is about an operation and a resource, with a reason; the call w
     reason: "Write a.ts",
     toolCallId: "t",
   });
-  const granted = driver.peer({ id: 50, result: { granted: true, remember: true, scope: "session" } });
+  const granted = driver.receive({ id: 50, result: { granted: true, remember: true, scope: "session" } });
   assert.deepEqual(only(granted.toUs).result, {
     outcome: { outcome: "selected", optionId: "a" },
     _meta: { [details]: { scope: "session", remember: true } },
@@ -109,7 +109,7 @@ test("an answer chooses the nearest option, and an unclear one is never a yes (8
     const driver = inTurn();
     const options = allOptions.filter(({ optionId }) => ids.includes(optionId));
     ask(driver, "session/request_permission", { toolCall: { toolCallId: "t" }, options });
-    const { outcome } = only(driver.peer({ id: 50, result }).toUs).result as {
+    const { outcome } = only(driver.receive({ id: 50, result }).toUs).result as {
       outcome: Record<string, unknown>;
     };
     assert.equal(outcome["optionId"], wanted, JSON.stringify(result));
@@ -121,7 +121,7 @@ test("a refusal is told as denied, at once and when the call fails (8.2)", () =>
   const driver = inTurn();
   tell(driver, { sessionUpdate: "tool_call", toolCallId: "t", title: "T", kind: "edit" });
   ask(driver, "session/request_permission", { toolCall: { toolCallId: "t" }, options: allOptions });
-  const refused = driver.peer({ id: 50, result: { granted: false } });
+  const refused = driver.receive({ id: 50, result: { granted: false } });
   assert.deepEqual(dataOf(only(refused.toPeer)), { id: "t", status: "denied" });
   const failed = tell(driver, { sessionUpdate: "tool_call_update", toolCallId: "t", status: "failed" });
   assert.equal(dataOf(only(failed.toPeer))["status"], "denied");
@@ -151,7 +151,7 @@ test("fs: ranges, encodings and facts of files (8.3)", () => {
     startLine: 3,
     endLine: 6,
   });
-  const got = driver.peer({
+  const got = driver.receive({
     id: 50,
     result: { content: "c", encoding: "utf-16le", totalLines: 9, truncated: true },
   });
@@ -164,7 +164,7 @@ test("fs: ranges, encodings and facts of files (8.3)", () => {
   });
   const first = ask(driver, "fs/read_text_file", { path: "/w/a", limit: 2 });
   assert.deepEqual(only(first.toPeer).params, { path: "/w/a", startLine: 1, endLine: 2 });
-  driver.peer({ id: 50, result: { content: "", encoding: "utf-8" } });
+  driver.receive({ id: 50, result: { content: "", encoding: "utf-8" } });
   assert.deepEqual(only(ask(driver, "fs/read_text_file", { path: "/w/a", limit: 0 }).toUs).result, {
     content: "",
   });
@@ -175,7 +175,7 @@ test("fs: ranges, encodings and facts of files (8.3)", () => {
     createDirectories: true,
     overwrite: true,
   });
-  const wrote = driver.peer({ id: 50, result: { bytesWritten: 1, created: true } });
+  const wrote = driver.receive({ id: 50, result: { bytesWritten: 1, created: true } });
   assert.deepEqual(only(wrote.toUs).result, {
     _meta: { "_parley.dev/fileFacts": { bytesWritten: 1, created: true } },
   });
@@ -202,7 +202,7 @@ test("fs and terminals that the client did not declare are not asked for (Q4)", 
 function withTerminal(capabilities: object = everything, limits: object = {}): DialectDriver {
   const driver = inTurn(capabilities);
   ask(driver, "terminal/create", { command: "npm", args: ["test"], ...limits });
-  driver.peer({ id: 50, result: { terminalId: "t1", pid: 77 } });
+  driver.receive({ id: 50, result: { terminalId: "t1", pid: 77 } });
   return driver;
 }
 
@@ -222,7 +222,7 @@ test("terminals: created with a limit, a pid comes back, and output is pushed (8
     env: { A: "b" },
     timeout: 5000,
   });
-  const { toUs } = driver.peer({ id: 50, result: { terminalId: "t1", pid: 77 } });
+  const { toUs } = driver.receive({ id: 50, result: { terminalId: "t1", pid: 77 } });
   assert.deepEqual(only(toUs).result, {
     terminalId: "t1",
     _meta: { "_parley.dev/pid": 77, "_parley.dev/pushesOutput": true },
@@ -232,10 +232,10 @@ test("terminals: created with a limit, a pid comes back, and output is pushed (8
 test("pushed output is taken with or without an id, told to our agent, and kept for its polls", () => {
   const driver = withTerminal();
   const push = { terminalId: "t1", data: "out ", stream: "stdout" };
-  const first = driver.peer({ id: 7, method: "terminal/output", params: push });
+  const first = driver.receive({ id: 7, method: "terminal/output", params: push });
   assert.deepEqual(only(first.toPeer).result, { received: true });
   assert.deepEqual(only(first.toUs), { jsonrpc: "2.0", method: pushMethod, params: push });
-  const second = driver.peer({
+  const second = driver.receive({
     method: "terminal/output",
     params: { ...push, data: "err", stream: "stderr" },
   });
@@ -246,22 +246,22 @@ test("pushed output is taken with or without an id, told to our agent, and kept 
     truncated: false,
     _meta: { [details]: { stdout: "out ", stderr: "err" } },
   });
-  const unknown = driver.peer({ id: 8, method: "terminal/output", params: { ...push, terminalId: "x" } });
+  const unknown = driver.receive({ id: 8, method: "terminal/output", params: { ...push, terminalId: "x" } });
   assert.deepEqual(only(unknown.toPeer).result, { received: false });
-  const bare = driver.peer({ id: 8, method: "terminal/output", params: { terminalId: "t1" } });
+  const bare = driver.receive({ id: 8, method: "terminal/output", params: { terminalId: "t1" } });
   assert.equal(only(bare.toPeer).error?.code, -32602);
 });
 
 test("output that comes before the answer that names its terminal is not lost", () => {
   const driver = inTurn();
   ask(driver, "terminal/create", { command: "ls" });
-  const early = driver.peer({
+  const early = driver.receive({
     id: 7,
     method: "terminal/output",
     params: { terminalId: "t1", data: "early" },
   });
   assert.deepEqual(only(early.toPeer).result, { received: true });
-  driver.peer({ id: 50, result: { terminalId: "t1" } });
+  driver.receive({ id: 50, result: { terminalId: "t1" } });
   const { output } = only(ask(driver, "terminal/output", { terminalId: "t1" }).toUs).result as {
     output: string;
   };
@@ -271,7 +271,7 @@ test("output that comes before the answer that names its terminal is not lost", 
 test("at most 1 MiB of output is kept for each terminal, and never half a character", () => {
   const driver = withTerminal();
   const push = (data: string) =>
-    driver.peer({ method: "terminal/output", params: { terminalId: "t1", data } });
+    driver.receive({ method: "terminal/output", params: { terminalId: "t1", data } });
   for (let i = 0; i < 40; i++) push("é".repeat(32 * 1024));
   push("x");
   const poll = only(ask(driver, "terminal/output", { terminalId: "t1" }).toUs);
@@ -287,21 +287,21 @@ test("wait_for_exit, kill with a signal or force, release, and nothing after it 
   const limit = { _meta: { "_parley.dev/timeoutMs": 100 } };
   const wait = ask(driver, "terminal/wait_for_exit", { terminalId: "t1", ...limit });
   assert.deepEqual(only(wait.toPeer).params, { terminalId: "t1", timeout: 100 });
-  const late = driver.peer({ id: 50, result: { exitCode: -1, timedOut: true } });
+  const late = driver.receive({ id: 50, result: { exitCode: -1, timedOut: true } });
   assert.deepEqual(only(late.toUs).result, { _meta: { "_parley.dev/timedOut": true } });
   const kill = ask(driver, "terminal/kill", { terminalId: "t1", _meta: { "_parley.dev/signal": "SIGINT" } });
   assert.deepEqual(only(kill.toPeer).params, { terminalId: "t1", signal: "SIGINT" });
-  driver.peer({ id: 50, result: { killed: true } });
+  driver.receive({ id: 50, result: { killed: true } });
   ask(driver, "terminal/wait_for_exit", { terminalId: "t1" });
-  const ended = driver.peer({ id: 50, result: { exitCode: -1, signal: "SIGINT" } });
+  const ended = driver.receive({ id: 50, result: { exitCode: -1, signal: "SIGINT" } });
   assert.deepEqual(only(ended.toUs).result, { signal: "SIGINT", _meta: { [details]: { exitCode: -1 } } });
   const polled = only(ask(driver, "terminal/output", { terminalId: "t1" }).toUs);
   assert.equal((polled.result as { exitStatus: { signal: string } }).exitStatus.signal, "SIGINT");
   ask(driver, "terminal/release", { terminalId: "t1" });
-  driver.peer({ id: 50, result: { released: true } });
+  driver.receive({ id: 50, result: { released: true } });
   const after = ask(driver, "terminal/output", { terminalId: "t1" });
   assert.equal(only(after.toUs).error?.code, -32002);
-  const late2 = driver.peer({ id: 8, method: "terminal/output", params: { terminalId: "t1", data: "x" } });
+  const late2 = driver.receive({ id: 8, method: "terminal/output", params: { terminalId: "t1", data: "x" } });
   assert.deepEqual(only(late2.toPeer).result, { received: false });
 });
 
@@ -312,7 +312,7 @@ test("no more terminals than maxConcurrent are asked for (Q4)", () => {
   assert.equal(only(refused.toUs).error?.code, -32063);
   assert.match(only(refused.toUs).error?.message ?? "", /at most 1 terminals at once: release one first/);
   ask(driver, "terminal/release", { terminalId: "t1" });
-  driver.peer({ id: 50, result: { released: true } });
+  driver.receive({ id: 50, result: { released: true } });
   assert.equal(ask(driver, "terminal/create", { command: "ls" }).toPeer.length, 1);
 });
 
@@ -324,7 +324,7 @@ test("messages: one index for each piece, from 0 in each message, and thoughts b
       tell(driver, { sessionUpdate: kind, content, ...(messageId && { messageId }) }).toPeer,
     );
     const { type, data, timestamp } = params as Record<string, unknown>;
-    assert.equal(timestamp, new Date(startOfTime).toISOString());
+    assert.equal(timestamp, new Date(0).toISOString());
     return [type, data];
   };
   assert.deepEqual(piece("agent_thought_chunk", "a"), ["thought_message_chunk", { content: "a", index: 0 }]);
@@ -414,13 +414,13 @@ test("a client without a diff viewer gets the diff as text (Q4)", () => {
 test("a terminal in a tool call has its command, its exit code and both streams (8.3)", () => {
   const driver = withTerminal();
   const push = (data: string, stream: string) =>
-    driver.peer({ method: "terminal/output", params: { terminalId: "t1", data, stream } });
+    driver.receive({ method: "terminal/output", params: { terminalId: "t1", data, stream } });
   push("ok\n", "stdout");
   push("warn\n", "stderr");
   ask(driver, "terminal/wait_for_exit", { terminalId: "t1" });
-  driver.peer({ id: 50, result: { exitCode: 0 } });
+  driver.receive({ id: 50, result: { exitCode: 0 } });
   ask(driver, "terminal/release", { terminalId: "t1" });
-  driver.peer({ id: 50, result: { released: true } });
+  driver.receive({ id: 50, result: { released: true } });
   const content = [{ type: "terminal", terminalId: "t1" }];
   const shown = tell(driver, {
     sessionUpdate: "tool_call_update",

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { DialectDriver, only, startOfTime } from "../../../test/support/dialect-driver.ts";
+import { DialectDriver, only } from "../../../test/support/dialect-driver.ts";
 import { methods } from "../../wire/scoped/methods.gen.ts";
 import type { Step } from "../dialect.ts";
 import { scoped } from "./dialect.ts";
 
 const details = "_parley.dev/details";
-const time = new Date(startOfTime).toISOString();
+const time = new Date(0).toISOString();
 
 const fullClient = {
   fs: { read: true, write: true, watch: false },
@@ -29,8 +29,8 @@ interface Opening {
 }
 
 function client(opening: Opening = {}): DialectDriver {
-  const driver = new DialectDriver(scoped, "agent", methods);
-  driver.peer({
+  const driver = new DialectDriver(scoped, "agent", methods, { unstable: true });
+  driver.receive({
     id: 1,
     method: "initialize",
     params: {
@@ -39,7 +39,7 @@ function client(opening: Opening = {}): DialectDriver {
       capabilities: opening.capabilities ?? fullClient,
     },
   });
-  driver.us({
+  driver.send({
     id: 1,
     result: {
       protocolVersion: 1,
@@ -54,9 +54,9 @@ function client(opening: Opening = {}): DialectDriver {
 /** With a session "s" in "/w", and a turn (id 9) that runs. */
 function inTurn(opening: Opening = {}): DialectDriver {
   const driver = client(opening);
-  driver.peer({ id: 2, method: "session/new", params: { workingDirectory: "/w" } });
-  driver.us({ id: 2, result: { sessionId: "s", ...opening.session } });
-  driver.peer({
+  driver.receive({ id: 2, method: "session/new", params: { workingDirectory: "/w" } });
+  driver.send({ id: 2, result: { sessionId: "s", ...opening.session } });
+  driver.receive({
     id: 9,
     method: "session/prompt",
     params: { sessionId: "s", content: [{ type: "text", text: "hi" }] },
@@ -65,7 +65,7 @@ function inTurn(opening: Opening = {}): DialectDriver {
 }
 
 const tell = (driver: DialectDriver, update: object): Step =>
-  driver.us({ method: "session/update", params: { sessionId: "s", update } });
+  driver.send({ method: "session/update", params: { sessionId: "s", update } });
 
 /** What the client is told: type and data. */
 function said(step: Step): unknown[] {
@@ -78,14 +78,14 @@ function said(step: Step): unknown[] {
 }
 
 test("initialize: the capabilities of the client are said in version 1 and kept as they came (8.3, Q4)", () => {
-  const driver = new DialectDriver(scoped, "agent", methods);
+  const driver = new DialectDriver(scoped, "agent", methods, { unstable: true });
   const capabilities = {
     fs: { read: true, watch: true },
     terminal: { create: true, maxConcurrent: 2 },
     ui: { diffViewer: false },
     _custom: { codeAnalysis: true },
   };
-  const { toUs } = driver.peer({
+  const { toUs } = driver.receive({
     id: 1,
     method: "initialize",
     params: { protocolVersion: 1, clientInfo: { name: "E", version: "2" }, capabilities, _meta: { a: 1 } },
@@ -111,7 +111,7 @@ test("initialize: the capabilities of the client are said in version 1 and kept 
     options: ourModes.availableModes.map(({ id, name }) => ({ value: id, name })),
   };
   const auto = { id: "autoApprove", name: "Auto", type: "boolean", currentValue: false };
-  const { toPeer } = driver.us({
+  const { toPeer } = driver.send({
     id: 1,
     result: {
       protocolVersion: 1,
@@ -138,8 +138,8 @@ test("initialize: the capabilities of the client are said in version 1 and kept 
 });
 
 test("initialize fails with -32007 and names what the client lacks (Q4)", () => {
-  const driver = new DialectDriver(scoped, "agent", methods);
-  driver.peer({
+  const driver = new DialectDriver(scoped, "agent", methods, { unstable: true });
+  driver.receive({
     id: 1,
     method: "initialize",
     params: {
@@ -149,7 +149,7 @@ test("initialize fails with -32007 and names what the client lacks (Q4)", () => 
     },
   });
   const required = { fs: { read: true, write: true }, terminal: { create: true } };
-  const { toPeer } = driver.us({
+  const { toPeer } = driver.send({
     id: 1,
     result: { protocolVersion: 1, _meta: { [details]: { requiredClientCapabilities: required } } },
   });
@@ -162,23 +162,23 @@ test("authenticate: api_key, oauth2 and custom credentials go to the login; a fa
   const driver = client();
   const logins = { api_key: { apiKey: "k" }, oauth2: { token: "t" }, custom: { any: { thing: 1 } } };
   for (const [method, credentials] of Object.entries(logins)) {
-    const { toUs } = driver.peer({ id: 3, method: "authenticate", params: { method, credentials } });
+    const { toUs } = driver.receive({ id: 3, method: "authenticate", params: { method, credentials } });
     assert.deepEqual(only(toUs).params, {
       methodId: method,
       _meta: { "_parley.dev/credentials": credentials },
     });
-    const { toPeer } = driver.us({ id: 3, result: { _meta: { "_parley.dev/expiresAt": time } } });
+    const { toPeer } = driver.send({ id: 3, result: { _meta: { "_parley.dev/expiresAt": time } } });
     assert.deepEqual(only(toPeer).result, { success: true, expiresAt: time });
   }
-  driver.peer({ id: 4, method: "authenticate", params: { method: "api_key", credentials: {} } });
-  const { toPeer } = driver.us({ id: 4, error: { code: -32000, message: "wrong key" } });
+  driver.receive({ id: 4, method: "authenticate", params: { method: "api_key", credentials: {} } });
+  const { toPeer } = driver.send({ id: 4, error: { code: -32000, message: "wrong key" } });
   const { success, error } = only(toPeer).result as { success: boolean; error: string };
   assert.deepEqual({ success, error }, { success: false, error: "wrong key" });
 });
 
 test("session/new: working directory, servers, system prompt, initial mode and options take several requests (8.3)", () => {
   const driver = client();
-  const { toUs } = driver.peer({
+  const { toUs } = driver.receive({
     id: 2,
     method: "session/new",
     params: {
@@ -223,14 +223,14 @@ test("session/new: working directory, servers, system prompt, initial mode and o
     currentValue: "m0",
     options: [{ value: "m1", name: "1" }],
   };
-  let step = driver.us({ id: 2, result: { sessionId: "s", modes: ourModes, configOptions: [model] } });
+  let step = driver.send({ id: 2, result: { sessionId: "s", modes: ourModes, configOptions: [model] } });
   assert.deepEqual(step.toPeer, [], "the client waits until all is set");
   const asked: unknown[] = [];
   while (step.toUs.length > 0) {
     const { id, method, params } = only(step.toUs);
     asked.push([method, params]);
     const result = method === "session/set_mode" ? {} : { configOptions: [{ ...model, currentValue: "m1" }] };
-    step = driver.us({ id, result });
+    step = driver.send({ id, result });
   }
   assert.deepEqual(asked, [
     ["session/set_mode", { sessionId: "s", modeId: "architect" }],
@@ -252,7 +252,7 @@ test("session/new: working directory, servers, system prompt, initial mode and o
     { type: "config_option_update", data: { key: "model", currentValue: "m1", source: "agent" } },
   ]);
   // no system prompt in version 1: it comes with the first prompt
-  const first = driver.peer({
+  const first = driver.receive({
     id: 5,
     method: "session/prompt",
     params: { sessionId: "s", content: [{ type: "text", text: "hi" }] },
@@ -265,7 +265,7 @@ test("session/new: working directory, servers, system prompt, initial mode and o
 
 test("session/new: an agent that takes system prompts gets it as one that is appended", () => {
   const driver = client({ agent: { sessionCapabilities: { systemPrompt: {} } } });
-  const { toUs } = driver.peer({
+  const { toUs } = driver.receive({
     id: 2,
     method: "session/new",
     params: { workingDirectory: "/w", systemPrompt: "Be brief." },
@@ -276,9 +276,9 @@ test("session/new: an agent that takes system prompts gets it as one that is app
 
 test("session/new: a mode that cannot be set refuses the session, says where, and closes it", () => {
   const driver = client({ agent: { sessionCapabilities: { close: {} } } });
-  driver.peer({ id: 2, method: "session/new", params: { workingDirectory: "/w", initialMode: "nope" } });
-  const set = only(driver.us({ id: 2, result: { sessionId: "s", modes: ourModes } }).toUs);
-  const step = driver.us({ id: set.id, error: { code: -32602, message: "no such mode" } });
+  driver.receive({ id: 2, method: "session/new", params: { workingDirectory: "/w", initialMode: "nope" } });
+  const set = only(driver.send({ id: 2, result: { sessionId: "s", modes: ourModes } }).toUs);
+  const step = driver.send({ id: set.id, error: { code: -32602, message: "no such mode" } });
   assert.equal(only(step.toUs).method, "session/close");
   const { error } = only(step.toPeer);
   assert.equal(error?.code, -32602);
@@ -288,11 +288,11 @@ test("session/new: a mode that cannot be set refuses the session, says where, an
 
 test("updates that come before the client knows the session wait for the answer", () => {
   const driver = client();
-  driver.peer({ id: 2, method: "session/new", params: { workingDirectory: "/w", initialMode: "code" } });
-  const set = only(driver.us({ id: 2, result: { sessionId: "s", modes: ourModes } }).toUs);
+  driver.receive({ id: 2, method: "session/new", params: { workingDirectory: "/w", initialMode: "code" } });
+  const set = only(driver.send({ id: 2, result: { sessionId: "s", modes: ourModes } }).toUs);
   const commands = { sessionUpdate: "available_commands_update", availableCommands: [] };
   assert.deepEqual(tell(driver, commands).toPeer, []);
-  const { toPeer } = driver.us({ id: set.id, result: {} });
+  const { toPeer } = driver.send({ id: set.id, result: {} });
   assert.deepEqual(
     toPeer.map(({ id, method }) => method ?? id),
     [2, "session/update"],
@@ -301,7 +301,7 @@ test("updates that come before the client knows the session wait for the answer"
 
 test("session/load needs no working directory, and answers with it, the mode, the options and the messages (8.3)", () => {
   const driver = client();
-  const { toUs } = driver.peer({ id: 2, method: "session/load", params: { sessionId: "s" } });
+  const { toUs } = driver.receive({ id: 2, method: "session/load", params: { sessionId: "s" } });
   assert.deepEqual(only(toUs).params, {
     sessionId: "s",
     cwd: "/",
@@ -322,7 +322,7 @@ test("session/load needs no working directory, and answers with it, the mode, th
     currentValue: "1",
     options: [{ value: "1", name: "1" }],
   };
-  const { toPeer } = driver.us({
+  const { toPeer } = driver.send({
     id: 2,
     result: {
       modes: { ...ourModes, currentModeId: "architect" },
@@ -341,19 +341,19 @@ test("session/load needs no working directory, and answers with it, the mode, th
 
 test("session/load looks for the working directory in the list of sessions", () => {
   const driver = client({ agent: { loadSession: true, sessionCapabilities: { list: {} } } });
-  driver.peer({ id: 2, method: "session/load", params: { sessionId: "s" } });
-  const list = only(driver.us({ id: 2, result: {} }).toUs);
+  driver.receive({ id: 2, method: "session/load", params: { sessionId: "s" } });
+  const list = only(driver.send({ id: 2, result: {} }).toUs);
   assert.equal(list.method, "session/list");
-  const more = only(driver.us({ id: list.id, result: { sessions: [], nextCursor: "c" } }).toUs);
+  const more = only(driver.send({ id: list.id, result: { sessions: [], nextCursor: "c" } }).toUs);
   assert.deepEqual(more.params, { cursor: "c" });
-  const { toPeer } = driver.us({ id: more.id, result: { sessions: [{ sessionId: "s", cwd: "/listed" }] } });
+  const { toPeer } = driver.send({ id: more.id, result: { sessions: [{ sessionId: "s", cwd: "/listed" }] } });
   const { workingDirectory, mode } = only(toPeer).result as { workingDirectory: string; mode: string };
   assert.deepEqual({ workingDirectory, mode }, { workingDirectory: "/listed", mode: "default" });
 });
 
 test("session/prompt: content blocks and attachments become a prompt (8.3, section 9)", () => {
   const driver = client();
-  const { toUs } = driver.peer({
+  const { toUs } = driver.receive({
     id: 5,
     method: "session/prompt",
     params: {
@@ -407,7 +407,7 @@ test("session/prompt: content blocks and attachments become a prompt (8.3, secti
 });
 
 test("session/prompt: an attachment that names nothing is refused with its place", () => {
-  const { toPeer } = client().peer({
+  const { toPeer } = client().receive({
     id: 5,
     method: "session/prompt",
     params: { sessionId: "s", content: [], attachments: [{ uri: "x:y" }, { size: 1 }] },
@@ -427,12 +427,12 @@ test("session/prompt: stop reasons and usage (8.3)", () => {
   ];
   for (const [stopReason, wanted] of cases) {
     const usage = { totalTokens: 5, inputTokens: 2, outputTokens: 3 };
-    const { toPeer } = inTurn().us({ id: 9, result: { stopReason, usage } });
+    const { toPeer } = inTurn().send({ id: 9, result: { stopReason, usage } });
     const { _meta: _, ...result } = only(toPeer).result as Record<string, unknown>;
     assert.deepEqual(result, { stopReason: wanted, usage: { inputTokens: 2, outputTokens: 3 } });
   }
   assert.deepEqual(
-    only(inTurn().us({ id: 9, error: { code: -32064, message: "busy" } }).toPeer).error?.code,
+    only(inTurn().send({ id: 9, error: { code: -32064, message: "busy" } }).toPeer).error?.code,
     -32006,
   );
 });
@@ -441,10 +441,10 @@ test("session/set_mode answers with both modes, and the name that was set is the
   const driver = inTurn({ session: { modes: ourModes } });
   const set = (mode: string, currentModeId: string): unknown => {
     const asked = only(
-      driver.peer({ id: 5, method: "session/set_mode", params: { sessionId: "s", mode } }).toUs,
+      driver.receive({ id: 5, method: "session/set_mode", params: { sessionId: "s", mode } }).toUs,
     );
     assert.deepEqual(asked.params, { sessionId: "s", modeId: currentModeId });
-    const step = driver.us({ id: 5, result: {} });
+    const step = driver.send({ id: 5, result: {} });
     // the agent tells it too: the client hears it once
     assert.deepEqual(tell(driver, { sessionUpdate: "current_mode_update", currentModeId }).toPeer, []);
     return [step.toPeer[0]?.result, ...said(step)];
@@ -473,12 +473,12 @@ test("session/set_config_option takes JSON of any type and answers with both val
   const json = { ...choice, id: "j", _meta: { "_parley.dev/value": [1] } };
   const driver = inTurn({ session: { configOptions: [choice, json] } });
   const set = (key: string, value: unknown, after: object[]): unknown[] => {
-    const step = driver.peer({
+    const step = driver.receive({
       id: 5,
       method: "session/set_config_option",
       params: { sessionId: "s", key, value },
     });
-    const answer = only(driver.us({ id: 5, result: { configOptions: after } }).toPeer);
+    const answer = only(driver.send({ id: 5, result: { configOptions: after } }).toPeer);
     return [only(step.toUs).params, answer.result];
   };
   assert.deepEqual(set("n", 2, [{ ...choice, currentValue: "2" }, json]), [
@@ -498,8 +498,8 @@ test("a cancel ends the open calls as cancelled, and the question about one too 
   tell(driver, { sessionUpdate: "tool_call", toolCallId: "b", title: "B", status: "in_progress" });
   const options = [{ optionId: "n", name: "No", kind: "reject_once" }];
   const question = { sessionId: "s", toolCall: { toolCallId: "b" }, options };
-  driver.us({ id: 3, method: "session/request_permission", params: question });
-  const cancel = driver.peer({
+  driver.send({ id: 3, method: "session/request_permission", params: question });
+  const cancel = driver.receive({
     method: "session/cancel",
     params: { sessionId: "s", reason: "user_requested" },
   });
@@ -507,11 +507,11 @@ test("a cancel ends the open calls as cancelled, and the question about one too 
     sessionId: "s",
     _meta: { [details]: { reason: "user_requested" } },
   });
-  const answered = driver.peer({ id: 3, result: { granted: false } });
+  const answered = driver.receive({ id: 3, result: { granted: false } });
   assert.deepEqual((only(answered.toUs).result as { outcome: unknown }).outcome, { outcome: "cancelled" });
   const failed = tell(driver, { sessionUpdate: "tool_call_update", toolCallId: "b", status: "failed" });
   assert.equal((said(failed)[0] as { data: { status: string } }).data.status, "cancelled");
-  const end = driver.us({ id: 9, result: { stopReason: "cancelled" } });
+  const end = driver.send({ id: 9, result: { stopReason: "cancelled" } });
   assert.deepEqual(said(end), [{ type: "tool_call_update", data: { id: "a", status: "cancelled" } }]);
   assert.deepEqual(end.toPeer.at(-1)?.result, { stopReason: "cancelled" });
 });
@@ -527,7 +527,7 @@ test("an agent that says it does not stream sends each message whole (promptCapa
     { type: "thought_message_chunk", data: { content: "ab", index: 0, final: true } },
   ]);
   assert.deepEqual(piece("agent_message_chunk", "d").toPeer, []);
-  const end = driver.us({ id: 9, result: { stopReason: "end_turn" } });
+  const end = driver.send({ id: 9, result: { stopReason: "end_turn" } });
   assert.deepEqual(said(end), [
     { type: "agent_message_chunk", data: { content: "cd", index: 0, final: true } },
   ]);

@@ -28,33 +28,33 @@ interface Opening {
 }
 
 function agent({ can = able, agent: capabilities = documented }: Opening = {}): DialectDriver {
-  const driver = new DialectDriver(scoped, "client", methods);
+  const driver = new DialectDriver(scoped, "client", methods, { unstable: true });
   const clientInfo = { name: "C", version: "1" };
-  driver.us({
+  driver.send({
     id: 1,
     method: "initialize",
     params: { protocolVersion: 1, clientInfo, clientCapabilities: can },
   });
   const agentInfo = { name: "Claude Agent", version: "1.0.0" };
-  driver.peer({ id: 1, result: { protocolVersion: 1, agentInfo, capabilities } });
+  driver.receive({ id: 1, result: { protocolVersion: 1, agentInfo, capabilities } });
   return driver;
 }
 
 /** With a session of this name in "/w" and a turn that runs. */
 function run(driver: DialectDriver, sessionId = "s"): DialectDriver {
-  driver.us({ id: `n${sessionId}`, method: "session/new", params: { cwd: "/w", mcpServers: [] } });
-  driver.peer({ id: `n${sessionId}`, result: { sessionId, createdAt: "2026-02-04T10:30:00Z" } });
+  driver.send({ id: `n${sessionId}`, method: "session/new", params: { cwd: "/w", mcpServers: [] } });
+  driver.receive({ id: `n${sessionId}`, result: { sessionId, createdAt: "2026-02-04T10:30:00Z" } });
   const prompt = [{ type: "text", text: "hi" }];
-  driver.us({ id: `p${sessionId}`, method: "session/prompt", params: { sessionId, prompt } });
+  driver.send({ id: `p${sessionId}`, method: "session/prompt", params: { sessionId, prompt } });
   return driver;
 }
 
 const ask = (driver: DialectDriver, method: string, params: object): Step =>
-  driver.peer({ id: 100, method, params });
+  driver.receive({ id: 100, method, params });
 
 test("initialize: version 1's capabilities are said in the dialect, and the answer in version 1 (8.3)", () => {
-  const driver = new DialectDriver(scoped, "client", methods);
-  const { toPeer } = driver.us({
+  const driver = new DialectDriver(scoped, "client", methods, { unstable: true });
+  const { toPeer } = driver.send({
     id: 1,
     method: "initialize",
     params: { protocolVersion: 1, clientInfo: { name: "C", version: "1" }, clientCapabilities: able },
@@ -70,7 +70,7 @@ test("initialize: version 1's capabilities are said in the dialect, and the answ
   });
   const capabilities = { ...documented, _custom: { pair: true } };
   const agentInfo = { name: "A", version: "1" };
-  const { toUs } = driver.peer({ id: 1, result: { protocolVersion: 1, agentInfo, capabilities } });
+  const { toUs } = driver.receive({ id: 1, result: { protocolVersion: 1, agentInfo, capabilities } });
   const result = only(toUs).result as Record<string, Record<string, unknown>>;
   assert.deepEqual(result["agentCapabilities"], {
     loadSession: true,
@@ -93,19 +93,19 @@ test("what a client of the dialect declared reaches an agent of the dialect as i
     ui: { diffViewer: false },
     _custom: { x: 1 },
   };
-  const front = new DialectDriver(scoped, "agent", methods);
+  const front = new DialectDriver(scoped, "agent", methods, { unstable: true });
   const clientInfo = { name: "C", version: "1" };
   const request = { protocolVersion: 1, clientInfo, capabilities };
-  const { toUs } = front.peer({ id: 1, method: "initialize", params: request });
-  const { toPeer } = new DialectDriver(scoped, "client", methods).us(only(toUs));
+  const { toUs } = front.receive({ id: 1, method: "initialize", params: request });
+  const { toPeer } = new DialectDriver(scoped, "client", methods, { unstable: true }).send(only(toUs));
   assert.deepEqual(only(toPeer).params, request);
 });
 
 test("an agent that requires what our client lacks is refused with a sentence that names it (Q4)", () => {
-  const driver = new DialectDriver(scoped, "client", methods);
+  const driver = new DialectDriver(scoped, "client", methods, { unstable: true });
   const clientCapabilities = { fs: { readTextFile: true } };
-  driver.us({ id: 1, method: "initialize", params: { protocolVersion: 1, clientCapabilities } });
-  const { toUs } = driver.peer({
+  driver.send({ id: 1, method: "initialize", params: { protocolVersion: 1, clientCapabilities } });
+  const { toUs } = driver.receive({
     id: 1,
     result: {
       protocolVersion: 1,
@@ -122,18 +122,18 @@ test("an agent that requires what our client lacks is refused with a sentence th
 test("authenticate: credentials are sent, an end is told, a failure is an error (8.3)", () => {
   const driver = agent();
   const params = { methodId: "api_key", _meta: { "_parley.dev/credentials": { apiKey: "k" } } };
-  const { toPeer } = driver.us({ id: 2, method: "authenticate", params });
+  const { toPeer } = driver.send({ id: 2, method: "authenticate", params });
   assert.deepEqual(only(toPeer).params, { method: "api_key", credentials: { apiKey: "k" } });
-  const ok = driver.peer({ id: 2, result: { success: true, expiresAt: "2026-03-01T00:00:00Z" } });
+  const ok = driver.receive({ id: 2, result: { success: true, expiresAt: "2026-03-01T00:00:00Z" } });
   assert.deepEqual(only(ok.toUs).result, { _meta: { "_parley.dev/expiresAt": "2026-03-01T00:00:00Z" } });
-  driver.us({ id: 3, method: "authenticate", params: { methodId: "oauth2" } });
-  const { error } = only(driver.peer({ id: 3, result: { success: false, error: "expired token" } }).toUs);
+  driver.send({ id: 3, method: "authenticate", params: { methodId: "oauth2" } });
+  const { error } = only(driver.receive({ id: 3, result: { success: false, error: "expired token" } }).toUs);
   assert.deepEqual([error?.code, error?.message], [-32000, "expired token"]);
 });
 
 test("session/new: servers and the system prompt are said; modes and options come back (8.3)", () => {
   const driver = agent();
-  const { toPeer } = driver.us({
+  const { toPeer } = driver.send({
     id: 2,
     method: "session/new",
     params: {
@@ -159,7 +159,7 @@ test("session/new: servers and the system prompt are said; modes and options com
     "the additional directories of a session",
     "the MCP server c: the agent does not connect to servers by sse",
   ]);
-  const { toUs } = driver.peer({ id: 2, result: { sessionId: "s", createdAt: "2026-02-04T10:30:00Z" } });
+  const { toUs } = driver.receive({ id: 2, result: { sessionId: "s", createdAt: "2026-02-04T10:30:00Z" } });
   const result = only(toUs).result as Record<string, unknown>;
   const modes = result["modes"] as { currentModeId: string; availableModes: { id: string }[] };
   assert.equal(modes.currentModeId, "ask");
@@ -175,29 +175,29 @@ test("session/new: servers and the system prompt are said; modes and options com
 test("an agent with both plan and architect keeps them apart", () => {
   const modes = ["default", "plan", "architect"];
   const driver = agent({ agent: { sessionCapabilities: { modes } } });
-  driver.us({ id: 2, method: "session/new", params: { cwd: "/w", mcpServers: [] } });
-  const { toUs } = driver.peer({ id: 2, result: { sessionId: "s", createdAt: "now" } });
+  driver.send({ id: 2, method: "session/new", params: { cwd: "/w", mcpServers: [] } });
+  const { toUs } = driver.receive({ id: 2, result: { sessionId: "s", createdAt: "now" } });
   const state = (only(toUs).result as { modes: { availableModes: { id: string }[] } }).modes;
   assert.deepEqual(
     state.availableModes.map(({ id }) => id),
     ["ask", "plan", "architect"],
   );
   for (const mode of ["plan", "architect"]) {
-    const set = driver.us({ id: 3, method: "session/set_mode", params: { sessionId: "s", modeId: mode } });
+    const set = driver.send({ id: 3, method: "session/set_mode", params: { sessionId: "s", modeId: mode } });
     assert.deepEqual(only(set.toPeer).params, { sessionId: "s", mode });
-    driver.peer({ id: 3, result: { previousMode: "default", currentMode: mode } });
+    driver.receive({ id: 3, result: { previousMode: "default", currentMode: mode } });
   }
 });
 
 test("session/load says no working directory, and brings it back with the mode and the options (8.3)", () => {
   const driver = agent();
-  const { toPeer } = driver.us({
+  const { toPeer } = driver.send({
     id: 2,
     method: "session/load",
     params: { sessionId: "s", cwd: "/w", mcpServers: [] },
   });
   assert.deepEqual(only(toPeer).params, { sessionId: "s" });
-  const { toUs } = driver.peer({
+  const { toUs } = driver.receive({
     id: 2,
     result: {
       sessionId: "s",
@@ -229,7 +229,7 @@ test("session/load says no working directory, and brings it back with the mode a
 test("session/prompt: blocks, attachments, usage and the stop reason error (8.3)", () => {
   const driver = run(agent());
   const attachment = { uri: "file:///w/c.ts", any: 1 };
-  const { toPeer } = driver.us({
+  const { toPeer } = driver.send({
     id: 5,
     method: "session/prompt",
     params: {
@@ -257,22 +257,22 @@ test("session/prompt: blocks, attachments, usage and the stop reason error (8.3)
   });
   assert.deepEqual(driver.lost, ["the bytes of an embedded resource"]);
   const usage = { inputTokens: 1500, outputTokens: 2300 };
-  const { toUs } = driver.peer({ id: 5, result: { stopReason: "end_turn", usage } });
+  const { toUs } = driver.receive({ id: 5, result: { stopReason: "end_turn", usage } });
   assert.deepEqual(only(toUs).result, { stopReason: "end_turn", usage: { totalTokens: 3800, ...usage } });
-  const failed = driver.peer({ id: "ps", result: { stopReason: "error" } });
+  const failed = driver.receive({ id: "ps", result: { stopReason: "error" } });
   assert.equal(only(failed.toUs).error?.code, -32603);
 });
 
 test("session/set_mode and set_config_option are said by name and key (8.3)", () => {
   const driver = run(agent());
-  const mode = driver.us({
+  const mode = driver.send({
     id: 5,
     method: "session/set_mode",
     params: { sessionId: "s", modeId: "architect" },
   });
   assert.deepEqual(only(mode.toPeer).params, { sessionId: "s", mode: "plan" });
   const changed = { previousMode: "default", currentMode: "plan" };
-  assert.deepEqual(only(driver.peer({ id: 5, result: changed }).toUs).result, {
+  assert.deepEqual(only(driver.receive({ id: 5, result: changed }).toUs).result, {
     _meta: { [details]: changed },
   });
   const params = {
@@ -281,9 +281,12 @@ test("session/set_mode and set_config_option are said by name and key (8.3)", ()
     value: "[1]",
     _meta: { "_parley.dev/value": [1] },
   };
-  const option = driver.us({ id: 6, method: "session/set_config_option", params });
+  const option = driver.send({ id: 6, method: "session/set_config_option", params });
   assert.deepEqual(only(option.toPeer).params, { sessionId: "s", key: "limits", value: [1] });
-  const { toUs } = driver.peer({ id: 6, result: { key: "limits", previousValue: null, currentValue: [1] } });
+  const { toUs } = driver.receive({
+    id: 6,
+    result: { key: "limits", previousValue: null, currentValue: [1] },
+  });
   const { configOptions } = only(toUs).result as { configOptions: { id: string; _meta?: object }[] };
   assert.deepEqual(configOptions.at(-1)?._meta, { "_parley.dev/value": [1] });
 });
@@ -291,19 +294,19 @@ test("session/set_mode and set_config_option are said by name and key (8.3)", ()
 test("an agent that cannot cancel is not told to (Q4)", () => {
   const can = run(agent());
   assert.equal(
-    only(can.us({ method: "session/cancel", params: { sessionId: "s" } }).toPeer).method,
+    only(can.send({ method: "session/cancel", params: { sessionId: "s" } }).toPeer).method,
     "session/cancel",
   );
   const driver = run(agent({ agent: { promptCapabilities: { cancellation: false } } }));
   const params = { sessionId: "s" };
-  assert.deepEqual(driver.us({ method: "session/cancel", params }).toPeer, []);
+  assert.deepEqual(driver.send({ method: "session/cancel", params }).toPeer, []);
   assert.deepEqual(driver.lost, ["the cancel of a turn: the agent cannot cancel"]);
 });
 
 test("what the dialect does not have is refused by name, and notifications of ours are reported", () => {
   const driver = agent();
   for (const method of ["session/list", "session/resume", "logout", "session/close"]) {
-    const { error } = only(driver.us({ id: 5, method, params: { sessionId: "s", cwd: "/w" } }).toUs);
+    const { error } = only(driver.send({ id: 5, method, params: { sessionId: "s", cwd: "/w" } }).toUs);
     assert.equal(error?.code, -32601);
     assert.deepEqual(error?.data, { reason: "method_not_found", method });
   }
@@ -357,7 +360,7 @@ test("permission: the scopes of the document are options, and the chosen one is 
       "_parley.dev/operation": { operation: "file_write", resource: "/w/a.ts", reason: "Add error handling" },
     });
     const outcome = optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId };
-    assert.deepEqual(only(driver.us({ id: 100, result: { outcome } }).toPeer).result, result);
+    assert.deepEqual(only(driver.send({ id: 100, result: { outcome } }).toPeer).result, result);
   }
 });
 
@@ -371,7 +374,7 @@ test("files and terminals without a session belong to the one running turn; none
     only(ask(two, "terminal/create", { command: "ls" }).toPeer).error?.message ?? "",
     /2 turns are running/,
   );
-  two.peer({ id: "pr", result: { stopReason: "end_turn" } });
+  two.receive({ id: "pr", result: { stopReason: "end_turn" } });
   const { params } = only(ask(two, "fs/read_text_file", read).toUs);
   assert.deepEqual(params, { sessionId: "s", path: "/w/a" });
 });
@@ -380,7 +383,7 @@ test("fs/read: ranges, relative paths, encodings and facts (8.3, Q8)", () => {
   const driver = run(agent());
   const read = (params: object, result: object): unknown[] => {
     const asked = only(ask(driver, "fs/read_text_file", params).toUs).params;
-    return [asked, only(driver.us({ id: 100, result }).toPeer).result];
+    return [asked, only(driver.send({ id: 100, result }).toPeer).result];
   };
   assert.deepEqual(read({ path: "src/../a.ts" }, { content: "a\nb\n" }), [
     { sessionId: "s", path: "/w/a.ts" },
@@ -410,11 +413,11 @@ test("fs/write: says how many bytes, and whether the file is new; overwrite: fal
     const driver = run(agent());
     const asked = only(ask(driver, "fs/write_text_file", params).toUs);
     assert.equal(asked.method, "fs/read_text_file");
-    const step = driver.us({ id: asked.id, ...probe });
+    const step = driver.send({ id: asked.id, ...probe });
     if (step.toUs.length > 0) assert.equal(only(step.toUs).method, "fs/write_text_file");
     return Object.assign(driver, { step });
   };
-  const done = (driver: DialectDriver): unknown => only(driver.us({ id: 100, result: {} }).toPeer).result;
+  const done = (driver: DialectDriver): unknown => only(driver.send({ id: 100, result: {} }).toPeer).result;
   const params = { path: "a.ts", content: "é" };
   assert.deepEqual(done(write(params, { error: missing })), { bytesWritten: 2, created: true });
   assert.deepEqual(done(write(params, { result: { content: "" } })), { bytesWritten: 2, created: false });
@@ -449,21 +452,23 @@ test("a message that is not valid is refused by name and place, or dropped and r
   });
   assert.equal(only(ask(driver, "fs/delete", {}).toPeer).error?.code, -32601);
   const update = { sessionId: "s", type: "plan", data: { steps: [{ id: "1" }] } };
-  assert.deepEqual(driver.peer({ method: "session/update", params: update }), { toUs: [], toPeer: [] });
+  assert.deepEqual(driver.receive({ method: "session/update", params: update }), { toUs: [], toPeer: [] });
   assert.match(driver.lost.join(), /session\/update: params\/data\/steps\/0\/description must be string/);
-  driver.us({ id: 5, method: "session/set_mode", params: { sessionId: "s", modeId: "code" } });
-  const bad = only(driver.peer({ id: 5, result: { previousMode: "x" } }).toUs);
+  driver.send({ id: 5, method: "session/set_mode", params: { sessionId: "s", modeId: "code" } });
+  const bad = only(driver.receive({ id: 5, result: { previousMode: "x" } }).toUs);
   assert.equal(bad.error?.message, "session/set_mode: result/currentMode must be string, got nothing");
 });
 
 test("custom methods pass as they are, and one that is not supported gets -32601 (Q6)", () => {
   const driver = agent();
   const message = { id: 100, method: "_custom/analyzeCode", params: { path: "/w/a" } };
-  assert.deepEqual(driver.peer(message).toUs, [{ jsonrpc: "2.0", ...message }]);
-  const { error } = only(driver.us({ id: 100, error: { code: -32601, message: "method not found" } }).toPeer);
+  assert.deepEqual(driver.receive(message).toUs, [{ jsonrpc: "2.0", ...message }]);
+  const { error } = only(
+    driver.send({ id: 100, error: { code: -32601, message: "method not found" } }).toPeer,
+  );
   assert.equal(error?.code, -32601);
   const cancel = { method: "$/cancel_request", params: { requestId: 7 } };
-  assert.deepEqual(driver.peer(cancel).toUs, [{ jsonrpc: "2.0", ...cancel }]);
+  assert.deepEqual(driver.receive(cancel).toUs, [{ jsonrpc: "2.0", ...cancel }]);
 });
 
 test("_meta must be an object, is kept, and unknown fields move into it (Q5)", () => {

@@ -15,23 +15,27 @@ interface Opening {
 
 /** With a terminal "t" of a running turn. */
 function withTerminal({ pushes, params = {}, can = {} }: Opening): DialectDriver {
-  const driver = new DialectDriver(scoped, "client", methods);
+  const driver = new DialectDriver(scoped, "client", methods, { unstable: true });
   const clientCapabilities = { terminal: true, ...can };
-  driver.us({ id: 1, method: "initialize", params: { protocolVersion: 1, clientCapabilities } });
+  driver.send({ id: 1, method: "initialize", params: { protocolVersion: 1, clientCapabilities } });
   const agentInfo = { name: "A", version: "1" };
-  driver.peer({ id: 1, result: { protocolVersion: 1, agentInfo, capabilities: {} } });
-  driver.us({ id: 2, method: "session/new", params: { cwd: "/w", mcpServers: [] } });
-  driver.peer({ id: 2, result: { sessionId: "s", createdAt: "now" } });
-  driver.us({ id: 3, method: "session/prompt", params: { sessionId: "s", prompt: [] } });
-  driver.peer({ id: 10, method: "terminal/create", params: { command: "npm", args: ["test"], ...params } });
+  driver.receive({ id: 1, result: { protocolVersion: 1, agentInfo, capabilities: {} } });
+  driver.send({ id: 2, method: "session/new", params: { cwd: "/w", mcpServers: [] } });
+  driver.receive({ id: 2, result: { sessionId: "s", createdAt: "now" } });
+  driver.send({ id: 3, method: "session/prompt", params: { sessionId: "s", prompt: [] } });
+  driver.receive({
+    id: 10,
+    method: "terminal/create",
+    params: { command: "npm", args: ["test"], ...params },
+  });
   const _meta = { "_parley.dev/pid": 77, ...(pushes ? { "_parley.dev/pushesOutput": true } : {}) };
-  const { toPeer } = driver.us({ id: 10, result: { terminalId: "t", _meta } });
+  const { toPeer } = driver.send({ id: 10, result: { terminalId: "t", _meta } });
   assert.deepEqual(only(toPeer).result, { terminalId: "t", pid: 77 });
   return driver;
 }
 
 const output = (driver: DialectDriver, data: string, stream?: string): Step =>
-  driver.us({
+  driver.send({
     method: "_parley.dev/terminal_output",
     params: { terminalId: "t", data, ...(stream && { stream }) },
   });
@@ -45,12 +49,12 @@ const metaOf = (message: DialectMessage | undefined): unknown =>
   (message?.params as { _meta?: unknown } | undefined)?._meta;
 
 const taken = (driver: DialectDriver, { id }: DialectMessage): Step =>
-  driver.peer({ id, result: { received: true } });
+  driver.receive({ id, result: { received: true } });
 
 test("terminal/create: the working directory, the environment and the limit are said in version 1 (8.3)", () => {
   const driver = withTerminal({ pushes: true });
   const params = { command: "ls", cwd: "sub", env: { A: "1" }, timeout: 50 };
-  const { toUs } = driver.peer({ id: 11, method: "terminal/create", params });
+  const { toUs } = driver.receive({ id: 11, method: "terminal/create", params });
   assert.deepEqual(only(toUs).params, {
     sessionId: "s",
     command: "ls",
@@ -92,8 +96,8 @@ test("everything is pushed before wait_for_exit is answered", () => {
   const driver = withTerminal({ pushes: true });
   const first = only(pushed(output(driver, "a")));
   output(driver, "b");
-  driver.peer({ id: 11, method: "terminal/wait_for_exit", params: { terminalId: "t" } });
-  assert.deepEqual(driver.us({ id: 11, result: { exitCode: 3 } }).toPeer, []);
+  driver.receive({ id: 11, method: "terminal/wait_for_exit", params: { terminalId: "t" } });
+  assert.deepEqual(driver.send({ id: 11, result: { exitCode: 3 } }).toPeer, []);
   const second = only(pushed(taken(driver, first)));
   assert.deepEqual(only(taken(driver, second).toPeer), { jsonrpc: "2.0", id: 11, result: { exitCode: 3 } });
 });
@@ -119,9 +123,9 @@ test("an agent that does not know the push is not asked again, and its waits are
   const driver = withTerminal({ pushes: true });
   const first = only(pushed(output(driver, "a")));
   output(driver, "b");
-  driver.peer({ id: 11, method: "terminal/wait_for_exit", params: { terminalId: "t" } });
-  driver.us({ id: 11, result: { signal: "SIGKILL" } });
-  const refused = driver.peer({ id: first.id, error: { code: -32601, message: "no such method" } });
+  driver.receive({ id: 11, method: "terminal/wait_for_exit", params: { terminalId: "t" } });
+  driver.send({ id: 11, result: { signal: "SIGKILL" } });
+  const refused = driver.receive({ id: first.id, error: { code: -32601, message: "no such method" } });
   assert.deepEqual(only(refused.toPeer).result, { exitCode: -1, signal: "SIGKILL" });
   assert.deepEqual(pushed(output(driver, "c")), []);
 });
@@ -138,7 +142,7 @@ test("a client that does not push is asked, more seldom while nothing changes, a
     return found;
   };
   const answer = (id: DialectMessage["id"], text: string, more: object = {}): Step =>
-    driver.us({ id, result: { output: text, truncated: false, ...more } });
+    driver.send({ id, result: { output: text, truncated: false, ...more } });
   let push = only(pushed(answer(asked(50).id, "one\n")));
   assert.equal(dataOf(push), "one\n");
   taken(driver, push);
@@ -159,9 +163,9 @@ test("a client that does not push is asked, more seldom while nothing changes, a
 
 test("a client that does not push is asked once more before the exit is told", () => {
   const driver = withTerminal({ pushes: false });
-  driver.peer({ id: 11, method: "terminal/wait_for_exit", params: { terminalId: "t" } });
-  const last = poll(driver.us({ id: 11, result: { exitCode: 0 } }));
-  const step = driver.us({
+  driver.receive({ id: 11, method: "terminal/wait_for_exit", params: { terminalId: "t" } });
+  const last = poll(driver.send({ id: 11, result: { exitCode: 0 } }));
+  const step = driver.send({
     id: last?.id,
     result: { output: "all", truncated: false, exitStatus: { exitCode: 0 } },
   });
@@ -173,7 +177,7 @@ test("a client that does not push is asked once more before the exit is told", (
 test("a wait with a limit is answered when the time is over, and taken back (8.3)", () => {
   const driver = withTerminal({ pushes: true });
   const params = { terminalId: "t", timeout: 200 };
-  const { toUs } = driver.peer({ id: 11, method: "terminal/wait_for_exit", params });
+  const { toUs } = driver.receive({ id: 11, method: "terminal/wait_for_exit", params });
   assert.deepEqual(only(toUs).params, {
     sessionId: "s",
     terminalId: "t",
@@ -183,10 +187,10 @@ test("a wait with a limit is answered when the time is over, and taken back (8.3
   const over = driver.pass(1);
   assert.deepEqual(only(over.toPeer).result, { exitCode: -1, timedOut: true });
   assert.deepEqual(only(over.toUs).params, { requestId: 11 });
-  const late = driver.us({ id: 11, error: { code: -32800, message: "cancelled" } });
+  const late = driver.send({ id: 11, error: { code: -32800, message: "cancelled" } });
   assert.deepEqual(late, { toUs: [], toPeer: [] });
-  driver.peer({ id: 12, method: "terminal/wait_for_exit", params });
-  const own = driver.us({ id: 12, result: { _meta: { "_parley.dev/timedOut": true } } });
+  driver.receive({ id: 12, method: "terminal/wait_for_exit", params });
+  const own = driver.send({ id: 12, result: { _meta: { "_parley.dev/timedOut": true } } });
   assert.deepEqual(only(own.toPeer).result, { exitCode: -1, timedOut: true });
   assert.equal(driver.timers, 0);
 });
@@ -195,40 +199,44 @@ test("a command that runs longer than its limit is killed; one that ended is not
   const driver = withTerminal({ pushes: true, params: { timeout: 100 } });
   const kill = only(driver.pass(100).toUs);
   assert.deepEqual([kill.method, kill.params], ["terminal/kill", { sessionId: "s", terminalId: "t" }]);
-  assert.deepEqual(driver.us({ id: kill.id, result: {} }), { toUs: [], toPeer: [] });
+  assert.deepEqual(driver.send({ id: kill.id, result: {} }), { toUs: [], toPeer: [] });
   const ended = withTerminal({ pushes: true, params: { timeout: 100 } });
-  ended.peer({ id: 11, method: "terminal/wait_for_exit", params: { terminalId: "t" } });
-  ended.us({ id: 11, result: { exitCode: 0 } });
+  ended.receive({ id: 11, method: "terminal/wait_for_exit", params: { terminalId: "t" } });
+  ended.send({ id: 11, result: { exitCode: 0 } });
   assert.deepEqual(ended.pass(1000), { toUs: [], toPeer: [] });
 });
 
 test("kill has a signal or force, and release ends the terminal (8.3)", () => {
   const driver = withTerminal({ pushes: false });
   const signalOf = (params: object): unknown => {
-    const { toUs } = driver.peer({ id: 11, method: "terminal/kill", params: { terminalId: "t", ...params } });
-    assert.deepEqual(only(driver.us({ id: 11, result: {} }).toPeer).result, { killed: true });
+    const { toUs } = driver.receive({
+      id: 11,
+      method: "terminal/kill",
+      params: { terminalId: "t", ...params },
+    });
+    assert.deepEqual(only(driver.send({ id: 11, result: {} }).toPeer).result, { killed: true });
     return (only(toUs).params as { _meta?: Record<string, unknown> })._meta?.["_parley.dev/signal"];
   };
   assert.deepEqual(
     [signalOf({}), signalOf({ signal: "SIGINT" }), signalOf({ signal: "SIGINT", force: true })],
     [undefined, "SIGINT", "SIGKILL"],
   );
-  driver.peer({ id: 11, method: "terminal/release", params: { terminalId: "t" } });
-  assert.deepEqual(only(driver.us({ id: 11, result: {} }).toPeer).result, { released: true });
+  driver.receive({ id: 11, method: "terminal/release", params: { terminalId: "t" } });
+  assert.deepEqual(only(driver.send({ id: 11, result: {} }).toPeer).result, { released: true });
   assert.equal(driver.timers, 0, "nothing is asked for any more");
-  const after = driver.peer({ id: 12, method: "terminal/kill", params: { terminalId: "t" } });
+  const after = driver.receive({ id: 12, method: "terminal/kill", params: { terminalId: "t" } });
   assert.equal(only(after.toPeer).error?.code, -32004);
 });
 
 test("an agent that asks for output is answered too", () => {
   const driver = withTerminal({ pushes: true });
-  driver.peer({ id: 11, method: "terminal/output", params: { terminalId: "t" } });
-  const { toPeer } = driver.us({
+  driver.receive({ id: 11, method: "terminal/output", params: { terminalId: "t" } });
+  const { toPeer } = driver.send({
     id: 11,
     result: { output: "all", truncated: true, exitStatus: { exitCode: 2 } },
   });
   assert.deepEqual(only(toPeer).result, { received: true, output: "all", truncated: true, exitCode: 2 });
-  const wrong = driver.peer({ id: 12, method: "terminal/output", params: { terminalId: "t", data: "x" } });
+  const wrong = driver.receive({ id: 12, method: "terminal/output", params: { terminalId: "t", data: "x" } });
   assert.equal(only(wrong.toPeer).error?.code, -32602);
 });
 
@@ -236,7 +244,7 @@ test("no more terminals run than our client declared (Q4)", () => {
   const declared = { "_parley.dev/capabilities": { terminal: { create: true, maxConcurrent: 1 } } };
   const driver = withTerminal({ pushes: true, can: { _meta: declared } });
   const { error } = only(
-    driver.peer({ id: 11, method: "terminal/create", params: { command: "ls" } }).toPeer,
+    driver.receive({ id: 11, method: "terminal/create", params: { command: "ls" } }).toPeer,
   );
   assert.equal(error?.code, -32008);
   assert.match(error?.message ?? "", /at most 1 terminals at once: release one first/);

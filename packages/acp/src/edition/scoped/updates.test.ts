@@ -11,9 +11,9 @@ const details = "_parley.dev/details";
 
 /** In version 1, as our client gets it. */
 function decoded(type: string, data: object, more: object = {}): Record<string, unknown> {
-  const driver = new DialectDriver(scoped, "client", methods);
+  const driver = new DialectDriver(scoped, "client", methods, { unstable: true });
   const params = { sessionId: "s", type, data, ...more };
-  const { update } = only(driver.peer({ method: "session/update", params }).toUs).params as {
+  const { update } = only(driver.receive({ method: "session/update", params }).toUs).params as {
     update: object;
   };
   return update as Record<string, unknown>;
@@ -21,17 +21,17 @@ function decoded(type: string, data: object, more: object = {}): Record<string, 
 
 /** Through both machines: from an agent of the dialect to a client of it. */
 function roundTrip(params: object): unknown {
-  const back = new DialectDriver(scoped, "client", methods);
-  const front = new DialectDriver(scoped, "agent", methods);
-  const { toUs } = back.peer({ method: "session/update", params });
-  return only(front.us(only(toUs)).toPeer).params;
+  const back = new DialectDriver(scoped, "client", methods, { unstable: true });
+  const front = new DialectDriver(scoped, "agent", methods, { unstable: true });
+  const { toUs } = back.receive({ method: "session/update", params });
+  return only(front.send(only(toUs)).toPeer).params;
 }
 
 test("message chunks: index and final tell messages apart, visible is kept (8.3)", () => {
-  const driver = new DialectDriver(scoped, "client", methods);
+  const driver = new DialectDriver(scoped, "client", methods, { unstable: true });
   const piece = (type: string, data: object): Record<string, unknown> => {
     const params = { sessionId: "s", type, data };
-    const { update } = only(driver.peer({ method: "session/update", params }).toUs).params as {
+    const { update } = only(driver.receive({ method: "session/update", params }).toUs).params as {
       update: object;
     };
     return update as Record<string, unknown>;
@@ -255,7 +255,8 @@ const kinds: { [type: string]: fc.Arbitrary<object> } = {
   }),
 };
 
-const clean = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+/** As it comes off the wire. */
+const clean = (value: object): object => JSON.parse(JSON.stringify(value));
 
 for (const [type, data] of Object.entries(kinds)) {
   test(`every ${type} comes out of both machines as it went in, and is valid between them`, () => {
@@ -267,8 +268,8 @@ for (const [type, data] of Object.entries(kinds)) {
       _meta: meta,
     });
     fc.assert(
-      fc.property(params, (given) => {
-        assert.deepEqual(roundTrip(given), clean(given));
+      fc.property(params.map(clean), (given) => {
+        assert.deepEqual(roundTrip(given), given);
       }),
       { numRuns: 200 },
     );

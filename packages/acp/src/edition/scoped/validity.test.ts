@@ -63,7 +63,7 @@ function ours(method: string, kind: "params" | "result", random: Random): object
 }
 
 function driver(role: "agent" | "client"): DialectDriver {
-  const made = new DialectDriver(scoped, role, methods, { lenient: true });
+  const made = new DialectDriver(scoped, role, methods, { unstable: true, lenient: true });
   const everything = {
     fs: { read: true, write: true },
     terminal: { create: true },
@@ -73,22 +73,22 @@ function driver(role: "agent" | "client"): DialectDriver {
   const agentInfo = { name: "A", version: "1" };
   if (role === "agent") {
     const params = { protocolVersion: 1, clientInfo, capabilities: everything };
-    made.peer({ id: "i", method: "initialize", params });
-    made.us({ id: "i", result: { protocolVersion: 1, agentInfo } });
+    made.receive({ id: "i", method: "initialize", params });
+    made.send({ id: "i", result: { protocolVersion: 1, agentInfo } });
     return made;
   }
   const able = { fs: { readTextFile: true, writeTextFile: true }, terminal: true };
-  made.us({
+  made.send({
     id: "i",
     method: "initialize",
     params: { protocolVersion: 1, clientInfo, clientCapabilities: able },
   });
-  made.peer({ id: "i", result: { protocolVersion: 1, agentInfo, capabilities: {} } });
-  made.us({ id: "n", method: "session/new", params: { cwd: "/w", mcpServers: [] } });
-  made.peer({ id: "n", result: { sessionId: "s", createdAt: "now" } });
-  made.us({ id: "p", method: "session/prompt", params: { sessionId: "s", prompt: [] } });
-  made.peer({ id: "t", method: "terminal/create", params: { command: "ls" } });
-  made.us({ id: "t", result: { terminalId: "t", _meta: { "_parley.dev/pushesOutput": true } } });
+  made.receive({ id: "i", result: { protocolVersion: 1, agentInfo, capabilities: {} } });
+  made.send({ id: "n", method: "session/new", params: { cwd: "/w", mcpServers: [] } });
+  made.receive({ id: "n", result: { sessionId: "s", createdAt: "now" } });
+  made.send({ id: "p", method: "session/prompt", params: { sessionId: "s", prompt: [] } });
+  made.receive({ id: "t", method: "terminal/create", params: { command: "ls" } });
+  made.send({ id: "t", result: { terminalId: "t", _meta: { "_parley.dev/pushesOutput": true } } });
   return made;
 }
 
@@ -135,9 +135,9 @@ for (const [role, sent] of [
         const params = ours(method, "params", random);
         if (params === undefined) continue;
         const isNotification = v1.find((row) => row.method === method)?.kind === "notification";
-        const { toPeer } = machine.us({ method, params, ...(isNotification ? {} : { id: 1 }) });
+        const { toPeer } = machine.send({ method, params, ...(isNotification ? {} : { id: 1 }) });
         if (toPeer.some(({ id }) => id === 1))
-          machine.peer({ id: 1, result: theirs(resultType(method), random) });
+          machine.receive({ id: 1, result: theirs(resultType(method), random) });
       }
     });
   }
@@ -155,13 +155,15 @@ for (const [role, received] of [
         const machine = driver(role);
         const params = theirs(row?.paramsType, random);
         const message = { method, params, ...(row?.kind === "notification" ? {} : { id: 1 }) };
-        let step: Step = machine.peer(message);
+        let step: Step = machine.receive(message);
         // every request that follows is answered, up to the answer of the first
         for (let turns = 0; turns < 20 && step.toUs.some(({ id }) => id !== undefined); turns++) {
           const asked = step.toUs.find(({ id, method: name }) => id !== undefined && name !== undefined);
           if (asked?.method === undefined) break;
           const result = ours(asked.method, "result", random);
-          step = machine.us(result === undefined ? { id: asked.id, error: wrong } : { id: asked.id, result });
+          step = machine.send(
+            result === undefined ? { id: asked.id, error: wrong } : { id: asked.id, result },
+          );
         }
       }
     });
@@ -180,7 +182,7 @@ test("a damaged message of a peer makes no machine throw, and every request is a
         const text = damaged(theirs(row.paramsType, random), theirs(row.paramsType, random), random);
         const params: unknown = JSON.parse(text);
         const id = row.kind === "notification" ? {} : { id: 1 };
-        const step = machine.peer({ ...id, method: row.method, params });
+        const step = machine.receive({ ...id, method: row.method, params });
         if (row.kind === "notification") continue;
         const isAnswer = ({ id, method }: DialectMessage): boolean => id === 1 && method === undefined;
         const answers = step.toPeer.filter(isAnswer).length;
