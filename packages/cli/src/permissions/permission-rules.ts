@@ -23,18 +23,25 @@ import { configuredRules } from "./policy-rules.ts";
 export async function listRules({ values, json }: Invocation): Promise<number> {
   const cwd = directoryOption(values) ?? process.cwd();
   const { rules: workspace, notices: warnings } = trustedSettings(cwd);
-  const rules = [...configuredRules({}), ...workspace, ...remembered().list()];
-  const width = Math.max(0, ...rules.map((rule) => Math.min(widest, escapedLine(ruleText(rule)).length)));
-  const lines = rules.map((rule) => ruleLine(rule, width));
+  const identity = directoryIdentity(realpathSync(cwd));
+  const isHere = ({ workspace: only }: Rule): boolean => only === undefined || only.identity === identity;
+  const all = [...configuredRules({}), ...workspace, ...remembered().list()];
+  const [here, elsewhere] = [all.filter(isHere), all.filter((rule) => !isHere(rule))];
+  const width = Math.max(0, ...all.map((rule) => Math.min(widest, escapedLine(ruleText(rule)).length)));
   const hint = `Add your own rules to ${policyPath()}, one per line: allow exec npm test`;
   const text = [
-    ...(lines.length === 0
-      ? ["No rules: reads in the workspace and commands in a sandbox are allowed. Everything else is asked."]
-      : lines),
+    ...(here.length === 0
+      ? [
+          "No rules apply here: reads in the workspace and commands in a sandbox are allowed. Everything else is asked.",
+        ]
+      : here.map((rule) => ruleLine(rule, width))),
+    ...(elsewhere.length === 0 ? [] : ["Only in other directories:"]),
+    ...elsewhere.map((rule) => ruleLine(rule, width)),
     ...warnings.map((warning) => `warning: ${escapedLine(warning)}`),
     hint,
   ].join("\n");
-  const data = { rules: rules.map(ruleJson), warnings, policy: policyPath() };
+  const rules = [...here, ...elsewhere].map((rule) => ({ ...ruleJson(rule), appliesHere: isHere(rule) }));
+  const data = { rules, warnings, policy: policyPath() };
   const shown = withoutSecrets({ text, data });
   return printAnswer(shown.text, shown.data, json);
 }

@@ -15,7 +15,7 @@ import { commandToType } from "../settings/installation.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine, safeText, TextSanitiser } from "../terminal/sanitise.ts";
 import { WordWrap } from "../terminal/word-wrap.ts";
-import { wrapLine } from "../terminal/wrap-line.ts";
+import { wrapLine, wrapLines } from "../terminal/wrap-line.ts";
 import type { Output } from "./output.ts";
 import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts";
 import { isWorthShowing, PlanLines, titleLine, toolLines, usageText } from "./tool-lines.ts";
@@ -282,12 +282,7 @@ export class TextPrinter implements RunPrinter {
   /** Prints whole lines. */
   #event(lines: string): void {
     this.#begin("event");
-    const columns = this.#options.columns?.();
-    // details are indented; they may be code
-    const wrapped = lines
-      .split("\n")
-      .map((line) => (/^ {4}/.test(line) ? line : wrapLine(line, columns, "  ")));
-    this.#write(`${wrapped.join("\n")}\n`);
+    this.#write(`${wrapLines(lines, this.#options.columns?.())}\n`);
   }
 
   /** Prints the rest of a held-back word and starts a new line. */

@@ -196,12 +196,12 @@ export class PromptRun {
   }
 
   /** Questions need a terminal for both input and output. */
-  async #asker({ entry }: RunTarget): Promise<TerminalAsker | undefined> {
+  async #asker({ entry, cwd }: RunTarget): Promise<TerminalAsker | undefined> {
     // process.stdin takes 5 ms to make
     if (this.#options.format === "json" || !process.stderr.isTTY || !process.stdin.isTTY) return undefined;
     this.#isAtTerminal = true;
     const { terminalAsker } = await import("./terminal-asker.ts");
-    return terminalAsker(entry.name, painter(true), () => this.#printer.pause());
+    return terminalAsker({ agent: entry.name, cwd }, painter(true), () => this.#printer.pause());
   }
 
   async #openGate(
@@ -314,8 +314,7 @@ export class PromptRun {
     const { askedTrust } = await import("../trust/trust.ts");
     const shown = streamRedactor(await this.#secrets()).value(lines);
     this.#printer.pause();
-    process.stderr.write(`${shown.join("\n")}\n`);
-    return askedTrust(this.#stopping.signal);
+    return askedTrust(shown, this.#stopping.signal);
   }
 
   async #content({ text, piped }: PromptText, { cwd }: RunTarget, accepts: AcceptedContent) {
