@@ -137,8 +137,11 @@ export class TextPrinter implements RunPrinter {
       }
       case "notice": {
         const { title, description } = changed.notice;
-        const more = description ? `\n  ${safeLine(description)}` : "";
-        return this.#event(`${this.#options.paint("yellow", "!")} ${safeLine(title)}${more}`);
+        const more = safeText(description ?? "")
+          .split("\n")
+          .map((line) => line.trim());
+        const lines = [safeLine(title), ...more.filter((line) => line !== "").map((line) => `  ${line}`)];
+        return this.#event(`${this.#options.paint("yellow", "!")} ${lines.join("\n")}`);
       }
       case "compaction":
         return this.#compaction(changed);

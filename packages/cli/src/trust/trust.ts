@@ -79,7 +79,7 @@ async function decide(found: FoundSettings, isYes: boolean, json: boolean): Prom
 export async function askedTrust(lines: readonly string[], signal?: AbortSignal): Promise<boolean> {
   const columns = columnsOf(process.stderr);
   process.stderr.write(`${wrapLines(lines.join("\n"), columns, " ".repeat(6))}\n`);
-  const question = "  Trust this folder? (y = yes, until its settings change; n or Enter = not now) ";
+  const question = "  Trust this folder? (y = until its settings change, n or Enter = not now) ";
   for (;;) {
     const answer = (await askLine(wrapLines(question, columns), signal))?.trim().toLowerCase();
     if (answer === "y" || answer === "yes") return true;
