@@ -63,6 +63,7 @@ export class PromptRun {
   #unsaid: string[] = [];
   #workspaceRules: TrustedSettings["rules"] = [];
   #isAtTerminal = false;
+  #isModeAsking = false;
   #outcome: PromptResult | undefined;
   #timedOutMs: number | undefined;
 
@@ -105,6 +106,7 @@ export class PromptRun {
       refusals: this.#gate?.gate.refusals ?? [],
       refused: this.#gate?.gate.refused ?? 0,
       violations: this.#gate?.gate.violations ?? [],
+      isModeAsking: this.#isModeAsking,
       // a remote agent has none to show
       showsStderr: this.#options.showsStderr || (this.#target !== undefined && isRemote(this.#target)),
       outcome: this.#outcome,
@@ -128,6 +130,7 @@ export class PromptRun {
     const content = await this.#content(input, target, running.capabilities);
     const session = await this.#session(running, target);
     this.#stopping.signal.throwIfAborted();
+    this.#isModeAsking = isOwn(running) && modeOf(session) === "ask";
     await this.#answer(running, session.prompt(content));
     // our own agent reads the words in the answer
     while (!isOwn(running) && this.#unsaid.length > 0 && !this.#stopping.signal.aborted) {
@@ -386,6 +389,10 @@ function failureFrom(error: unknown, target: RunTarget | undefined): RunError {
   const known = runErrorFrom(error, { isRemote: target !== undefined && isRemote(target) });
   if (known instanceof RunError) return known;
   throw known;
+}
+
+function modeOf({ configOptions }: ManagedSession): unknown {
+  return configOptions.find(({ category }) => category === "mode")?.currentValue;
 }
 
 function isOwn({ spec }: ManagedConnection): boolean {
