@@ -17,6 +17,7 @@ import { permissionsPath, policyPath } from "../settings/data-folder.ts";
 import { commandToType } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
+import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
 import { trustedSettings } from "../trust/workspace-trust.ts";
 import { configuredRules } from "./policy-rules.ts";
 
@@ -43,7 +44,7 @@ export async function listRules({ values, json }: Invocation): Promise<number> {
   const rules = [...here, ...elsewhere].map((rule) => ({ ...ruleJson(rule), appliesHere: isHere(rule) }));
   const data = { rules, warnings, policy: policyPath() };
   const shown = withoutSecrets({ text, data });
-  return printAnswer(shown.text, shown.data, json);
+  return printAnswer(wrapLines(shown.text, columnsOf(process.stdout), wrapIndent), shown.data, json);
 }
 
 function remembered(): RememberedRules {

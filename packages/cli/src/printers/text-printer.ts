@@ -278,8 +278,8 @@ export class TextPrinter implements RunPrinter {
     this.#shownCalls.add(call.toolCallId);
     if (!isWorthShowing(call)) return;
     this.#calls += 1;
-    const { paint, cwd } = this.#options;
-    this.#event(toolLines(call, this.#view, { paint, cwd }).join("\n"));
+    const { paint, cwd, columns } = this.#options;
+    this.#event(toolLines(call, this.#view, { paint, cwd, columns: columns?.() }).join("\n"));
   }
 
   /** Prints whole lines. */

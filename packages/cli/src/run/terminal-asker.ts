@@ -8,7 +8,7 @@ import { loginAsker } from "../agents/login-asker.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-import { columnsOf, wrapLines } from "../terminal/wrap-line.ts";
+import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
 import { askElicitation } from "./elicitation-questions.ts";
 import { askPermission, type QuestionPlace } from "./permission-question.ts";
 
@@ -87,7 +87,6 @@ function write(text: string): void {
   process.stderr.write(wrapped(text));
 }
 
-/** Indented more than any line of a question, so that a long name cannot look like one. */
 function wrapped(text: string): string {
-  return wrapLines(text, columnsOf(process.stderr), " ".repeat(6));
+  return wrapLines(text, columnsOf(process.stderr), wrapIndent);
 }

@@ -8,7 +8,7 @@ import { trustFolder } from "../settings/data-folder.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { columnsOf, wrapLines } from "../terminal/wrap-line.ts";
+import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
 import { settingsLines } from "./trust-text.ts";
 import { privateNotes } from "./workspace-servers.ts";
 import { type FoundSettings, foundSettings } from "./workspace-trust.ts";
@@ -78,7 +78,7 @@ async function decide(found: FoundSettings, isYes: boolean, json: boolean): Prom
 /** Shows the settings and asks. The end of the input is a no, and a typo is neither. */
 export async function askedTrust(lines: readonly string[], signal?: AbortSignal): Promise<boolean> {
   const columns = columnsOf(process.stderr);
-  process.stderr.write(`${wrapLines(lines.join("\n"), columns, " ".repeat(6))}\n`);
+  process.stderr.write(`${wrapLines(lines.join("\n"), columns, wrapIndent)}\n`);
   const question = "  Trust this folder? (y = until its settings change, n or Enter = not now) ";
   for (;;) {
     const answer = (await askLine(wrapLines(question, columns), signal))?.trim().toLowerCase();
