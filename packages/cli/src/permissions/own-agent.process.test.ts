@@ -100,7 +100,7 @@ test("a refusal of what only the mode asks about names the mode that does not", 
   assert.equal(asked.status, 3);
   assert.match(
     asked.stderr.replaceAll(/\s+/g, " "),
-    /new\.txt \(nobody could be asked\) .*--allow .* or use --mode code, in which/,
+    /new\.txt \(nobody could be asked\) .*use --mode code, in which .* without asking; allow it for this run with --allow /,
   );
   assert.doesNotMatch(asked.stdout + asked.stderr, /the user/);
   const denied = await own("write hi to new.txt", "--deny", "write");

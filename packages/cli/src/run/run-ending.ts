@@ -165,15 +165,16 @@ export function refusalHint(refusals: readonly Refusal[], isModeAsking = false):
   const outside = refusals.some(({ by }) => by === "boundary");
   const inside = refusals.filter(({ by }) => by !== "boundary");
   const hints = [
-    ...(inside.length === 0 ? [] : [ruleHint(inside)]),
     ...(isModeAsking && inside.some(isAskedByMode) ? [modeHint] : []),
+    // last, since it ends with a command to paste
+    ...(inside.length === 0 ? [] : [ruleHint(inside)]),
     ...(outside ? ["use --add-dir DIR to give the agent a directory outside the workspace"] : []),
   ];
   return hints.join("; ");
 }
 
 const modeHint =
-  "or use --mode code, in which the agent changes files and runs commands in the sandbox without asking";
+  "use --mode code, in which the agent changes files and runs commands in the sandbox without asking";
 
 /** Mode code would not have asked about it. */
 function isAskedByMode({ by, allowedBy, subjects }: Refusal): boolean {
