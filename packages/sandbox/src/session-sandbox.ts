@@ -73,6 +73,8 @@ class CommandsOfSession implements SessionSandbox {
   #running = 0;
   /** What was decided about hosts while commands run. */
   readonly #hosts = new Map<string, Promise<boolean>>();
+  /** Allowed hosts that cannot be reached. */
+  readonly #toldHosts = new Set<string>();
   /** By what it lets through. */
   readonly #opened = new Map<string, Promise<Sandbox>>();
 
@@ -149,8 +151,16 @@ class CommandsOfSession implements SessionSandbox {
     if (decideHost === undefined || !status.isAvailable || status.hostsProblem !== undefined) return "none";
     this.#forwarder ??= hostForwarder({
       decide: (host, port) => this.#isAllowed(hostWithPort(host, port), decideHost),
+      onUnreachable: (host, port, reason) => this.#unreachable(hostWithPort(host, port), reason),
     });
     return this.#forwarder;
+  }
+
+  /** The program gets an error without a reason, and may try many times. */
+  #unreachable(host: string, reason: string): void {
+    if (this.#toldHosts.has(host)) return;
+    this.#toldHosts.add(host);
+    this.#options.tell?.(`${host} is allowed, but cannot be reached: ${reason}`);
   }
 
   /** A program opens many connections to a host: it is decided about once while commands run. */

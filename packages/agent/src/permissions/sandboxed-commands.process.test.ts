@@ -74,6 +74,34 @@ test("a host that a command wants to reach is asked about by name and port", wit
   await made.end();
 });
 
+test("an allowed host that cannot be reached is told, with the reason", withHosts, async (t) => {
+  const cwd = temporaryFolder(t, {});
+  const line = "curl -sS http://nowhere.invalid:8080/; curl -sS http://nowhere.invalid:8080/";
+  const model = scriptedModel([calls(run(line)), says("done")]);
+  const answers = ["allow_once", "allow_once"] as const;
+  const made = await talk({ version: 2, cwd, models: [model], mode: "code", sandbox: "workspace", answers });
+  await made.session.prompt("go").result;
+  const told = JSON.stringify(model.requests[1]?.messages.at(-1));
+  const reason = "nowhere.invalid:8080 is allowed, but cannot be reached: its name has no address (";
+  assert.equal(told.split(reason).length - 1, 1, told);
+  await made.end();
+});
+
+test(
+  "the offline model sees that a command failed, and repeats no advice for models",
+  inSandbox,
+  async (t) => {
+    const made = await talk({ version: 2, cwd: temporaryFolder(t, {}), mode: "code", sandbox: "workspace" });
+    await made.session.prompt("run false").result;
+    assert.match(said(made.updates), /^`false` failed:/);
+    assert.doesNotMatch(
+      JSON.stringify(made.updates.filter((each) => each.sessionUpdate.startsWith("agent_message"))),
+      /outside/,
+    );
+    await made.end();
+  },
+);
+
 test(
   "what a command plants is moved aside, and the user and the model are told where to",
   inSandbox,

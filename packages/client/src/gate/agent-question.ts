@@ -15,6 +15,8 @@ import { choicesFor, optionOf } from "./question.ts";
 
 /** In `_meta` of an answer: what the user said beside a no. Our own agent tells its model. */
 const saidKey = "parley.dev/said";
+/** In `_meta` of an answer: who or what refused it, if that was not the user. */
+const refusalKey = "parley.dev/refusal";
 
 export interface Answering {
   readonly authority: Authority;
@@ -69,18 +71,25 @@ function claimOf({ title, description }: PermissionRequest): NonNullable<Shown["
 
 function answerFor(
   ask: PermissionRequest,
-  { effect, by, said }: Decision,
+  decision: Decision,
   chosen: string | undefined,
 ): PermissionOutcome {
+  const { effect, by } = decision;
   if (effect === "cancelled") return { outcome: "cancelled" };
   const optionId =
     by === "user" || by === "reviewer"
       ? chosen
       : optionOf(ask.options, effect === "allow" ? "allow" : "deny");
-  const meta = said === undefined ? {} : { _meta: { [saidKey]: said } };
+  const meta = metaOf(decision);
   return optionId === undefined
     ? { outcome: "cancelled", ...meta }
     : { outcome: "selected", optionId, ...meta };
+}
+
+function metaOf({ effect, by, said, reason }: Decision): Pick<PermissionOutcome, "_meta"> {
+  if (by === "user") return said === undefined ? {} : { _meta: { [saidKey]: said } };
+  if (effect === "allow") return {};
+  return { _meta: { [refusalKey]: said === undefined ? reason : `the ${by} said: ${said}` } };
 }
 
 /** All that is known of the tool call that a question is about. */

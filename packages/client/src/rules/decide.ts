@@ -107,7 +107,7 @@ function protectedVerdict(
   const { path, operation } = subject;
   const access = operation === "read" ? "read" : "write";
   if (path !== undefined && circumstances.isProtected(path, access))
-    return { effect: "ask", reason: `${path} is protected`, always: true };
+    return { effect: "ask", reason: `${path} ${whyProtected[access]}`, always: true };
   const { roots } = circumstances;
   // the session's own directories were chosen by the user
   const found = named.find((each) => !roots.includes(each) && circumstances.isProtected(each, "write"));
@@ -115,6 +115,11 @@ function protectedVerdict(
   if (found === undefined || subject.sandbox !== undefined) return undefined;
   return { effect: "ask", reason: `${namingOf(found, subject)}, which is protected`, always: true };
 }
+
+const whyProtected = {
+  read: "may hold secrets",
+  write: "is protected, because other programs run or obey it",
+};
 
 function namingOf(path: string, { cwd }: Subject): string {
   return `the command ${path === cwd ? "runs in" : "names"} ${path}`;
@@ -157,7 +162,8 @@ function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
     if (wide === undefined) return { effect: "allow", reason: "commands in the sandbox are allowed" };
     return { effect: "ask", reason: `the workspace ${wide} is too broad to run commands without asking` };
   }
-  if (origin === "claim") return { effect: "ask", reason: "no rule allows the agent to do this itself" };
+  if (origin === "claim")
+    return { effect: "ask", reason: "no rule allows it, and the agent uses its own tools" };
   if (host !== undefined && isThisMachine(host))
     return { effect: "ask", reason: `${host} is this machine, and its services may trust any local program` };
   if (operation !== "read") return { effect: "ask", reason: "no rule applies to it" };

@@ -83,10 +83,10 @@ test("TH16 trust holds for exactly this content of this folder", (t) => {
     changed.map(({ what }) => what),
     ["MCP server db", "MCP server more"],
   );
-  assert.deepEqual(
-    gone.map((what) => what),
-    ["deny write .env", "MCP server old"],
-  );
+  assert.deepEqual(gone, [
+    { file: ".parley/policy", what: "deny write .env" },
+    { file: ".mcp.json", what: "MCP server old" },
+  ]);
   folders.trust(workspaceSettings(folder));
   // another folder with the same files at the same path
   renameSync(folder, join(base, "moved"));

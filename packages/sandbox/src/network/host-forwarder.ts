@@ -19,8 +19,8 @@ export interface HostForwarderOptions {
   readonly decide: DecideHost;
   /** Addresses and ranges (`10.0.0.0/8`) to which the name of an allowed host may lead although they are private. */
   readonly privateAddresses?: readonly string[] | undefined;
-  /** Called if a host was allowed, but its name leads to a private address, the host itself or a cloud's metadata. */
-  readonly onPrivateAddress?: ((host: string, port: number, reason: string) => void) | undefined;
+  /** Called if a host was allowed, but its name leads nowhere, or to a private address, the host itself or a cloud's metadata. */
+  readonly onUnreachable?: ((host: string, port: number, reason: string) => void) | undefined;
 }
 
 /** The way to the hosts that are allowed, for all commands of a session. */
@@ -67,7 +67,9 @@ export async function hostForwarder(options: HostForwarderOptions): Promise<Host
     const lookup = guard.lookupFor(port);
     return (host, settings, callback) =>
       lookup(host, settings, (error, ...found) => {
-        if (guards.isResolvedAddressDenied(error)) options.onPrivateAddress?.(host, port, error.reason);
+        if (guards.isResolvedAddressDenied(error)) options.onUnreachable?.(host, port, error.reason);
+        else if (error !== null)
+          options.onUnreachable?.(host, port, `its name has no address (${error.code})`);
         callback(error, ...found);
       });
   };
