@@ -163,6 +163,7 @@ class BubblewrapSandbox implements Sandbox {
       nesting: nestings[this.profile],
       canForbidNesting: canForbidNesting(tools.version),
       hasVarTmp: typeOf("/var/tmp") === "folder",
+      hasOwnProc: tools.hasOwnProc,
     });
     const signalled = spec.ownSession === true && tools.env !== undefined ? [tools.env] : [];
     const [program = "", ...words] = [

@@ -73,6 +73,8 @@ test("commands do not get variables that hold keys and passwords; whole agents d
     GITHUB_TOKEN: "t",
     AWS_SECRET_ACCESS_KEY: "s",
     DB_PASSWORD: "p",
+    SIGNING_KEY: "g",
+    REGISTRY_AUTH: "a",
     KEYBOARD: "us",
   };
   const given = { hasBridge: false, keepsSecrets: false };
