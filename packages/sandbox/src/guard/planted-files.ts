@@ -85,7 +85,7 @@ export function plantedFiles(before: Before, after: Found, treatment: Treatment)
   for (const [path, was] of files)
     if (!accepted.has(path) && identityOf(path) !== was) left.push({ path, reason: replaced });
   for (const [path, was] of kept) {
-    if (typeOf(dirname(path)) !== "folder" || isUnchanged(path, was)) continue;
+    if (typeOf(dirname(path)) !== "folder" || isUnchanged(path, was, accepted.has(path))) continue;
     attempt(path, () => {
       if (isThere(path)) move(path);
       restore(path, was);
@@ -103,8 +103,13 @@ function notAccepted(path: string, accepted: ReadonlyMap<string, string>): strin
   return entriesIn(path).flatMap((name) => notAccepted(join(path, name), accepted));
 }
 
-function isUnchanged(path: string, was: Kept): boolean {
-  if ("text" in was) return smallText(path, Math.max(100_000, 4 * was.text.length + 1)) === was.text;
+/** `isLoose`: whoever wrote the text may have kept the line ends and the byte order mark that the file had. */
+function isUnchanged(path: string, was: Kept, isLoose: boolean): boolean {
+  if ("text" in was) {
+    const plain = (text = "") => (isLoose ? text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n") : text);
+    const now = smallText(path, Math.max(100_000, 4 * was.text.length + 4));
+    return now !== undefined && plain(now) === plain(was.text);
+  }
   try {
     return readlinkSync(path) === was.link;
   } catch {
