@@ -1,6 +1,7 @@
 // The sandbox for the commands of one session: opened when the first command runs, and anew when its policy changes.
 
-import { type HostForwarder, hostForwarder, hostWithPort } from "./network/host-forwarder.ts";
+import { hostWithPort } from "@parley/acp/internal";
+import { type HostForwarder, hostForwarder } from "./network/host-forwarder.ts";
 import { openSandbox, type Sandbox, type SandboxedCommand } from "./open-sandbox.ts";
 import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
 import { sandboxStatus } from "./status/sandbox-status.ts";

@@ -8,11 +8,6 @@ import { join } from "node:path";
 /** Decides about one connection. A refused connection fails in the program that opened it. */
 export type DecideHost = (host: string, port: number) => boolean | Promise<boolean>;
 
-/** Writes a host with its port, as rules do: an IPv6 address stands in brackets. */
-export function hostWithPort(host: string, port: number): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
 /** What a forwarder is created with. */
 export interface HostForwarderOptions {
   /** Called for every connection, with the host in its normal form: lower case, addresses in full. */
