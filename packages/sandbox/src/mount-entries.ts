@@ -4,7 +4,7 @@ import { readlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { identityOf, isReachable, mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
 import type { Kept } from "./guard/planted-files.ts";
-import { gitFolderOf, obeyedIn, worktreeLinks } from "./guard/repositories.ts";
+import { gitFolderOf, keptIn, obeyedIn, rebaseCommands } from "./guard/repositories.ts";
 import type { Found } from "./guard/watched-folders.ts";
 import { type Entry, isAtOrBelow, layout } from "./mounts/layout.ts";
 import { hostSockets, isSocket } from "./network/host-sockets.ts";
@@ -125,6 +125,15 @@ export function mountEntries(grounds: Grounds, found: Found, program: string): M
   };
 }
 
+/** The commands of rebases that have stopped, by the file that lists them. */
+export function stoppedRebases(
+  { gitFolders, profile }: Grounds,
+  found: Found,
+): ReadonlyMap<string, readonly string[]> {
+  if (profile === "read-only") return new Map();
+  return new Map(unique([...found.repositories, ...gitFolders]).flatMap((path) => [...rebaseCommands(path)]));
+}
+
 /** The paths without links. A path in a root that leads out of it opens nothing: a command can have made the link. */
 function openedPaths(paths: readonly string[], roots: readonly string[]): readonly string[] {
   const isInRoot = (path: string) => roots.some((root) => isAtOrBelow(path, root));
@@ -178,7 +187,7 @@ function links(paths: readonly string[]): [string, Kept][] {
 }
 
 function keptAt(each: string | [string, Kept]): [string, Kept][] {
-  return typeof each === "string" ? [...worktreeLinks(each)].map(([path, text]) => [path, { text }]) : [each];
+  return typeof each === "string" ? [...keptIn(each)].map(([path, text]) => [path, { text }]) : [each];
 }
 
 function unique(paths: readonly string[]): string[] {

@@ -5,9 +5,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { isReachable, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
-import { nothingFound, plantedFiles, type SandboxFindings } from "./guard/planted-files.ts";
+import { newCommands, nothingFound, plantedFiles, type SandboxFindings } from "./guard/planted-files.ts";
 import { WatchedFolders } from "./guard/watched-folders.ts";
-import { type Grounds, groundsOf, mountEntries } from "./mount-entries.ts";
+import { type Grounds, groundsOf, mountEntries, stoppedRebases } from "./mount-entries.ts";
 import { bubblewrapArguments } from "./mounts/bubblewrap-arguments.ts";
 import { isAtOrBelow } from "./mounts/layout.ts";
 import { bridgeLine } from "./network/bridge-command.ts";
@@ -143,6 +143,7 @@ class BubblewrapSandbox implements Sandbox {
     const problem = cwd === undefined ? "ENOENT" : missingProgram(command, cwd, env["PATH"]);
     if (cwd === undefined || problem !== undefined) throw spawnError(command, problem ?? "ENOENT");
     const found = this.#watched.search();
+    const rebases = stoppedRebases(this.#grounds, found);
     const mounts = mountEntries(this.#grounds, found, command);
     const { writable, roots, gitFolders } = this.#grounds;
     const entries = safeEntries(mounts.entries, [...roots, ...gitFolders]);
@@ -182,10 +183,13 @@ class BubblewrapSandbox implements Sandbox {
     const finished = () => {
       ended();
       this.#running.delete(accepted);
-      return plantedFiles({ ...mounts, found }, this.#watched.search(), {
+      const after = this.#watched.search();
+      const planted = plantedFiles({ ...mounts, found }, after, {
         asideOf: (path) => this.#asideOf(path),
         accepted,
       });
+      const commands = newCommands(rebases, stoppedRebases(this.#grounds, after));
+      return { ...planted, left: [...planted.left, ...commands] };
     };
     const dropped = mounts.entries.filter((entry) => entry.how === "read" && !entries.includes(entry));
     return {

@@ -96,6 +96,19 @@ export function plantedFiles(before: Before, after: Found, treatment: Treatment)
 
 const replaced = "it was replaced while the command ran, which could change it from then on";
 
+/** Commands that are new in the list of a rebase. They stay, because the rebase may be what the user wanted. */
+export function newCommands(
+  before: ReadonlyMap<string, readonly string[]>,
+  after: ReadonlyMap<string, readonly string[]>,
+): SandboxFindings["left"] {
+  const isNew = (path: string, line: string) => before.get(path)?.includes(line) !== true;
+  return [...after]
+    .filter(([path, lines]) => lines.some((line) => isNew(path, line)))
+    .map(([path]) => ({ path, reason: rebases }));
+}
+
+const rebases = "git rebase --continue would run the commands in it, outside the sandbox";
+
 /** A folder may be new because of an accepted file: then the others in it are not. */
 function notAccepted(path: string, accepted: ReadonlyMap<string, string>): string[] {
   if (accepted.has(path)) return [];

@@ -26,7 +26,15 @@ export function obeyedIn(folder: string): readonly string[] {
   // the folders of submodules and bare repositories have any name
   const kind = name === ".hg" || name === ".jj" ? name : ".git";
   const own = (obeyed.get(kind) ?? []).map((path) => join(folder, path));
-  return kind === ".git" ? [...own, ...namedByConfig(folder), ...modulesOf(folder).flatMap(obeyedIn)] : own;
+  if (kind !== ".git") return own;
+  // those that exist are compared, see keptIn
+  const ofWorktrees = worktreesOf(folder).map((path) => join(path, "config.worktree"));
+  return [
+    ...own,
+    ...namedByConfig(folder),
+    ...ofWorktrees.filter((path) => !isThere(path)),
+    ...modulesOf(folder).flatMap(obeyedIn),
+  ];
 }
 
 /** The folder that the config names for hooks, and the files that it includes: a workspace may bring them along. */
@@ -43,19 +51,41 @@ function namedByConfig(folder: string): readonly string[] {
 }
 
 /**
- * The links of worktrees to their repository, with their texts. They are compared after a command: many mounts would
- * cost much time, and git must be able to add and remove worktrees.
+ * The links of worktrees to their repository, and their settings, with their texts. They are compared after a command:
+ * many mounts would cost much time, and git must be able to add and remove worktrees.
  */
-export function worktreeLinks(folder: string): ReadonlyMap<string, string> {
-  const paths = foldersIn(join(folder, "worktrees"))
-    .slice(0, limit)
-    .map((name) => join(folder, "worktrees", name, "commondir"));
+export function keptIn(folder: string): ReadonlyMap<string, string> {
+  const paths = worktreesOf(folder).flatMap((path) => [
+    join(path, "commondir"),
+    join(path, "config.worktree"),
+  ]);
   return new Map(
     paths.flatMap((path): [string, string][] => {
       const text = smallText(path);
       return text === undefined ? [] : [[path, text]];
     }),
   );
+}
+
+/**
+ * The commands that `git rebase --continue` would run, by the file that lists them. The files stay writable, because git
+ * writes them whenever it rebases. Submodules and worktrees have their own.
+ */
+export function rebaseCommands(folder: string): ReadonlyMap<string, readonly string[]> {
+  const places = [folder, ...worktreesOf(folder)].map((path) => join(path, "rebase-merge/git-rebase-todo"));
+  const own = places.filter(isThere).map((path): [string, readonly string[]] => {
+    const text = smallText(path, 10_000_000);
+    // git follows links
+    if (text === undefined) return [path, ["it cannot be read"]];
+    return [path, text.split("\n").filter((line) => /^[ \t]*(?:exec|x)[ \t]/.test(line))];
+  });
+  return new Map([...own, ...modulesOf(folder).flatMap((each) => [...rebaseCommands(each)])]);
+}
+
+function worktreesOf(folder: string): readonly string[] {
+  return foldersIn(join(folder, "worktrees"))
+    .slice(0, limit)
+    .map((name) => join(folder, "worktrees", name));
 }
 
 /** The git folders of submodules. Names of submodules may have slashes. */
