@@ -1,7 +1,7 @@
 // Decides what each path of a sandbox is: writable, readable, hidden.
 
 import { readlinkSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, isAbsolute, normalize } from "node:path";
 import { identityOf, isReachable, mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
 import type { Kept } from "./guard/planted-files.ts";
 import { gitFolderOf, keptIn, obeyedIn, rebaseCommands } from "./guard/repositories.ts";
@@ -70,8 +70,15 @@ const neededOfRun = ["/etc/resolv.conf", "/run/current-system", "/run/wrappers",
 /** Folders that are another one inside. */
 const temporaryPlaces = ["/tmp", "/var/tmp"];
 
-/** `program`: the command, which may be installed in a folder that is another one inside. */
-export function mountEntries(grounds: Grounds, found: Found, program: string): MountEntries {
+/**
+ * `program`: the command, which may be installed in a folder that is another one inside. `own`: folders of the sandbox
+ * itself, which a command could exchange if they are in its workspace.
+ */
+export function mountEntries(
+  grounds: Grounds,
+  found: Found,
+  { program, own }: { readonly program: string; readonly own: readonly string[] },
+): MountEntries {
   const { options, profile, home, env, roots, writable } = grounds;
   const covers = [...meetingPlaces, ...(profile === "strict" ? ["/home", "/root", home] : [])];
   // what this user cannot read needs no mount, which takes time
@@ -79,8 +86,8 @@ export function mountEntries(grounds: Grounds, found: Found, program: string): M
   const shown = [
     ...existing([...openedPaths(options.read ?? [], roots), ...neededOfRun, ...roots], "read"),
     ...[
-      ...toolEntries(env["PATH"], home, [...covers, ...temporaryPlaces]),
-      ...toolEntries(dirname(program), home, temporaryPlaces),
+      ...toolEntries((env["PATH"] ?? "").split(":"), home, [...covers, ...temporaryPlaces]),
+      ...programEntries(program, home),
     ].filter(({ path, source = path }) => !secrets.some((secret) => isAtOrBelow(source, secret.path))),
   ];
   const entries = [
@@ -93,8 +100,11 @@ export function mountEntries(grounds: Grounds, found: Found, program: string): M
   const isInvisible = (path: string) =>
     [...meetingPlaces, ...temporaryPlaces, "/dev"].some((folder) => isAtOrBelow(path, folder)) &&
     !opened.some((folder) => isAtOrBelow(path, folder));
+  const isWritable = (path: string) => writable.some((folder) => isAtOrBelow(path, folder));
   const sockets = grounds.sockets
     .filter((path) => !isInvisible(path) && isSocket(path))
+    // an agent can create any number where it can write
+    .sort((one, other) => Number(isWritable(one)) - Number(isWritable(other)))
     .slice(0, socketLimit)
     .map((path) => ({ path, type: "file" as const }));
   const obeyed = obeyedPaths(grounds, found);
@@ -110,7 +120,7 @@ export function mountEntries(grounds: Grounds, found: Found, program: string): M
       protectedPaths,
       readOnly,
       replaced: temporaryPlaces,
-      hidden: [...existing(options.hide ?? [], "hidden"), ...sockets],
+      hidden: [...existing([...(options.hide ?? []), ...own], "hidden"), ...sockets],
     }),
     notMounted: wanted.filter(
       (path) => missing.includes(path) || ![...protectedPaths, ...readOnly].includes(path),
@@ -151,9 +161,20 @@ function existing(paths: readonly string[], how: Entry["how"]): Entry[] {
   });
 }
 
-/** Entries of PATH are mounted where PATH looks for them, also if that is a link. */
-function toolEntries(path: string | undefined, home: string, hidden: readonly string[]): Entry[] {
-  return toolChains(path, home, hidden).flatMap((folder): Entry[] => {
+/** A program in a temporary folder is shown with what is beside it. Its name comes from an agent, and may lead elsewhere. */
+function programEntries(program: string, home: string): Entry[] {
+  const isTemporary = (path: string) => temporaryPlaces.some((folder) => isAtOrBelow(path, folder));
+  const real = isAbsolute(program) && normalize(program) === program ? realPath(program) : undefined;
+  const folder = realPath(dirname(program));
+  if (real === undefined || folder === undefined || !isTemporary(real) || !isTemporary(folder)) return [];
+  // all of /tmp is too much
+  if (temporaryPlaces.includes(folder)) return [{ path: program, how: "read", type: "file", source: real }];
+  return toolEntries([dirname(program)], home, temporaryPlaces);
+}
+
+/** Folders of PATH are mounted where PATH looks for them, also if that is a link. */
+function toolEntries(folders: readonly string[], home: string, hidden: readonly string[]): Entry[] {
+  return toolChains(folders, home, hidden).flatMap((folder): Entry[] => {
     const source = realPath(folder);
     if (source === undefined || typeOf(source) !== "folder") return [];
     const shown: Entry = { path: source, how: "read", type: "folder" };

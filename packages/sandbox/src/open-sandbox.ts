@@ -4,7 +4,15 @@ import { mkdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { isReachable, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
+import {
+  identityOf,
+  isReachable,
+  isThere,
+  realPath,
+  realPathOrMissing,
+  stampOf,
+  typeOf,
+} from "./guard/path-facts.ts";
 import { newCommands, nothingFound, plantedFiles, type SandboxFindings } from "./guard/planted-files.ts";
 import { WatchedFolders } from "./guard/watched-folders.ts";
 import { type Grounds, groundsOf, mountEntries, stoppedRebases } from "./mount-entries.ts";
@@ -14,7 +22,7 @@ import { bridgeLine } from "./network/bridge-command.ts";
 import type { HostForwarder } from "./network/host-forwarder.ts";
 import { dividedEnvironment, sandboxEnvironment } from "./policy/environment.ts";
 import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
-import { commandRuns, safeEntries } from "./running-commands.ts";
+import { commandRuns, folderOfRuns, safeEntries } from "./running-commands.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxFailure } from "./status/explain-failure.ts";
 import { missingProgram } from "./status/missing-program.ts";
@@ -120,6 +128,8 @@ class BubblewrapSandbox implements Sandbox {
   readonly #tools: SandboxTools;
   readonly #network: "none" | "host" | HostForwarder;
   readonly #watched: WatchedFolders;
+  /** What it mounts although no option names it, by what identifies each. */
+  readonly #own: ReadonlyMap<string, string | undefined>;
   /** The commands that run: the files that were accepted meanwhile, and what ends each. */
   readonly #running = new Map<Map<string, string>, () => void>();
 
@@ -134,6 +144,8 @@ class BubblewrapSandbox implements Sandbox {
     this.#grounds = grounds;
     this.#tools = tools;
     this.#network = network;
+    const folders = [temporaryFolder, ...(typeof network === "object" ? [network.folder] : [])];
+    this.#own = new Map(folders.map((path) => [path, identityOf(path)]));
     this.#watched = new WatchedFolders(grounds.profile === "read-only" ? [] : grounds.roots);
   }
 
@@ -142,9 +154,13 @@ class BubblewrapSandbox implements Sandbox {
     const cwd = realPath(spec.cwd);
     const problem = cwd === undefined ? "ENOENT" : missingProgram(command, cwd, env["PATH"]);
     if (cwd === undefined || problem !== undefined) throw spawnError(command, problem ?? "ENOENT");
+    this.#checkOwn();
     const found = this.#watched.search();
     const rebases = stoppedRebases(this.#grounds, found);
-    const mounts = mountEntries(this.#grounds, found, command);
+    const mounts = mountEntries(this.#grounds, found, {
+      program: command,
+      own: [...this.#own.keys(), folderOfRuns()],
+    });
     const { writable, roots, gitFolders } = this.#grounds;
     const entries = safeEntries(mounts.entries, [...roots, ...gitFolders]);
     const tools = this.#tools;
@@ -176,6 +192,9 @@ class BubblewrapSandbox implements Sandbox {
       command,
       ...args,
     ];
+    const dropped = mounts.entries.filter((entry) => entry.how === "read" && !entries.includes(entry));
+    const notMounted = [...mounts.notMounted, ...dropped.map(({ path }) => path)];
+    const stamps = new Map(notMounted.filter(isThere).map((path) => [path, stampOf(path)]));
     const ended = commandRuns({ writable, mounts: entries.map(({ path }) => path) });
     const accepted = new Map<string, string>();
     this.#running.set(accepted, ended);
@@ -184,22 +203,32 @@ class BubblewrapSandbox implements Sandbox {
       ended();
       this.#running.delete(accepted);
       const after = this.#watched.search();
-      const planted = plantedFiles({ ...mounts, found }, after, {
+      const planted = plantedFiles({ ...mounts, found, stamps }, after, {
         asideOf: (path) => this.#asideOf(path),
         accepted,
       });
       const commands = newCommands(rebases, stoppedRebases(this.#grounds, after));
       return { ...planted, left: [...planted.left, ...commands] };
     };
-    const dropped = mounts.entries.filter((entry) => entry.how === "read" && !entries.includes(entry));
     return {
       command: program,
       args: words,
       cwd: "/",
       env: divided.outside,
-      notMounted: [...mounts.notMounted, ...dropped.map(({ path }) => path)],
+      notMounted,
       finished: () => (findings ??= finished()),
     };
+  }
+
+  /** A command whose workspace has the folder for temporary files in it could have put a link in the place of ours. */
+  #checkOwn(): void {
+    const replaced = [...this.#own].find(
+      ([path, was]) => identityOf(path) !== was || realPath(path) !== path,
+    );
+    if (replaced === undefined) return;
+    throw new Error(
+      `the temporary folder of the sandbox ${replaced[0]} was replaced, so no command can start; open a new session`,
+    );
   }
 
   /** A shell that starts the bridges, or that hides from `env` that the name of the command has a `=`. */
@@ -215,9 +244,11 @@ class BubblewrapSandbox implements Sandbox {
   }
 
   #asideOf(path: string): { folder: string } | { reason: string } {
-    const { options, roots } = this.#grounds;
+    const { options, writable } = this.#grounds;
     if (this.profile === "agent") return { reason: "it appeared while the agent ran, and may be yours" };
-    const root = roots.find((each) => isAtOrBelow(path, each)) ?? dirname(path);
+    // one folder to write can be in another, which must not hold what is moved out of it
+    const around = writable.filter((each) => isAtOrBelow(path, each));
+    const root = around.sort((one, other) => one.length - other.length)[0] ?? dirname(path);
     return { folder: options.aside ?? join(dirname(root), `${basename(root)}.moved-aside`) };
   }
 

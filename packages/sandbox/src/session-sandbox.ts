@@ -72,6 +72,7 @@ class CommandsOfSession implements SessionSandbox {
   #probing: Promise<boolean> | undefined;
   #forwarder: Promise<HostForwarder> | undefined;
   #running = 0;
+  #wasIncomplete = false;
   /** What was decided about hosts while commands run. */
   readonly #hosts = new Map<string, Promise<boolean>>();
   /** By what it lets through. */
@@ -115,7 +116,7 @@ class CommandsOfSession implements SessionSandbox {
   }
 
   #report(wrapped: SandboxedCommand): void {
-    const { movedAside, created, left } = wrapped.finished();
+    const { movedAside, created, left, isIncomplete } = wrapped.finished();
     const { tell } = this.#options;
     for (const { from, to } of movedAside)
       tell?.(`a command created ${from}, which other programs would run or obey; it was moved to ${to}`);
@@ -125,6 +126,11 @@ class CommandsOfSession implements SessionSandbox {
       );
     for (const { path, reason } of left)
       tell?.(`check ${path}, which other programs may run or obey: ${reason}`);
+    if (isIncomplete && !this.#wasIncomplete)
+      tell?.(
+        "not all folders of the workspace are searched for hooks and settings that commands create: they are too many, or have names that cannot be read",
+      );
+    this.#wasIncomplete ||= isIncomplete;
   }
 
   async accept(path: string, text: string): Promise<void> {

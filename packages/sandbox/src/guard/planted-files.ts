@@ -4,7 +4,7 @@ import { readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isAtOrBelow } from "../mounts/layout.ts";
 import { moveAside, restore } from "./move-aside.ts";
-import { entriesIn, identityOf, isThere, smallText, typeOf } from "./path-facts.ts";
+import { entriesIn, identityOf, isThere, smallText, stampOf, typeOf } from "./path-facts.ts";
 import type { Found } from "./watched-folders.ts";
 
 /** What a command left behind that other programs would execute or obey. */
@@ -32,6 +32,8 @@ export interface Before {
   readonly kept: ReadonlyMap<string, Kept>;
   /** Mounted files, by what identifies each. A file that is replaced outside loses its mount. */
   readonly files: ReadonlyMap<string, string>;
+  /** Protected paths without a mount, by what changes when they are written. */
+  readonly stamps: ReadonlyMap<string, string>;
 }
 
 /** More than this stays where it is. A command may have created any number. */
@@ -84,6 +86,8 @@ export function plantedFiles(before: Before, after: Found, treatment: Treatment)
     attempt(path, () => move(path));
   for (const [path, was] of files)
     if (!accepted.has(path) && identityOf(path) !== was) left.push({ path, reason: replaced });
+  for (const [path, was] of before.stamps)
+    if (!accepted.has(path) && stampOf(path) !== was) left.push({ path, reason: unmounted });
   for (const [path, was] of kept) {
     if (typeOf(dirname(path)) !== "folder" || isUnchanged(path, was, accepted.has(path))) continue;
     attempt(path, () => {
@@ -94,6 +98,8 @@ export function plantedFiles(before: Before, after: Found, treatment: Treatment)
   return { movedAside, created, left, isIncomplete: found.isIncomplete || after.isIncomplete };
 }
 
+const unmounted =
+  "it was changed while the command ran; there are too many such files to make each read-only";
 const replaced = "it was replaced while the command ran, which could change it from then on";
 
 /** Commands that are new in the list of a rebase. They stay, because the rebase may be what the user wanted. */

@@ -122,7 +122,9 @@ export function gitFolderOf(root: string): string | undefined {
   const back = smallText(join(folder, "gitdir"))?.trim();
   if (back === undefined || realPath(resolve(folder, back)) !== link) return undefined;
   const shared = realPath(resolve(folder, common));
-  return shared !== undefined && isGitFolder(shared) ? shared : undefined;
+  // a workspace can bring along a folder that answers for itself, but cannot put it into the repository of somebody else
+  if (shared === undefined || dirname(folder) !== join(shared, "worktrees")) return undefined;
+  return isGitFolder(shared) ? shared : undefined;
 }
 
 /** The work tree that the config of a submodule names. */

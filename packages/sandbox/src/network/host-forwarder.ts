@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type LookupFunction, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { realPath } from "../guard/path-facts.ts";
 
 /** Decides about one connection. A refused connection fails in the program that opened it. */
 export type DecideHost = (host: string, port: number) => boolean | Promise<boolean>;
@@ -66,7 +67,8 @@ export async function hostForwarder(options: HostForwarderOptions): Promise<Host
         callback(error, ...found);
       });
   };
-  const folder = await mkdtemp(join(tmpdir(), "parley-hosts-"));
+  // without links, as mounts need it
+  const folder = await mkdtemp(join(realPath(tmpdir()) ?? tmpdir(), "parley-hosts-"));
   const http = createHttpProxyServer({ filter, lookupFor });
   const socks = createSocksProxyServer({ filter, lookupFor });
   const socksServer = createServer((socket) => socks.handleConnection(socket));
