@@ -11,7 +11,6 @@ import {
   realPath,
   realPathOrMissing,
   stampOf,
-  typeOf,
 } from "./guard/path-facts.ts";
 import { newCommands, nothingFound, plantedFiles, type SandboxFindings } from "./guard/planted-files.ts";
 import { WatchedFolders } from "./guard/watched-folders.ts";
@@ -25,6 +24,7 @@ import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sa
 import { commandRuns, folderOfRuns, safeEntries } from "./running-commands.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxFailure } from "./status/explain-failure.ts";
+import { inheritedDescriptors } from "./status/inherited-descriptors.ts";
 import { missingProgram } from "./status/missing-program.ts";
 import { canForbidNesting, probeSandbox, type SandboxTools } from "./status/sandbox-status.ts";
 
@@ -179,12 +179,14 @@ class BubblewrapSandbox implements Sandbox {
       isRoot: process.getuid?.() === 0,
       nesting: nestings[this.profile],
       canForbidNesting: canForbidNesting(tools.version),
-      hasVarTmp: typeOf("/var/tmp") === "folder",
+      // as a link to /tmp it needs no mount
+      hasVarTmp: realPath("/var/tmp") === "/var/tmp",
       hasOwnProc: tools.hasOwnProc,
     });
     const signalled = spec.ownSession === true && tools.env !== undefined ? [tools.env] : [];
     const [program = "", ...words] = [
       ...signalled.flatMap((path) => [path, `--ignore-signal=${signals}`]),
+      ...this.#closing(),
       tools.bubblewrap,
       ...options,
       ...signalled.flatMap((path) => [path, `--default-signal=${signals}`]),
@@ -229,6 +231,24 @@ class BubblewrapSandbox implements Sandbox {
     throw new Error(
       `the temporary folder of the sandbox ${replaced[0]} was replaced, so no command can start; open a new session`,
     );
+  }
+
+  /** A shell that closes what our own parent has left open. With -p it obeys no variable that the command may have set. */
+  #closing(): string[] {
+    const numbers = inheritedDescriptors();
+    if (numbers.length === 0) return [];
+    const { bash } = this.#tools;
+    if (bash === undefined)
+      throw new Error(
+        `this process has inherited open files (${numbers.join(", ")}), which only bash can close: install bash, or start Parley without them`,
+      );
+    return [
+      bash,
+      "-p",
+      "-c",
+      `exec ${numbers.map((number) => `${number}>&-`).join(" ")}\nexec -- "$@"`,
+      "bash",
+    ];
   }
 
   /** A shell that starts the bridges, or that hides from `env` that the name of the command has a `=`. */

@@ -25,6 +25,8 @@ export interface SandboxTools {
   readonly env: string | undefined;
   readonly socat: string | undefined;
   readonly setsid: string | undefined;
+  /** Closes what this process has inherited. */
+  readonly bash: string | undefined;
 }
 
 /** Whether a sandbox can start here. */
@@ -65,16 +67,16 @@ export async function sandboxStatus(
 export function probeSandbox(roots: readonly string[]): Promise<Probed> {
   const real = roots.map((root) => realPath(root) ?? root);
   const find = (name: string) => findTool(name, process.env["PATH"], real);
-  const [bubblewrap, env, socat, setsid] = ["bwrap", "env", "socat", "setsid"].map(find);
-  const key = JSON.stringify([bubblewrap, env, socat, setsid]);
-  const known = probed.get(key) ?? probe({ bubblewrap, env, socat, setsid });
+  const [bubblewrap, env, socat, setsid, bash] = ["bwrap", "env", "socat", "setsid", "bash"].map(find);
+  const key = JSON.stringify([bubblewrap, env, socat, setsid, bash]);
+  const known = probed.get(key) ?? probe({ bubblewrap, env, socat, setsid, bash });
   probed.set(key, known);
   return known;
 }
 
-type Programs = Readonly<Record<"bubblewrap" | "env" | "socat" | "setsid", string | undefined>>;
+type Programs = Readonly<Record<"bubblewrap" | "env" | "socat" | "setsid" | "bash", string | undefined>>;
 
-async function probe({ bubblewrap, env, socat, setsid }: Programs): Promise<Probed> {
+async function probe({ bubblewrap, env, socat, setsid, bash }: Programs): Promise<Probed> {
   const observed = observe();
   const failed = (more: Partial<Observed>): Probed => ({
     status: { isAvailable: false, ...explainFailure({ ...observed, program: bubblewrap, ...more }) },
@@ -108,6 +110,7 @@ async function probe({ bubblewrap, env, socat, setsid }: Programs): Promise<Prob
       env: signals?.isDone === true ? env : undefined,
       socat,
       setsid,
+      bash,
     },
   };
 }

@@ -191,3 +191,39 @@ test("what is moved aside leaves the workspace, also if one root is in another",
   assert.deepEqual(readdirSync(outside), ["file"]);
   assert.ok(!existsSync(join(inner, "b/.mcp.json")));
 });
+
+test("a command inherits no open file or folder from whoever started Parley", inSandbox, async (t) => {
+  const { work, home } = workplace(t);
+  const program = `
+    import { spawnSync } from "node:child_process";
+    import { openSandbox } from "@parley/sandbox";
+    const [work, home, script] = process.argv.slice(1);
+    const sandbox = await openSandbox({ roots: [work], home });
+    const run = sandbox.wrap({ command: "sh", args: ["-c", script], cwd: work, env: process.env, ownSession: true });
+    process.stdout.write(spawnSync(run.command, run.args, { cwd: run.cwd, env: run.env, encoding: "utf8" }).stdout);
+    run.finished();
+    await sandbox.close();`;
+  put(work, { "start.sh": "cat /proc/self/fd/40/.ssh/id_ed25519" });
+  const script = "ls /proc/self/fd; cat /proc/self/fd/40/.ssh/id_ed25519 /proc/self/fd/40/../outside/file";
+  const node = [process.execPath, "--conditions=parley-source", "--input-type=module", "-e", program];
+  const { stdout } = spawnSync(
+    "bash",
+    ["-c", 'exec 40<"$1"; shift; exec "$@"', "bash", home, ...node, work, home, script],
+    {
+      cwd: import.meta.dirname,
+      env: { ...process.env, BASH_ENV: join(work, "start.sh"), ENV: join(work, "start.sh") },
+      encoding: "utf8",
+    },
+  );
+  assert.doesNotMatch(stdout, /SECRET|kept|^40$/m);
+  assert.match(stdout, /^0\n1\n2\n/);
+});
+
+test("the name of a program is not taken for an option of what starts it", inSandbox, async (t) => {
+  const { work, open } = workplace(t);
+  put(work, { "bin/-Secho evil": "#!/bin/sh\n" });
+  chmodSync(join(work, "bin/-Secho evil"), 0o755);
+  const sandbox = await open();
+  const wrap = () => sandbox.wrap({ command: "-Secho evil", cwd: work, env: { PATH: join(work, "bin") } });
+  assert.throws(wrap, { code: "EACCES" });
+});
