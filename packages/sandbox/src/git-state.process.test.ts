@@ -102,3 +102,28 @@ test("the settings of a worktree are protected like those of its repository", in
   const removed = await runIn(sandbox, `git worktree prune; rm -rf .git/worktrees/one`, { cwd: work });
   assert.deepEqual([left(removed), removed.findings.movedAside], [[], []]);
 });
+
+test(
+  "hooks and settings that a file names are protected in every work tree, also if other files name that file",
+  inSandbox,
+  async (t) => {
+    const { base, work, open } = diverged(t);
+    put(work, {
+      "shared/one.inc": "[include] path = two.inc ; more\n",
+      "shared/two.inc": '[core]\n\thooksPath = "shared/hooks" # ours\n',
+      "shared/hooks/pre-commit": "kept",
+    });
+    git(work, "config", "include.path", "../shared/one.inc");
+    git(work, "add", "shared");
+    git(work, "-c", "core.hooksPath=none", "commit", "-qm", "shared");
+    const tree = join(base, "tree");
+    git(work, "worktree", "add", "-q", "--detach", tree);
+    const script =
+      "for each in shared/two.inc shared/hooks/pre-commit shared/hooks/new; do (echo evil >$each) && echo $each; done";
+    for (const root of [work, tree]) {
+      const { stdout } = await runIn(await open({ roots: [root] }), `${script} 2>/dev/null`, { cwd: root });
+      // the settings of a linked work tree are those of the repository
+      assert.equal(stdout, root === work ? "" : "shared/two.inc\n");
+    }
+  },
+);

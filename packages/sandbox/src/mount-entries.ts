@@ -183,15 +183,15 @@ function toolEntries(folders: readonly string[], home: string, hidden: readonly 
 }
 
 /** Hooks and settings below the roots that must not be written. Some of them may not exist. */
-function obeyedPaths({ gitFolders, profile }: Grounds, found: Found): readonly string[] {
+function obeyedPaths({ gitFolders, profile, roots }: Grounds, found: Found): readonly string[] {
   if (profile === "read-only") return [];
   const repositories = [...found.repositories];
   return unique([
     ...found.obeyed,
     // `.git` is a file in worktrees and submodules, and says where the repository is
     ...repositories.filter((path) => typeOf(path) === "file"),
-    ...repositories.filter((path) => typeOf(path) === "folder").flatMap(obeyedIn),
-    ...gitFolders.flatMap(obeyedIn),
+    ...repositories.filter((path) => typeOf(path) === "folder").flatMap((path) => obeyedIn(path)),
+    ...gitFolders.flatMap((path) => obeyedIn(path, [dirname(path), ...roots])),
   ]);
 }
 

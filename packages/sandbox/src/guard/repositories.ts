@@ -1,5 +1,6 @@
 // Knows the folders in which version control systems keep a repository, and which files in them run programs.
 
+import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { foldersIn, isThere, realPath, smallText, typeOf } from "./path-facts.ts";
 
@@ -20,8 +21,14 @@ export function isRepositoryFolder(name: string): boolean {
   return obeyed.has(name);
 }
 
-/** The paths in the folder of a repository that must not be written, whether they exist or not. */
-export function obeyedIn(folder: string): readonly string[] {
+/**
+ * The paths of a repository that must not be written, whether they exist or not. `trees` are its work trees, in which the
+ * config may name a folder of hooks.
+ */
+export function obeyedIn(
+  folder: string,
+  trees = [worktreeOfModule(folder) ?? dirname(folder)],
+): readonly string[] {
   const name = basename(folder);
   // the folders of submodules and bare repositories have any name
   const kind = name === ".hg" || name === ".jj" ? name : ".git";
@@ -31,23 +38,39 @@ export function obeyedIn(folder: string): readonly string[] {
   const ofWorktrees = worktreesOf(folder).map((path) => join(path, "config.worktree"));
   return [
     ...own,
-    ...namedByConfig(folder),
+    ...namedByConfig(folder, trees),
     ...ofWorktrees.filter((path) => !isThere(path)),
-    ...modulesOf(folder).flatMap(obeyedIn),
+    ...modulesOf(folder).flatMap((each) => obeyedIn(each)),
   ];
 }
 
-/** The folder that the config names for hooks, and the files that it includes: a workspace may bring them along. */
-function namedByConfig(folder: string): readonly string[] {
-  const text = smallText(join(folder, "config")) ?? "";
-  const hooks = /^\s*hooksPath\s*=\s*"?([^"\n]+?)"?\s*$/im.exec(text)?.[1];
-  const included = Array.from(text.matchAll(/^\s*path\s*=\s*"?([^"\n]+?)"?\s*$/gim), ([, path = ""]) => path)
-    .filter((path) => !path.startsWith("~"))
-    .slice(0, limit);
-  return [
-    ...(hooks === undefined ? [] : [resolve(dirname(folder), hooks)]),
-    ...included.map((path) => resolve(folder, path)),
-  ];
+/**
+ * The folders that the config names for hooks, and the files that it includes, also by way of others: a workspace may
+ * bring them along.
+ */
+function namedByConfig(folder: string, trees: readonly string[]): readonly string[] {
+  const files = new Set([join(folder, "config"), join(folder, "config.worktree")]);
+  const hooks: string[] = [];
+  for (const file of files) {
+    const text = smallText(file) ?? "";
+    hooks.push(...valuesOf("hooksPath", text).flatMap((path) => trees.map((tree) => atHome(path, tree))));
+    const included = valuesOf("path", text).map((path) => atHome(path, dirname(file)));
+    for (const path of included) if (files.size < limit) files.add(path);
+  }
+  return [...hooks, ...[...files].slice(2)];
+}
+
+/** The values of a setting in a config of git, of whichever section. */
+function valuesOf(name: string, text: string): readonly string[] {
+  const pattern = new RegExp(
+    `^\\s*(?:\\[[^\\]]*\\]\\s*)?${name}\\s*=\\s*(?:"([^"\\n]+)"|([^"\\n;#]+))`,
+    "gim",
+  );
+  return Array.from(text.matchAll(pattern), ([, quoted, plain = ""]) => quoted ?? plain.trim());
+}
+
+function atHome(path: string, base: string): string {
+  return path.startsWith("~/") ? join(homedir(), path.slice(2)) : resolve(base, path);
 }
 
 /**
