@@ -1,6 +1,7 @@
 // Decides what each path of a sandbox is: writable, readable, hidden.
 
 import { readlinkSync } from "node:fs";
+import { userInfo } from "node:os";
 import { dirname, isAbsolute, normalize } from "node:path";
 import { identityOf, isReachable, mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
 import type { Kept } from "./guard/planted-files.ts";
@@ -80,9 +81,14 @@ export function mountEntries(
   { program, own }: { readonly program: string; readonly own: readonly string[] },
 ): MountEntries {
   const { options, profile, home, env, roots, writable } = grounds;
-  const covers = [...meetingPlaces, ...(profile === "strict" ? ["/home", "/root", home] : [])];
+  // HOME may name another folder than the one that has the user's keys
+  const homes = unique([home, ...accountHome()]);
+  const covers = [...meetingPlaces, ...(profile === "strict" ? ["/home", "/root", ...homes] : [])];
   // what this user cannot read needs no mount, which takes time
-  const secrets = existing(secretPaths(home, env), "hidden").filter(({ path }) => mayRead(path));
+  const secrets = existing(
+    homes.flatMap((each) => secretPaths(each, env)),
+    "hidden",
+  ).filter(({ path }) => mayRead(path));
   const shown = [
     ...existing([...openedPaths(options.read ?? [], roots), ...neededOfRun, ...roots], "read"),
     ...[
@@ -180,6 +186,15 @@ function toolEntries(folders: readonly string[], home: string, hidden: readonly 
     const shown: Entry = { path: source, how: "read", type: "folder" };
     return source === folder ? [shown] : [shown, { path: folder, how: "read", type: "folder", source }];
   });
+}
+
+/** The home that the system has for this user, if it knows the user. */
+function accountHome(): string[] {
+  try {
+    return [realPath(userInfo().homedir) ?? []].flat();
+  } catch {
+    return [];
+  }
 }
 
 /** Hooks and settings below the roots that must not be written. Some of them may not exist. */

@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
+import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { hostForwarder } from "@parley/sandbox";
@@ -218,6 +219,26 @@ test("a command inherits no open file or folder from whoever started Parley", in
   assert.doesNotMatch(stdout, /SECRET|kept|^40$/m);
   assert.match(stdout, /^0\n1\n2\n/);
 });
+
+test(
+  "a HOME that names another folder does not show the keys in the home of the account",
+  inSandbox,
+  async (t) => {
+    const { work, home, open } = workplace(t);
+    const account = realpathSync(userInfo().homedir);
+    // nothing is written there
+    const there = [".ssh", ".npmrc", ".bash_history", ".claude", ".docker/config.json", ".config/gh"]
+      .map((path) => join(account, path))
+      .filter((path) => existsSync(path) && realpathSync(path) === path);
+    if (there.length === 0) return t.skip("the home of this account has no keys");
+    const { args } = (await open({ home })).wrap({
+      command: "true",
+      cwd: work,
+      env: { PATH: "/usr/bin:/bin" },
+    });
+    for (const path of there) assert.ok(args.includes(path), path);
+  },
+);
 
 test("the name of a program is not taken for an option of what starts it", inSandbox, async (t) => {
   const { work, open } = workplace(t);
