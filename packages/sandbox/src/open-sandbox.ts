@@ -168,13 +168,18 @@ class BubblewrapSandbox implements Sandbox {
     const keepsSecrets = this.profile === "agent";
     const hasBridge = forwarder !== undefined;
     const divided = dividedEnvironment(sandboxEnvironment(env, { hasBridge, keepsSecrets }));
+    const closing = this.#closing();
+    // code that a variable loads must not see what is still open
+    const assignments = Object.entries(divided.inside).map(([name, value]) => `${name}=${value}`);
+    const loading =
+      closing.length === 0 || assignments.length === 0 ? [] : [tools.env ?? "/usr/bin/env", ...assignments];
     const options = bubblewrapArguments({
       entries,
       temporaryFolder: this.temporaryFolder,
       hasNetwork: this.#network === "host",
       forwarderFolder: forwarder?.folder,
       cwd,
-      env: divided.inside,
+      env: closing.length === 0 ? divided.inside : {},
       newSession: spec.ownSession !== true,
       isRoot: process.getuid?.() === 0,
       nesting: nestings[this.profile],
@@ -186,10 +191,11 @@ class BubblewrapSandbox implements Sandbox {
     const signalled = spec.ownSession === true && tools.env !== undefined ? [tools.env] : [];
     const [program = "", ...words] = [
       ...signalled.flatMap((path) => [path, `--ignore-signal=${signals}`]),
-      ...this.#closing(),
       tools.bubblewrap,
       ...options,
+      ...closing,
       ...signalled.flatMap((path) => [path, `--default-signal=${signals}`]),
+      ...loading,
       ...this.#launcher(forwarder, command),
       command,
       ...args,
@@ -233,7 +239,10 @@ class BubblewrapSandbox implements Sandbox {
     );
   }
 
-  /** A shell that closes what our own parent has left open. With -p it obeys no variable that the command may have set. */
+  /**
+   * A shell that closes what our own parent has left open. It obeys no variable that the command may have set. It runs
+   * inside, so that only this is lost if one is forgotten.
+   */
   #closing(): string[] {
     const numbers = inheritedDescriptors();
     if (numbers.length === 0) return [];
@@ -244,6 +253,8 @@ class BubblewrapSandbox implements Sandbox {
       );
     return [
       bash,
+      "--norc",
+      "--noprofile",
       "-p",
       "-c",
       `exec ${numbers.map((number) => `${number}>&-`).join(" ")}\nexec -- "$@"`,

@@ -200,24 +200,32 @@ test("a command inherits no open file or folder from whoever started Parley", in
     import { openSandbox } from "@parley/sandbox";
     const [work, home, script] = process.argv.slice(1);
     const sandbox = await openSandbox({ roots: [work], home });
-    const run = sandbox.wrap({ command: "sh", args: ["-c", script], cwd: work, env: process.env, ownSession: true });
+    const run = sandbox.wrap({ command: "sh", args: ["-c", script], cwd: work, env: { ...process.env, LD_HWCAP: "loaded" }, ownSession: true });
     process.stdout.write(spawnSync(run.command, run.args, { cwd: run.cwd, env: run.env, encoding: "utf8" }).stdout);
     run.finished();
     await sandbox.close();`;
-  put(work, { "start.sh": "cat /proc/self/fd/40/.ssh/id_ed25519" });
-  const script = "ls /proc/self/fd; cat /proc/self/fd/40/.ssh/id_ed25519 /proc/self/fd/40/../outside/file";
+  // bash reads it if its input is a socket
+  put(work, { ".bashrc": "cat /proc/self/fd/40/.ssh/id_ed25519" });
+  const script =
+    "ls /proc/self/fd; echo $LD_HWCAP; cat /proc/self/fd/40/.ssh/id_ed25519 /proc/self/fd/40/../outside/file";
   const node = [process.execPath, "--conditions=parley-source", "--input-type=module", "-e", program];
   const { stdout } = spawnSync(
     "bash",
     ["-c", 'exec 40<"$1"; shift; exec "$@"', "bash", home, ...node, work, home, script],
     {
       cwd: import.meta.dirname,
-      env: { ...process.env, BASH_ENV: join(work, "start.sh"), ENV: join(work, "start.sh") },
+      env: {
+        ...process.env,
+        HOME: work,
+        SHLVL: undefined,
+        BASH_ENV: join(work, ".bashrc"),
+        ENV: join(work, ".bashrc"),
+      },
       encoding: "utf8",
     },
   );
   assert.doesNotMatch(stdout, /SECRET|kept|^40$/m);
-  assert.match(stdout, /^0\n1\n2\n/);
+  assert.match(stdout, /^0\n1\n2\n\d+\nloaded\n$/);
 });
 
 test(
