@@ -71,7 +71,7 @@ test(
     const { work, home, outside, open } = workplace(t);
     moveTemporaryFiles(t, join(work, "tmp"));
     const sandbox = await open();
-    const swap = `for each in tmp/*; do mv "$each" moved; ln -s ${home} "$each"; done; mv tmp tmp2; mkdir tmp; for each in tmp2/*; do ln -s ${home} "tmp/\${each#tmp2/}"; done`;
+    const swap = `for each in tmp/*; do mv "$each" moved; ln -s ${home} "$each"; done; mv tmp tmp2; mkdir tmp; for each in tmp2/*; do ln -s ${home} "tmp/\${each#tmp2/}"; done; chmod -R u+rwx .`;
     await runIn(sandbox, swap, { cwd: work });
     const next = await runIn(sandbox, "cat /tmp/.ssh/id_ed25519; echo evil >/tmp/.bashrc", { cwd: work });
     assert.doesNotMatch(next.stdout, /SECRET/);
@@ -104,7 +104,9 @@ test("a command cannot exchange the folder with the sockets of the forwarder", w
   moveTemporaryFiles(t, join(work, "tmp"));
   await using network = await hostForwarder({ decide: () => false });
   const sandbox = await open({ network });
-  await runIn(sandbox, `mv ${network.folder} moved; ln -s ${home}/.ssh ${network.folder}`, { cwd: work });
+  await runIn(sandbox, `mv ${network.folder} moved; ln -s ${home}/.ssh ${network.folder}; chmod -R u+rwx .`, {
+    cwd: work,
+  });
   const next = await runIn(sandbox, "cat /run/parley-hosts/id_ed25519", { cwd: work });
   assert.doesNotMatch(next.stdout, /SECRET/);
 });
@@ -233,7 +235,7 @@ test(
   inSandbox,
   async (t) => {
     const { work, home, open } = workplace(t);
-    const account = realpathSync(userInfo().homedir);
+    const account = userInfo().homedir;
     // nothing is written there
     const there = [".ssh", ".npmrc", ".bash_history", ".claude", ".docker/config.json", ".config/gh"]
       .map((path) => join(account, path))
