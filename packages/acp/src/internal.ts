@@ -2,6 +2,7 @@
 
 export { ByteTail } from "./base/byte-tail.ts";
 export { type Deadline, deadline, sleep, withTimeout } from "./base/deadline.ts";
+export { hostWithPort } from "./base/host-with-port.ts";
 export { exceedsJsonBytes } from "./base/json-size.ts";
 export { checkOptions } from "./base/known-options.ts";
 export { nearestWord } from "./base/nearest-word.ts";

@@ -4,14 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type LookupFunction, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { realPath } from "../guard/path-facts.ts";
 
 /** Decides about one connection. A refused connection fails in the program that opened it. */
 export type DecideHost = (host: string, port: number) => boolean | Promise<boolean>;
-
-/** Writes a host with its port, as rules do: an IPv6 address stands in brackets. */
-export function hostWithPort(host: string, port: number): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
 
 /** What a forwarder is created with. */
 export interface HostForwarderOptions {
@@ -73,7 +69,8 @@ export async function hostForwarder(options: HostForwarderOptions): Promise<Host
         callback(error, ...found);
       });
   };
-  const folder = await mkdtemp(join(tmpdir(), "parley-hosts-"));
+  // without links, as mounts need it
+  const folder = await mkdtemp(join(realPath(tmpdir()) ?? tmpdir(), "parley-hosts-"));
   const http = createHttpProxyServer({ filter, lookupFor });
   const socks = createSocksProxyServer({ filter, lookupFor });
   const socksServer = createServer((socket) => socks.handleConnection(socket));
