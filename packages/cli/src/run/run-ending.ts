@@ -134,7 +134,10 @@ const shownRefusals = 5;
 
 /** Each refused operation once; `count` is the number of refusals. */
 export function refusalMessage(refusals: readonly Refusal[], count: number): string {
-  const all = refusals.map(({ summary, by }) => `${safeLine(summary)}${boundary[by] ?? ""}`);
+  const all = refusals.map(({ summary, by, reason }) => {
+    const why = by === "reviewer" ? ` (${safeLine(reason)})` : (boundary[by] ?? "");
+    return `${safeLine(summary)}${why}`;
+  });
   const times = count > new Set(all).size ? `, ${count} times` : "";
   return `refused by policy${times}: ${listed(all)}`;
 }

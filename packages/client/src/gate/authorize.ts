@@ -3,7 +3,7 @@
 import type { PermissionOption } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
-import { isInForce } from "../rules/match.ts";
+import { isInForce, matches } from "../rules/match.ts";
 import type { RememberedRule } from "../rules/remembered.ts";
 import { type Rule, RuleError, type RuleOperation, type RuleTarget } from "../rules/rule.ts";
 import { parseRule, ruleOperations } from "../rules/rule-text.ts";
@@ -24,6 +24,8 @@ import {
 const defaultAnswerMs = 10 * 60_000;
 /** Questions that one session may have open. */
 const maxOpen = 16;
+/** So often a question is asked again because its answer cannot be kept. */
+const maxRounds = 10;
 
 /** What a person is shown beside the subjects. */
 export interface Shown
@@ -186,7 +188,7 @@ export class Authority {
     if (signal.aborted) return { decision: decided("cancelled", "nobody", "it was cancelled") };
     if (answer === undefined)
       return hasPerson ? { decision: decided("cancelled", "nobody", "nobody answered") } : nobody();
-    const { choice, said, by, rule: edited } = answer;
+    const { choice, said, by, target } = answer;
     // the rules may have changed while the question was open: what is forbidden now is
     const since = this.verdict(state, subjects);
     if (since.effect === "deny")
@@ -195,12 +197,15 @@ export class Authority {
       const reason = "it changed while it was asked about";
       return { decision: decided("cancelled", "user", reason), isChanged: true };
     }
-    const kept = this.remember(state, subjects, choice, edited);
+    const kept = this.remember(state, subjects, choice, target);
+    // a rule goes before the reviewer, but not before the person
+    const instead = by === "reviewer" && choice.effect === "deny" ? this.#allowedBy(state, subjects) : {};
+    const name = by === "reviewer" && said !== undefined ? shownLine(said) : choice.name;
     const decision: Decision = {
-      ...decided(choice.effect, by, `${by === "user" ? "you" : "the reviewer"} answered: ${choice.name}`),
-      ...optional({ said }),
+      ...decided(choice.effect, by, `${by === "user" ? "you" : "the reviewer"} answered: ${name}`),
+      ...instead,
+      ...optional({ said, remembered: kept }),
       scope: choice.scope,
-      ...optional({ remembered: kept }),
     };
     return { decision, choice };
   }
@@ -217,32 +222,55 @@ export class Authority {
     const choices = choicesOf(verdict).filter(
       ({ scope }) => remembered !== undefined || scope === "once" || scope === "session",
     );
-    const closing = new AbortController();
-    const question: PermissionQuestion = {
-      sessionId: state.session.sessionId,
-      summary,
-      subjects,
-      reason: verdict.reason,
-      always: verdict.always === true,
-      ...this.#allowedBy(state, subjects),
-      ...beside,
-      choices,
-      signal: AbortSignal.any([signal, closing.signal]),
-    };
-    // what is asked every time is the person's alone
-    const ask = async (): Promise<PermissionReply> =>
-      (verdict.always ? undefined : await reviewer?.(question)) ?? asker?.permission?.(question);
-    const reply = await withinTime(ask, question.signal, closing, answerMs);
-    const {
-      id,
-      said,
-      rule,
-      by = "user",
-    }: Partial<Exclude<PermissionReply, string | undefined>> = typeof reply === "object"
-      ? reply
-      : optional({ id: reply });
-    const choice = choices.find((each) => each.id === id);
-    return choice && { choice, by, ...optional({ said, rule }) };
+    let { reason } = verdict;
+    for (let round = 0; round < maxRounds; round++) {
+      const closing = new AbortController();
+      const question: PermissionQuestion = {
+        sessionId: state.session.sessionId,
+        summary,
+        subjects,
+        reason,
+        always: verdict.always === true,
+        ...this.#allowedBy(state, subjects),
+        ...beside,
+        choices,
+        signal: AbortSignal.any([signal, closing.signal]),
+      };
+      // what is asked every time is the person's alone
+      const ask = async (): Promise<PermissionReply> =>
+        (verdict.always || round > 0 ? undefined : await reviewer?.(question)) ??
+        asker?.permission?.(question);
+      const reply = await withinTime(ask, question.signal, closing, answerMs);
+      const { id, said, rule, by = "user" } = typeof reply === "object" ? reply : { id: reply };
+      const choice = choices.find((each) => each.id === id);
+      if (choice === undefined) return undefined;
+      const target = rule === undefined ? undefined : this.#editedTarget(rule, choice, state, subjects);
+      if (typeof target !== "string") return { choice, by, ...optional({ said, target }) };
+      reason = `${target}; ${verdict.reason}`;
+    }
+    return undefined;
+  }
+
+  /** The rule that a person wants to keep instead of what was shown. A text says what is wrong with it. */
+  #editedTarget(
+    text: string,
+    { effect }: PermissionChoice,
+    state: GateState,
+    subjects: readonly Subject[],
+  ): RuleTarget | string {
+    try {
+      const rule = parseRule(text, { effect, origin: "remembered" });
+      const verdicts = this.verdicts(state, subjects);
+      const missed = subjects.find(
+        (subject, at) => verdicts[at]?.effect === "ask" && !matches(rule, subject, state.context(this.now)),
+      );
+      const { operation, pattern } = rule;
+      if (missed === undefined) return { operation, ...optional({ pattern }) };
+      return `the rule ${shownLine(text)} was not kept, because it does not cover what is asked`;
+    } catch (error) {
+      if (error instanceof RuleError) return `the rule was not kept: ${shownLine(error.message, 500)}`;
+      throw error;
+    }
   }
 
   /** Keeps an answer for as long as it reaches. Returns the first rule that was written for it. */
@@ -250,12 +278,12 @@ export class Authority {
     state: GateState,
     subjects: readonly Subject[],
     { effect, scope }: Pick<PermissionChoice, "effect" | "scope">,
-    edited?: string,
+    edited?: RuleTarget,
   ): RememberedRule | undefined {
     if (scope === "once") return undefined;
     const { remembered } = this.#options;
     const { workspace } = state;
-    const targets = edited === undefined ? subjects.map(targetOf) : [editedTarget(edited)];
+    const targets = edited === undefined ? subjects.map(targetOf) : [edited];
     const kept = targets.flatMap((target) => {
       if (target === undefined) return [];
       if (scope !== "session" && remembered !== undefined)
@@ -264,17 +292,6 @@ export class Authority {
       return [];
     });
     return kept[0];
-  }
-}
-
-/** Undefined for a rule that cannot be understood. */
-function editedTarget(text: string): RuleTarget | undefined {
-  try {
-    const { operation, pattern } = parseRule(text, { effect: "allow", origin: "remembered" });
-    return { operation, ...optional({ pattern }) };
-  } catch (error) {
-    if (error instanceof RuleError) return undefined;
-    throw error;
   }
 }
 
@@ -287,7 +304,8 @@ interface Answer {
   readonly choice: PermissionChoice;
   readonly by: "user" | "reviewer";
   readonly said?: string;
-  readonly rule?: string;
+  /** The rule that is kept instead of what was shown. */
+  readonly target?: RuleTarget;
 }
 
 interface Question extends Pick<Deciding, "isSame"> {

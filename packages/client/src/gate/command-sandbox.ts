@@ -3,6 +3,7 @@
 import type { SessionPolicy, SessionSandbox } from "@parley/sandbox";
 import type { Verdict } from "../rules/decide.ts";
 import { enforcementOf, type RuleMount } from "../rules/enforcement.ts";
+import { closesThisMachine, isForThisMachine, isThisMachine } from "../rules/host-pattern.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { Subject } from "../subjects/subject.ts";
 import type { Authority } from "./authorize.ts";
@@ -48,10 +49,17 @@ export function commandSandbox(state: GateState, parts: SandboxParts): CommandSa
       },
       async decideHost(host, signal) {
         const subjects: readonly Subject[] = [{ origin: "op", operation: "net", host }];
-        const show = () => ({ choices: (verdict: Verdict) => ownChoices(subjects, verdict) });
-        const { decision } = await authority.decide(state, subjects, show, signal);
+        // this machine is not reached through the forwarder: a yes is for the commands after this one
+        const isHere = isThisMachine(host);
+        const choices = (verdict: Verdict) =>
+          ownChoices(subjects, verdict).filter(
+            ({ effect, scope }) => !(isHere && effect === "allow" && scope === "once"),
+          );
+        const { decision } = await authority.decide(state, subjects, () => ({ choices }), signal);
         settle(decision);
-        return decision.effect === "allow";
+        if (isHere && decision.effect === "allow")
+          sandbox.tell?.("commands that start from now on have the network of this machine");
+        return decision.effect === "allow" && !isHere;
       },
       tell: (text) => sandbox.tell?.(text),
     });
@@ -82,15 +90,6 @@ export function policyOfRules(
   };
 }
 
-/**
- * `allow net localhost`: the network of this machine, since a sandbox has a loopback interface of its own. Nothing in it
- * can be held back, so a rule that forbids or asks about any host keeps it closed.
- */
 function isHostNetwork(rules: readonly Rule[]): boolean {
-  const about = rules.filter(({ operation }) => operation === "net" || operation === "*");
-  return about.every(({ effect }) => effect === "allow") && about.some(isForThisMachine);
-}
-
-function isForThisMachine({ effect, operation, pattern }: Rule): boolean {
-  return effect === "allow" && operation === "net" && pattern === "localhost";
+  return rules.some(isForThisMachine) && !rules.some(closesThisMachine);
 }

@@ -75,8 +75,8 @@ export type PermissionReply =
       /** Words for the agent, beside a no. */
       readonly said?: string | undefined;
       /**
-       * Beside a yes that is remembered: the rule to remember, such as "exec npm **", instead of exactly what was shown. A
-       * rule that cannot be understood is not remembered.
+       * Beside a yes that is remembered: the rule to remember, such as "exec npm **", instead of exactly what was shown. If it
+       * does not cover what is asked, it is asked again, with a reason that says so.
        */
       readonly rule?: string | undefined;
       /** Who has decided. Default: the user. */

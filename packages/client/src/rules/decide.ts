@@ -7,7 +7,7 @@ import { shownLine } from "../subjects/shown-text.ts";
 import { type Effect, isFileOperation, type Subject } from "../subjects/subject.ts";
 import { pathsInCommand } from "./command-paths.ts";
 import { everyLine, mayForbidCommand } from "./command-pattern.ts";
-import { isThisMachine } from "./host-pattern.ts";
+import { closesThisMachine, isThisMachine } from "./host-pattern.ts";
 import { isInForce, type MatchContext, matches, pathMatcherIn } from "./match.ts";
 import type { PathMatcher } from "./path-pattern.ts";
 import type { Rule, RuleOrigin } from "./rule.ts";
@@ -60,6 +60,7 @@ export function decide(subject: Subject, circumstances: Circumstances): Verdict 
   };
   return (
     by("deny") ??
+    closedVerdict(subject, circumstances) ??
     leavingVerdict(subject) ??
     protectedVerdict(subject, named, circumstances) ??
     unreadableVerdict(subject, looked === undefined, circumstances) ??
@@ -88,6 +89,16 @@ function matcherOf(rule: Rule, circumstances: Circumstances): PathMatcher {
   if (!isFileOperation(operation) || !isInForce(rule, circumstances)) return () => false;
   if (exact !== undefined) return (path) => path === exact.path;
   return pathMatcherIn(circumstances, pattern, false);
+}
+
+/** Commands cannot reach this machine, whatever allows it. */
+function closedVerdict({ origin, host }: Subject, circumstances: Circumstances): Verdict | undefined {
+  if (origin !== "op" || host === undefined || !isThisMachine(host)) return undefined;
+  const rule = circumstances.rules.find((each) => closesThisMachine(each) && isInForce(each, circumstances));
+  if (rule === undefined) return undefined;
+  const why =
+    "the network of this machine cannot be limited, so a rule about hosts keeps it closed to commands";
+  return { effect: "deny", rule, reason: `${why}: ${describeRule(rule)}` };
 }
 
 const leaving =
@@ -157,9 +168,12 @@ function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
     if (wide === undefined) return { effect: "allow", reason: "commands in the sandbox are allowed" };
     return { effect: "ask", reason: `the workspace ${wide} is too broad to run commands without asking` };
   }
-  if (origin === "claim") return { effect: "ask", reason: "no rule allows the agent to do this itself" };
   if (host !== undefined && isThisMachine(host))
-    return { effect: "ask", reason: `${host} is this machine, and its services may trust any local program` };
+    return {
+      effect: "ask",
+      reason: `${host} is this machine, and its services may trust any local program; if your answer is remembered, it gives commands the whole network of this machine`,
+    };
+  if (origin === "claim") return { effect: "ask", reason: "no rule allows the agent to do this itself" };
   if (operation !== "read") return { effect: "ask", reason: "no rule applies to it" };
   const wide = wideRootOf(path, circumstances);
   if (wide === undefined) return { effect: "allow", reason: "reading in the workspace is allowed" };

@@ -32,7 +32,7 @@ export function parseRule(text: string, { effect, origin, source }: RuleContext)
   const shown = JSON.stringify(trimmed.slice(0, 100));
   if (!isOperation(operation)) throw new RuleError(unknownOperation(operation, shown));
   try {
-    if (pattern !== undefined && pattern !== everyLine) checkPattern(operation, pattern);
+    if (pattern !== undefined && pattern !== everyLine) checkPattern(operation, pattern, effect);
   } catch (error) {
     throw error instanceof PatternError ? new RuleError(`${shown}: ${error.message}`) : error;
   }
@@ -53,7 +53,7 @@ function unknownOperation(word: string, shown: string): string {
   return `expected a rule that starts with one of ${ruleOperations.join(", ")}, ${example}; got ${shown}`;
 }
 
-function checkPattern(operation: RuleOperation, pattern: string): void {
+function checkPattern(operation: RuleOperation, pattern: string, effect: Effect): void {
   switch (operation) {
     case "*":
       throw new PatternError(
@@ -63,7 +63,7 @@ function checkPattern(operation: RuleOperation, pattern: string): void {
       commandPattern(pattern);
       return;
     case "net":
-      checkHostPattern(pattern);
+      checkHostPattern(pattern, effect);
       return;
     case "mcp":
       if (/^(?:\*|[^/\s*]+\/(?:\*|[^/\s*]+))$/.test(pattern)) return;
