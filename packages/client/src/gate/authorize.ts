@@ -46,6 +46,8 @@ interface Deciding {
   /** What a write would write. */
   readonly content?: string | undefined;
   readonly title?: string;
+  /** Goes before the reason of the question. */
+  readonly why?: string;
   /** Whether what a person was shown is still so. */
   isSame?(): Promise<boolean>;
 }
@@ -120,7 +122,7 @@ export class Authority {
     subjects: readonly Subject[],
     show: () => Promise<Shown> | Shown,
     signal: AbortSignal,
-    { content, title, isSame }: Deciding = {},
+    { content, title, why, isSame }: Deciding = {},
   ): Promise<Authorized> {
     const summary = summaryOfAll(subjects, title);
     const verdict = this.verdict(state, subjects);
@@ -138,7 +140,14 @@ export class Authority {
     if (only?.origin === "op" && subjects.length === 1 && state.takeApproval(only, content, this.now)) {
       return { decision: decided("allow", "approval", "you have just allowed the agent exactly this") };
     }
-    return this.#ask(state, subjects, { show, verdict, signal, summary, decided, ...optional({ isSame }) });
+    return this.#ask(state, subjects, {
+      show,
+      verdict,
+      signal,
+      summary,
+      decided,
+      ...optional({ why, isSame }),
+    });
   }
 
   /**
@@ -214,7 +223,7 @@ export class Authority {
   async #reply(
     state: GateState,
     subjects: readonly Subject[],
-    { show, verdict, signal, summary }: Question,
+    { show, verdict, signal, summary, why }: Question,
   ): Promise<Answer | undefined> {
     const { asker, reviewer, remembered, answerMs = defaultAnswerMs } = this.#options;
     const { choices: choicesOf, ...beside } = await show();
@@ -222,7 +231,7 @@ export class Authority {
     const choices = choicesOf(verdict).filter(
       ({ scope }) => remembered !== undefined || scope === "once" || scope === "session",
     );
-    let { reason } = verdict;
+    let reason = why === undefined ? verdict.reason : `${why}; ${verdict.reason}`;
     for (let round = 0; round < maxRounds; round++) {
       const closing = new AbortController();
       const question: PermissionQuestion = {
@@ -308,7 +317,7 @@ interface Answer {
   readonly target?: RuleTarget;
 }
 
-interface Question extends Pick<Deciding, "isSame"> {
+interface Question extends Pick<Deciding, "why" | "isSame"> {
   show(): Promise<Shown> | Shown;
   readonly verdict: Verdict;
   readonly signal: AbortSignal;

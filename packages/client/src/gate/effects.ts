@@ -21,6 +21,8 @@ export interface Look {
 /** Something that is about to be done, as it is now. */
 export interface Prepared<Result> {
   readonly subject: Subject;
+  /** Why it is wanted, for the question. */
+  readonly why?: string;
   /** Only where somebody is asked. */
   look?(): Promise<Look> | Look;
   /** What a write would write. */
@@ -94,7 +96,7 @@ export class Effects {
     const prepareInside = () => prepare().catch((error: unknown) => this.#impossible(state, wanted, error));
     let prepared = await prepareInside();
     for (let round = 0; round < maxRounds; round++) {
-      const { subject, content } = prepared;
+      const { subject, content, why } = prepared;
       let look: Look | undefined;
       const show = async (): Promise<Shown> => {
         look = await prepared.look?.();
@@ -108,6 +110,7 @@ export class Effects {
       const { decision, isChanged } = await this.#authority.decide(state, [subject], show, signal, {
         content,
         isSame,
+        ...optional({ why }),
       });
       if (isChanged) continue;
       if (leavesQuestions && isLeft(decision)) return undefined;

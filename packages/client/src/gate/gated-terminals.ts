@@ -14,10 +14,14 @@ import type { Subject } from "../subjects/subject.ts";
 
 import type { CommandSandbox } from "./command-sandbox.ts";
 import type { Effects, Prepared } from "./effects.ts";
+import type { GateOptions } from "./gate-options.ts";
 import { contentHash, type GateState } from "./gate-state.ts";
 import { holdDirectory } from "./held-directory.ts";
+import { offeredAgain, type RunAgain } from "./offered-again.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
+/** Of `localTerminals`. */
+const defaultLimit = 1024 * 1024;
 const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
 
 /** Rejects with RequestError "permission_denied" where it is not permitted, else as `localTerminals` does. */
@@ -37,14 +41,16 @@ const sandboxKey = "parley.dev/sandbox";
 export function gatedTerminals(
   state: GateState,
   effects: Effects,
-  options: ServiceOptions,
+  options: GateOptions,
   sandboxOf?: CommandSandbox["open"],
 ): DecidingTerminals {
   const opened = new Map<boolean, LocalTerminals>();
-  let isClosed = false;
+  const closing = new AbortController();
+  /** Commands that were offered again and refused: once is enough. */
+  const declined = new Set<string>();
   let wasUsed = false;
   const local = (isSandboxed: boolean): LocalTerminals => {
-    if (isClosed)
+    if (closing.signal.aborted)
       throw new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
     const terminals =
       opened.get(isSandboxed) ??
@@ -59,7 +65,7 @@ export function gatedTerminals(
     return terminals;
   };
 
-  const prepare = async (given: CreateTerminalOptions): Promise<Prepared<TerminalHandle>> => {
+  const prepare = async (given: CreateTerminalOptions, why?: string): Promise<Prepared<TerminalHandle>> => {
     const { command, args = [], env = {} } = given;
     const directory = await directoryOf(state, given.cwd ?? state.session.cwd, options);
     const isLine = isShellLine(command, args, directory);
@@ -79,13 +85,18 @@ export function gatedTerminals(
     );
     return {
       subject,
+      ...optional({ why }),
       look: () => ({
         stamp: stampOfFiles(pathsInCommand(subject, directory) ?? likelyPaths(subject, directory)),
         shown: Object.keys(performed.env).length === 0 ? {} : { env: performed.env },
       }),
       async run() {
         // a sandbox resolves its directory inside
-        if (profile !== undefined) return local(true).create({ ...given, ...performed });
+        if (profile !== undefined) {
+          const first = await local(true).create({ ...given, ...performed });
+          if (options.asker?.permission === undefined) return first;
+          return offeredAgain(first, given.outputByteLimit ?? defaultLimit, runAgain(given, subject));
+        }
         const held = holdDirectory(performed.cwd);
         try {
           return await local(false).create({ ...given, ...performed, cwd: held.path });
@@ -96,6 +107,19 @@ export function gatedTerminals(
     };
   };
 
+  const runAgain =
+    (given: CreateTerminalOptions, subject: Subject): RunAgain =>
+    async (why, withdrawn) => {
+      const key = JSON.stringify(subject);
+      if (declined.has(key)) return undefined;
+      declined.add(key);
+      const signal = AbortSignal.any([withdrawn, closing.signal]);
+      const outside = { ...given, signal, _meta: { ...given._meta, [sandboxKey]: "off" } };
+      const second = await effects.perform(state, subject, () => prepare(outside, why), signal);
+      declined.delete(key);
+      return second;
+    };
+
   const wanted = ({ command, args, cwd = state.session.cwd }: CreateTerminalOptions) =>
     commandSubject("op", command, args, cwd);
 
@@ -103,7 +127,7 @@ export function gatedTerminals(
     create: (given) => effects.perform(state, wanted(given), () => prepare(given), given.signal),
     decide: (given, signal) => effects.decide(state, wanted(given), () => prepare(given), signal),
     async close() {
-      isClosed = true;
+      closing.abort();
       await Promise.all([...opened.values()].map((terminals) => terminals.close()));
       if (wasUsed) await (await sandboxOf?.())?.close();
     },

@@ -9,13 +9,13 @@ import { answerQuestion, rememberAnswer } from "./agent-question.ts";
 import type { Authority } from "./authorize.ts";
 import type { Decision } from "./decision.ts";
 import type { Effects } from "./effects.ts";
+import type { GateOptions } from "./gate-options.ts";
 import type { GatedSession, GateState } from "./gate-state.ts";
 import { gatedFiles } from "./gated-files.ts";
 import { gatedTerminals, isShellLine } from "./gated-terminals.ts";
-import type { ServiceOptions } from "./service-options.ts";
 
 interface GateParts {
-  readonly options: ServiceOptions;
+  readonly options: GateOptions;
   readonly authority: Authority;
   readonly effects: Effects;
   stateOf(session: GatedSession): GateState;
