@@ -1,7 +1,5 @@
-// The lines of an audit log and their hash chain.
+// The lines of an audit log.
 
-import { createHash } from "node:crypto";
-import { optional } from "@parley/acp/internal";
 import type { Redactor } from "@parley/acp/redact";
 import { joinWords } from "../subjects/command-words.ts";
 import type { Subject } from "../subjects/subject.ts";
@@ -57,27 +55,17 @@ export interface AuditEntry extends AuditFacts {
   readonly after: number;
 }
 
-/** Every so many lines one is signed, so that a rewritten file is noticed. */
-export const signEvery = 1_000;
+export const auditHeader = { parley: "audit", version: 2 };
 
-export const auditHeader = { parley: "audit", version: 1 };
-
-/** The line without its own hash, chained to the hash of the line before. */
-export function chainHash(previous: string, body: string): string {
-  return createHash("sha256").update(previous).update("\n").update(body).digest("hex");
-}
-
-/** A line: the body, and what seals it as its last members. */
-export function sealedLine(body: string, hash: string, mac?: string): string {
-  const seal = `"hash":"${hash}"${mac === undefined ? "" : `,"mac":"${mac}"`}`;
-  return `${body.slice(0, -1)},${seal}}\n`;
+/** A line: the body, and what seals it as its last member. */
+export function sealedLine(body: string, mac: string): string {
+  return `${body.slice(0, -1)},"mac":"${mac}"}\n`;
 }
 
 /** Takes a line apart again; undefined where it is not one. */
-export function unsealed(line: string): { body: string; hash: string; mac?: string } | undefined {
-  const [, body = "", hash = "", mac] =
-    /^(\{.*),"hash":"([\da-f]{64})"(?:,"mac":"([\da-f]{64})")?\}$/.exec(line) ?? [];
-  return hash === "" ? undefined : { body: `${body}}`, hash, ...optional({ mac }) };
+export function unsealed(line: string): { readonly body: string; readonly mac: string } | undefined {
+  const [, body, mac] = /^(\{.*),"mac":"([\da-f]{64})"\}$/.exec(line) ?? [];
+  return body === undefined || mac === undefined ? undefined : { body: `${body}}`, mac };
 }
 
 /** The target of a subject, with secrets in commands redacted. */

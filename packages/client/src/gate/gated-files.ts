@@ -2,12 +2,12 @@
 
 import { type Files, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import { sliceLines } from "@parley/acp/internal/node";
 import type { ReadTextOptions, WriteTextOptions } from "@parley/acp/model";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
 import type { Subject } from "../subjects/subject.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
-import { linesOf } from "./line-range.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
 /** Rejects with RequestError "permission_denied" where it is not permitted, else as `localFiles` does. */
@@ -99,7 +99,7 @@ class SessionFiles implements DecidingFiles {
 
   async #read(path: string, given: ReadTextOptions): Promise<string> {
     const unsaved = await this.#options.overlay?.read(path);
-    if (unsaved !== undefined) return linesOf(unsaved, given);
+    if (unsaved !== undefined) return sliceLines(unsaved, given);
     const { signal, line, limit } = given;
     return this.#files().readText(path, { followLinks: false, ...optional({ signal, line, limit }) });
   }
