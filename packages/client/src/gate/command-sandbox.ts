@@ -6,8 +6,7 @@ import { enforcementOf, type RuleMount } from "../rules/enforcement.ts";
 import { closesThisMachine, isForThisMachine, isThisMachine } from "../rules/host-pattern.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { Subject } from "../subjects/subject.ts";
-import type { Authority } from "./authorize.ts";
-import type { Decision } from "./decision.ts";
+import type { Effects } from "./effects.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
 import { ownChoices } from "./question.ts";
@@ -19,15 +18,13 @@ export interface CommandSandbox {
   accept(path: string, text: string): Promise<void>;
 }
 
-interface SandboxParts {
-  readonly options: GateOptions;
-  readonly authority: Authority;
-  settle(decision: Decision): void;
-}
-
 /** Hosts that a command wants to reach are decided about like everything else. */
-export function commandSandbox(state: GateState, parts: SandboxParts): CommandSandbox | undefined {
-  const { options, authority, settle } = parts;
+export function commandSandbox(
+  state: GateState,
+  effects: Effects,
+  options: GateOptions,
+): CommandSandbox | undefined {
+  const { authority } = effects;
   const { sandbox } = options;
   if (sandbox === undefined) return undefined;
   let opened: Promise<SessionSandbox> | undefined;
@@ -55,8 +52,8 @@ export function commandSandbox(state: GateState, parts: SandboxParts): CommandSa
           ownChoices(subjects, verdict).filter(
             ({ effect, scope }) => !(isHere && effect === "allow" && scope === "once"),
           );
-        const { decision } = await authority.decide(state, subjects, () => ({ choices }), signal);
-        settle(decision);
+        const { decision } = await authority.decide(state, subjects, { signal, show: () => ({ choices }) });
+        effects.settle(decision);
         if (isHere && decision.effect === "allow")
           sandbox.tell?.("commands that start from now on have the network of this machine");
         return decision.effect === "allow" && !isHere;

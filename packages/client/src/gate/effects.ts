@@ -4,18 +4,18 @@ import { ConnectionError, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { redactor } from "@parley/acp/redact";
 import { type AuditFacts, targetText } from "../audit/audit-entry.ts";
-import type { AuditLog } from "../audit/audit-log.ts";
 import { ruleText } from "../rules/rule-text.ts";
 import type { Subject } from "../subjects/subject.ts";
 import type { Authority, Shown } from "./authorize.ts";
 import { type Decision, isLeft } from "./decision.ts";
+import type { DecisionReports } from "./decision-reports.ts";
+import type { GateOptions } from "./gate-options.ts";
 import { contentHash, type GateState } from "./gate-state.ts";
-import { ownChoices } from "./question.ts";
 
 /** What a person is shown, and what must still be so when the answer has come: the version of a file, say. */
 export interface Look {
   readonly stamp?: string | undefined;
-  readonly shown: Omit<Shown, "choices">;
+  readonly shown: Shown;
 }
 
 /** Something that is about to be done, as it is now. */
@@ -41,21 +41,14 @@ interface Approved<Result> {
 }
 
 export class Effects {
-  readonly #authority: Authority;
-  readonly #audit: AuditLog | undefined;
-  readonly #agent: string | undefined;
-  readonly #report: (decision: Decision) => void;
+  readonly authority: Authority;
+  readonly #options: Pick<GateOptions, "audit" | "agent">;
+  readonly #reports: DecisionReports;
 
-  constructor(
-    authority: Authority,
-    audit: AuditLog | undefined,
-    agent: string | undefined,
-    report: (decision: Decision) => void,
-  ) {
-    this.#authority = authority;
-    this.#audit = audit;
-    this.#agent = agent;
-    this.#report = report;
+  constructor(authority: Authority, options: GateOptions, reports: DecisionReports) {
+    this.authority = authority;
+    this.#options = options;
+    this.#reports = reports;
   }
 
   async perform<Result>(
@@ -100,21 +93,18 @@ export class Effects {
       let look: Look | undefined;
       const show = async (): Promise<Shown> => {
         look = await prepared.look?.();
-        return { ...look?.shown, choices: (verdict) => ownChoices([subject], verdict) };
+        return look?.shown ?? {};
       };
       const isSame = async (): Promise<boolean> => {
         prepared = await prepareInside();
         const isSubject = JSON.stringify(prepared.subject) === JSON.stringify(subject);
         return isSubject && (await prepared.look?.())?.stamp === look?.stamp;
       };
-      const { decision, isChanged } = await this.#authority.decide(state, [subject], show, signal, {
-        content,
-        isSame,
-        ...optional({ why }),
-      });
+      const asking = { show, signal, content, isSame, why };
+      const { decision, isChanged } = await this.authority.decide(state, [subject], asking);
       if (isChanged) continue;
       if (leavesQuestions && isLeft(decision)) return undefined;
-      this.#report(decision);
+      this.#reports.report(decision);
       if (decision.effect !== "allow") {
         state.refused([subject]);
         throw this.#refused(decision, signal);
@@ -126,8 +116,11 @@ export class Effects {
   }
 
   /** Of an agent that runs its own tools: there is nothing to announce, only an answer. */
-  answered(decision: Decision): void {
+  settle(decision: Decision): void {
+    // what an agent has done is told, even if it cannot be written down
+    if (decision.effect === "violation") this.#reports.report(decision);
     for (const subject of decision.subjects) this.#write(decision, subject, "decision");
+    if (decision.effect !== "violation") this.#reports.report(decision);
   }
 
   /** No rule is asked about what lies outside; that it was tried is worth knowing. */
@@ -135,7 +128,7 @@ export class Effects {
     if (error instanceof RequestError && error.kind === "outside_workspace") {
       const reason = "it leads outside the workspace";
       const decision = state.decision([subject], { effect: "deny", by: "boundary", reason });
-      this.#report(decision);
+      this.#reports.report(decision);
       this.#write(decision, subject, "refused");
     }
     throw error;
@@ -145,7 +138,7 @@ export class Effects {
     const { subject, content } = prepared;
     const seq = this.#write(decision, subject, "intent", sizeOf(content));
     const ended = (result: string): void => {
-      if (seq !== undefined) this.#audit?.write({ kind: "outcome", of: seq, result });
+      if (seq !== undefined) this.#options.audit?.write({ kind: "outcome", of: seq, result });
     };
     try {
       const result = await prepared.run(stamp);
@@ -163,14 +156,15 @@ export class Effects {
     kind: AuditFacts["kind"],
     more: Partial<AuditFacts> = {},
   ): number | undefined {
-    if (this.#audit === undefined) return undefined;
+    const { audit, agent } = this.#options;
+    if (audit === undefined) return undefined;
     const { sessionId, effect, by, reason } = decision;
     const hidden = redactor({ names: false });
     try {
-      return this.#audit.write({
+      return audit.write({
         kind,
         sessionId,
-        ...optional({ agent: this.#agent }),
+        ...optional({ agent }),
         origin: subject.origin,
         operation: subject.operation,
         target: targetText(subject, hidden),

@@ -1,13 +1,12 @@
 // The permission gate: decides and performs every question, file access and command of an agent.
 
 import type { ClientDefinition, ClientPolicy, SessionUpdate } from "@parley/acp";
-import { isProtectedPath } from "@parley/acp/internal/node";
 import type { Verdict } from "../rules/decide.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { answerQuestion } from "./agent-question.ts";
 import { Authority } from "./authorize.ts";
-import { type CommandSandbox, commandSandbox, policyOfRules } from "./command-sandbox.ts";
+import { commandSandbox, policyOfRules } from "./command-sandbox.ts";
 import type { Decision } from "./decision.ts";
 import { DecisionReports } from "./decision-reports.ts";
 import { Effects } from "./effects.ts";
@@ -58,22 +57,14 @@ export function permissionGate(
 ): Gate {
   const own = (given.own ?? []).map((path) => canonicalPath(path));
   const options: GateOptions = { ...given, own };
-  const authority = new Authority(options, (path, access) => isProtectedPath(path, access, own));
-  const effects = new Effects(authority, options.audit, options.agent, (decision) =>
-    reports.report(decision),
-  );
-  const settle = (decision: Decision): void => {
-    effects.answered(decision);
-    reports.report(decision);
-  };
-  const { stateOf, services } = gatedSessions(options, effects, (state) =>
-    commandSandbox(state, { options, authority, settle }),
-  );
+  const authority = new Authority(options);
+  const effects = new Effects(authority, options, reports);
+  const { stateOf, services } = gatedSessions(options, effects);
   return {
     async permission(ask, { session, signal }) {
       if (session === undefined) return { outcome: "cancelled" };
-      const answer = await answerQuestion(ask, stateOf(session), { authority, signal, settle });
-      return answer ?? { outcome: "cancelled" };
+      const answered = await answerQuestion(ask, stateOf(session), effects, signal);
+      return answered?.answer ?? { outcome: "cancelled" };
     },
     async veto(session, params, signal) {
       const { subjects, isSearch } = readVeto(params, session.cwd);
@@ -83,7 +74,7 @@ export function permissionGate(
       const sandbox = policyOfRules(authority.rulesInForce(state), state.roots, options);
       if (subjects.length === 0) return { refused: [], restricts, sandbox };
       const decision = await authority.veto(state, subjects, signal);
-      settle(decision);
+      effects.settle(decision);
       const { effect, reason } = decision;
       if (effect === "allow") return { refused: [], restricts };
       state.refused(subjects);
@@ -98,11 +89,7 @@ export function permissionGate(
       // what this update says of a call counts, too; what ends the turn makes it forgotten
       const isEnd = update.sessionUpdate === "state_update";
       if (!isEnd) state.observe(update);
-      for (const violation of violationsIn(state, update, authority)) {
-        // it has been done: nobody waits for the log
-        reports.report(violation);
-        effects.answered(violation);
-      }
+      for (const violation of violationsIn(state, update, authority)) effects.settle(violation);
       if (isEnd) state.observe(update);
     },
     cancelled: (session) => stateOf(session).stop(),
@@ -113,16 +100,12 @@ export function permissionGate(
       return reports.refused;
     },
     onDecision: (listener) => reports.listen(listener),
-    policy: policyOf({ options, authority, effects, stateOf, settle }),
+    policy: policyOf(stateOf, effects, options),
   };
 }
 
 /** What is known of each session, and what it is served, as long as anybody has it. */
-function gatedSessions(
-  options: GateOptions,
-  effects: Effects,
-  sandboxOf: (state: GateState) => CommandSandbox | undefined,
-) {
+function gatedSessions(options: GateOptions, effects: Effects) {
   const states = new WeakMap<GatedSession, GateState>();
   const served = new WeakMap<GatedSession, ReturnType<Gate["services"]>>();
   const stateOf = (session: GatedSession): GateState => {
@@ -134,7 +117,7 @@ function gatedSessions(
     const known = served.get(session);
     if (known !== undefined) return known;
     const state = stateOf(session);
-    const sandbox = sandboxOf(state);
+    const sandbox = commandSandbox(state, effects, options);
     const made = {
       files: gatedFiles(state, effects, options, sandbox?.accept),
       terminals: gatedTerminals(state, effects, options, sandbox?.open),
