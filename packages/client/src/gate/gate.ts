@@ -93,7 +93,9 @@ export function permissionGate(
       if (isEnd) state.observe(update);
     },
     cancelled: (session) => stateOf(session).stop(),
-    prompted: (session) => stateOf(session).goOn(),
+    prompted(session) {
+      stateOf(session).isStopped = false;
+    },
     refusals: reports.refusals,
     violations: reports.violations,
     get refused() {

@@ -2,23 +2,20 @@
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
+import type { TerminalHandle, Terminals } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { CreateTerminalOptions } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
 import { pathsInCommand } from "../rules/command-paths.ts";
 import { commandSubject, type ReadCommand, readCommand } from "../subjects/command-subject.ts";
 import { joinWords } from "../subjects/command-words.ts";
-
 import type { Subject } from "../subjects/subject.ts";
-
 import type { CommandSandbox } from "./command-sandbox.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import type { GateOptions } from "./gate-options.ts";
-import { contentHash, type GateState } from "./gate-state.ts";
+import { contentHash, type GateState, sessionEnded } from "./gate-state.ts";
 import { holdDirectory } from "./held-directory.ts";
 import { offeredAgain, type RunAgain } from "./offered-again.ts";
-import type { ServiceOptions } from "./service-options.ts";
 
 /** Of `localTerminals`. */
 const defaultLimit = 1024 * 1024;
@@ -50,8 +47,7 @@ export function gatedTerminals(
   const declined = new Set<string>();
   let wasUsed = false;
   const local = (isSandboxed: boolean): LocalTerminals => {
-    if (closing.signal.aborted)
-      throw new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
+    if (closing.signal.aborted) throw sessionEnded();
     const terminals =
       opened.get(isSandboxed) ??
       localTerminals({
@@ -67,7 +63,7 @@ export function gatedTerminals(
 
   const prepare = async (given: CreateTerminalOptions, why?: string): Promise<Prepared<TerminalHandle>> => {
     const { command, args = [], env = {} } = given;
-    const directory = await directoryOf(state, given.cwd ?? state.session.cwd, options);
+    const directory = await directoryOf(state, given.cwd ?? state.session.cwd);
     const isLine = isShellLine(command, args, directory);
     const asked = [command, isLine ? undefined : args, directory, env] as const;
     const leaves = sandboxOf !== undefined && given._meta?.[sandboxKey] === "off";
@@ -158,12 +154,8 @@ export function isShellLine(command: string, args: readonly string[], cwd: strin
 }
 
 /** Where it leads; "outside_workspace" outside the roots. */
-async function directoryOf(
-  state: GateState,
-  path: string,
-  { extraRoots = [] }: ServiceOptions,
-): Promise<string> {
-  const files = localFiles({ roots: [state.session.cwd, ...state.session.roots, ...extraRoots] });
+async function directoryOf({ folders }: GateState, path: string): Promise<string> {
+  const files = localFiles({ roots: folders });
   try {
     return await files.realPath(path);
   } finally {
@@ -172,7 +164,7 @@ async function directoryOf(
 }
 
 /** What differs from ours; what is ours alone never reaches a command. */
-function environmentChanges(wanted: ServiceOptions["env"]): Record<string, string | undefined> {
+function environmentChanges(wanted: GateOptions["env"]): Record<string, string | undefined> {
   const changes: Record<string, string | undefined> = {};
   for (const name of Object.keys(process.env)) {
     if (wanted === undefined ? name.startsWith("PARLEY_") : !(name in wanted)) changes[name] = undefined;

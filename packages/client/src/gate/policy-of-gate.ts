@@ -50,8 +50,8 @@ async function decideEffect(
   const [files, terminals] = [gatedFiles(state, effects, options), gatedTerminals(state, effects, options)];
   try {
     const isDecided = await (() => {
-      if (request.type === "read") return files.decideRead(request.path, signal);
-      if (request.type === "write") return files.decideWrite(request.path, request.content, signal);
+      if (request.type === "read") return files.decide("read", request.path, undefined, signal);
+      if (request.type === "write") return files.decide("write", request.path, request.content, signal);
       const { command, args, cwd, env } = request;
       return terminals.decide({ command, args, cwd, env }, signal);
     })();
