@@ -12,7 +12,7 @@ import type { Shown } from "./authorize.ts";
 import { type Decision, isLeft } from "./decision.ts";
 import type { Effects } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
-import { choicesFor, optionOf } from "./question.ts";
+import { optionOf } from "./question.ts";
 
 /** In `_meta` of an answer: what the user said beside a no. Our own agent tells its model. */
 const saidKey = "parley.dev/said";
@@ -35,7 +35,6 @@ export async function answerQuestion(
     claimed,
     request: ask,
     ...(diff === undefined ? patchOf(call) : { diff, ...(moreDiffs.length > 0 ? { moreDiffs } : {}) }),
-    choices: (verdict) => choicesFor(ask, subjects, verdict),
   };
   const { authority } = effects;
   const asking = { signal, show: () => shown, title: claimed.title };

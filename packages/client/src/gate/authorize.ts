@@ -16,7 +16,7 @@ import type { Decision } from "./decision.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
 import {
-  ownChoices,
+  choicesFor,
   type PermissionChoice,
   type PermissionQuestion,
   type PermissionReply,
@@ -29,11 +29,7 @@ const maxOpen = 16;
 const maxRounds = 10;
 
 /** What a person is shown beside the subjects. */
-export interface Shown
-  extends Pick<PermissionQuestion, "claimed" | "diff" | "moreDiffs" | "patch" | "env" | "request"> {
-  /** Default: those for what we do ourselves. */
-  choices?(verdict: Verdict): PermissionChoice[];
-}
+export type Shown = Pick<PermissionQuestion, "claimed" | "diff" | "moreDiffs" | "patch" | "env" | "request">;
 
 export interface Authorized {
   readonly decision: Decision;
@@ -215,9 +211,9 @@ export class Authority {
     { show, signal, title, why }: Asking,
   ): Promise<Answer | undefined> {
     const { asker, reviewer, remembered, answerMs = defaultAnswerMs } = this.#options;
-    const { choices: choicesOf, ...beside } = (await show?.()) ?? {};
+    const shown = await show?.();
     // without a place to keep answers none is offered that would have to be kept
-    const choices = (choicesOf?.(verdict) ?? ownChoices(subjects, verdict)).filter(
+    const choices = choicesFor(subjects, verdict, shown?.request?.options).filter(
       ({ scope }) => remembered !== undefined || scope === "once" || scope === "session",
     );
     let reason = why === undefined ? verdict.reason : `${why}; ${verdict.reason}`;
@@ -230,7 +226,7 @@ export class Authority {
         reason,
         always: verdict.always === true,
         ...this.#allowedBy(state, subjects),
-        ...beside,
+        ...shown,
         choices,
         signal: AbortSignal.any([signal, closing.signal]),
       };

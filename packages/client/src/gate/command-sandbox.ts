@@ -1,7 +1,6 @@
 // Makes the sandbox of a session's commands from the rules.
 
 import type { SessionPolicy, SessionSandbox } from "@parley/sandbox";
-import type { Verdict } from "../rules/decide.ts";
 import { enforcementOf, type RuleMount } from "../rules/enforcement.ts";
 import { closesThisMachine, isForThisMachine, isThisMachine } from "../rules/host-pattern.ts";
 import type { Rule } from "../rules/rule.ts";
@@ -9,7 +8,6 @@ import type { Subject } from "../subjects/subject.ts";
 import type { Effects } from "./effects.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
-import { ownChoices } from "./question.ts";
 
 export interface CommandSandbox {
   /** Loaded with the first command: most sessions run none. */
@@ -46,17 +44,12 @@ export function commandSandbox(
       },
       async decideHost(host, signal) {
         const subjects: readonly Subject[] = [{ origin: "op", operation: "net", host }];
-        // this machine is not reached through the forwarder: a yes is for the commands after this one
-        const isHere = isThisMachine(host);
-        const choices = (verdict: Verdict) =>
-          ownChoices(subjects, verdict).filter(
-            ({ effect, scope }) => !(isHere && effect === "allow" && scope === "once"),
-          );
-        const { decision } = await authority.decide(state, subjects, { signal, show: () => ({ choices }) });
+        const { decision } = await authority.decide(state, subjects, { signal });
         effects.settle(decision);
-        if (isHere && decision.effect === "allow")
+        if (decision.effect !== "allow") return false;
+        if (isThisMachine(host))
           sandbox.tell?.("commands that start from now on have the network of this machine");
-        return decision.effect === "allow" && !isHere;
+        return !isThisMachine(host);
       },
       tell: (text) => sandbox.tell?.(text),
     });

@@ -69,7 +69,7 @@ export class Effects {
     state: GateState,
     wanted: Subject,
     prepare: () => Promise<Prepared<unknown>>,
-    signal: AbortSignal,
+    signal?: AbortSignal,
   ): Promise<boolean> {
     const approved = await this.#approved(state, wanted, prepare, signal, true);
     if (approved === undefined) return false;

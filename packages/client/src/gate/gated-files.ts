@@ -15,26 +15,16 @@ export interface GatedFiles extends Files {
   close(): Promise<void>;
 }
 
-/** Decides without doing anything. False: it is to be asked, and there is nobody to ask here. */
-export interface DecidingFiles extends GatedFiles {
-  decide(
-    operation: FileOperation,
-    path: string,
-    content: string | undefined,
-    signal: AbortSignal,
-  ): Promise<boolean>;
-}
-
 /** Larger ones are replaced without showing what was there. */
 const maxShown = 1024 * 1024;
 
 /** `writes` is told of each file before it is written. */
 export function gatedFiles(
   state: GateState,
-  effects: Effects,
+  effects: Pick<Effects, "perform">,
   { overlay }: GateOptions,
   writes?: (path: string, content: string) => Promise<void>,
-): DecidingFiles {
+): GatedFiles {
   const opened = new Map<"agent" | "person", LocalFiles>();
   let isClosed = false;
   // on first use: a session whose agent never asks for a file need not have a directory
@@ -102,14 +92,6 @@ export function gatedFiles(
       effects.perform(state, fileSubject("read", path), () => prepareRead(path, given), given.signal),
     writeText: (path, content, { signal } = {}) =>
       effects.perform(state, fileSubject("write", path), () => prepareWrite(path, content, signal), signal),
-    decide: (operation, path, content = "", signal) =>
-      effects.decide(
-        state,
-        fileSubject(operation, path),
-        (): Promise<Prepared<unknown>> =>
-          operation === "read" ? prepareRead(path, {}) : prepareWrite(path, content, undefined),
-        signal,
-      ),
     async close() {
       isClosed = true;
       await Promise.all([...opened.values()].map((each) => each.close()));

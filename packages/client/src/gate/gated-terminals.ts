@@ -26,21 +26,16 @@ export interface GatedTerminals extends Terminals {
   close(): Promise<void>;
 }
 
-/** Decides without doing anything. False: it is to be asked, and there is nobody to ask here. */
-export interface DecidingTerminals extends GatedTerminals {
-  decide(given: CreateTerminalOptions, signal: AbortSignal): Promise<boolean>;
-}
-
 /** In `_meta` of `terminal/create`: `"off"` asks to run the command outside the sandbox. */
 const sandboxKey = "parley.dev/sandbox";
 
 /** Without a sandbox commands run as they are. */
 export function gatedTerminals(
   state: GateState,
-  effects: Effects,
+  effects: Pick<Effects, "perform">,
   options: GateOptions,
   sandboxOf?: CommandSandbox["open"],
-): DecidingTerminals {
+): GatedTerminals {
   const opened = new Map<boolean, LocalTerminals>();
   const closing = new AbortController();
   /** Commands that were offered again and refused: once is enough. */
@@ -121,7 +116,6 @@ export function gatedTerminals(
 
   return {
     create: (given) => effects.perform(state, wanted(given), () => prepare(given), given.signal),
-    decide: (given, signal) => effects.decide(state, wanted(given), () => prepare(given), signal),
     async close() {
       closing.abort();
       await Promise.all([...opened.values()].map((terminals) => terminals.close()));

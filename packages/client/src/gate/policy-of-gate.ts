@@ -40,6 +40,7 @@ export function policyOf(
   };
 }
 
+/** The services decide as they always do, and nothing is done. */
 async function decideEffect(
   request: EffectRequest,
   state: GateState,
@@ -47,14 +48,21 @@ async function decideEffect(
   effects: Effects,
   options: GateOptions,
 ): Promise<PolicyDecision> {
-  const [files, terminals] = [gatedFiles(state, effects, options), gatedTerminals(state, effects, options)];
+  let isDecided = false;
+  const deciding: Pick<Effects, "perform"> = {
+    async perform(...given) {
+      isDecided = await effects.decide(...given);
+      return undefined as never; // nobody looks at it
+    },
+  };
+  const [files, terminals] = [gatedFiles(state, deciding, options), gatedTerminals(state, deciding, options)];
   try {
-    const isDecided = await (() => {
-      if (request.type === "read") return files.decide("read", request.path, undefined, signal);
-      if (request.type === "write") return files.decide("write", request.path, request.content, signal);
+    if (request.type === "read") await files.readText(request.path, { signal });
+    else if (request.type === "write") await files.writeText(request.path, request.content, { signal });
+    else {
       const { command, args, cwd, env } = request;
-      return terminals.decide({ command, args, cwd, env }, signal);
-    })();
+      await terminals.create({ command, args, cwd, env, signal });
+    }
     return isDecided ? "allow" : "ask";
   } catch (error) {
     if (error instanceof RequestError || error instanceof ConnectionError)
