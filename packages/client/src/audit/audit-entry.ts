@@ -1,8 +1,8 @@
 // The lines of an audit log.
 
 import type { Redactor } from "@parley/acp/redact";
-import { joinWords } from "../subjects/command-words.ts";
 import type { Subject } from "../subjects/subject.ts";
+import { targetText } from "../subjects/summary.ts";
 
 /**
  * `intent`: something is about to be done, and was allowed. `outcome`: what came of it. `refused`: it was not done.
@@ -69,11 +69,11 @@ export function unsealed(line: string): { readonly body: string; readonly mac: s
 }
 
 /** The target of a subject, with secrets in commands redacted. */
-export function targetText({ path, argv, shellLine, host, tool, mode }: Subject, redactor: Redactor): string {
-  if (path !== undefined) return path;
-  if (shellLine !== undefined) return redactor.text(shellLine).slice(0, maxTarget);
-  if (argv !== undefined) return redactor.text(joinWords(redactor.command(argv))).slice(0, maxTarget);
-  return host ?? (tool === undefined ? (mode ?? "") : `${tool.server}/${tool.name}`);
+export function auditTarget(subject: Subject, redactor: Redactor): string {
+  if (subject.path !== undefined) return subject.path;
+  const { argv } = subject;
+  const hidden = argv === undefined ? subject : { ...subject, argv: redactor.command(argv) };
+  return redactor.text(targetText(hidden)).slice(0, maxTarget);
 }
 
 const maxTarget = 4_000;

@@ -3,7 +3,7 @@
 import { ConnectionError, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { redactor } from "@parley/acp/redact";
-import { type AuditFacts, targetText } from "../audit/audit-entry.ts";
+import { type AuditFacts, auditTarget } from "../audit/audit-entry.ts";
 import { ruleText } from "../rules/rule-text.ts";
 import type { Subject } from "../subjects/subject.ts";
 import type { Authority, Shown } from "./authorize.ts";
@@ -167,7 +167,7 @@ export class Effects {
         ...optional({ agent }),
         origin: subject.origin,
         operation: subject.operation,
-        target: targetText(subject, hidden),
+        target: auditTarget(subject, hidden),
         ...optional({ cwd: subject.cwd }),
         ...more,
         effect,

@@ -179,22 +179,6 @@ test("half a line that a killed process left hides no later answer, and a newer 
   assert.throws(() => check({ remembered: rememberedRules(path) }, read("a")), /expected version 2, got 3/);
 });
 
-test("answers of the first version meant something else: they are moved aside, with one message", (t) => {
-  const path = join(folder(t), "permissions.ndjson");
-  const first = '{"parley":"permissions","version":1}\n';
-  writeFileSync(path, first);
-  const messages: string[] = [];
-  const remembered = rememberedRules(path, Date.now, (message) => messages.push(message));
-  const kept = remembered.add({ operation: "read", pattern: "/x", effect: "deny", scope: "always" });
-  assert.deepEqual(
-    remembered.list().map(({ id }) => id),
-    [kept.id],
-  );
-  assert.equal(readFileSync(`${path}.v1`, "utf8"), first);
-  assert.equal(messages.length, 1);
-  assert.match(messages[0] ?? "", /moved to .*permissions\.ndjson\.v1/);
-});
-
 test("V10: allow net localhost is the whole network of this machine, and nothing smaller can be allowed", () => {
   for (const host of [
     "localhost:3000",
