@@ -61,7 +61,19 @@ export class Effects {
     const approved = await this.#approved(state, wanted, prepare, signal);
     // only what is left to others is not approved
     if (approved === undefined) throw new TypeError("nobody has decided");
-    return await this.#announced(approved);
+    const { decision, prepared, stamp } = approved;
+    const seq = this.#write(decision, prepared, "intent");
+    const ended = (result: string): void => {
+      if (seq !== undefined) this.#options.audit?.write({ kind: "outcome", of: seq, result });
+    };
+    try {
+      const result = await prepared.run(stamp);
+      ended("done");
+      return result;
+    } catch (error) {
+      ended(outcomeOf(error));
+      throw error;
+    }
   }
 
   /** Decides about something that others do. False: it is to be asked, and there is nobody to ask here. */
@@ -73,8 +85,7 @@ export class Effects {
   ): Promise<boolean> {
     const approved = await this.#approved(state, wanted, prepare, signal, true);
     if (approved === undefined) return false;
-    const { subject, content } = approved.prepared;
-    this.#write(approved.decision, subject, "decision", sizeOf(content));
+    this.#write(approved.decision, approved.prepared, "decision");
     return true;
   }
 
@@ -119,7 +130,7 @@ export class Effects {
   settle(decision: Decision): void {
     // what an agent has done is told, even if it cannot be written down
     if (decision.effect === "violation") this.#reports.report(decision);
-    for (const subject of decision.subjects) this.#write(decision, subject, "decision");
+    for (const subject of decision.subjects) this.#write(decision, { subject }, "decision");
     if (decision.effect !== "violation") this.#reports.report(decision);
   }
 
@@ -129,32 +140,15 @@ export class Effects {
       const reason = "it leads outside the workspace";
       const decision = state.decision([subject], { effect: "deny", by: "boundary", reason });
       this.#reports.report(decision);
-      this.#write(decision, subject, "refused");
+      this.#write(decision, { subject }, "refused");
     }
     throw error;
   }
 
-  async #announced<Result>({ decision, prepared, stamp }: Approved<Result>): Promise<Result> {
-    const { subject, content } = prepared;
-    const seq = this.#write(decision, subject, "intent", sizeOf(content));
-    const ended = (result: string): void => {
-      if (seq !== undefined) this.#options.audit?.write({ kind: "outcome", of: seq, result });
-    };
-    try {
-      const result = await prepared.run(stamp);
-      ended("done");
-      return result;
-    } catch (error) {
-      ended(outcomeOf(error));
-      throw error;
-    }
-  }
-
   #write(
     decision: Decision,
-    subject: Subject,
+    { subject, content }: Pick<Prepared<unknown>, "subject" | "content">,
     kind: AuditFacts["kind"],
-    more: Partial<AuditFacts> = {},
   ): number | undefined {
     const { audit, agent } = this.#options;
     if (audit === undefined) return undefined;
@@ -169,7 +163,7 @@ export class Effects {
         operation: subject.operation,
         target: auditTarget(subject, hidden),
         ...optional({ cwd: subject.cwd }),
-        ...more,
+        ...sizeOf(content),
         effect,
         by,
         reason: hidden.text(reason),
@@ -183,7 +177,7 @@ export class Effects {
   }
 
   #refused(decision: Decision, signal: AbortSignal): Error {
-    for (const subject of decision.subjects) this.#write(decision, subject, "refused");
+    for (const subject of decision.subjects) this.#write(decision, { subject }, "refused");
     if (decision.effect === "cancelled" && signal.aborted) {
       return new ConnectionError("aborted", `${decision.summary}: aborted before it was decided`);
     }

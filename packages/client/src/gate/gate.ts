@@ -23,8 +23,6 @@ export interface Gate {
   /** For a client's definition: answers `session/request_permission`. */
   readonly permission: NonNullable<ClientDefinition["requestPermission"]>;
   /** For a client's definition. The same for the same session object. */
-  readonly files: Extract<NonNullable<ClientDefinition["files"]>, (...args: never[]) => unknown>;
-  readonly terminals: Extract<NonNullable<ClientDefinition["terminals"]>, (...args: never[]) => unknown>;
   services(session: GatedSession): { readonly files: GatedFiles; readonly terminals: GatedTerminals };
   /** Answers `_parley.dev/veto` of a session: what an agent would do without asking. Rejects with RequestError "invalid_params". */
   veto(session: GatedSession, params: unknown, signal: AbortSignal): Promise<VetoAnswer>;
@@ -80,8 +78,6 @@ export function permissionGate(
       state.refused(subjects);
       return { refused: subjects.map((_, at) => ({ effect: at, reason })), restricts };
     },
-    files: (session) => services(session).files,
-    terminals: (session) => services(session).terminals,
     services,
     check: (session, subjects) => authority.verdict(stateOf(session), subjects),
     observe(session, update) {

@@ -66,20 +66,11 @@ export function isInForce(rule: Rule, { now, identity }: MatchContext): boolean 
 
 /** All that was shown, and nothing more. The shell that reads a line is a detail. */
 export function isExactly(exact: ExactTarget, subject: Subject): boolean {
-  const { operation, path, deletes = false, cwd, host, tool, mode } = exact;
-  const command = ({ shellLine, argv }: ExactTarget) => JSON.stringify(shellLine ?? argv);
-  return (
-    operation === subject.operation &&
-    path === subject.path &&
-    deletes === (subject.deletes ?? false) &&
-    command(exact) === command(subject) &&
-    cwd === subject.cwd &&
-    areSameVariables(exact.env, subject.env) &&
-    host === subject.host &&
-    tool?.server === subject.tool?.server &&
-    tool?.name === subject.tool?.name &&
-    mode === subject.mode
-  );
+  const [shown, given] = [exact, subject].map((each) => {
+    const { operation, path, deletes = false, argv, shellLine = argv, cwd, host, tool, mode } = each;
+    return JSON.stringify([operation, path, deletes, shellLine, cwd, host, tool?.server, tool?.name, mode]);
+  });
+  return shown === given && areSameVariables(exact.env, subject.env);
 }
 
 function isEverything(pattern: string): boolean {
