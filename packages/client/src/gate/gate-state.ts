@@ -62,7 +62,7 @@ export class GateState {
   }
 
   context(now: number): MatchContext {
-    return { sessionId: this.session.sessionId, roots: this.roots, identity: this.#identity, now };
+    return { roots: this.roots, identity: this.#identity, now };
   }
 
   /** A decision about something in this session. */

@@ -9,7 +9,6 @@ import type { ExactTarget, Rule } from "./rule.ts";
 
 /** Where it is about to happen. */
 export interface MatchContext {
-  readonly sessionId: string;
   /** The directories of the session, canonical; the working directory first. */
   readonly roots: readonly string[];
   /** Which directory the first root is, whatever its name. */
