@@ -40,7 +40,7 @@ export function auditLog(
   const name = `${stamp.replaceAll(/[-:]/g, "").slice(0, 15)}-${process.pid}-${randomBytes(3).toString("hex")}.ndjson`;
   const path = join(folder, name);
   let [seq, previous, isClosed] = [0, "", false];
-  let opened: Opened | undefined;
+  let opened: ReturnType<typeof openFile> | undefined;
   let failure: unknown;
 
   const append = (fields: object): number => {
@@ -100,13 +100,7 @@ export function auditLog(
   };
 }
 
-interface Opened {
-  readonly file: number;
-  readonly key: Buffer;
-  readonly head: HeadWriter;
-}
-
-function openFile(folder: string, path: string): Opened {
+function openFile(folder: string, path: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
   const key = auditKey(folder);

@@ -62,8 +62,7 @@ export function verifyAudit(path: string): AuditReport {
   const isClosed = entries.at(-1)?.kind === "end";
   const { pid, before } = header ?? {};
   const isAlive = !isClosed && typeof pid === "number" && isRunning(pid);
-  const problem =
-    log.problem ?? (isClosed ? undefined : cutProblem(log.lines, { early, late, isRunning: isAlive }));
+  const problem = log.problem ?? (isClosed ? undefined : cutProblem(log.lines, early, late, isAlive));
   const ended = new Set(
     entries.flatMap(({ kind, of }) => (kind === "outcome" && of !== undefined ? [of] : [])),
   );
@@ -79,21 +78,20 @@ export function verifyAudit(path: string): AuditReport {
   };
 }
 
-interface Heads {
-  readonly early: AuditHead | undefined;
-  readonly late: AuditHead | undefined;
-  readonly isRunning: boolean;
-}
-
 /** Checks that nothing was cut off a log that was not closed. */
-function cutProblem(lines: readonly string[], { early, late, isRunning }: Heads): string | undefined {
+function cutProblem(
+  lines: readonly string[],
+  early: AuditHead | undefined,
+  late: AuditHead | undefined,
+  isAlive: boolean,
+): string | undefined {
   const last = lines.length - 1;
   if (early === undefined || late === undefined)
     return "lines were cut off: it has no end, and nothing says how long it was";
   if (early.seq > last) return `lines were cut off: it had ${early.seq + 1}, and has ${last + 1}`;
   if (lines[early.seq] !== early.line) return `line ${early.seq + 1} is not the one that was written`;
   // a process that runs may just be about to say so
-  return last > late.seq + (isRunning ? 1 : 0)
+  return last > late.seq + (isAlive ? 1 : 0)
     ? `line ${late.seq + 2} was put in after the last one`
     : undefined;
 }

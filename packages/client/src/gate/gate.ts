@@ -19,7 +19,7 @@ import { readVeto, refusedSearches, type VetoAnswer } from "./veto.ts";
 import { violationsIn } from "./violations.ts";
 
 /** Stands between agents and this machine: every question and every effect goes through it. */
-export interface Gate {
+export interface Gate extends Pick<DecisionReports, "refusals" | "refused" | "violations"> {
   /** For a client's definition: answers `session/request_permission`. */
   readonly permission: NonNullable<ClientDefinition["requestPermission"]>;
   /** For a client's definition. The same for the same session object. */
@@ -37,12 +37,6 @@ export interface Gate {
   cancelled(session: GatedSession): void;
   /** The user wants something of it again. */
   prompted(session: GatedSession): void;
-  /** What policy refused, or nobody was there to allow; not what a person refused. The first 1,000. */
-  readonly refusals: readonly Decision[];
-  /** How many there were. */
-  readonly refused: number;
-  /** What agents say they have done by themselves against a rule. The first 1,000. */
-  readonly violations: readonly Decision[];
   onDecision(listener: (decision: Decision) => void): () => void;
   /** Decides for a client that wires nothing else of the gate. */
   readonly policy: Required<ClientPolicy>;
