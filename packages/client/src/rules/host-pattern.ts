@@ -34,8 +34,12 @@ export function matchesHost(pattern: string, host: string, isGenerous: boolean):
   const [, name = "", port] = /^(.*?)(?::(\d+))?$/.exec(host.toLowerCase().replace(/\.(?=:|$)/, "")) ?? [];
   if (wantedPort !== undefined && wantedPort !== port && !(isGenerous && port === undefined)) return false;
   if (wantedName === "*") return true;
-  if (wantedName === thisMachine && isThisMachine(name)) return true;
   return wantedName.startsWith("*.") ? name.endsWith(wantedName.slice(1)) : name === wantedName;
+}
+
+/** By its other name, too, where it is this machine. */
+export function hostNames(host: string): readonly string[] {
+  return isThisMachine(host) ? [host, host.replace(/^.*?(?=:\d+$|$)/, thisMachine)] : [host];
 }
 
 /** Whether a host, with or without a port, is the machine that Parley runs on. */

@@ -3,7 +3,7 @@
 import { areSameVariables } from "../subjects/harmless-variables.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { allowsCommand, everyLine, forbidsCommand } from "./command-pattern.ts";
-import { isThisMachine, matchesHost, thisMachine } from "./host-pattern.ts";
+import { hostNames, isThisMachine, matchesHost, thisMachine } from "./host-pattern.ts";
 import { type PathMatcher, pathMatcher } from "./path-pattern.ts";
 import type { ExactTarget, Rule } from "./rule.ts";
 
@@ -50,7 +50,8 @@ export function matches(rule: Rule, subject: Subject, context: MatchContext): bo
     case "net":
       // what listens on this machine trusts whoever connects: it is allowed by its name only
       if (isAllowing && host !== undefined && isThisMachine(host)) return pattern === thisMachine;
-      return isEverything(pattern) || (host !== undefined && matchesHost(pattern, host, !isAllowing));
+      if (isEverything(pattern)) return true;
+      return host !== undefined && hostNames(host).some((name) => matchesHost(pattern, name, !isAllowing));
     case "mcp":
       return isEverything(pattern) || (tool !== undefined && matchesTool(pattern, tool));
     default:

@@ -200,6 +200,14 @@ test("V10: allow net localhost is the whole network of this machine, and nothing
     assert.equal(check({ rules: rules("allow net", "deny net localhost") }, net(host)).effect, "deny", host);
     assert.equal(check({ rules: rules("allow net *") }, net(host)).effect, "ask", host);
   }
+  for (const [host, effect] of [
+    ["[::1]:80", "deny"],
+    ["127.0.0.1", "deny"],
+    ["127.0.0.1:8080", "ask"],
+  ] as const) {
+    const claim: Subject = { ...net(host), origin: "claim" };
+    assert.equal(check({ rules: rules("deny net localhost:80") }, claim).effect, effect, host);
+  }
 });
 
 test("a rule about another host keeps this machine closed to commands, and check says so", () => {
