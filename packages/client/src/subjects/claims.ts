@@ -193,14 +193,11 @@ function paths(call: Call, objects: readonly Fields[], cwd: string): Subject[] {
   const contents = valuesIn(objects, "content", "changes");
   if (contents.length > 0) meant.add("write");
   const texts = [...contents, ...valuesIn(objects, "wrapper")].filter((value) => typeof value === "string");
-  const changes: readonly ClaimedChange[] = [
-    ...diffChanges(call),
-    ...texts.flatMap(patchedPaths).map((path) => ({ path })),
-    ...valuesIn(objects, "changes")
-      .filter(isObject)
-      .flatMap(Object.keys)
-      .map((path) => ({ path })),
+  const patched = [
+    ...texts.flatMap(patchedPaths),
+    ...valuesIn(objects, "changes").filter(isObject).flatMap(Object.keys),
   ];
+  const changes = [...diffChanges(call), ...patched.map((path): Change => [path])];
   const named = valuesIn(objects, "path", ...(runs ? [] : (["place"] as const)))
     .flatMap(textsIn)
     .filter((text) => !remote.test(text));
@@ -211,36 +208,29 @@ function paths(call: Call, objects: readonly Fields[], cwd: string): Subject[] {
   return [
     ...changes
       .slice(0, maxSubjects + 1)
-      .map(({ path, operation }) => claim(operation ?? (meant.has("delete") ? "delete" : "write"), path)),
+      .map(([path, operation = meant.has("delete") ? "delete" : "write"]) => claim(operation, path)),
     ...named
       .slice(0, maxSubjects + 1)
       .flatMap((path) => [...meant].map((operation) => claim(operation, path))),
   ];
 }
 
-interface ClaimedChange {
-  readonly path: string;
-  /** Undefined: the kind of the call says it. */
-  readonly operation?: "read" | "write" | "delete";
-}
+/** Without an operation the kind of the call says it. */
+type Change = readonly [path: string, operation?: Operation];
 
 /** Version 1 names one file with its texts, version 2 lists what is changed. */
-function diffChanges({ content }: Call): ClaimedChange[] {
-  return (content ?? []).flatMap((each): ClaimedChange[] => {
+function diffChanges({ content }: Call): Change[] {
+  return (content ?? []).flatMap((each): Change[] => {
     if (each.type !== "diff") return [];
     const { path, changes } = each as { readonly path?: unknown; readonly changes?: unknown }; // each is checked
-    const of = (at: unknown, operation: ClaimedChange["operation"] & string): ClaimedChange[] =>
-      textsIn(at).map((one) => ({ path: one, operation }));
-    return [
-      ...textsIn(path).map((one) => ({ path: one })),
-      ...listed(changes)
-        .filter(isObject)
-        .flatMap(({ operation, path: at, oldPath }) => [
-          ...of(at, operation === "delete" ? "delete" : "write"),
-          // what is moved is gone from where it was; what is copied is read there
-          ...of(oldPath, operation === "copy" ? "read" : "delete"),
-        ]),
-    ];
+    const moved = listed(changes)
+      .filter(isObject)
+      .flatMap(({ operation, path: at, oldPath }): Change[] => [
+        ...textsIn(at).map((one): Change => [one, operation === "delete" ? "delete" : "write"]),
+        // what is moved is gone from where it was; what is copied is read there
+        ...textsIn(oldPath).map((one): Change => [one, operation === "copy" ? "read" : "delete"]),
+      ]);
+    return [...textsIn(path).map((one): Change => [one]), ...moved];
   });
 }
 
