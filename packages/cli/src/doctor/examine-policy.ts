@@ -8,8 +8,7 @@ import type { Finding } from "./examine.ts";
 
 /** The policy of the user; that of the machine and remembered answers only if there are any. */
 export function examinePolicy(): Finding[] {
-  const moved: string[] = [];
-  const remembered = rememberedRules(permissionsPath(), Date.now, (message) => moved.push(message));
+  const remembered = rememberedRules(permissionsPath());
   const own = policyPath();
   const findings = [
     examined("machine policy", machinePolicy, () => readPolicy(machinePolicy, "operator")),
@@ -23,10 +22,7 @@ export function examinePolicy(): Finding[] {
       return rules.length === 0 ? undefined : rules;
     }),
   ];
-  return [
-    ...findings.filter((each) => each !== undefined),
-    ...moved.map((detail): Finding => ({ what: "remembered rules", state: "warning", detail })),
-  ];
+  return findings.filter((each) => each !== undefined);
 }
 
 /** Undefined if there are no rules to read. */

@@ -48,9 +48,7 @@ export async function listRules({ values, json }: Invocation): Promise<number> {
 }
 
 function remembered(): RememberedRules {
-  return rememberedRules(permissionsPath(), Date.now, (message) =>
-    process.stderr.write(`parley: ${escapedLine(message)}\n`),
-  );
+  return rememberedRules(permissionsPath());
 }
 
 /** Longer rules do not widen the column. */

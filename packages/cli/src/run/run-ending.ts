@@ -136,7 +136,10 @@ const shownRefusals = 5;
 
 /** Each refused operation once; `count` is the number of refusals. */
 export function refusalMessage(refusals: readonly Refusal[], count: number): string {
-  const all = refusals.map(({ summary, by }) => `${safeLine(summary)}${refusedBy[by] ?? ""}`);
+  const all = refusals.map(({ summary, by, reason }) => {
+    const why = by === "reviewer" ? ` (${safeLine(reason)})` : (refusedBy[by] ?? "");
+    return `${safeLine(summary)}${why}`;
+  });
   const times = count > new Set(all).size ? `, ${count} times` : "";
   return `refused by policy${times}: ${listed(all)}`;
 }
@@ -158,7 +161,6 @@ export const violationHint =
 const refusedBy: Readonly<Record<string, string>> = {
   boundary: " (outside the workspace)",
   nobody: " (nobody could be asked)",
-  reviewer: " (by the reviewer)",
 };
 
 export function refusalHint(refusals: readonly Refusal[], isModeAsking = false): string {

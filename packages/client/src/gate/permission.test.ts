@@ -326,3 +326,47 @@ test("a person can have another rule remembered than what was shown", async (t) 
   assert.deepEqual(asked, ["run npm test", "run npm publish"]);
   assert.equal(remembered.list()[0]?.pattern, "npm test **");
 });
+
+test("a rule that does not cover what is asked is not kept, and it is asked again", async (t) => {
+  const reasons: string[] = [];
+  const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
+  const edits = ["exec npm run", "exec 'npm", "read", "exec npm test"];
+  const permission = ({ reason }: PermissionQuestion) => {
+    reasons.push(reason);
+    const rule = edits[reasons.length - 1];
+    return rule === undefined ? undefined : { id: "allow:workspace", rule };
+  };
+  const { got } = await answers(t, { asker: { permission }, remembered }, [shell("npm test")]);
+  assert.deepEqual(got, [allowed]);
+  assert.deepEqual(
+    remembered.list().map(({ pattern }) => pattern),
+    ["npm test"],
+  );
+  assert.match(
+    reasons[1] ?? "",
+    /^the rule exec npm run was not kept, because it does not cover what is asked; no rule/,
+  );
+  assert.match(reasons[2] ?? "", /^the rule was not kept: .*a quote is not closed/);
+  assert.match(reasons[3] ?? "", /^the rule read was not kept/);
+});
+
+test("an answer about this machine is the rule net localhost, and the question says so", async (t) => {
+  const reasons: string[] = [];
+  const permission = ({ reason }: PermissionQuestion) => {
+    reasons.push(reason);
+    return "allow:workspace";
+  };
+  const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
+  const fetching = (url: string) => ({ title: "t", kind: "fetch" as const, rawInput: { url } });
+  const { got } = await answers(t, { asker: { permission }, remembered }, [
+    fetching("http://localhost:3000/"),
+    fetching("http://127.0.0.1:8080/"),
+  ]);
+  assert.deepEqual(got, [allowed, allowed]);
+  assert.equal(reasons.length, 1);
+  assert.match(reasons[0] ?? "", /this machine.*the whole network of this machine/);
+  assert.deepEqual(
+    remembered.list().map(({ operation, pattern }) => `${operation} ${pattern}`),
+    ["net localhost"],
+  );
+});
