@@ -206,8 +206,20 @@ export interface Activation {
   readonly _meta?: Meta;
 }
 
+/**
+ * What a user logs in with, by name.
+ *
+ * @inline
+ */
+export type Credentials = Readonly<Record<string, unknown>>;
+
 export type AgentOp =
-  | { readonly op: "login"; readonly methodId: string; readonly _meta?: Meta }
+  | {
+      readonly op: "login";
+      readonly methodId: string;
+      readonly credentials?: Credentials;
+      readonly _meta?: Meta;
+    }
   | { readonly op: "logout"; readonly _meta?: Meta }
   | { readonly op: "new"; readonly activation: Activation }
   | {

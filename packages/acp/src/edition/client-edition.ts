@@ -4,7 +4,7 @@ import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { UnstableFeatures } from "../validation/unstable-features.ts";
-import type { Activation, AgentIntroduction, SessionSetup, WireCall } from "./agent-edition.ts";
+import type { Activation, AgentIntroduction, Credentials, SessionSetup, WireCall } from "./agent-edition.ts";
 import type { MessageNames } from "./message-names.ts";
 import type { Edition } from "./negotiate.ts";
 
@@ -70,7 +70,8 @@ export interface ClientEdition {
   /** Whether several prompts of one session may be at the agent at once. */
   readonly pipelinesPrompts: boolean;
   agent(result: object): AgentIntroduction;
-  login(methodId: string, meta: Meta | undefined): WireCall;
+  /** Credentials are given only where the connection can carry them: in a dialect. */
+  login(methodId: string, meta: Meta | undefined, credentials?: Credentials): WireCall;
   logout(meta: Meta | undefined): WireCall;
   open(activation: Activation): WireCall;
   activate(sessionId: string, activation: Activation, replay: boolean): WireCall;

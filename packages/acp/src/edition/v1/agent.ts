@@ -1,6 +1,6 @@
 // The agent's side of version 1.
 
-import { type Immutable, optional } from "../../base/objects.ts";
+import { type Immutable, isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { PermissionRequest } from "../../model/ask.ts";
 import type { Implementation, SessionConfigOption } from "../../model/content.ts";
@@ -19,6 +19,7 @@ import type {
   WireCall,
 } from "../agent-edition.ts";
 import { partsMetaFromV1, withPartsMetaInV1 } from "../capability-meta.ts";
+import { credentialsKey } from "../dialect-keys.ts";
 import { steeringKey, terminalOutputKey } from "../vendor-extensions.ts";
 import {
   markers,
@@ -133,7 +134,7 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
   const { sessionId } = params;
   switch (method) {
     case "authenticate":
-      return { op: "login", methodId: (given as wire.AuthenticateRequest).methodId, ...metaOf(given) };
+      return loginFromV1(given as wire.AuthenticateRequest);
     case "logout":
       return { op: "logout", ...metaOf(given) };
     case "session/load":
@@ -170,6 +171,17 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
     default:
       return sharedOp(method, given, () => activationFromV1(params));
   }
+}
+
+/** Credentials are no custom data: handlers may keep that. */
+function loginFromV1({ methodId, _meta }: wire.AuthenticateRequest): AgentOp {
+  const { [credentialsKey]: credentials, ...meta } = _meta ?? {};
+  return {
+    op: "login",
+    methodId,
+    ...optional({ credentials: isObject(credentials) ? credentials : undefined }),
+    ...withMeta(_meta == null || Object.keys(meta).length === 0 ? undefined : meta),
+  };
 }
 
 function byCategory(

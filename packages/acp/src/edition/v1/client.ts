@@ -11,6 +11,7 @@ import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import { partsMetaFromV1 } from "../capability-meta.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
+import { credentialsKey } from "../dialect-keys.ts";
 import type { MessageNames } from "../message-names.ts";
 import { steeringKey } from "../vendor-extensions.ts";
 import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fields.ts";
@@ -25,7 +26,13 @@ export const v1ClientEdition: ClientEdition = {
   name: "v1",
   pipelinesPrompts: false,
   agent,
-  login: (methodId, meta) => ({ method: "authenticate", params: { methodId, ...withMeta(meta) } }),
+  login: (methodId, meta, credentials) => ({
+    method: "authenticate",
+    params: {
+      methodId,
+      ...withMeta(credentials === undefined ? meta : { ...meta, [credentialsKey]: credentials }),
+    },
+  }),
   logout: (meta) => ({ method: "logout", params: withMeta(meta) }),
   open: (activation) => ({ method: "session/new", params: activationToV1(activation) }),
   activate: (sessionId, activation, replay) => ({

@@ -1,6 +1,6 @@
 // The types of an agent's definition: what it does, and what it offers.
 
-import type { SessionInfo } from "../../edition/agent-edition.ts";
+import type { Credentials, SessionInfo } from "../../edition/agent-edition.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { AuthStatus, Provider, ProviderSetting } from "../../model/agent-status.ts";
@@ -17,6 +17,25 @@ export interface HandledRequest {
   readonly _meta?: Meta;
   /** Sets the custom data of the answer. Call it before the handler returns. */
   setResultMeta(meta: Meta): void;
+}
+
+/** The login that a handler works on. */
+export interface LoginRequest extends HandledRequest {
+  /**
+   * What the user logs in with, by name, such as `{ apiKey: "…" }`. Only clients that speak a dialect send it. It is not part
+   * of `_meta`, and is never stored, traced or logged.
+   */
+  readonly credentials?: Credentials;
+}
+
+/**
+ * What an agent says about a login.
+ *
+ * @inline
+ */
+export interface LoginEnd {
+  /** When the login ends, such as "2026-03-01T12:00:00Z" (RFC 3339). Default: not said. */
+  readonly expiresAt?: string | undefined;
 }
 
 /** How a session was opened. */
@@ -236,8 +255,16 @@ export interface SessionHandlers<Data> {
 export interface AuthHandlers {
   /** The login methods. Terminal logins are offered only to clients that can run them. Default: none. */
   readonly methods?: readonly AuthMethod[] | undefined;
-  /** Logs in with one of `methods` that is not a terminal login. Throw a RequestError if it fails. */
-  readonly login?: ((methodId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  /**
+   * Logs in with one of `methods` that is not a terminal login. Throw a RequestError if it fails. Return `{ expiresAt }` if
+   * the login ends by itself.
+   */
+  readonly login?:
+    | ((
+        methodId: string,
+        request: LoginRequest,
+      ) => Promise<Opened<LoginEnd | undefined>> | Opened<LoginEnd | undefined>)
+    | undefined;
   /** Logs out. v2 requires it of agents that have `methods`. */
   readonly logout?: ((request: HandledRequest) => Promise<void> | void) | undefined;
   /**

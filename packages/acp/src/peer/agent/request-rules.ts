@@ -1,12 +1,12 @@
 // Checks what a client opens a session with, sets an option to and logs in by.
 
 import type { Activation } from "../../edition/agent-edition.ts";
-import { RequestError } from "../../jsonrpc/errors.ts";
+import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ArchiveFilter } from "../../model/agent-status.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { lists } from "../../validation/unstable-features.ts";
-import type { AgentDefinition, HandledRequest } from "./agent-definition.ts";
+import type { AgentDefinition, LoginEnd, LoginRequest } from "./agent-definition.ts";
 
 /** Throws -32602 for what the agent cannot use. No root and no server is left out silently. */
 export function checkedActivation(
@@ -120,8 +120,8 @@ function quoted(value: string | boolean): string {
 export async function logIn(
   definition: AgentDefinition,
   methodId: string,
-  request: HandledRequest,
-): Promise<void> {
+  request: LoginRequest,
+): Promise<LoginEnd> {
   const { methods = [], login } = definition.auth ?? {};
   const method = methods.find((each) => each.methodId === methodId);
   if (method === undefined || method.type === "terminal" || login === undefined) {
@@ -129,5 +129,11 @@ export async function logIn(
     const message = `there is no such method to log in with; there are: ${known.join(", ") || "none"}`;
     throw RequestError.invalidParams(message, "/methodId");
   }
-  await login.call(definition.auth, methodId, request);
+  const end = (await login.call(definition.auth, methodId, request)) ?? {};
+  const { expiresAt } = end;
+  if (expiresAt !== undefined && Number.isNaN(Date.parse(expiresAt)))
+    throw new TypeError(
+      `auth.login: expiresAt must be a time such as "2026-03-01T12:00:00Z", got ${argumentText(expiresAt)}`,
+    );
+  return end;
 }

@@ -177,6 +177,7 @@ export async function connectWith(
     const wire = new ClientWire(connection, bound, edition, {
       log: guardedLog(definition.log),
       limits: definition.connection?.limits,
+      transport,
     });
     const incoming = new ClientDispatch(wire, connection.closed, { definition, bound, edition, hooks });
     dispatch = incoming;

@@ -11,6 +11,7 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
+import { expiresAtKey } from "../../edition/dialect-keys.ts";
 import { steeringMethod } from "../../edition/vendor-extensions.ts";
 import { metaOf } from "../../edition/wire-fields.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
@@ -130,7 +131,7 @@ export class RelayHost implements AgentHost {
         // the client has run a terminal login itself: there is nothing to ask the agent
         if (agent.authMethods.find(({ methodId }) => methodId === op.methodId)?.type === "terminal")
           return { kind: "none" };
-        return { kind: "none", ...(await run((sent) => agent.login(op.methodId, { sent, ...meta }))) };
+        return run((sent) => this.#logIn(op, sent));
       case "logout":
         if (!agent.capabilities.logout) throw new RequestError("internal_error", "this agent has no logout");
         return { kind: "none", ...(await run((sent) => agent.logout({ sent, ...meta }))) };
@@ -196,6 +197,21 @@ export class RelayHost implements AgentHost {
           ...(await this.#known(op.sessionId).live.cancelTerminal(op.terminalId, meta)),
         };
     }
+  }
+
+  /** Credentials are sent only to an agent that has a place for them. */
+  async #logIn(
+    { methodId, credentials, _meta }: Extract<SessionOp, { op: "login" }>,
+    sent: (id: number) => void,
+  ): Promise<AgentOpResult> {
+    const agent = this.#agent;
+    const isTaken = agent.dialect !== undefined;
+    if (credentials !== undefined && !isTaken)
+      this.introductionLost(`the credentials of a login: ${agent.edition} has no place for them`);
+    const given = optional({ credentials: isTaken ? credentials : undefined, _meta });
+    const { expiresAt, _meta: meta } = await agent.login(methodId, { sent, ...given });
+    const end = expiresAt === undefined ? {} : { [expiresAtKey]: expiresAt };
+    return { kind: "none", ...optional({ _meta: expiresAt === undefined ? meta : { ...meta, ...end } }) };
   }
 
   async #unchanged(op: UnchangedOp, request: IncomingRequest): Promise<AgentOpResult> {

@@ -1,5 +1,7 @@
 // Wraps a transport that several readers read one after the other. Nothing is lost or reordered between them.
 
+import type { DialectName } from "../../edition/dialect.ts";
+import { type DialectTransport, dialectOf } from "../../edition/dialect-of.ts";
 import type { EndReason, Fault, LineAccess, Sink, Transport } from "../../jsonrpc/transport.ts";
 
 /** How much may wait for the next reader. */
@@ -80,6 +82,11 @@ export class Splice {
     return this.#inner.lines?.();
   }
 
+  /** The dialect that the peer speaks. */
+  get dialect(): DialectName | undefined {
+    return dialectOf(this.#inner);
+  }
+
   send(message: object, text?: string): boolean {
     return this.#inner.send(message, text);
   }
@@ -102,8 +109,12 @@ export class Splice {
     return this.#inner.close(reason);
   }
 
-  #facade(start: (sink: Sink) => void): Transport {
+  #facade(start: (sink: Sink) => void): DialectTransport {
+    const inner = this.#inner;
     return {
+      get dialect() {
+        return dialectOf(inner);
+      },
       // a sink is not called before `start` has returned
       start: (sink) => queueMicrotask(() => start(sink)),
       send: (message, text) => this.send(message, text),
