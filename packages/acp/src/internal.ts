@@ -13,6 +13,7 @@ export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export { argumentText } from "./jsonrpc/errors.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { gitPatch, textDiff } from "./model/git-patch.ts";
+export { bytesFromText, isByteEncoding, shownText, textFromBytes } from "./model/text-encodings.ts";
 export { unsupportedContent } from "./peer/base/prompt-content.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
 export { clientSessionMethods } from "./peer/client/session/client-session.ts";

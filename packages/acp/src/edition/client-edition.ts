@@ -2,6 +2,7 @@
 
 import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
+import type { TextEncoding } from "../model/services.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { UnstableFeatures } from "../validation/unstable-features.ts";
 import type { Activation, AgentIntroduction, Credentials, SessionSetup, WireCall } from "./agent-edition.ts";
@@ -52,8 +53,18 @@ interface FileTarget {
 
 /** The requests that an agent may send to a v1 client. */
 export type ServiceOp =
-  | ({ readonly op: "read"; readonly line?: number; readonly limit?: number } & FileTarget)
-  | ({ readonly op: "write"; readonly content: string } & FileTarget)
+  | ({
+      readonly op: "read";
+      readonly line?: number;
+      readonly limit?: number;
+      readonly encoding?: TextEncoding;
+    } & FileTarget)
+  | ({
+      readonly op: "write";
+      readonly content: string;
+      readonly encoding?: TextEncoding;
+      readonly overwrite?: boolean;
+    } & FileTarget)
   | {
       readonly op: "create_terminal";
       readonly command: string;
@@ -61,9 +72,12 @@ export type ServiceOp =
       readonly env: Readonly<Record<string, string>>;
       readonly cwd?: string;
       readonly outputByteLimit?: number;
+      readonly timeoutMs?: number;
       readonly _meta?: Meta;
     }
-  | { readonly op: "output" | "wait" | "kill" | "release"; readonly terminalId: string };
+  | { readonly op: "output" | "release"; readonly terminalId: string }
+  | { readonly op: "wait"; readonly terminalId: string; readonly timeoutMs?: number }
+  | { readonly op: "kill"; readonly terminalId: string; readonly signal?: string };
 
 export interface ClientEdition {
   readonly name: Edition;

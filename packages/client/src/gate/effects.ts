@@ -23,8 +23,8 @@ export interface Prepared<Result> {
   readonly subject: Subject;
   /** Only where somebody is asked. */
   look?(): Promise<Look> | Look;
-  /** What a write would write. */
-  readonly content?: string;
+  /** What a write would write: bytes where it is no text. */
+  readonly content?: string | Uint8Array;
   /** `stamp` is that of the look that a person was given. */
   run(stamp: string | undefined): Promise<Result>;
 }
@@ -106,7 +106,8 @@ export class Effects {
         return isSubject && (await prepared.look?.())?.stamp === look?.stamp;
       };
       const { decision, isChanged } = await this.#authority.decide(state, [subject], show, signal, {
-        content,
+        // nobody can have approved bytes by their text
+        content: typeof content === "string" ? content : undefined,
         isSame,
       });
       if (isChanged) continue;
@@ -196,7 +197,7 @@ export class Effects {
   }
 }
 
-function sizeOf(content: string | undefined): Partial<AuditFacts> {
+function sizeOf(content: string | Uint8Array | undefined): Partial<AuditFacts> {
   return content === undefined ? {} : { bytes: Buffer.byteLength(content), content: contentHash(content) };
 }
 

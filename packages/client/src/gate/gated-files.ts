@@ -1,7 +1,7 @@
 // The files of a session behind the gate.
 
 import { type Files, RequestError } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { bytesFromText, isByteEncoding, optional, shownText, textFromBytes } from "@parley/acp/internal";
 import type { ReadTextOptions, WriteTextOptions } from "@parley/acp/model";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
 import type { Subject } from "../subjects/subject.ts";
@@ -98,19 +98,24 @@ class SessionFiles implements DecidingFiles {
   }
 
   async #read(path: string, given: ReadTextOptions): Promise<string> {
+    const { signal, line, limit, encoding = "utf-8" } = given;
     const unsaved = await this.#options.overlay?.read(path);
-    if (unsaved !== undefined) return linesOf(unsaved, given);
-    const { signal, line, limit } = given;
-    return this.#files().readText(path, { followLinks: false, ...optional({ signal, line, limit }) });
+    if (unsaved !== undefined && encoding === "utf-8") return linesOf(unsaved, given);
+    return this.#files().readText(path, {
+      followLinks: false,
+      ...optional({ signal, line, limit, encoding }),
+    });
   }
 
   async #prepareWrite(path: string, content: string, given: WriteTextOptions): Promise<Prepared<void>> {
     const canonical = await this.#files().realPath(path);
+    const { encoding } = given;
+    const written = writtenContent(content, encoding);
     return {
       subject: fileSubject("write", canonical),
-      content,
-      look: () => this.#look(canonical, content),
-      run: (stamp) => this.#write(canonical, content, stamp, given.signal),
+      content: written,
+      look: () => this.#look(canonical, shownText(content, encoding)),
+      run: (stamp) => this.#write(canonical, { content, written }, stamp, given),
     };
   }
 
@@ -126,16 +131,27 @@ class SessionFiles implements DecidingFiles {
   /** `stamp` is the version that a person was shown, and the one that is replaced. */
   async #write(
     path: string,
-    content: string,
+    { content, written }: { readonly content: string; readonly written: string | Uint8Array },
     stamp: string | undefined,
-    signal: AbortSignal | undefined,
+    { signal, encoding, overwrite }: WriteTextOptions,
   ): Promise<void> {
-    // before: a command that ends while it is written must not take it for its own
-    await this.#writes?.(path, content);
-    if (await this.#options.overlay?.write?.(path, content)) return;
-    const writing = { followLinks: false, ...optional({ signal, expected: stamp }) };
+    if (typeof written === "string") {
+      // before: a command that ends while it is written must not take it for its own
+      await this.#writes?.(path, written);
+      // an editor replaces what it has
+      if (overwrite !== false && (await this.#options.overlay?.write?.(path, written))) return;
+    }
+    const writing = { followLinks: false, ...optional({ signal, encoding, overwrite, expected: stamp }) };
     await this.#files().writeText(path, content, writing);
   }
+}
+
+/** What will be in the file, however the request writes it down: its text, or the bytes that are no text. */
+function writtenContent(content: string, encoding: WriteTextOptions["encoding"] = "utf-8") {
+  const bytes = encoding === "utf-8" ? undefined : bytesFromText(content, encoding);
+  // what stands for no bytes is refused when it is written
+  if (bytes === undefined) return content;
+  return (isByteEncoding(encoding) ? textFromBytes(bytes, "utf-8") : undefined) ?? bytes;
 }
 
 function fileSubject(operation: "read" | "write", path: string): Subject {

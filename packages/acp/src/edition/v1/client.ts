@@ -10,7 +10,7 @@ import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import { partsMetaFromV1 } from "../capability-meta.ts";
-import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
+import type { ClientEdition, ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 import { credentialsKey } from "../dialect-keys.ts";
 import type { MessageNames } from "../message-names.ts";
 import { steeringKey } from "../vendor-extensions.ts";
@@ -18,6 +18,7 @@ import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fi
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
 import { permissionFromV1 } from "./permission.ts";
+import { service } from "./service.ts";
 import { V1UpdateDecoder } from "./update-decoder.ts";
 
 export { methods } from "./methods.ts";
@@ -125,45 +126,6 @@ function setOption(
   return {
     method: "session/set_config_option",
     params: { ...common, configId: option.configId, ...type, value },
-  };
-}
-
-function service(method: string, params: object): { sessionId: string; op: ServiceOp } | undefined {
-  const { sessionId, terminalId } = params as { sessionId: string; terminalId: string };
-  switch (method) {
-    case "fs/read_text_file": {
-      const { path, line, limit } = params as wire.ReadTextFileRequest;
-      const range = optional({ line: line ?? undefined, limit: limit ?? undefined });
-      return { sessionId, op: { op: "read", path, ...range, ...metaOf(params) } };
-    }
-    case "fs/write_text_file": {
-      const { path, content } = params as wire.WriteTextFileRequest;
-      return { sessionId, op: { op: "write", path, content, ...metaOf(params) } };
-    }
-    case "terminal/create":
-      return { sessionId, op: createTerminal(params as wire.CreateTerminalRequest) };
-    case "terminal/output":
-      return { sessionId, op: { op: "output", terminalId } };
-    case "terminal/wait_for_exit":
-      return { sessionId, op: { op: "wait", terminalId } };
-    case "terminal/kill":
-      return { sessionId, op: { op: "kill", terminalId } };
-    case "terminal/release":
-      return { sessionId, op: { op: "release", terminalId } };
-    default:
-      return undefined;
-  }
-}
-
-function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
-  const { command, args = [], env = [], cwd, outputByteLimit } = params;
-  return {
-    op: "create_terminal",
-    command,
-    args,
-    env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
-    ...optional({ cwd: cwd ?? undefined, outputByteLimit: outputByteLimit ?? undefined }),
-    ...metaOf(params),
   };
 }
 

@@ -10,6 +10,9 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
+import type { DialectName } from "../../edition/dialect.ts";
+import { terminalOutputMethod } from "../../edition/dialect-keys.ts";
+import { dialectOf } from "../../edition/dialect-of.ts";
 import { chooseVersion, halfOf, type ProtocolVersion } from "../../edition/negotiate.ts";
 import { metaOf, notificationToWire } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
@@ -34,6 +37,7 @@ import { HeldInput } from "../base/held-input.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
 import { encodedCheck } from "./encoded-check.ts";
 import type { SessionSender } from "./session/session-sender.ts";
+import { TerminalOutputs } from "./session/terminal-outputs.ts";
 
 /** Does what the client asks: with sessions of its own, or as a relay to another agent. */
 export interface AgentHost {
@@ -71,6 +75,8 @@ export class AgentWire implements SessionSender {
   readonly log: Log;
   readonly closed: Promise<ConnectionError>;
   readonly openUrls = new Set<string>();
+  readonly terminalOutput = new TerminalOutputs();
+  readonly #transport: Transport;
   readonly #connection: Connection;
   readonly #options: AgentWireOptions;
   readonly #host: AgentHost;
@@ -84,6 +90,7 @@ export class AgentWire implements SessionSender {
   rules: ModelRules | undefined;
 
   constructor(transport: Transport, options: AgentWireOptions, host: AgentHost) {
+    this.#transport = transport;
     this.#options = options;
     this.#host = host;
     this.log = guardedLog(options.log);
@@ -107,6 +114,10 @@ export class AgentWire implements SessionSender {
 
   get edition(): AgentEdition {
     return this.#now.edition;
+  }
+
+  get dialect(): DialectName | undefined {
+    return dialectOf(this.#transport);
   }
 
   get client(): Introduction<ClientCapabilities> {
@@ -288,6 +299,7 @@ export class AgentWire implements SessionSender {
   }
 
   #notified(method: string, params: unknown): void {
+    if (method === terminalOutputMethod && this.terminalOutput.received(params)) return;
     if (method.startsWith("_")) return this.#host.extensionNotified(method, params);
     const wire = this.#negotiated?.wire;
     const row = wire?.receivedNotification(method);
