@@ -2,6 +2,7 @@
 
 import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
+import type { JsonValue } from "../model/dialect-types.ts";
 import type { TextEncoding } from "../model/services.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { UnstableFeatures } from "../validation/unstable-features.ts";
@@ -94,7 +95,7 @@ export interface ClientEdition {
   setOption(
     sessionId: string,
     option: SessionConfigOption,
-    value: string | boolean,
+    value: JsonValue,
     meta: Meta | undefined,
   ): WireCall;
   /** The options after a change; undefined where the answer does not say. */

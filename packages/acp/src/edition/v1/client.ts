@@ -3,6 +3,7 @@
 import { isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
+import { isJsonOption, type JsonValue } from "../../model/dialect-types.ts";
 import { wireError } from "../../model/prompt-error.ts";
 import type { PromptError, PromptResult, SessionUpdate, StopReason } from "../../model/update.ts";
 import { WholeFirst } from "../../model/whole-first.ts";
@@ -11,7 +12,7 @@ import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import { partsMetaFromV1 } from "../capability-meta.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
-import { credentialsKey } from "../dialect-keys.ts";
+import { credentialsKey, valueKey } from "../dialect-keys.ts";
 import type { MessageNames } from "../message-names.ts";
 import { steeringKey } from "../vendor-extensions.ts";
 import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fields.ts";
@@ -112,7 +113,7 @@ function takesSteering(result: object): boolean {
 function setOption(
   sessionId: string,
   option: SessionConfigOption,
-  value: string | boolean,
+  value: JsonValue,
   meta: wire.Meta | undefined,
 ): WireCall {
   const common = { sessionId, ...withMeta(meta) };
@@ -121,6 +122,11 @@ function setOption(
   }
   if (option.configId === modelConfigId) {
     return { method: "session/set_model", params: { ...common, modelId: String(value) } };
+  }
+  if (isJsonOption(option)) {
+    const _meta = { ...meta, [valueKey]: value };
+    const params = { sessionId, configId: option.configId, value: JSON.stringify(value), _meta };
+    return { method: "session/set_config_option", params };
   }
   const type = typeof value === "boolean" ? { type: "boolean" } : {};
   return {

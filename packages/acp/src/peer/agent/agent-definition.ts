@@ -5,6 +5,7 @@ import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { AuthStatus, Provider, ProviderSetting } from "../../model/agent-status.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
+import type { JsonValue } from "../../model/dialect-types.ts";
 import type { SessionStore } from "../../model/store.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type { HandshakeMeta } from "../base/definition-rules.ts";
@@ -197,14 +198,14 @@ export interface SessionHandlers<Data> {
   /** Called when the client deletes a session, before the store deletes it. Throw a RequestError to refuse it. */
   readonly delete?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /**
-   * Called when the client chooses a value that the option offers, before it takes effect. Throw a RequestError to refuse
-   * it.
+   * Called when the client chooses a value that the option offers, before it takes effect: a string for a choice, true or
+   * false for a boolean, any JSON value for an option of type `_json`. Throw a RequestError to refuse it.
    */
   readonly setConfigOption?:
     | ((
         session: AgentSession<Data>,
         configId: string,
-        value: string | boolean,
+        value: JsonValue,
         request: HandledRequest,
       ) => Promise<void> | void)
     | undefined;

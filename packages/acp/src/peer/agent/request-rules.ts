@@ -4,6 +4,7 @@ import type { Activation } from "../../edition/agent-edition.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ArchiveFilter } from "../../model/agent-status.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
+import { isJsonOption, type JsonValue } from "../../model/dialect-types.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import type { AgentDefinition, LoginEnd, LoginRequest } from "./agent-definition.ts";
@@ -63,7 +64,7 @@ export function isAbsolutePath(path: string): boolean {
 export function checkOptionValue(
   options: readonly SessionConfigOption[],
   configId: string,
-  value: string | boolean,
+  value: JsonValue,
   /** Where the request has the value. */
   path = "/value",
 ): SessionConfigOption {
@@ -79,6 +80,7 @@ export function checkOptionValue(
     }
     return { ...option, currentValue: value };
   }
+  if (isJsonOption(option)) return { ...option, currentValue: value };
   if (option.type !== "select") throw wrong(`the option ${configId} cannot be set`, "/configId");
   const offered = option.options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
   if (typeof value !== "string" || !offered.some((choice) => choice.value === value)) {
@@ -112,8 +114,8 @@ export function archiveFilter(given = "exclude"): ArchiveFilter {
   throw RequestError.invalidParams(message, "/archived");
 }
 
-function quoted(value: string | boolean): string {
-  return JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value);
+function quoted(value: JsonValue): string {
+  return JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value).slice(0, 90);
 }
 
 /** Throws -32602 for a method that is unknown, or that the client runs in a terminal. */

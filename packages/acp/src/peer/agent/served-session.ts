@@ -12,6 +12,7 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../../model/content.ts";
+import { isJsonOption, type JsonValue } from "../../model/dialect-types.ts";
 import type { Entry } from "../../model/entry.ts";
 import {
   completeCommands,
@@ -139,8 +140,9 @@ export class ServedSession implements AgentSession {
     return this.#turn?.hasEnded ? undefined : this.#turn;
   }
 
-  configOption(configId: string): string | boolean | undefined {
+  configOption(configId: string): JsonValue | undefined {
     const option = this.#options.find((each) => each.configId === configId);
+    if (isJsonOption(option)) return option.currentValue;
     return option?.type === "select" || option?.type === "boolean" ? option.currentValue : undefined;
   }
 
