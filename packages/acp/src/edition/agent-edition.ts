@@ -197,6 +197,8 @@ export interface Introduction<Features> {
 
 export interface AgentIntroduction extends Introduction<AgentCapabilities> {
   readonly authMethods: readonly AuthMethod[];
+  /** The options that sessions begin with, for clients that want to know them before. */
+  readonly sessionOptions?: readonly SessionConfigOption[];
 }
 
 /** The complete environment of one activation of a session; nothing is inherited from an earlier one. */
@@ -205,6 +207,8 @@ export interface Activation {
   readonly additionalDirectories: readonly string[];
   readonly mcpServers: readonly McpServer[];
   readonly systemPrompt?: SystemPrompt;
+  /** The request names no place: that of the stored session counts, and `cwd` means nothing. */
+  readonly hasStoredPlace?: boolean;
   readonly _meta?: Meta;
 }
 

@@ -56,6 +56,12 @@ export function isJsonOption(
   return option?.type === "_json";
 }
 
+/** The value that an option has; undefined for a type that is not known. */
+export function optionValue(option: SessionConfigOption | undefined): JsonValue | undefined {
+  const isKnown = option?.type === "select" || option?.type === "boolean";
+  return isKnown || isJsonOption(option) ? option.currentValue : undefined;
+}
+
 /** The operation that is asked about; undefined for other subjects, and for one without its two words. */
 export function operationSubject(
   subject: PermissionSubject | undefined,

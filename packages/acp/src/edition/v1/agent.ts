@@ -19,7 +19,7 @@ import type {
   WireCall,
 } from "../agent-edition.ts";
 import { partsMetaFromV1, withPartsMetaInV1 } from "../capability-meta.ts";
-import { credentialsKey, valueKey } from "../dialect-keys.ts";
+import { credentialsKey, sessionOptionsKey, valueKey } from "../dialect-keys.ts";
 import { steeringKey, terminalOutputKey } from "../vendor-extensions.ts";
 import {
   markers,
@@ -91,15 +91,20 @@ function client(params: object): Introduction<ClientCapabilities> {
 }
 
 function introduce(agent: AgentIntroduction, lost?: Lost): Immutable<wire.InitializeResponse> {
-  const { partsMeta } = agent.capabilities;
+  const { partsMeta, steer } = agent.capabilities;
+  const { sessionOptions: options } = agent;
+  const keys = {
+    ...(steer ? { [steeringKey]: { supported: true } } : {}),
+    ...(options
+      ? { [sessionOptionsKey]: optionsToV1(options, { knowsBooleans: true, knowsJson: true }) }
+      : {}),
+  };
   return {
     protocolVersion: 1,
     agentCapabilities: withPartsMetaInV1(capabilities(agent.capabilities), partsMeta, lost),
     authMethods: agent.authMethods.map((method) => authMethodToV1(method, lost)),
     ...optional({ agentInfo: agent.info }),
-    ...withMeta(
-      agent.capabilities.steer ? { ...agent._meta, [steeringKey]: { supported: true } } : agent._meta,
-    ),
+    ...withMeta(Object.keys(keys).length === 0 ? agent._meta : { ...agent._meta, ...keys }),
   };
 }
 

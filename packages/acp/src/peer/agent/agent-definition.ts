@@ -6,6 +6,7 @@ import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts
 import type { AuthStatus, Provider, ProviderSetting } from "../../model/agent-status.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { JsonValue } from "../../model/dialect-types.ts";
+import type { OutgoingConfigOption } from "../../model/outgoing.ts";
 import type { SessionStore } from "../../model/store.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type { HandshakeMeta } from "../base/definition-rules.ts";
@@ -239,6 +240,11 @@ export interface SessionHandlers<Data> {
   readonly setTitle?: // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without a return statement
     | ((sessionId: string, title: string, request: HandledRequest) => Promise<string | void> | string | void)
     | undefined;
+  /**
+   * The options that new sessions begin with. Clients that speak a dialect are told them before there is a session. Default:
+   * none, and `open` sets them.
+   */
+  readonly initialOptions?: readonly OutgoingConfigOption[] | undefined;
   /** Where sessions are stored, such as `sqliteStore` of `@parley/acp/node`. Default: in memory, as long as the agent exists. */
   readonly store?: SessionStore | undefined;
   /**

@@ -33,6 +33,7 @@ const groupKeys: GroupKeys<
     unarchive: true,
     setTitle: true,
     status: true,
+    initialOptions: true,
     store: true,
     maxUnstored: true,
   },
@@ -73,6 +74,11 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
   if (store !== undefined && (!isObject(store) || typeof store["append"] !== "function"))
     throw new TypeError(
       `agent: session.store must be a store such as sqliteStore("/path/sessions.db"), got ${argumentText(store)}`,
+    );
+  const { initialOptions } = definition.session ?? {};
+  if (initialOptions !== undefined && !Array.isArray(initialOptions))
+    throw new TypeError(
+      `agent: session.initialOptions must be a list of options, got ${argumentText(initialOptions)}`,
     );
   checkUnstableParts(definition);
   if (clientTimeoutMs !== undefined) milliseconds("connection.clientTimeoutMs", clientTimeoutMs);

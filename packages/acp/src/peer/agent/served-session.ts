@@ -12,7 +12,7 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../../model/content.ts";
-import { isJsonOption, type JsonValue } from "../../model/dialect-types.ts";
+import { type JsonValue, optionValue } from "../../model/dialect-types.ts";
 import type { Entry } from "../../model/entry.ts";
 import {
   completeCommands,
@@ -98,6 +98,7 @@ export class ServedSession implements AgentSession {
     this.#activation = activation;
     this.#definition = definition;
     this.#hasUserTitle = hasUserTitle;
+    this.#options = completeConfigOptions(definition.session?.initialOptions ?? []);
   }
 
   get sessionId(): string {
@@ -141,9 +142,7 @@ export class ServedSession implements AgentSession {
   }
 
   configOption(configId: string): JsonValue | undefined {
-    const option = this.#options.find((each) => each.configId === configId);
-    if (isJsonOption(option)) return option.currentValue;
-    return option?.type === "select" || option?.type === "boolean" ? option.currentValue : undefined;
+    return optionValue(this.#options.find((each) => each.configId === configId));
   }
 
   completeElicitation(elicitationId: string, { _meta }: { readonly _meta?: Meta } = {}): void {

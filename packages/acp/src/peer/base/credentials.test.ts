@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { conversation, inEveryVersion, rejects, scoped } from "../../../test/support/peer-probe.ts";
-import type { LoginRequest } from "../../index.ts";
+import type { Editions, LoginRequest } from "../../index.ts";
 import { agent, client } from "../../index.ts";
 import { relay } from "../../relay.ts";
 import { memoryPair } from "../../transport.ts";
@@ -26,7 +26,7 @@ test("the handler of a login gets the credentials in a dialect, beside its custo
   const { logins, definition } = keeper({ expiresAt: "2027-01-01T00:00:00Z" });
   const { agent, log } = await conversation(scoped, definition);
   const result = await agent.login("api_key", { credentials, _meta: { colour: "red" } });
-  assert.deepEqual(result, { expiresAt: "2027-01-01T00:00:00Z" });
+  assert.equal(result.expiresAt, "2027-01-01T00:00:00Z");
   assert.deepEqual(logins[0]?.credentials, credentials);
   assert.deepEqual(logins[0]?._meta, { colour: "red" });
   assert.deepEqual(log, []);
@@ -52,31 +52,32 @@ test("an end of a login that is no time is a mistake of the agent, which the cli
   await rejects(agent.login("api_key"), -32603);
 });
 
-test("a relay reports credentials that the agent's version has no place for, and does not send them", async () => {
-  const { logins, definition } = keeper();
-  const [left, clientEnd] = memoryPair();
-  const [right, agentEnd] = memoryPair();
-  Object.assign(left, { dialect: "scoped" });
-  Object.assign(clientEnd, { dialect: "scoped" });
-  const log: unknown[] = [];
-  const wire: string[] = [];
-  agent({
-    name: "a",
-    version: "1",
-    editions: ["v2"],
-    ...definition,
-    connection: { tap: (_, text) => void wire.push(text) },
-  }).connect(agentEnd);
-  await using relayed = relay(left, right, {
-    log: (level, message, details) => void log.push([level, message, details]),
+for (const editions of [["v1"], ["v2"]] satisfies Editions[])
+  test(`a relay reports credentials that ${editions[0]} has no place for, and does not send them`, async () => {
+    const { logins, definition } = keeper();
+    const [left, clientEnd] = memoryPair();
+    const [right, agentEnd] = memoryPair();
+    Object.assign(left, { dialect: "scoped" });
+    Object.assign(clientEnd, { dialect: "scoped" });
+    const log: unknown[] = [];
+    const wire: string[] = [];
+    agent({
+      name: "a",
+      version: "1",
+      editions,
+      ...definition,
+      connection: { tap: (_, text) => void wire.push(text) },
+    }).connect(agentEnd);
+    await using relayed = relay(left, right, {
+      log: (level, message, details) => void log.push([level, message, details]),
+    });
+    const connection = await client({ name: "c", version: "1", editions: ["v1"] }).connect(clientEnd);
+    await connection.login("api_key", { credentials });
+    assert.equal(logins[0]?.credentials, undefined);
+    assert.ok(!wire.join("").includes(credentials.apiKey));
+    assert.match(
+      JSON.stringify(log),
+      /lost in translation.*the credentials of a login: the agent speaks no dialect/,
+    );
+    await relayed.close();
   });
-  const connection = await client({ name: "c", version: "1", editions: ["v1"] }).connect(clientEnd);
-  await connection.login("api_key", { credentials });
-  assert.equal(logins[0]?.credentials, undefined);
-  assert.ok(!wire.join("").includes(credentials.apiKey));
-  assert.match(
-    JSON.stringify(log),
-    /lost in translation.*the credentials of a login: v2 has no place for them/,
-  );
-  await relayed.close();
-});

@@ -29,7 +29,6 @@ export function noCredentials(edition: Edition): TypeError {
 /** The end of the login is custom data of the answer. */
 export function loginResult(answer: object): LoginResult {
   const { _meta } = metaOf(answer);
-  const { [expiresAtKey]: expiresAt, ...meta } = _meta ?? {};
-  if (typeof expiresAt !== "string") return metaOf(answer);
-  return { expiresAt, ...optional({ _meta: Object.keys(meta).length === 0 ? undefined : meta }) };
+  const expiresAt = _meta?.[expiresAtKey];
+  return optional({ expiresAt: typeof expiresAt === "string" ? expiresAt : undefined, _meta });
 }

@@ -11,9 +11,8 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
-import { expiresAtKey } from "../../edition/dialect-keys.ts";
 import { steeringMethod } from "../../edition/vendor-extensions.ts";
-import { metaOf } from "../../edition/wire-fields.ts";
+import { metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SentHook } from "../../jsonrpc/pending-requests.ts";
@@ -131,7 +130,10 @@ export class RelayHost implements AgentHost {
         // the client has run a terminal login itself: there is nothing to ask the agent
         if (agent.authMethods.find(({ methodId }) => methodId === op.methodId)?.type === "terminal")
           return { kind: "none" };
-        return run((sent) => this.#logIn(op, sent));
+        return {
+          kind: "none",
+          ...withMeta((await run((sent) => agent.login(op.methodId, { sent, ...meta })))._meta),
+        };
       case "logout":
         if (!agent.capabilities.logout) throw new RequestError("internal_error", "this agent has no logout");
         return { kind: "none", ...(await run((sent) => agent.logout({ sent, ...meta }))) };
@@ -197,21 +199,6 @@ export class RelayHost implements AgentHost {
           ...(await this.#known(op.sessionId).live.cancelTerminal(op.terminalId, meta)),
         };
     }
-  }
-
-  /** Credentials are sent only to an agent that has a place for them. */
-  async #logIn(
-    { methodId, credentials, _meta }: Extract<SessionOp, { op: "login" }>,
-    sent: (id: number) => void,
-  ): Promise<AgentOpResult> {
-    const agent = this.#agent;
-    const isTaken = agent.dialect !== undefined;
-    if (credentials !== undefined && !isTaken)
-      this.introductionLost(`the credentials of a login: ${agent.edition} has no place for them`);
-    const given = optional({ credentials: isTaken ? credentials : undefined, _meta });
-    const { expiresAt, _meta: meta } = await agent.login(methodId, { sent, ...given });
-    const end = expiresAt === undefined ? {} : { [expiresAtKey]: expiresAt };
-    return { kind: "none", ...optional({ _meta: expiresAt === undefined ? meta : { ...meta, ...end } }) };
   }
 
   async #unchanged(op: UnchangedOp, request: IncomingRequest): Promise<AgentOpResult> {

@@ -3,6 +3,7 @@
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import { isObject, optional } from "../../base/objects.ts";
+import { dialectOf } from "../../edition/dialect-of.ts";
 import {
   allEditions,
   answeredVersion,
@@ -22,6 +23,7 @@ import type { Sink, Transport } from "../../jsonrpc/transport.ts";
 import { refusalOf } from "../../jsonrpc/unread-frame.ts";
 import { checkUnstable } from "../base/definition-rules.ts";
 import { offerInTurn } from "../client/client.ts";
+import { dialectClient } from "./dialect-client.ts";
 import { type InitializeParams, type Offers, offersFor, takesEither } from "./introduction.ts";
 import { passThrough } from "./pass-through.ts";
 import type { RelayOptions } from "./relay-options.ts";
@@ -104,7 +106,9 @@ class RunningRelay implements Relay {
     this.editions = this.#editions.promise;
     this.editions.catch(() => undefined);
     this.closed = this.#closed.promise;
-    this.#client = new Splice(client);
+    // only a transport that may translate has the field: others pass their lines unread
+    const isDialect = "dialect" in client;
+    this.#client = new Splice(isDialect ? dialectClient(client, () => dialectOf(agent), this.#log) : client);
     this.#agent = new Splice(agent);
     queueMicrotask(() => this.#client.read(this.#untilInitialize()));
     void this.#agent.ended.then(({ message = "the agent has disconnected" }) => {

@@ -1,6 +1,5 @@
 // Wraps a transport that several readers read one after the other. Nothing is lost or reordered between them.
 
-import type { DialectName } from "../../edition/dialect.ts";
 import { type DialectTransport, dialectOf } from "../../edition/dialect-of.ts";
 import type { EndReason, Fault, LineAccess, Sink, Transport } from "../../jsonrpc/transport.ts";
 
@@ -80,11 +79,6 @@ export class Splice {
 
   lines(): LineAccess | undefined {
     return this.#inner.lines?.();
-  }
-
-  /** The dialect that the peer speaks. */
-  get dialect(): DialectName | undefined {
-    return dialectOf(this.#inner);
   }
 
   send(message: object, text?: string): boolean {
