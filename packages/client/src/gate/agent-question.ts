@@ -12,6 +12,7 @@ import type { Authority, Shown } from "./authorize.ts";
 import { type Decision, isLeft } from "./decision.ts";
 import type { GateState } from "./gate-state.ts";
 import { choicesFor, optionOf } from "./question.ts";
+import { scopedOption } from "./scoped-option.ts";
 
 /** In `_meta` of an answer: what the user said beside a no. Our own agent tells its model. */
 const saidKey = "parley.dev/said";
@@ -47,7 +48,7 @@ export async function answerQuestion(
     ...optional({ title }),
   });
   if (leavesQuestions && isLeft(decision)) return undefined;
-  const answer = answerFor(ask, decision, choice?.optionId);
+  const answer = answerFor(ask, decision, scopedOption(ask, choice) ?? choice?.optionId);
   const isAllowed = decision.effect === "allow";
   // only an option of the agent's own says yes
   if (isAllowed && answer.outcome !== "selected")

@@ -59,7 +59,8 @@ function standIn(
   const asked = operationSubject(subject);
   if (asked === undefined) return { kind: "other" };
   const { operation, resource } = asked;
-  const isFile = operation.startsWith("file_");
+  // a location is an absolute path
+  const isFile = operation.startsWith("file_") && /^(?:[\\/]|[A-Za-z]:[\\/])/.test(resource);
   return {
     kind: Object.hasOwn(operationKinds, operation) ? (operationKinds[operation] ?? "other") : "other",
     rawInput: { operation, resource },
