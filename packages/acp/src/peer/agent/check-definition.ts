@@ -75,11 +75,6 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
     throw new TypeError(
       `agent: session.store must be a store such as sqliteStore("/path/sessions.db"), got ${argumentText(store)}`,
     );
-  const { initialOptions } = definition.session ?? {};
-  if (initialOptions !== undefined && !Array.isArray(initialOptions))
-    throw new TypeError(
-      `agent: session.initialOptions must be a list of options, got ${argumentText(initialOptions)}`,
-    );
   checkUnstableParts(definition);
   if (clientTimeoutMs !== undefined) milliseconds("connection.clientTimeoutMs", clientTimeoutMs);
   if (cancelGraceMs !== undefined) milliseconds("connection.cancelGraceMs", cancelGraceMs);
