@@ -12,7 +12,7 @@ export { editionOf, type ProtocolVersion, versionOf } from "./edition/negotiate.
 export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export { argumentText } from "./jsonrpc/errors.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
-export { operationSubject } from "./model/dialect-types.ts";
+export { operationSubject, optionValue } from "./model/dialect-types.ts";
 export { gitPatch, textDiff } from "./model/git-patch.ts";
 export { bytesFromText, isByteEncoding, shownText, textFromBytes } from "./model/text-encodings.ts";
 export { unsupportedContent } from "./peer/base/prompt-content.ts";

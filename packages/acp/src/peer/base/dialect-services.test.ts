@@ -196,7 +196,7 @@ function handFiles() {
 
 test("encodings and overwrite reach the client's files in a dialect", async () => {
   const { files, asked } = handFiles();
-  await turnWith(scoped, { files }, async ({ files: its }) => {
+  const { wire } = await turnWith(scoped, { files }, async ({ files: its }) => {
     await its?.readText("/a", { encoding: "base64" });
     await its?.writeText("/a", "aGk=", { encoding: "base64", overwrite: false });
     await its?.writeText("/a", "hi", { encoding: "utf-8", overwrite: true });
@@ -206,6 +206,10 @@ test("encodings and overwrite reach the client's files in a dialect", async () =
     ["write", "/a", "aGk=", "base64", false],
     ["write", "/a", "hi", undefined, undefined],
   ]);
+  const read = wire.find(
+    ({ message }) => (message["result"] as { content?: string } | undefined)?.content === "aGk=",
+  );
+  assert.deepEqual(read?.message["result"], { content: "aGk=", _meta: { "_parley.dev/encoding": "base64" } });
 });
 
 test("on v1 encodings and overwrite are refused, and nothing is sent", async () => {

@@ -3,7 +3,7 @@
 import { exceedsJsonBytes, lastJsonBytes } from "../../base/json-size.ts";
 import { optional } from "../../base/objects.ts";
 import type { ServiceOp } from "../../edition/client-edition.ts";
-import { pidKey, pushesOutputKey, timedOutKey } from "../../edition/dialect-keys.ts";
+import { encodingKey, pidKey, pushesOutputKey, timedOutKey } from "../../edition/dialect-keys.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { ClientFiles, TerminalHandle, TerminalSnapshot, Terminals } from "../../model/services.ts";
@@ -84,7 +84,7 @@ export class SessionServices {
         if (files.readText === undefined) throw missing(noMethod.read);
         const content = await files.readText(path, { ...options, signal });
         if (typeof content === "string" && exceedsJsonBytes(content, maxTextBytes)) throw tooMuchText(path);
-        return { content };
+        return op.encoding === undefined ? { content } : { content, _meta: { [encodingKey]: op.encoding } };
       }
       case "write": {
         const { op: _, path, content, ...options } = op;
