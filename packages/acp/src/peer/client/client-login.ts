@@ -7,13 +7,14 @@ import { metaOf } from "../../edition/wire-fields.ts";
 import type { AuthMethod } from "../../model/content.ts";
 import type { LoginResult } from "./client-connection.ts";
 
-/** Throws a TypeError for a method that the agent does not have, or that is never sent to it (C11). */
+/** Throws a TypeError for a method that the agent does not have, or that is never sent to it. */
 export function checkLogin(methodId: string, methods: readonly AuthMethod[]): void {
   const method = methods.find((each) => each.methodId === methodId);
   if (method === undefined) {
     const known = methods.map((each) => String(each.methodId)).join(", ");
     throw new TypeError(`login: the agent has no method ${methodId}; it has: ${known || "none"}`);
   }
+  // never sent to the agent (C11)
   if (method.type === "terminal")
     throw new TypeError(
       `login: ${methodId} is a terminal login: run the agent's program with its arguments, then connect again`,
