@@ -13,6 +13,7 @@ import { type Decision, isLeft } from "./decision.ts";
 import type { Effects } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
 import { optionOf } from "./question.ts";
+import { scopedOption } from "./scoped-option.ts";
 
 /** In `_meta` of an answer: what the user said beside a no. Our own agent tells its model. */
 const saidKey = "parley.dev/said";
@@ -42,7 +43,7 @@ export async function answerQuestion(
   const asking = { signal, show: () => shown, title: claimed.title };
   const { decision, choice } = await authority.decide(state, subjects, asking);
   if (leavesQuestions && isLeft(decision)) return undefined;
-  const answer = answerFor(ask, decision, choice?.optionId);
+  const answer = answerFor(ask, decision, scopedOption(ask, choice) ?? choice?.optionId);
   const isAllowed = decision.effect === "allow";
   // only an option of the agent's own says yes
   const settled: Decision =

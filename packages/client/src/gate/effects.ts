@@ -25,8 +25,8 @@ export interface Prepared<Result> {
   readonly why?: string;
   /** Only where somebody is asked. */
   look?(): Promise<Look> | Look;
-  /** What a write would write. */
-  readonly content?: string;
+  /** What a write would write: bytes where it is no text. */
+  readonly content?: string | Uint8Array;
   /** `stamp` is that of the look that a person was given. */
   run(stamp: string | undefined): Promise<Result>;
 }
@@ -111,7 +111,9 @@ export class Effects {
         const isSubject = JSON.stringify(prepared.subject) === JSON.stringify(subject);
         return isSubject && (await prepared.look?.())?.stamp === look?.stamp;
       };
-      const asking = { show, signal, content, isSame, why };
+      // nobody can have approved bytes by their text
+      const text = typeof content === "string" ? content : undefined;
+      const asking = { show, signal, content: text, isSame, why };
       const { decision, isChanged } = await this.authority.decide(state, [subject], asking);
       if (isChanged) continue;
       if (leavesQuestions && isLeft(decision)) return undefined;
@@ -187,7 +189,7 @@ export class Effects {
   }
 }
 
-function sizeOf(content: string | undefined): Partial<AuditFacts> {
+function sizeOf(content: string | Uint8Array | undefined): Partial<AuditFacts> {
   return content === undefined ? {} : { bytes: Buffer.byteLength(content), content: contentHash(content) };
 }
 

@@ -1,9 +1,9 @@
 // The files of a session behind the gate.
 
 import { type Files, RequestError } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { bytesFromText, isByteEncoding, optional, shownText, textFromBytes } from "@parley/acp/internal";
 import { sliceLines } from "@parley/acp/internal/node";
-import type { ReadTextOptions } from "@parley/acp/model";
+import type { ReadTextOptions, WriteTextOptions } from "@parley/acp/model";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
 import type { FileOperation, Subject } from "../subjects/subject.ts";
 import type { Effects, Look, Prepared } from "./effects.ts";
@@ -43,9 +43,9 @@ export function gatedFiles(
       subject: fileSubject("read", canonical),
       async run() {
         const unsaved = await overlay?.read(canonical);
-        if (unsaved !== undefined) return sliceLines(unsaved, given);
-        const { signal, line, limit } = given;
-        const reading = { followLinks: false, ...optional({ signal, line, limit }) };
+        const { signal, line, limit, encoding = "utf-8" } = given;
+        if (unsaved !== undefined && encoding === "utf-8") return sliceLines(unsaved, given);
+        const reading = { followLinks: false, ...optional({ signal, line, limit, encoding }) };
         return files("agent").readText(canonical, reading);
       },
     };
@@ -54,18 +54,22 @@ export function gatedFiles(
   const prepareWrite = async (
     path: string,
     content: string,
-    signal: AbortSignal | undefined,
+    { signal, encoding, overwrite }: WriteTextOptions,
   ): Promise<Prepared<void>> => {
     const canonical = await files("agent").realPath(path);
+    const written = writtenContent(content, encoding);
     return {
       subject: fileSubject("write", canonical),
-      content,
-      look: () => look(canonical, content),
+      content: written,
+      look: () => look(canonical, shownText(content, encoding)),
       async run(stamp) {
-        // before: a command that ends while it is written must not take it for its own
-        await writes?.(canonical, content);
-        if (await overlay?.write?.(canonical, content)) return;
-        const writing = { followLinks: false, ...optional({ signal, expected: stamp }) };
+        if (typeof written === "string") {
+          // before: a command that ends while it is written must not take it for its own
+          await writes?.(canonical, written);
+          // an editor replaces what it has
+          if (overwrite !== false && (await overlay?.write?.(canonical, written))) return;
+        }
+        const writing = { followLinks: false, ...optional({ signal, encoding, overwrite, expected: stamp }) };
         await files("agent").writeText(canonical, content, writing);
       },
     };
@@ -90,13 +94,26 @@ export function gatedFiles(
     canWrite: true,
     readText: (path, given = {}) =>
       effects.perform(state, fileSubject("read", path), () => prepareRead(path, given), given.signal),
-    writeText: (path, content, { signal } = {}) =>
-      effects.perform(state, fileSubject("write", path), () => prepareWrite(path, content, signal), signal),
+    writeText: (path, content, given = {}) =>
+      effects.perform(
+        state,
+        fileSubject("write", path),
+        () => prepareWrite(path, content, given),
+        given.signal,
+      ),
     async close() {
       isClosed = true;
       await Promise.all([...opened.values()].map((each) => each.close()));
     },
   };
+}
+
+/** What will be in the file, however the request writes it down: its text, or the bytes that are no text. */
+function writtenContent(content: string, encoding: WriteTextOptions["encoding"] = "utf-8") {
+  const bytes = encoding === "utf-8" ? undefined : bytesFromText(content, encoding);
+  // what stands for no bytes is refused when it is written
+  if (bytes === undefined) return content;
+  return (isByteEncoding(encoding) ? textFromBytes(bytes, "utf-8") : undefined) ?? bytes;
 }
 
 function fileSubject(operation: FileOperation, path: string): Subject {

@@ -1,7 +1,7 @@
 // Reads what an agent says that it will do: from the input of a tool call, its diffs and, as a label, its title.
 
 import type { PermissionRequest } from "@parley/acp";
-import { askedAbout, isObject } from "@parley/acp/internal";
+import { askedAbout, isObject, operationSubject } from "@parley/acp/internal";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { canonicalPath } from "./canonical-path.ts";
 import {
@@ -15,6 +15,7 @@ import {
 } from "./claim-fields.ts";
 import { claimedTools } from "./claimed-tools.ts";
 import { commandSubject } from "./command-subject.ts";
+import { callOfOperation } from "./operation-claims.ts";
 import { isFileOperation, type Subject, type Operation as SubjectOperation } from "./subject.ts";
 import { askedCall } from "./tool-calls.ts";
 
@@ -30,6 +31,8 @@ export function claimsOf(ask: PermissionRequest, call: Call | undefined, cwd: st
     const { type: _type, toolCallId: _call, terminalId: _terminal, _meta, ...rawInput } = subject;
     return claimsOfCall({ kind: "execute", rawInput }, cwd);
   }
+  const operation = operationSubject(subject);
+  if (operation !== undefined) return claimsOfCall(callOfOperation(operation), cwd);
   return claimsOfCall(askedAbout(call ?? {}, askedCall(ask) ?? {}), cwd);
 }
 
