@@ -28,6 +28,8 @@ export interface Example {
   readonly message: Json;
   /** The same in version 1: what the example means. */
   readonly v1?: readonly Json[];
+  /** How our side answers what a machine of the dialect asks by itself, by method. */
+  readonly answers?: Json;
   /** What is sent in its place, where that differs from the message. */
   readonly returns?: readonly Json[];
   /** Why the message does not come back as it is. */
