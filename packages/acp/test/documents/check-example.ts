@@ -15,10 +15,7 @@ export function messagesOf(name: "pharo" | "scoped"): readonly Example[] {
 export function checkExample(dialect: Dialect, example: Example): void {
   const { from, method, message, v1, returns, exception } = example;
   const pair = pairFor(dialect, example);
-  const arrived = pair.received(
-    from === "client" ? "agent" : "client",
-    message as unknown as DialectMessage,
-  );
+  const arrived = pair.received(from === "client" ? "agent" : "client", message as unknown as DialectMessage);
   assert.deepEqual(arrived, v1);
   for (const each of arrived) assertOfVersion1(each, method);
   const again = arrived.flatMap((each) => pair.sent(from, each));

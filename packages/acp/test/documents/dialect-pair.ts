@@ -66,13 +66,13 @@ export class DialectPair {
 
 const modes = ["default", "plan", "code", "architect", "ask"];
 
-const introduction = {
+export const introduction = {
   protocolVersion: 1,
   clientInfo: { name: "Editor", version: "1.0" },
   clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
 };
 
-const welcome = {
+export const welcome = {
   protocolVersion: 1,
   agentInfo: { name: "Agent", version: "1.0" },
   agentCapabilities: {

@@ -48,6 +48,8 @@ export interface Document {
     /** Messages that the document writes as part of a program. */
     readonly inProgramText: number;
   };
+  /** The content blocks that a document describes, and that its own schema does not have. */
+  readonly schemaExceptions?: readonly { readonly type: string; readonly why: string }[];
   readonly sections: readonly Section[];
   readonly examples: readonly Example[];
 }

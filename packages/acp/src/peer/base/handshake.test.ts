@@ -193,7 +193,7 @@ test("an agent that chokes on version 2 is asked again with version 1 alone", as
   ]);
 });
 
-test("C4 an agent that chose a version which the client does not speak is left, and the error says which", async () => {
+test("C4 Q3 an agent that chose a version which the client does not speak is left, and the error says which", async () => {
   for (const [editions, chosen] of [
     [["v2", "v1"], 7],
     [["v1"], 2],
