@@ -232,7 +232,7 @@ export class Exchange implements DialectMachine {
     };
     const refuse = (error: DialectError): void => {
       if (id !== undefined) this.#put(from, failed(id, this.#errorTo(from, error, method)));
-      else this.lost(`${method}: ${error.message}`);
+      else this.lost(`${method} was dropped: ${error.message}`);
     };
     const forwardThen = (params: object, then: (answer: Answer) => void): void => {
       if (id !== undefined) this.#request(to, id, method, params, then);

@@ -83,8 +83,8 @@ class PharoClient {
     this.#can = params.clientCapabilities ?? {};
     call.forward(clientToV1(params), (result) => {
       const answer = agentToPharo(result, this.#lost);
-      const { sessionModes } = answer["agentCapabilities"] as { sessionModes: readonly Fields[] }; // made above
-      this.#firstMode = sessionModes[0]?.["modeId"];
+      const { sessionModes } = answer["agentCapabilities"] as { sessionModes?: readonly Fields[] }; // made above
+      this.#firstMode = sessionModes?.[0]?.["modeId"];
       return answer;
     });
   }

@@ -13,10 +13,10 @@ import { credentialsKey, storedCwdKey, timeoutKey } from "../dialect-keys.ts";
 import { withMetaKeys } from "../dialects/details.ts";
 import { type Fields, metaField } from "../dialects/exchange.ts";
 import { settingToV1 } from "./options.ts";
-import { questionToV1 } from "./permission.ts";
+import { callOver, isAllowed, madeUpCall, questionToV1 } from "./permission.ts";
 import { mapToList } from "./servers.ts";
 import { isPharoServer, pharoAgentTell, pharoTell } from "./tells.ts";
-import { updateToV1 } from "./updates.ts";
+import { madeUpMessage, updateToV1 } from "./updates.ts";
 
 /** Reads what the peer of a connection on version 1 says in the dialect. `role` is that of our side. */
 export function aliasReader(role: "agent" | "client"): DialectMachine {
@@ -105,6 +105,8 @@ function listOf(value: unknown): unknown {
 class ClientAliases implements DialectMachine {
   #messages = 0;
   #questions = 0;
+  /** Open questions about made-up calls. */
+  readonly #asked = new Map<unknown, { question: RequestPermissionRequest; toolCallId: string }>();
 
   receive(message: DialectMessage): Step {
     if (!pharoAgentTell(message)) return toUs(message);
@@ -113,13 +115,15 @@ class ClientAliases implements DialectMachine {
       case "session/update": {
         if (checkUpdate(params, readMode) !== undefined) return toUs(message);
         const { sessionId, update, ...rest } = params as object as SessionNotification; // just checked
-        const updates = updateToV1(update, () => `message-${++this.#messages}`);
+        const updates = updateToV1(update, () => `${madeUpMessage}${++this.#messages}`);
         return toUs(...updates.map((each) => ({ ...message, params: { sessionId, update: each, ...rest } })));
       }
       case "session/request_permission": {
         if (checkQuestion(params, readMode) !== undefined) return toUs(message);
         const question = params as object as RequestPermissionRequest; // just checked
-        return toUs({ ...message, params: questionToV1(question, () => `perm_${++this.#questions}`).params });
+        const { params: read, madeUp } = questionToV1(question, () => `${madeUpCall}${++this.#questions}`);
+        if (madeUp !== undefined) this.#asked.set(message.id, { question, toolCallId: madeUp });
+        return toUs({ ...message, params: read });
       }
       case "fs/read_text_file": {
         const { startLine, lineLimit, ...rest } = params;
@@ -137,7 +141,12 @@ class ClientAliases implements DialectMachine {
   }
 
   send(message: DialectMessage): Step {
-    return { toUs: [], toPeer: [message] };
+    const asked = message.method === undefined ? this.#asked.get(message.id) : undefined;
+    if (asked === undefined) return { toUs: [], toPeer: [message] };
+    this.#asked.delete(message.id);
+    const { question, toolCallId } = asked;
+    const params = callOver(question, toolCallId, isAllowed(message.result, question));
+    return { toUs: [{ jsonrpc: "2.0", method: "session/update", params }], toPeer: [message] };
   }
 }
 

@@ -7,15 +7,16 @@ import type {
   RequestPermissionRequest,
   WaitForExitRequest,
 } from "../../wire/pharo/types.gen.ts";
+import { detailsOf } from "../dialects/details.ts";
 import { type Call, type Exchange, type Fields, metaField } from "../dialects/exchange.ts";
 import { exitCodeOf, longestWait } from "./exit-codes.ts";
-import { decisionToPharo, questionToV1 } from "./permission.ts";
+import { callOver, decisionToPharo, isAllowed, madeUpCall, questionToV1 } from "./permission.ts";
 import { mapToList } from "./servers.ts";
 
 /** Handles what the agent asks for. */
 export function handleAgentRequests(exchange: Exchange): void {
   let questions = 0;
-  const madeUpId = (): string => `perm_${++questions}`;
+  const madeUpId = (): string => `${madeUpCall}${++questions}`;
   const done = (): null => null;
   // the params have the shapes of the method table, which has checked them
   exchange.handle("peer", {
@@ -45,15 +46,12 @@ function permission(
 ): void {
   const { params, madeUp } = questionToV1(question, madeUpId);
   call.forwardThen(params, (answer) => {
-    const decision: ReturnType<typeof decisionToPharo> =
-      answer.error === undefined ? decisionToPharo(answer.result, question) : answer;
+    const decision = answer.error === undefined ? decisionToPharo(answer.result, question) : answer;
     if (decision.error === undefined) call.answer(decision.result);
     else call.refuse(decision.error);
     if (madeUp === undefined) return;
-    // clients would show the made-up call as pending for ever
-    const status = decision.allowed === true ? "completed" : "failed";
-    const update = { sessionUpdate: "tool_call_update", toolCallId: madeUp, status };
-    exchange.notify("us", "session/update", { sessionId: question.sessionId, update });
+    const allowed = answer.error === undefined && isAllowed(answer.result, question);
+    exchange.notify("us", "session/update", callOver(question, madeUp, allowed));
   });
 }
 
@@ -70,10 +68,14 @@ function wait(exchange: Exchange, params: WaitForExitRequest, call: Call): void 
   const { sessionId, terminalId } = request;
   let isOver = false;
   let stopTimer = (): void => {};
-  const answer = (exitCode: number | null): void => {
+  const answer = (exitCode: number | null, known?: unknown): void => {
     if (isOver) return;
     isOver = true;
     stopTimer();
+    if (typeof known === "string") {
+      call.answer({ output: known, exitCode });
+      return;
+    }
     exchange.ask("us", "terminal/output", { sessionId, terminalId }, (current) => {
       // the exit is known, so a terminal that is gone is no reason to fail
       const { output, exitCode: now } =
@@ -83,7 +85,8 @@ function wait(exchange: Exchange, params: WaitForExitRequest, call: Call): void 
   };
   call.forwardThen(request, (exit) => {
     if (exit.error === undefined) {
-      answer(exitCodeOf(exit.result));
+      // another client of the dialect has told the output with the exit
+      answer(exitCodeOf(exit.result), detailsOf(exit.result)["output"]);
       return;
     }
     isOver = true;

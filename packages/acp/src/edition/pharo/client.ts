@@ -13,7 +13,7 @@ import { errorFromPharo, errorToPharo } from "./errors.ts";
 import { agentToV1, clientToPharo, modeState } from "./introduction.ts";
 import { meantValue, optionToV1, settingToPharo } from "./options.ts";
 import { sessionToPharo } from "./servers.ts";
-import { updateToV1 } from "./updates.ts";
+import { madeUpMessage, updateToV1 } from "./updates.ts";
 
 export function clientSide(options: DialectOptions): DialectMachine {
   const exchange = new Exchange(
@@ -114,7 +114,7 @@ class PharoAgent {
   #update(params: SessionNotification, call: Call): void {
     const { sessionId, update, ...rest } = params;
     if (update.type === "current_mode_update") this.#current.set(sessionId, update.modeId);
-    for (const each of updateToV1(update, () => `message-${++this.#messages}`))
+    for (const each of updateToV1(update, () => `${madeUpMessage}${++this.#messages}`))
       call.forward({ sessionId, update: each, ...rest });
   }
 }

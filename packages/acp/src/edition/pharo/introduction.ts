@@ -5,6 +5,7 @@ import type {
   ClientCapabilities,
   InitializeRequest,
   InitializeResponse,
+  McpCapabilities,
   SessionMode,
   TerminalCapabilities,
 } from "../../wire/pharo/types.gen.ts";
@@ -35,7 +36,8 @@ export function clientToV1(params: InitializeRequest): Fields {
   const meta = withMetaKeys(clientCapabilities, {
     [capabilitiesKey]: isPartial ? { terminal } : undefined,
   });
-  return { ...rest, clientCapabilities: { ...others, terminal: hasAll, ...meta } };
+  const flag = optional({ terminal: terminal === undefined ? undefined : hasAll });
+  return { ...rest, clientCapabilities: { ...others, ...flag, ...meta } };
 }
 
 export function clientToPharo(params: Fields, lost: Lost): Fields {
@@ -49,7 +51,7 @@ export function clientToPharo(params: Fields, lost: Lost): Fields {
     ...(isObject(clientInfo) ? { clientInfo: infoToPharo(clientInfo, lost) } : {}),
     clientCapabilities: {
       ...(isObject(fs) ? { fs: given(fs) } : {}),
-      terminal: terminalToPharo(can, terminal === true),
+      ...optional({ terminal: terminalToPharo(can, terminal) }),
       ...withoutMeta(can, [capabilitiesKey]),
     },
     ...metaField(params),
@@ -57,10 +59,11 @@ export function clientToPharo(params: Fields, lost: Lost): Fields {
 }
 
 /** All five alike, unless another client of the dialect has said which it has. */
-function terminalToPharo(can: Fields, hasTerminals: boolean): ClientCapabilities["terminal"] {
+function terminalToPharo(can: Fields, terminal: unknown): ClientCapabilities["terminal"] {
   const said = metaField(can)._meta?.[capabilitiesKey];
   const own = isObject(said) && isObject(said["terminal"]) ? said["terminal"] : undefined;
-  const has = (flag: string): boolean => (own === undefined ? hasTerminals : own[flag] === true);
+  if (own === undefined && typeof terminal !== "boolean") return undefined;
+  const has = (flag: string): boolean => (own === undefined ? terminal === true : own[flag] === true);
   return Object.fromEntries(flags.map((flag) => [flag, has(flag)]));
 }
 
@@ -74,7 +77,6 @@ function infoToPharo(info: Fields, lost: Lost): Fields {
 export function agentToV1(result: InitializeResponse): Fields {
   const { protocolVersion, agentInfo, agentCapabilities, authenticationMethods } = result;
   const { loadSession, promptCapabilities, mcpCapabilities, sessionModes, ...rest } = agentCapabilities ?? {};
-  const transports = mcpCapabilities?.supportedTransports ?? [];
   const options =
     sessionModes === undefined || sessionModes.length === 0 ? undefined : [modeOption(sessionModes)];
   return {
@@ -82,11 +84,7 @@ export function agentToV1(result: InitializeResponse): Fields {
     ...optional({ agentInfo }),
     agentCapabilities: {
       ...optional({ loadSession, promptCapabilities }),
-      mcpCapabilities: {
-        http: transports.includes("http"),
-        sse: transports.includes("sse"),
-        ...metaField(mcpCapabilities ?? {}),
-      },
+      ...(mcpCapabilities === undefined ? {} : { mcpCapabilities: mcpToV1(mcpCapabilities) }),
       ...metaField(rest),
     },
     authMethods: (authenticationMethods ?? []).map(({ methodId: id, title: name, ...others }) => ({
@@ -96,6 +94,18 @@ export function agentToV1(result: InitializeResponse): Fields {
     })),
     ...withMetaKeys(result, { [sessionOptionsKey]: options }),
   };
+}
+
+function mcpToV1(mcp: McpCapabilities): Fields {
+  const { supportedTransports = [] } = mcp;
+  const has = (name: string): boolean => supportedTransports.includes(name);
+  return { http: has("http"), sse: has("sse"), ...metaField(mcp) };
+}
+
+/** Every agent can start servers. */
+function mcpToPharo(mcp: Fields): Fields {
+  const others = ["http", "sse"].filter((name) => mcp[name] === true);
+  return { supportedTransports: ["stdio", ...others], ...metaField(mcp) };
 }
 
 const modeConfigId = "_mode";
@@ -127,18 +137,15 @@ export function agentToPharo(result: Fields, lost: Lost): Fields {
   const { loadSession, promptCapabilities, mcpCapabilities, _meta: _, ...others } = can;
   const names = Object.keys(given(others));
   if (names.length > 0) lost(`capabilities of the agent: ${names.join(", ")}`);
-  const mcp = isObject(mcpCapabilities) ? mcpCapabilities : {};
+  const modes = sessionModes(result);
   return {
     protocolVersion,
     ...(isObject(agentInfo) ? { agentInfo: infoToPharo(agentInfo, lost) } : {}),
     agentCapabilities: {
-      loadSession: loadSession === true,
-      promptCapabilities: isObject(promptCapabilities) ? given(promptCapabilities) : {},
-      mcpCapabilities: {
-        supportedTransports: ["stdio", ...["http", "sse"].filter((name) => mcp[name] === true)],
-        ...metaField(mcp),
-      },
-      sessionModes: sessionModes(result),
+      ...optional({ loadSession: loadSession ?? undefined }),
+      ...(isObject(promptCapabilities) ? { promptCapabilities: given(promptCapabilities) } : {}),
+      ...(isObject(mcpCapabilities) ? { mcpCapabilities: mcpToPharo(mcpCapabilities) } : {}),
+      ...(modes.length === 0 ? {} : { sessionModes: modes }),
       ...metaField(can),
     },
     authenticationMethods: loginsToPharo(authMethods, lost),

@@ -1,17 +1,21 @@
 // Permission requests. The dialect asks with a title, version 1 about a tool call.
 
 import { isObject, optional } from "../../base/objects.ts";
-import type { RequestPermissionRequest } from "../../wire/pharo/types.gen.ts";
+import type { PermissionOption, RequestPermissionRequest } from "../../wire/pharo/types.gen.ts";
 import { detailsOf, withDetails, withoutDetails } from "../dialects/details.ts";
 import { type Answer, type Fields, metaField } from "../dialects/exchange.ts";
 import { refusal } from "../dialects/refusals.ts";
 import { given } from "./content.ts";
+
+/** The ids of the calls that questions of the dialect are about in version 1 begin so. */
+export const madeUpCall = "perm_";
 
 /** `title` is that of the tool call, if it was sent before. */
 export function questionToPharo(params: Fields, title: string | undefined): Fields {
   const { sessionId, toolCall, options } = params;
   const call = isObject(toolCall) ? given(toolCall) : {};
   const { title: own, content, ...rest } = call;
+  const isMadeUp = String(call["toolCallId"]).startsWith(madeUpCall);
   const list: readonly Fields[] = Array.isArray(options) ? options : [];
   return {
     sessionId,
@@ -24,7 +28,7 @@ export function questionToPharo(params: Fields, title: string | undefined): Fiel
       ...metaField(others),
     })),
     // the question has no field for it, and a bridge wants to know what is asked about
-    ...withDetails(params, { toolCall: rest }),
+    ...withDetails(params, { toolCall: isMadeUp ? undefined : rest }),
   };
 }
 
@@ -64,24 +68,32 @@ export function questionToV1(
   };
 }
 
-/** The dialect cannot say that a question was cancelled: it is answered with a refusal. */
-export function decisionToPharo(
-  result: Fields,
-  { options }: RequestPermissionRequest,
-): Answer & { readonly allowed?: boolean } {
-  const outcome = isObject(result["outcome"]) ? result["outcome"] : {};
-  const chosen = options.find(
+/** The option that the answer of version 1 names. */
+function chosen(result: unknown, { options }: RequestPermissionRequest): PermissionOption | undefined {
+  const outcome = isObject(result) && isObject(result["outcome"]) ? result["outcome"] : {};
+  return options.find(
     ({ optionId }) => outcome["outcome"] === "selected" && optionId === outcome["optionId"],
   );
-  const option =
-    chosen ??
-    options.find(({ kind }) => kind === "reject_once") ??
-    options.find(({ kind }) => kind === "reject_always");
+}
+
+export function isAllowed(result: unknown, question: RequestPermissionRequest): boolean {
+  const kind = chosen(result, question)?.kind;
+  return kind === "allow_once" || kind === "allow_always";
+}
+
+/** Ends the made-up call of a question, which clients would show as pending for ever. */
+export function callOver(question: RequestPermissionRequest, toolCallId: string, allowed: boolean): Fields {
+  const status = allowed ? "completed" : "failed";
+  const update = { sessionUpdate: "tool_call_update", toolCallId, status };
+  return { sessionId: question.sessionId, update };
+}
+
+/** The dialect cannot say that a question was cancelled: it is answered with a refusal. */
+export function decisionToPharo(result: Fields, question: RequestPermissionRequest): Answer {
+  const ofKind = (wanted: string) => question.options.find(({ kind }) => kind === wanted);
+  const option = chosen(result, question) ?? ofKind("reject_once") ?? ofKind("reject_always");
   if (option === undefined) return { error: refusal("cancelled", "the question was cancelled") };
-  return {
-    result: { selectedOptionId: option.optionId, ...metaField(result) },
-    allowed: option.kind === "allow_once" || option.kind === "allow_always",
-  };
+  return { result: { selectedOptionId: option.optionId, ...metaField(result) } };
 }
 
 /** An answer that names no option of the question is no answer. */

@@ -22,7 +22,8 @@ export function serversToV1(servers: readonly McpServer[] | undefined): Fields[]
 }
 
 function serverToV1(server: McpServer, index: number): Fields {
-  const { name = madeUpName(server, index) } = detailsOf(server);
+  const { name = madeUpName(server.transport === "stdio" ? server.command : server.url, index) } =
+    detailsOf(server);
   const meta = withoutDetails(server, ["name"]);
   if (server.transport === "stdio") {
     const { command, args = [], env = {} } = server;
@@ -33,20 +34,25 @@ function serverToV1(server: McpServer, index: number): Fields {
 }
 
 /** The last part of the command or of the address; the number tells equal ones apart. */
-function madeUpName(server: McpServer, index: number): string {
-  const path = server.transport === "stdio" ? server.command : server.url;
-  const last = path.split(/[/\\]/).findLast((part) => part !== "");
+function madeUpName(path: unknown, index: number): string {
+  const last = String(path)
+    .split(/[/\\]/)
+    .findLast((part) => part !== "");
   return `${last ?? "server"}-${index + 1}`;
 }
 
 export function serversToPharo(servers: unknown, lost: Lost): Fields[] {
   if (!Array.isArray(servers)) return [];
-  return (servers as readonly Fields[]).flatMap<Fields>((server) => serverToPharo(server, lost) ?? []); // of version 1
+  return (servers as readonly Fields[]).flatMap<Fields>(
+    (server, index) => serverToPharo(server, index, lost) ?? [],
+  ); // of version 1
 }
 
-function serverToPharo(server: Fields, lost: Lost): Fields | undefined {
+function serverToPharo(server: Fields, index: number, lost: Lost): Fields | undefined {
   const { type, name, command, args, env, url, headers } = server;
-  const meta = withDetails(server, { name });
+  // the dialect has no names; one that was made up is made up again
+  const isMadeUp = name === madeUpName(command ?? url, index);
+  const meta = withDetails(server, { name: isMadeUp ? undefined : name });
   if (type === undefined || type === "stdio")
     return { transport: "stdio", command, args: args ?? [], env: listToMap(env), ...meta };
   if (type === "http" || type === "sse")

@@ -7,6 +7,9 @@ import { detailsOf, withDetails, withoutDetails } from "../dialects/details.ts";
 import { type Fields, metaField } from "../dialects/exchange.ts";
 import { blockToPharo, blockToV1, given, toolContentToPharo, toolContentToV1 } from "./content.ts";
 
+/** The ids that messages of the dialect get begin so. They mean nothing to it. */
+export const madeUpMessage = "parley:message:";
+
 /** The updates of version 1 that say the same. `newId` makes the id of a message, which the dialect does not have. */
 export function updateToV1(update: SessionUpdate, newId: () => string): Fields[] {
   switch (update.type) {
@@ -70,7 +73,8 @@ export function updateToPharo(update: Fields, lost: Lost): Fields | undefined {
       const block = isObject(update["content"]) ? blockToPharo(update["content"], lost) : undefined;
       if (block === undefined) return undefined;
       const role = type === "user_message_chunk" ? "user" : "agent";
-      const messageId = update["messageId"] ?? undefined;
+      const id = update["messageId"];
+      const messageId = typeof id === "string" && !id.startsWith(madeUpMessage) ? id : undefined;
       return { type: "message", role, content: [block], ...withDetails(update, { messageId }) };
     }
     case "agent_thought_chunk":
