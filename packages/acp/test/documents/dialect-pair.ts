@@ -64,7 +64,8 @@ export class DialectPair {
   }
 }
 
-const modes = ["default", "plan", "code", "architect", "ask"];
+/** Those of Parley's own agent. */
+const modes = ["ask", "code", "architect", "chat"];
 
 export const introduction = {
   protocolVersion: 1,
@@ -79,6 +80,7 @@ export const welcome = {
     loadSession: true,
     promptCapabilities: { image: true, audio: true, embeddedContext: true },
     mcpCapabilities: { http: true, sse: true },
+    sessionCapabilities: { systemPrompt: {} },
   },
   authMethods: [],
   _meta: {
@@ -88,7 +90,7 @@ export const welcome = {
         name: "Mode",
         category: "mode",
         type: "select",
-        currentValue: "default",
+        currentValue: "ask",
         options: modes.map((value) => ({ value, name: value })),
       },
     ],
