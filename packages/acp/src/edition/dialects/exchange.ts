@@ -154,22 +154,22 @@ export class Exchange implements DialectMachine {
     }
     const handler = this.#handlers[from].get(method);
     const call = this.#call(from, id, method);
-    if (handler === undefined) this.#refuseUnknown(from, call);
+    if (handler === undefined) this.#refuseUnknown(from, id, method);
     else if (from === "us") handler(isObject(message.params) ? message.params : {}, call);
     else this.#takeChecked(message, handler, call);
   }
 
-  #refuseUnknown(from: Side, call: Call): void {
-    if (from === "us") this.lost(`${call.method}: the peer's dialect has no such method`);
-    call.refuse(methodNotFound(call.method));
+  /** The number is the same everywhere: that of a method that is known and not supported may be another. */
+  #refuseUnknown(from: Side, id: Id | undefined, method: string): void {
+    if (from === "us") this.lost(`${method}: the peer's dialect has no such method`);
+    else if (id === undefined) this.lost(`a notification that the dialect does not have: ${method}`);
+    if (id !== undefined) this.#put(from, failed(id, methodNotFound(method)));
   }
 
   #takeChecked(message: DialectMessage, handler: Handler, call: Call): void {
     const bound = this.#received.get(call.method);
-    if (bound === undefined) {
-      this.#refuseUnknown("peer", call);
-      return;
-    }
+    // whoever handles a method of the peer has its row
+    if (bound === undefined) throw new Error(`${call.method}: is not in the method table of the dialect`);
     const params = decodeParams(bound, message.params);
     if (params instanceof Failure) call.refuse(invalidParams(call.method, params));
     else if (

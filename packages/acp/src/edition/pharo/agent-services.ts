@@ -174,9 +174,8 @@ class AgentServices {
     call.forward({ ...terminal(params, [timeoutKey]), ...request }, (result) => {
       const { output, exitCode } = result;
       const status = this.#exitStatus(terminalId, exitCode);
-      const hasTimedOut = status === undefined && typeof timeout === "number";
       const answer = { ...metaField(result), exitCode: null, ...status };
-      const meta = withMetaKeys(answer, { [timedOutKey]: hasTimedOut ? true : undefined });
+      const meta = withMetaKeys(answer, { [timedOutKey]: status === undefined ? true : undefined });
       return { ...answer, ...withDetails(meta, { output }) };
     });
   }
