@@ -26,6 +26,11 @@ export class DialectPair {
     return this.#settled(side, this.#machines[side].receive(message)).toUs;
   }
 
+  /** What a side answers by itself, after a message of the peer. */
+  answered(side: Side, message: DialectMessage): readonly DialectMessage[] {
+    return this.#settled(side, this.#machines[side].receive(message)).toPeer;
+  }
+
   /** What a side sends in the dialect for a message of version 1. */
   sent(side: Side, message: DialectMessage): readonly DialectMessage[] {
     return this.#settled(side, this.#machines[side].send(message)).toPeer;
