@@ -9,6 +9,10 @@ const otherSide = { client: "agent", agent: "client" } as const;
 
 export class DialectPair {
   readonly lost: string[] = [];
+  /** What was said in the dialect. */
+  readonly wire: DialectMessage[] = [];
+  /** What each side heard in version 1. */
+  readonly heard: Readonly<Record<Side, DialectMessage[]>> = { client: [], agent: [] };
   readonly #machines: Readonly<Record<Side, DialectMachine>>;
   /** How our side answers what a machine asks by itself, by method. */
   readonly #answers: Json;
@@ -36,9 +40,19 @@ export class DialectPair {
     return this.#settled(side, this.#machines[side].send(message)).toPeer;
   }
 
-  /** One side says something in version 1, and the other side's machine hears it. */
+  /** One side says something in version 1, and the other side's machine hears it. The machines may go on by themselves. */
   say(side: Side, message: DialectMessage): void {
-    for (const each of this.sent(side, message)) this.received(otherSide[side], each);
+    this.#pass(side, this.#machines[side].send(message));
+  }
+
+  #pass(side: Side, step: Step): void {
+    const { toUs, toPeer } = this.#settled(side, step);
+    this.heard[side].push(...toUs);
+    const other = otherSide[side];
+    for (const message of toPeer) {
+      this.wire.push(message);
+      this.#pass(other, this.#machines[other].receive(message));
+    }
   }
 
   /** A request of one side, which the other side answers. */
