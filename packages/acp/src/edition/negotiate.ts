@@ -5,27 +5,38 @@ import { RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { ClientCapabilities, Lost } from "./agent-edition.ts";
 import { withPartsMeta, withPartsMetaInV1 } from "./capability-meta.ts";
+import type { DialectName } from "./dialect.ts";
 import { terminalOutputKey } from "./vendor-extensions.ts";
 
-/** A version of the protocol: "v1" or "v2". More will be added: give a `switch` over it a `default:`. */
-export type Edition = "v1" | "v2";
+/**
+ * A wire format of the protocol: version 1 or 2, or a dialect of version 1. More will be added: give a `switch` over it a
+ * `default:`.
+ */
+export type Edition = "v1" | "v2" | DialectName;
 
 /** One edition of the protocol or more, newest first. */
 export type Editions = readonly [Edition, ...Edition[]];
 
-export const allEditions: Editions = ["v2", "v1"];
+/** The editions that are spoken unless an app says otherwise. */
+export const defaultEditions: Editions = ["v2", "v1"];
+
+export const allEditions: Editions = ["v2", "v1", "pharo", "scoped"];
+
+export function isDialect(edition: Edition): edition is DialectName {
+  return edition === "pharo" || edition === "scoped";
+}
 
 /** The number that an edition has in `initialize`. */
 export type ProtocolVersion = 1 | 2;
 
-const versionNumbers: Readonly<Record<Edition, ProtocolVersion>> = { v1: 1, v2: 2 };
-
 export function versionOf(edition: Edition): ProtocolVersion {
-  return versionNumbers[edition];
+  return edition === "v2" ? 2 : 1;
 }
 
+/** The versions to negotiate. Dialects are translated to version 1 before. */
 export function versionsOf(editions: readonly Edition[]): readonly ProtocolVersion[] {
-  return editions.map(versionOf);
+  const versions = editions.filter((edition) => !isDialect(edition)).map(versionOf);
+  return versions.length === 0 ? [1] : versions;
 }
 
 export function editionOf(version: ProtocolVersion): Edition {

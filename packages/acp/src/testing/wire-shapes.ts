@@ -43,7 +43,10 @@ export const exitStatus = asInTheModel("an exit status", validate.ExitStatus);
 export const tokenUsage = asInTheModel("the tokens of a turn", validate.Usage);
 export const formSchema = asInTheModel("the schema of a form", validate.ElicitationSchema);
 
-export const editions = listOf(oneOf("v1", "v2"), 'a list of editions, "v1" or "v2"');
+export const editions = listOf(
+  oneOf("v1", "v2", "pharo", "scoped"),
+  'a list of editions, "v1", "v2", "pharo" or "scoped"',
+);
 export const unstable = either(oneOf("*"), listOf(oneOf(...unstableFeatures), "a list of unstable features"));
 export const rawMessage = either(text, object, listOf(anything, "a batch"));
 

@@ -246,8 +246,15 @@ export class Exchange implements DialectMachine {
       forwardThen,
       forward: (params, back = (result) => result) =>
         forwardThen(params, (given) => {
-          if (given.error === undefined) answer(back(given.result));
-          else refuse(given.error);
+          if (given.error !== undefined) {
+            refuse(given.error);
+            return;
+          }
+          const result = back(given.result);
+          // an answer that is null has no place for it
+          if (result === null && metaField(given.result)._meta !== undefined)
+            this.lost(`the metadata of the answer to ${method}`);
+          answer(result);
         }),
       cancelForwarded: () => {
         if (id === undefined || !this.#pending[to].has(id)) return;

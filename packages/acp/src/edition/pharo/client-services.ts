@@ -10,7 +10,7 @@ import type {
 import { timedOutKey } from "../dialect-keys.ts";
 import { detailsOf } from "../dialects/details.ts";
 import { type Call, type Exchange, type Fields, metaField } from "../dialects/exchange.ts";
-import { exitCodeOf, longestWait } from "./exit-codes.ts";
+import { exitCodeOf, wholeWait } from "./exit-codes.ts";
 import { callOver, decisionToPharo, isAllowed, madeUpCall, questionToV1 } from "./permission.ts";
 import { mapToList } from "./servers.ts";
 
@@ -102,7 +102,7 @@ function wait(exchange: Exchange, params: WaitForExitRequest, call: Call): void 
     call.refuse(exit.error);
   });
   if (timeout === undefined) return;
-  stopTimer = exchange.later(Math.min(timeout, longestWait), () => {
+  stopTimer = exchange.later(wholeWait(timeout), () => {
     call.cancelForwarded();
     answer(null);
   });

@@ -106,6 +106,13 @@ test("initialize: one flag for terminals is five, and the dialect's answer is on
   ]);
 });
 
+test("an agent that answers another version is told to our side, which disconnects (Q3)", () => {
+  const driver = new DialectDriver(pharo, "client", methods);
+  driver.send({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  const { result } = only(driver.receive({ id: 0, result: { ...introduction, protocolVersion: 3 } }), "us");
+  assert.equal((result as { protocolVersion: number }).protocolVersion, 3);
+});
+
 test("the flags of another client of the dialect are told as they are", () => {
   const driver = new DialectDriver(pharo, "client", methods);
   const _meta = { [capabilitiesKey]: { terminal: { create: true } } };
@@ -169,6 +176,7 @@ test("session/new: servers have a transport and maps, and the answer gets the mo
 
 test("session/load: the working directory is left out, and the answer null has the modes", () => {
   const driver = connect();
+  ask(driver, "session/new", { cwd: "/w", mcpServers: [] }, { sessionId: "s" });
   const update = { type: "current_mode_update", modeId: "architect" };
   driver.receive({ method: "session/update", params: { sessionId: "s", update } });
   const params = { sessionId: "s", cwd: "/w", mcpServers: [] };

@@ -10,7 +10,15 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
-import { chooseVersion, halfOf, type ProtocolVersion } from "../../edition/negotiate.ts";
+import type { DialectName } from "../../edition/dialect.ts";
+import { refuseDialect } from "../../edition/dialect-tells.ts";
+import {
+  chooseVersion,
+  type Edition,
+  editionOf,
+  halfOf,
+  type ProtocolVersion,
+} from "../../edition/negotiate.ts";
 import { metaOf, notificationToWire } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
@@ -58,6 +66,8 @@ export interface AgentWireOptions
   readonly unstable: UnstableFeatures;
   /** The host passes on what another agent says, so it goes out as it came. Default false. */
   readonly forwards?: boolean;
+  /** The dialect that the transport translates; undefined for version 1 or 2. */
+  readonly dialect?: (() => DialectName | undefined) | undefined;
 }
 
 /** The state of a connection once its version is agreed on. */
@@ -116,6 +126,11 @@ export class AgentWire implements SessionSender {
   /** The version that was agreed on; undefined before. */
   get version(): ProtocolVersion | undefined {
     return this.#negotiated?.edition.version;
+  }
+
+  /** The edition that the client speaks; undefined before the handshake. */
+  get spoken(): Edition | undefined {
+    return this.version && (this.#options.dialect?.() ?? editionOf(this.version));
   }
 
   get isOpen(): boolean {
@@ -207,6 +222,7 @@ export class AgentWire implements SessionSender {
       const message = "initialize: the connection has been initialized already";
       throw new RequestError("invalid_request", message, { data: { reason: "already_initialized" } });
     }
+    refuseDialect("initialize", params);
     const version = chooseVersion(params, this.#options.versions);
     this.#state = "initializing";
     this.#held = new HeldInput();
@@ -267,6 +283,7 @@ export class AgentWire implements SessionSender {
     const { wire, edition } = this.#negotiated;
     const row = wire.receivedRequest(method);
     if (row === undefined) throw RequestError.methodNotFound(method);
+    if (edition.version === 1) refuseDialect(method, params);
     const decoded = wire.requestParams(row, params);
     this.#host.allow(method);
     // an object, since every row of the table is one

@@ -2,7 +2,7 @@
 
 import { milliseconds } from "../../base/deadline.ts";
 import { isObject } from "../../base/objects.ts";
-import { allEditions } from "../../edition/negotiate.ts";
+import { defaultEditions } from "../../edition/negotiate.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
@@ -57,7 +57,7 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
   if (typeof definition.prompt !== "function")
     throw new TypeError("agent: prompt must be a function; it is called with each turn");
   const { session: { maxUnstored } = {}, auth: { methods = [], login, logout } = {} } = definition;
-  const { editions = allEditions, connection: { clientTimeoutMs, cancelGraceMs } = {} } = definition;
+  const { editions = defaultEditions, connection: { clientTimeoutMs, cancelGraceMs } = {} } = definition;
   if (maxUnstored !== undefined && !(typeof maxUnstored === "number" && maxUnstored >= 0)) {
     throw new TypeError(
       `agent: session.maxUnstored must be a number of characters, got ${String(maxUnstored)}`,

@@ -10,7 +10,7 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
-import { allEditions, type Edition, editionOf, versionsOf } from "../../edition/negotiate.ts";
+import { defaultEditions, type Edition, versionsOf } from "../../edition/negotiate.ts";
 import { steeringMethod } from "../../edition/vendor-extensions.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
@@ -20,6 +20,7 @@ import type { Implementation, Meta, SessionConfigOption } from "../../model/cont
 import { lists } from "../../validation/unstable-features.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
+import { agentDialects } from "../dialect/dialects.ts";
 import { type AccountOp, authStatus, isAccountOp, runAccountOp } from "./account.ts";
 import type { AgentConnection } from "./agent.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
@@ -68,11 +69,12 @@ export class ServedClient implements AgentHost, AgentConnection {
     definition: AgentDefinition,
     { store, log = definition.log }: ServedClientParts,
   ) {
-    const { editions = allEditions, unstable = [], exposeErrors = true, connection } = definition;
+    const { editions = defaultEditions, unstable = [], exposeErrors = true, connection } = definition;
     const versions = versionsOf(editions);
-    const options = { ...connection, versions, unstable, exposeErrors, ...optional({ log }) };
+    const { transport: spoken, options: own } = agentDialects(transport, editions, { ...connection, log });
+    const options = { ...own, versions, unstable, exposeErrors, ...optional({ log }) };
     this.#definition = definition;
-    this.#wire = new AgentWire(transport, options, this);
+    this.#wire = new AgentWire(spoken, options, this);
     this.#sessions = new AgentSessions(definition, this.#wire, store);
     this.closed = this.#wire.closed.then(async (reason) => {
       await this.#sessions.closeAll();
@@ -93,8 +95,7 @@ export class ServedClient implements AgentHost, AgentConnection {
   }
 
   get edition(): Edition | undefined {
-    const { version } = this.#wire;
-    return version === undefined ? undefined : editionOf(version);
+    return this.#wire.spoken;
   }
 
   async close(reason?: string): Promise<void> {

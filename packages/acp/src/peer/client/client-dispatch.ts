@@ -2,6 +2,8 @@
 
 import { isObject, optional } from "../../base/objects.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
+import { dialectOf, dialectSentence, refuseDialect } from "../../edition/dialect-tells.ts";
+import { versionOf } from "../../edition/negotiate.ts";
 import { metaOf, updateFromWire } from "../../edition/wire-fields.ts";
 import { callSafely, guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
@@ -188,7 +190,11 @@ export class ClientDispatch {
   /** The log never has the value, which may be a secret. */
   #refused(params: unknown, { path, expected, got }: Failure): void {
     const details = updateDetails(params);
-    const problem = `params${path.slice(0, 200)} must be ${expected}, got ${got}`;
+    const dialect = dialectOf("session/update", params);
+    const problem =
+      dialect === undefined
+        ? `params${path.slice(0, 200)} must be ${expected}, got ${got}`
+        : dialectSentence("session/update", dialect);
     this.#dropped.note("invalid", { ...details, problem });
     this.#hooks?.updateDropped(
       details.sessionId,
@@ -200,6 +206,7 @@ export class ClientDispatch {
     if (method.startsWith("_")) return this.#extensionRequested(method, params, request);
     const row = this.#bound.receivedRequest(method);
     if (row === undefined) throw RequestError.methodNotFound(method);
+    if (versionOf(this.#edition.name) === 1) refuseDialect(method, params);
     const decoded = this.#bound.requestParams(row, params) as object; // every row of the table is an object
     return this.#answer(method, decoded, request).then((result) => this.#bound.result(row, result));
   }

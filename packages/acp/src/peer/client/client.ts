@@ -2,9 +2,10 @@
 
 import { isObject, optional } from "../../base/objects.ts";
 import type { AgentIntroduction } from "../../edition/agent-edition.ts";
+import { dialectOfAnswer, dialectSentence } from "../../edition/dialect-tells.ts";
 import {
-  allEditions,
   answeredVersion,
+  defaultEditions,
   halfOf,
   initializeParams,
   type ProtocolVersion,
@@ -20,6 +21,7 @@ import { lists, type UnstableFeatures } from "../../validation/unstable-features
 import { BoundWire, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadClientVersion } from "../base/load-version.ts";
+import { clientDialects } from "../dialect/dialects.ts";
 import { abortable } from "./abortable.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import {
@@ -144,10 +146,15 @@ export async function connectWith(
   // a function of its own: a closure among the handlers would cost an allocation for each message
   const hold = (method: string, params: unknown, chars: number) =>
     held.notification(() => dispatch?.notified(method, params, chars));
-  const connection = new Connection(transport, {
+  const { editions = defaultEditions, log } = definition;
+  const { transport: spoken, options } = clientDialects(transport, editions, {
+    ...definition.connection,
+    log,
+  });
+  const connection = new Connection(spoken, {
     // an agent's stdout may carry prints of its libraries
     noise: "skip",
-    ...optional({ ...definition.connection, log: definition.log }),
+    ...optional(options),
     scopeOf: sessionOf,
     refuseBatch,
     handlers: {
@@ -164,11 +171,13 @@ export async function connectWith(
   });
   try {
     const result = await shakeHands(connection);
-    const version = spokenVersion(result, versionsOf(definition.editions ?? allEditions));
-    const { edition, wire: wireVersion } = await loadClientVersion(version);
+    const version = spokenVersion(result, versionsOf(editions));
+    const { edition: base, wire: wireVersion } = await loadClientVersion(version);
+    const dialect = options.dialect?.();
+    const edition = dialect === undefined ? base : { ...base, name: dialect };
     connection.idPolicy = wireVersion.idPolicy;
-    const spoken = hooks === undefined ? wireVersion : forwarding(wireVersion);
-    const bound = new BoundWire(spoken, "client", definition.unstable ?? [], guardedLog(definition.log));
+    const table = hooks === undefined ? wireVersion : forwarding(wireVersion);
+    const bound = new BoundWire(table, "client", definition.unstable ?? [], guardedLog(definition.log));
     // an agent may echo another number than the language that it speaks
     const answer = { ...halfOf(result as object, version), protocolVersion: version };
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
@@ -208,7 +217,7 @@ function enabled(introduction: AgentIntroduction, unstable: UnstableFeatures): A
 }
 
 function handshake(connection: Connection, definition: ClientDefinition): Promise<unknown> {
-  const versions = versionsOf(definition.editions ?? allEditions);
+  const versions = versionsOf(definition.editions ?? defaultEditions);
   const offers = [initialize(definition, versions)];
   // an agent that chokes on what it does not know gets the oldest version by itself
   if (versions.length > 1 && versions.includes(1)) offers.push(initialize(definition, [1]));
@@ -245,6 +254,10 @@ function initialize(definition: ClientDefinition, versions: readonly ProtocolVer
 }
 
 function spokenVersion(result: unknown, versions: readonly ProtocolVersion[]): ProtocolVersion {
+  // before the other version's half is taken out of it
+  const dialect = dialectOfAnswer("initialize", result);
+  if (dialect !== undefined)
+    throw new ConnectionError("protocol", dialectSentence("the answer to initialize", dialect));
   const answered = answeredVersion(result);
   const known = versions.find((version) => version === answered);
   if (known !== undefined) return known;

@@ -20,6 +20,13 @@ export interface Offers {
   readonly lost: readonly string[];
 }
 
+interface OfferOptions {
+  readonly passesEither: boolean;
+  readonly unstable: UnstableFeatures;
+  /** The only version that the agent is offered, where its edition was named. */
+  readonly only?: ProtocolVersion | undefined;
+}
+
 /**
  * `passesEither`: what the client says of itself in its other version is true of that connection, too, since an agent
  * that takes it is spoken to without translation.
@@ -27,7 +34,7 @@ export interface Offers {
 export async function offersFor(
   params: InitializeParams,
   version: ProtocolVersion,
-  { passesEither, unstable }: { readonly passesEither: boolean; readonly unstable: UnstableFeatures },
+  { passesEither, unstable, only }: OfferOptions,
 ): Promise<Offers> {
   const known = await withoutExtras(params, version, unstable);
   const features = passedOn(known, version);
@@ -37,6 +44,10 @@ export async function offersFor(
     [version === 1 ? 2 : 1],
     (what) => lost.push(what),
   );
+  if (only !== undefined) {
+    const own = version === only ? { ...halfOf(params, only), protocolVersion: only } : other;
+    return { offers: [own], lost: version === only ? [] : lost };
+  }
   // an agent of the client's version must get the client's own params; the other half is ours: files and
   // terminals that it has in that version do not come through a translation
   const both = {

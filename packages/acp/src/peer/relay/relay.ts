@@ -3,13 +3,16 @@
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import { isObject, optional } from "../../base/objects.ts";
+import type { DialectName } from "../../edition/dialect.ts";
 import {
-  allEditions,
   answeredVersion,
   chooseVersion,
+  defaultEditions,
   type Edition,
   editionOf,
+  isDialect,
   type ProtocolVersion,
+  versionOf,
   versionsOf,
 } from "../../edition/negotiate.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
@@ -22,6 +25,7 @@ import type { Sink, Transport } from "../../jsonrpc/transport.ts";
 import { refusalOf } from "../../jsonrpc/unread-frame.ts";
 import { checkUnstable } from "../base/definition-rules.ts";
 import { offerInTurn } from "../client/client.ts";
+import { agentDialects, clientDialects } from "../dialect/dialects.ts";
 import { type InitializeParams, type Offers, offersFor, takesEither } from "./introduction.ts";
 import { passThrough } from "./pass-through.ts";
 import type { RelayOptions } from "./relay-options.ts";
@@ -104,8 +108,11 @@ class RunningRelay implements Relay {
     this.editions = this.#editions.promise;
     this.editions.catch(() => undefined);
     this.closed = this.#closed.promise;
-    this.#client = new Splice(client);
-    this.#agent = new Splice(agent);
+    const { as, agentEdition } = options;
+    // a dialect is translated to version 1, unless both sides speak it
+    const isOne = as !== undefined && as === agentEdition;
+    this.#client = new Splice(isOne ? client : spokenBy("agent", client, as, agentEdition, options));
+    this.#agent = new Splice(isOne ? agent : spokenBy("client", agent, agentEdition, as, options));
     queueMicrotask(() => this.#client.read(this.#untilInitialize()));
     void this.#agent.ended.then(({ message = "the agent has disconnected" }) => {
       // after `initialize` the handshake answers the client
@@ -173,16 +180,21 @@ class RunningRelay implements Relay {
     try {
       version = chooseVersion(
         asked.params,
-        versionsOf(this.#options.as === undefined ? allEditions : [this.#options.as]),
+        versionsOf(this.#options.as === undefined ? defaultEditions : [this.#options.as]),
       );
     } catch (error) {
       this.#refuse(asked.id, error);
       this.#hasBegun = false;
       return this.#client.read(this.#untilInitialize());
     }
-    const { unstable = "*" } = this.#options;
+    const { unstable = "*", as, agentEdition } = this.#options;
+    if (as !== undefined && as === agentEdition && isDialect(as)) return this.#passAll(as, value, text);
     const passesEither = version === 2 && this.#passesEither(asked.params);
-    const { offers, lost } = await offersFor(asked.params, version, { passesEither, unstable });
+    const { offers, lost } = await offersFor(asked.params, version, {
+      passesEither,
+      unstable,
+      only: agentEdition && versionOf(agentEdition),
+    });
     let result: unknown;
     try {
       result = await this.#introduce(offers);
@@ -216,7 +228,7 @@ class RunningRelay implements Relay {
       this.#refuse(asked.id, agentGone(error));
       return this.#end(error instanceof Error ? error.message : String(error));
     }
-    this.#editions.resolve({ client: editionOf(version), agent: editionOf(spoken) });
+    this.#editions.resolve(this.#named(version, spoken));
     await this.#end(await translated.over);
   }
 
@@ -260,10 +272,26 @@ class RunningRelay implements Relay {
     return this.#options.as === undefined && takesEither(params);
   }
 
+  #named(client: ProtocolVersion, agent: ProtocolVersion): RelayedEditions {
+    const { as, agentEdition } = this.#options;
+    return {
+      client: as !== undefined && isDialect(as) ? as : editionOf(client),
+      agent: agentEdition !== undefined && isDialect(agentEdition) ? agentEdition : editionOf(agent),
+    };
+  }
+
+  /** Both sides speak one dialect: everything passes as it came. */
+  async #passAll(dialect: DialectName, value: unknown, text: string): Promise<void> {
+    this.#client.unread(value, text);
+    this.#editions.resolve({ client: dialect, agent: dialect });
+    const reason = await passThrough(this.#client, this.#agent, this.#log);
+    await this.#end(reason.message ?? `ended: ${reason.kind}`);
+  }
+
   /** The client gets the agent's own answer, and everything after it. */
   async #pass(id: Initialize["id"], version: ProtocolVersion, result: unknown): Promise<void> {
     this.#client.send({ jsonrpc: "2.0", id: idToJson(id), result });
-    this.#editions.resolve({ client: editionOf(version), agent: editionOf(version) });
+    this.#editions.resolve(this.#named(version, version));
     const reason = await passThrough(this.#client, this.#agent, this.#log);
     await this.#end(reason.message ?? `ended: ${reason.kind}`);
   }
@@ -271,6 +299,20 @@ class RunningRelay implements Relay {
   #refuse(id: RequestId, error: unknown): void {
     this.#client.send(errorAnswer(id, error));
   }
+}
+
+/** The transport as it is used inside: a dialect is spoken as version 1. `role` is the relay's towards this peer. */
+function spokenBy(
+  role: "agent" | "client",
+  transport: Transport,
+  edition: Edition | undefined,
+  other: Edition | undefined,
+  { log }: RelayOptions,
+): Transport {
+  const editions = edition === undefined ? [] : [edition];
+  const wrap = role === "agent" ? agentDialects : clientDialects;
+  const meetsDialect = other !== undefined && isDialect(other);
+  return wrap(transport, editions, { log, isForPlainPeer: !meetsDialect }).transport;
 }
 
 function errorAnswer(id: RequestId, error: unknown): object {

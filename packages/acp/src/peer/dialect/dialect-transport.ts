@@ -1,0 +1,278 @@
+// Wraps a transport so that our side speaks version 1, whichever dialect the peer speaks.
+
+import { backgroundDeadline } from "../../base/deadline.ts";
+import { isObject } from "../../base/objects.ts";
+import type { Lost } from "../../edition/agent-edition.ts";
+import {
+  type DialectClock,
+  type DialectMachine,
+  type DialectMessage,
+  type DialectName,
+  noStep,
+  type Step,
+} from "../../edition/dialect.ts";
+import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
+import { ConnectionError } from "../../jsonrpc/errors.ts";
+import { exactId, idToJson, isExact } from "../../jsonrpc/message-id.ts";
+import type { Sink, Transport } from "../../jsonrpc/transport.ts";
+import { loadDialect } from "./load-dialect.ts";
+
+/** Answers a message that nobody here speaks. */
+export interface Refusal {
+  readonly answer: DialectMessage;
+}
+
+/** What a choice decides after a look at a message: the machine to use from this message on, or to go on as it came. */
+export type Decision = DialectMachine | Promise<DialectMachine | undefined> | undefined;
+
+/** Chooses the dialect of a connection by its first messages. */
+export interface DialectChoice {
+  /** The dialect that was chosen; undefined while none is. */
+  readonly dialect: DialectName | undefined;
+  received(message: DialectMessage): Decision | Refusal;
+  sent(message: DialectMessage): Decision;
+}
+
+/** Makes machines. `role` is that of our side. */
+export class Machines {
+  readonly #role: "agent" | "client";
+  readonly #lost: Lost;
+  readonly clock: DialectClock;
+
+  constructor(role: "agent" | "client", lost: Lost, clock: DialectClock) {
+    this.#role = role;
+    this.#lost = lost;
+    this.clock = clock;
+  }
+
+  async load(name: DialectName): Promise<DialectMachine> {
+    const dialect = await loadDialect(name);
+    const options = { clock: this.clock, lost: this.#lost };
+    return this.#role === "agent" ? dialect.agentSide(options) : dialect.clientSide(options);
+  }
+
+  /** Reads the dialect in a connection that has begun in version 1; undefined where nothing of it can be mixed in. */
+  async aliases(name: DialectName): Promise<DialectMachine | undefined> {
+    return (await loadDialect(name)).aliases?.(this.#role);
+  }
+}
+
+interface DialectTransportOptions {
+  readonly role: "agent" | "client";
+  readonly lost: Lost;
+  readonly tap?: ConnectionOptions["tap"];
+  choice(machines: Machines): DialectChoice;
+  /** Changes what our side gets. */
+  received?(message: DialectMessage): DialectMessage;
+}
+
+export class DialectTransport implements Transport {
+  readonly #inner: Transport;
+  readonly #tap: ConnectionOptions["tap"];
+  readonly #choice: DialectChoice;
+  readonly #given: (message: DialectMessage) => DialectMessage;
+  readonly #timers = new Set<() => void>();
+  #sink: Sink | undefined;
+  #machine: DialectMachine | undefined;
+  /** Exists while a dialect is being loaded: everything waits for it, in order. */
+  #held: (() => void)[] | undefined;
+  #isClosed = false;
+
+  constructor(inner: Transport, { role, lost, tap, choice, received }: DialectTransportOptions) {
+    this.#inner = inner;
+    this.#given = received ?? ((message) => message);
+    this.#tap = tap;
+    const clock: DialectClock = {
+      now: () => Date.now(),
+      after: (ms, work) => this.#after(ms, work),
+    };
+    this.#choice = choice(new Machines(role, lost, clock));
+  }
+
+  /** The dialect that is spoken; undefined for version 1 or 2, and while it is not known. */
+  get dialect(): DialectName | undefined {
+    return this.#choice.dialect;
+  }
+
+  start(sink: Sink): void {
+    this.#sink = sink;
+    this.#inner.start({
+      message: (value, text) => {
+        this.#tap?.("in", text);
+        this.#inOrder(() => this.#received(value, text));
+      },
+      idle: () => sink.idle(),
+      reject: (fault) => {
+        this.#tap?.("in", fault.head, fault);
+        this.#inOrder(() => sink.reject(fault));
+      },
+      drain: () => sink.drain(),
+      end: (reason) => this.#inOrder(() => sink.end(reason)),
+    });
+  }
+
+  send(message: object, text?: string, isLine?: boolean): boolean {
+    if (this.#held !== undefined) {
+      this.#held.push(() => void this.#send(message, text, isLine));
+      return true;
+    }
+    return this.#send(message, text, isLine);
+  }
+
+  pause(): void {
+    this.#inner.pause();
+  }
+
+  resume(): void {
+    this.#inner.resume();
+  }
+
+  endOutput(): void {
+    this.#inOrder(() => this.#inner.endOutput?.());
+  }
+
+  close(reason?: Error): Promise<void> {
+    this.#isClosed = true;
+    for (const stop of this.#timers) stop();
+    this.#timers.clear();
+    return this.#inner.close(reason);
+  }
+
+  #inOrder(work: () => void): void {
+    if (this.#held === undefined) work();
+    else this.#held.push(work);
+  }
+
+  #received(value: unknown, text: string): void {
+    if (Array.isArray(value) && this.#machine !== undefined) return this.#batch(value);
+    if (!isMessage(value)) return this.#sink?.message(value, text);
+    if (this.#machine === undefined) {
+      const decision = this.#choice.received(value);
+      if (decision !== undefined && "answer" in decision) return void this.#write(decision.answer);
+      if (decision instanceof Promise) return this.#load(decision, () => this.#received(value, text));
+      this.#machine = decision;
+    }
+    const machine = this.#machine;
+    if (machine === undefined) return this.#sink?.message(value, text);
+    const { id } = value;
+    const exact = typeof id === "number" && !isExact(id) ? exactId(text, id) : undefined;
+    this.#take(machine.receive(value), id, exact);
+  }
+
+  #send(message: object, text: string | undefined, isLine: boolean | undefined): boolean {
+    if (this.#machine === undefined && isMessage(message)) {
+      const decision = this.#choice.sent(message);
+      if (decision instanceof Promise) {
+        this.#load(decision, () => void this.#send(message, text, isLine));
+        return true;
+      }
+      this.#machine = decision;
+    }
+    const machine = this.#machine;
+    if (machine === undefined) {
+      this.#tap?.("out", text ?? JSON.stringify(message));
+      return this.#inner.send(message, text, isLine);
+    }
+    if (Array.isArray(message)) return this.#sendBatch(message);
+    const { id } = message as DialectMessage; // what a connection sends
+    // an integer that a number cannot hold
+    const isRaw = typeof id === "object" && id !== null;
+    const plain = isRaw ? { ...message, id: Number(JSON.stringify(id)) } : message;
+    const { toUs, toPeer } = machine.send(plain as DialectMessage);
+    const raw = isRaw ? (plain as { id: number }).id : undefined;
+    let hasRoom = true;
+    for (const each of toPeer) {
+      const exact = raw !== undefined && each.id === raw ? { ...each, id } : each;
+      hasRoom = this.#write(exact) && hasRoom;
+    }
+    this.#deliver(toUs);
+    return hasRoom;
+  }
+
+  /** What the machine made of a message. */
+  #take({ toUs, toPeer }: Step, id?: unknown, exact?: number | bigint): void {
+    for (const each of toPeer) this.#write(each);
+    if (exact === undefined) return this.#deliver(toUs);
+    for (const each of toUs.map(this.#given)) {
+      const same = each.id === id ? { ...each, id: idToJson(exact) } : each;
+      this.#sink?.message(each, JSON.stringify(same));
+    }
+  }
+
+  #deliver(messages: readonly DialectMessage[]): void {
+    for (const each of messages.map(this.#given)) this.#sink?.message(each, JSON.stringify(each));
+  }
+
+  #write(message: object): boolean {
+    if (this.#isClosed) return true;
+    const text = JSON.stringify(message);
+    this.#tap?.("out", text);
+    return this.#inner.send(message, text, true);
+  }
+
+  /** A batch stays one: its entries are answered together. */
+  #batch(entries: readonly unknown[]): void {
+    const machine = this.#machine;
+    const steps = entries.map((entry) =>
+      isMessage(entry) && machine !== undefined ? machine.receive(entry) : { toUs: [entry], toPeer: [] },
+    );
+    for (const each of steps.flatMap(({ toPeer }) => toPeer)) this.#write(each);
+    const ours = steps.flatMap(({ toUs }) =>
+      toUs.map((each) => (isMessage(each) ? this.#given(each) : each)),
+    );
+    if (ours.length > 0) this.#sink?.message(ours, JSON.stringify(ours));
+  }
+
+  #sendBatch(messages: readonly object[]): boolean {
+    const steps = messages.map((each) => this.#machine?.send(each as DialectMessage) ?? noStep);
+    const theirs = steps.flatMap(({ toPeer }) => toPeer);
+    const hasRoom = theirs.length === 0 || this.#write(theirs);
+    for (const { toUs } of steps) this.#deliver(toUs);
+    return hasRoom;
+  }
+
+  /** Loads a machine while everything else waits, and begins again with the message that asked for it. */
+  #load(loading: Promise<DialectMachine | undefined>, again: () => void): void {
+    const held: (() => void)[] = [again];
+    this.#held = held;
+    // what is sent meanwhile comes after what is held
+    const release = (): void => {
+      while (held.length > 0) {
+        held.shift()?.();
+        if (this.#held === held) continue;
+        this.#held?.push(...held);
+        return;
+      }
+      this.#held = undefined;
+    };
+    loading.then(
+      (machine) => {
+        this.#machine = machine;
+        release();
+      },
+      (error: unknown) => {
+        this.#held = undefined;
+        const message = error instanceof Error ? error.message : String(error);
+        const cause = error instanceof ConnectionError ? error : undefined;
+        this.#sink?.end({ kind: "protocol", message, ...(cause && { cause }) });
+      },
+    );
+  }
+
+  #after(ms: number, work: () => Step): () => void {
+    const stop = (): void => {
+      clearTimeout(timer);
+      this.#timers.delete(stop);
+    };
+    const timer = backgroundDeadline(ms, () => {
+      this.#timers.delete(stop);
+      if (!this.#isClosed) this.#take(work());
+    });
+    this.#timers.add(stop);
+    return stop;
+  }
+}
+
+function isMessage(value: unknown): value is DialectMessage {
+  return isObject(value) && value["jsonrpc"] === "2.0";
+}
