@@ -178,7 +178,7 @@ test("X1 an agent that echoes 2 but speaks version 1 is spoken to in version 1",
   assert.deepEqual(peer.methods(), ["initialize", "session/new", "session/prompt"]);
 });
 
-test("an agent that chokes on version 2 is asked again with version 1 alone", async () => {
+test("an agent that chokes on version 2 is asked again with version 1 alone (Q10)", async () => {
   const { agent: connected, peer } = await withScriptedAgent(1, {
     initialize: (params) => {
       if (params.protocolVersion !== 1) throw new Error("what is 2?");
