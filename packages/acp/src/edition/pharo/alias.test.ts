@@ -3,84 +3,34 @@ import test from "node:test";
 import type { DialectMessage } from "../dialect.ts";
 import { credentialsKey, storedCwdKey, timeoutKey, valueKey } from "../dialect-keys.ts";
 import { aliasReader } from "./alias.ts";
-import { mayBePharo, pharoAgentTell, pharoTell } from "./tells.ts";
 
 const message = (fields: object): DialectMessage => ({ jsonrpc: "2.0", ...fields });
 const request = (method: string, params: object): DialectMessage => message({ id: 1, method, params });
 
-test("a client of the dialect is told by its terminals, servers, credentials, load, options and answers", () => {
-  const stdio = { transport: "stdio", command: "x" };
-  const tells = [
-    request("initialize", { protocolVersion: 1, clientCapabilities: { terminal: { create: true } } }),
-    request("authenticate", { methodId: "a", credentials: {} }),
-    request("session/new", { cwd: "/w", mcpServers: [stdio] }),
-    request("session/new", {
-      cwd: "/w",
-      mcpServers: [{ name: "x", command: "x", args: [], env: { A: "1" } }],
-    }),
-    request("session/load", { sessionId: "s", mcpServers: [] }),
-    request("session/set_config_option", { sessionId: "s", option: "o", value: 1 }),
-    message({ method: "session/set_mode", params: { sessionId: "s", modeId: "m" } }),
-    message({ id: 1, result: { selectedOptionId: "y" } }),
-  ];
-  for (const each of tells) assert.equal(pharoTell(each), true, JSON.stringify(each));
-});
-
-test("messages of version 1 and 2, and those that both have, are no tells of a client", () => {
-  const others = [
-    request("initialize", { protocolVersion: 1, clientCapabilities: { fs: {}, terminal: true } }),
-    request("initialize", { protocolVersion: 1, clientInfo: { name: "Pharo IDE", version: "14" } }),
-    request("initialize", { protocolVersion: 2, info: { name: "x", version: "1" }, capabilities: {} }),
-    request("authenticate", { methodId: "a" }),
-    request("session/new", { cwd: "/w", mcpServers: [] }),
-    request("session/new", { cwd: "/w", mcpServers: [{ name: "x", command: "x", args: [], env: [] }] }),
-    request("session/load", { sessionId: "s", cwd: "/w", mcpServers: [] }),
-    request("session/set_config_option", { sessionId: "s", configId: "o", value: "x" }),
-    request("session/set_mode", { sessionId: "s", modeId: "m" }),
-    request("session/prompt", { sessionId: "s", prompt: [] }),
-    message({ id: 1, result: { outcome: { outcome: "cancelled" } } }),
-    message({ id: 1, result: null }),
-    message({ id: 1, error: { code: -32001, message: "m" } }),
-    message({ id: 1, method: "session/new", params: null }),
-  ];
-  for (const each of others) assert.equal(pharoTell(each), false, JSON.stringify(each));
-});
-
-test("one flag for all terminals rules the dialect out", () => {
-  const asks = (clientCapabilities: object) =>
-    request("initialize", { protocolVersion: 1, clientCapabilities });
-  assert.equal(mayBePharo(asks({ terminal: true })), false);
-  assert.equal(mayBePharo(asks({ fs: { readTextFile: true } })), true);
-});
-
-test("an agent of the dialect is told by its introduction, updates, questions, files and terminals", () => {
-  const answered = (fields: object) => message({ id: 1, result: { protocolVersion: 1, ...fields } });
-  const tells = [
-    answered({ authenticationMethods: [] }),
-    answered({ agentCapabilities: { sessionModes: [] } }),
-    answered({ agentCapabilities: { mcpCapabilities: { supportedTransports: ["stdio"] } } }),
-    message({ method: "session/update", params: { sessionId: "s", update: { type: "plan", entries: [] } } }),
-    request("session/request_permission", {
-      sessionId: "s",
-      title: "t",
-      options: [{ optionId: "a", label: "A" }],
-    }),
-    request("fs/read_text_file", { sessionId: "s", path: "/a", startLine: 1 }),
-    request("terminal/create", { sessionId: "s", command: "x", env: {} }),
-    request("terminal/wait_for_exit", { sessionId: "s", terminalId: "t", timeout: 1 }),
-  ];
-  for (const each of tells) assert.equal(pharoAgentTell(each), true, JSON.stringify(each));
+test("messages of version 1 pass as they are", () => {
   const update = { sessionUpdate: "tool_call_update", toolCallId: "c", type: "x" };
-  const others = [
-    answered({ authMethods: [], agentCapabilities: { mcpCapabilities: { http: true } } }),
-    answered({ capabilities: {} }),
-    message({ id: 1, result: { protocolVersion: 2, info: {}, authenticationMethods: [] } }),
-    message({ method: "session/update", params: { sessionId: "s", update } }),
-    message({ method: "session/update", params: { sessionId: "s", type: "message", data: {} } }),
-    request("session/request_permission", { sessionId: "s", title: "t", toolCall: {}, options: [] }),
-    request("fs/read_text_file", { sessionId: "s", path: "/a", line: 1 }),
+  const messages: ["agent" | "client", DialectMessage][] = [
+    ["agent", request("initialize", { protocolVersion: 1, clientCapabilities: { terminal: true } })],
+    ["agent", request("authenticate", { methodId: "a" })],
+    [
+      "agent",
+      request("session/new", { cwd: "/w", mcpServers: [{ name: "x", command: "x", args: [], env: [] }] }),
+    ],
+    ["agent", request("session/load", { sessionId: "s", cwd: "/w", mcpServers: [] })],
+    ["agent", request("session/set_config_option", { sessionId: "s", configId: "o", value: "x" })],
+    ["agent", request("session/set_mode", { sessionId: "s", modeId: "m" })],
+    ["agent", message({ method: "session/cancel", params: { sessionId: "s" } })],
+    ["agent", message({ id: 1, result: { outcome: { outcome: "cancelled" } } })],
+    ["agent", message({ id: 1, result: null })],
+    ["agent", message({ id: 1, error: { code: -32001, message: "m" } })],
+    ["client", message({ id: 1, result: { protocolVersion: 1, authMethods: [] } })],
+    ["client", message({ method: "session/update", params: { sessionId: "s", update } })],
+    ["client", request("session/request_permission", { sessionId: "s", toolCall: {}, options: [] })],
+    ["client", request("fs/read_text_file", { sessionId: "s", path: "/a", line: 1 })],
+    ["client", request("terminal/create", { sessionId: "s", command: "x", env: [] })],
   ];
-  for (const each of others) assert.equal(pharoAgentTell(each), false, JSON.stringify(each));
+  for (const [role, each] of messages)
+    assert.deepEqual(aliasReader(role).receive(each), { toUs: [each], toPeer: [] });
 });
 
 /** What our side gets of one message. */
