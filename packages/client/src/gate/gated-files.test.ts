@@ -91,7 +91,7 @@ test("what a rule says counts for where the path leads, not for how it is writte
   );
 });
 
-test("a person is shown what a write changes, and it is done once", async (t) => {
+test("a person is shown what a write changes, and it is done once (Q7)", async (t) => {
   const cwd = folder(t, { a: "old\n" });
   const questions: PermissionQuestion[] = [];
   const permission = (question: PermissionQuestion) => {
@@ -317,7 +317,7 @@ test("a session may have sixteen questions open; the next is refused at once (TH
   assert.match(String(first), /aborted/);
 });
 
-test("what leads outside is refused without asking, and written down", async (t) => {
+test("what leads outside is refused without asking, and written down (Q8)", async (t) => {
   const cwd = folder(t, {});
   const other = folder(t, { b: "else" });
   symlinkSync(join(other, "b"), join(cwd, "link"));

@@ -75,7 +75,7 @@ test("a rule that allows answers with the option that allows once, a rule that d
   assert.equal(decisions[0]?.reason, "allow exec npm test (your policy)");
 });
 
-test("a person is offered our scopes, on request the agent's own options, and one of the agent's ids is answered", async (t) => {
+test("a person is offered our scopes, on request the agent's own options, and one of the agent's ids is answered (Q7)", async (t) => {
   const questions: PermissionQuestion[] = [];
   const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
   const permission = (question: PermissionQuestion) => {

@@ -31,7 +31,7 @@ function place(t: TestContext) {
 const template = ["Bearer $", "{KEY}"].join("");
 const server = { command: "npx", args: ["-y", "a b"], env: { A: "1" } };
 
-test("TH16 a folder's rules and MCP servers are listed in full; allow rules are not among them", (t) => {
+test("Q9 TH16 a folder's rules and MCP servers are listed in full; allow rules are not among them", (t) => {
   const { folder, put } = place(t);
   put(".parley/policy", "deny write .env\nallow exec **\nask read keys/**\n");
   put(".mcp.json", {
