@@ -1,6 +1,7 @@
 // Describes how an agent is started or reached.
 
 import { argumentText, isObject } from "@parley/acp/internal";
+import type { JsonValue } from "@parley/acp/model";
 
 /** The mode, model and options of new sessions. */
 export interface SessionSetup {
@@ -9,7 +10,7 @@ export interface SessionSetup {
   /** The id or name of a model that the agent offers. */
   readonly model?: string;
   /** Values of other options, by the option's id, category or name. */
-  readonly options?: Readonly<Record<string, string | boolean>>;
+  readonly options?: Readonly<Record<string, JsonValue>>;
 }
 
 /** An agent that is a program on this machine. */

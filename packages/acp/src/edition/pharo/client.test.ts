@@ -13,6 +13,7 @@ import {
   storedCwdKey,
   valueKey,
 } from "../dialect-keys.ts";
+import type { Fields } from "../dialects/exchange.ts";
 import { pharo } from "./dialect.ts";
 
 const sessionModes = [
@@ -251,6 +252,20 @@ test("each block of a message is a chunk of one message", () => {
   assert.deepEqual(told(driver, { type: "message", role: "agent", content: [one], _meta }), [
     { sessionUpdate: "agent_message_chunk", messageId: "m", content: one },
   ]);
+});
+
+test("the metadata of a message is kept, with its first block", () => {
+  const driver = connect();
+  const content = [
+    { type: "text", text: "a", _meta: { inner: 1 } },
+    { type: "text", text: "b" },
+  ];
+  const updates = told(driver, { type: "message", role: "agent", content, _meta: { mine: 1 } }) as Fields[];
+  assert.deepEqual(
+    updates.map(({ _meta }) => _meta),
+    [{ mine: 1 }, undefined],
+  );
+  assert.deepEqual(updates[0]?.["content"], content[0]);
 });
 
 test("tool calls, plans, commands and modes become updates of version 1", () => {

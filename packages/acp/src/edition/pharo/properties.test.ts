@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import fc from "fast-check";
 import type { Schema } from "../../../test/differential/oracle.ts";
-import { validSample } from "../../../test/differential/samples.ts";
+import { damaged, validSample } from "../../../test/differential/samples.ts";
 import { DialectDriver } from "../../../test/support/dialect-driver.ts";
 import { Random } from "../../../test/support/random.ts";
 import { isObject } from "../../base/objects.ts";
@@ -248,6 +248,52 @@ function filled(update: Record<string, unknown[]>): object {
     availableCommands: availableCommands.map((each) => ({ description: "", ...(each as object) })),
   };
 }
+
+test("damaged messages never throw, and every request is passed on or answered, once", () => {
+  const options = { lost: () => {}, clock: { now: () => 0, after: () => () => {} } };
+  const params = fc.record({ index: fc.nat(methods.length - 1), seed: seeds });
+  fc.assert(
+    fc.property(params, ({ index, seed }) => {
+      const { method, kind, receiver, paramsType } = methods[index]!;
+      const random = new Random(seed);
+      const value = validSample(schemas.pharo, paramsType, random);
+      const broken: unknown = JSON.parse(
+        damaged(value, validSample(schemas.pharo, "ToolCall", random), random),
+      );
+      const machine = receiver === "agent" ? pharo.agentSide(options) : pharo.clientSide(options);
+      const id = kind === "request" ? { id: 9 } : {};
+      const { toUs, toPeer } = machine.receive({ jsonrpc: "2.0", ...id, method, params: broken });
+      if (kind === "request") assert.equal(toUs.length + toPeer.length, 1);
+      else assert.deepEqual(toPeer, []);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test("damaged answers never throw, and our side gets one answer", () => {
+  const options = { lost: () => {}, clock: { now: () => 0, after: () => () => {} } };
+  const requests = methods.filter(({ kind }) => kind === "request");
+  fc.assert(
+    fc.property(fc.nat(requests.length - 1), seeds, (index, seed) => {
+      const { method, receiver, resultType = "" } = requests[index]!;
+      const asked = v1.find((each) => each.method === method)!;
+      const params = sample("v1", asked.paramsType, asked.params, seed);
+      if (params === undefined) return;
+      const random = new Random(seed);
+      const value = validSample(schemas.pharo, resultType, random);
+      const broken: unknown = JSON.parse(damaged(value, value, random));
+      const machine = receiver === "client" ? pharo.agentSide(options) : pharo.clientSide(options);
+      if (receiver === "client") {
+        const hello = { protocolVersion: 1, clientCapabilities };
+        machine.receive({ jsonrpc: "2.0", id: 0, method: "initialize", params: hello });
+      }
+      machine.send({ jsonrpc: "2.0", id: 9, method, params });
+      const { toUs } = machine.receive({ jsonrpc: "2.0", id: 9, result: broken });
+      assert.equal(toUs.filter((message) => message.method === undefined).length, 1);
+    }),
+    { numRuns: 3000 },
+  );
+});
 
 test("an error of either side that the other has a number for comes back as it was", () => {
   const codes = fc.constantFrom(
