@@ -223,13 +223,18 @@ test("session/new: working directory, servers, system prompt, initial mode and o
     currentValue: "m0",
     options: [{ value: "m1", name: "1" }],
   };
-  let step = driver.send({ id: 2, result: { sessionId: "s", modes: ourModes, configOptions: [model] } });
+  const other = { id: "other", name: "Other", type: "boolean", currentValue: true };
+  let step = driver.send({
+    id: 2,
+    result: { sessionId: "s", modes: ourModes, configOptions: [model, other] },
+  });
   assert.deepEqual(step.toPeer, [], "the client waits until all is set");
   const asked: unknown[] = [];
   while (step.toUs.length > 0) {
     const { id, method, params } = only(step.toUs);
     asked.push([method, params]);
-    const result = method === "session/set_mode" ? {} : { configOptions: [{ ...model, currentValue: "m1" }] };
+    const result =
+      method === "session/set_mode" ? {} : { configOptions: [{ ...model, currentValue: "m1" }, other] };
     step = driver.send({ id, result });
   }
   assert.deepEqual(asked, [
@@ -249,7 +254,7 @@ test("session/new: working directory, servers, system prompt, initial mode and o
   const [answer, ...updates] = step.toPeer;
   assert.deepEqual(answer, { jsonrpc: "2.0", id: 2, result: { sessionId: "s", createdAt: time } });
   assert.deepEqual(said({ toUs: [], toPeer: updates }), [
-    { type: "config_option_update", data: { key: "model", currentValue: "m1", source: "agent" } },
+    { type: "config_option_update", data: { key: "other", currentValue: true, source: "agent" } },
   ]);
   // no system prompt in version 1: it comes with the first prompt
   const first = driver.receive({
