@@ -75,7 +75,12 @@ export class AgentSetup {
     });
   };
 
-  #created(result: v1.NewSessionResponse, session: AgentSession, mode: string | undefined, call: Call): void {
+  #created(
+    result: v1.NewSessionResponse,
+    session: AgentSession,
+    { initialMode, configOptions }: scoped.NewSessionRequest,
+    call: Call,
+  ): void {
     const { sessionId } = result;
     const createdAt = textOf(dialectDetails(result)?.["createdAt"]) ?? this.#time();
     call.answer({ sessionId, createdAt, ...withoutMeta(result, [detailsKey]) });
