@@ -334,3 +334,90 @@ test("an agent of the document loads a session for our client", async () => {
   assert.deepEqual(load?.["params"], { sessionId: "sess_1" });
   await connection.close();
 });
+
+test("a client of the document loads a session that another connection left", async () => {
+  const logins: unknown[] = [];
+  const kept = agent({
+    name: "a",
+    version: "1",
+    editions: ["scoped"],
+    auth: {
+      methods: [{ type: "agent", methodId: "oauth2", name: "OAuth" }],
+      login: (methodId, { credentials }) => {
+        logins.push([methodId, credentials]);
+        return { expiresAt: "2026-12-01T00:00:00Z" };
+      },
+    },
+    session: { open: (session) => session.setConfigOptions([mode, auto]) },
+    prompt: (turn) => turn.say("done"),
+  });
+  const connect = async (): Promise<{ peer: RawPeer; close: () => Promise<void> }> => {
+    const [near, far] = memoryPair();
+    const connection = kept.connect(far);
+    const peer = new RawPeer(near);
+    await peer.ask(1, "initialize", hello);
+    return { peer, close: () => connection.close() };
+  };
+  const first = await connect();
+  const login = { method: "oauth2", credentials: { token: "t" } };
+  assert.deepEqual((await first.peer.ask(2, "authenticate", login))["result"], {
+    success: true,
+    expiresAt: "2026-12-01T00:00:00Z",
+  });
+  assert.deepEqual(logins, [["oauth2", { token: "t" }]]);
+  const sessionId = await open(first.peer);
+  await first.peer.ask(4, "session/prompt", { sessionId, content: text("Hello") });
+  await first.close();
+  const second = await connect();
+  assert.deepEqual((await second.peer.ask(5, "session/load", { sessionId }))["result"], {
+    sessionId,
+    workingDirectory: "/w",
+    mode: "default",
+    configOptions: { autoApprove: false },
+    messageCount: 2,
+  });
+  assert.deepEqual(
+    toldTo(second.peer)
+      .filter(({ type }) => type.endsWith("message_chunk"))
+      .map(({ type, data }) => [type, data["content"]]),
+    [
+      ["user_message_chunk", "Hello"],
+      ["agent_message_chunk", "done"],
+    ],
+  );
+  await second.close();
+});
+
+test("what a command of our client writes is pushed to an agent of the document, each stream by itself", async () => {
+  const [near, far] = memoryPair();
+  const pushed: Message[] = [];
+  const log: Message = {};
+  new RawPeer(far, documentAgent(log, pushed));
+  const terminals: ClientDefinition["terminals"] = {
+    create: async () => ({
+      terminalId: "t",
+      pid: 77,
+      onOutput: (listener) => {
+        listener({ data: "out", stream: "stdout" });
+        listener({ data: "err", stream: "stderr" });
+        return () => undefined;
+      },
+      output: async () => ({ output: "outerr", truncated: false, exitStatus: { exitCode: 0 } }),
+      waitForExit: async () => ({ exitCode: 0 }),
+      kill: async () => undefined,
+      release: async () => undefined,
+    }),
+  };
+  const definition = { name: "c", version: "1", editions: ["scoped"], ...services, terminals } as const;
+  const connection = await client(definition).connect(near);
+  const session = await connection.newSession({ cwd: "/w" });
+  await session.prompt("Fix it");
+  const { terminalId, pid } = log["terminal/create"] as { terminalId: string; pid: number };
+  assert.equal(pid, 77);
+  assert.deepEqual(pushed, [
+    { terminalId, data: "out", stream: "stdout" },
+    { terminalId, data: "err", stream: "stderr" },
+  ]);
+  assert.equal(log["pushed"], "outerr", "all of it before the exit");
+  await connection.close();
+});
