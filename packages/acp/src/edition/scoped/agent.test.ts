@@ -521,6 +521,17 @@ test("a cancel ends the open calls as cancelled, and the question about one too 
   assert.deepEqual(end.toPeer.at(-1)?.result, { stopReason: "cancelled" });
 });
 
+test("a cancel while nothing runs does not make the next turn's failures cancelled", () => {
+  const driver = inTurn();
+  driver.send({ id: 9, result: { stopReason: "end_turn" } });
+  driver.receive({ method: "session/cancel", params: { sessionId: "s" } });
+  driver.receive({ id: 10, method: "session/prompt", params: { sessionId: "s", content: [] } });
+  const failed = tell(driver, { sessionUpdate: "tool_call_update", toolCallId: "t", status: "failed" });
+  assert.deepEqual(said(failed), [
+    { type: "tool_call_update", data: { id: "t", status: "failed", duration: 0 } },
+  ]);
+});
+
 test("an agent that says it does not stream sends each message whole (promptCapabilities.streaming)", () => {
   const said_ = { promptCapabilities: { streaming: false, cancellation: true } };
   const driver = inTurn({ agent: { _meta: { "_parley.dev/capabilities": said_ } } });

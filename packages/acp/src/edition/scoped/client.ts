@@ -37,6 +37,9 @@ export function scopedClientSide(options: DialectOptions): DialectMachine {
   return new ClientMachine(options).exchange;
 }
 
+/** An agent may name any session in its updates: it must not fill our memory. */
+const mostSessions = 10_000;
+
 interface ClientSession {
   readonly updates: UpdateDecoder;
   cwd: string;
@@ -101,7 +104,7 @@ class ClientMachine {
       isLive: (terminalId) => this.#terminals.isLive(terminalId),
     });
     const session = { updates, cwd: cwd ?? "/", running: 0 };
-    this.#sessions.set(sessionId, session);
+    if (this.#sessions.size < mostSessions) this.#sessions.set(sessionId, session);
     return session;
   }
 
