@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agent, type ClientDefinition, client } from "../../src/index.ts";
-import { memoryPair } from "../../src/transport.ts";
+import { agent, type ClientDefinition, client, type Edition } from "../../src/index.ts";
+import { relay } from "../../src/relay.ts";
+import { memoryPair, type Transport } from "../../src/transport.ts";
 import { type Message, RawPeer } from "../support/raw-peer-probe.ts";
 
 const hello = {
@@ -47,8 +48,12 @@ function answerAs(permission: object): (message: Message, self: RawPeer) => void
   };
 }
 
-function served(permission: object = { granted: true, remember: true, scope: "session" }) {
-  const [near, far] = memoryPair();
+const always = { granted: true, remember: true, scope: "session" };
+
+/** `edition`: what our agent speaks, behind a relay. Default: the dialect, without one. */
+function served(permission: object = always, edition?: Edition) {
+  const [near, middle] = memoryPair();
+  const far = edition === undefined ? middle : behindRelay(middle, edition);
   const set: unknown[] = [];
   const options = {
     mode: { ...mode, currentValue: "ask" as string },
@@ -57,7 +62,7 @@ function served(permission: object = { granted: true, remember: true, scope: "se
   const connection = agent({
     name: "a",
     version: "1",
-    editions: ["scoped"],
+    editions: [edition ?? "scoped"],
     auth: {
       methods: [{ type: "agent", methodId: "api_key", name: "API Key" }],
       login: (methodId) => {
@@ -99,6 +104,12 @@ function served(permission: object = { granted: true, remember: true, scope: "se
     },
   }).connect(far);
   return { peer: new RawPeer(near, answerAs(permission)), connection, set };
+}
+
+function behindRelay(client: Transport, agentEdition: Edition): Transport {
+  const [near, far] = memoryPair();
+  relay(client, near, { as: "scoped", agentEdition });
+  return far;
 }
 
 interface Told {
@@ -188,6 +199,28 @@ test("a client of the document has a whole session with our agent (Q4, Q7, Q10)"
   );
   await connection.close();
 });
+
+for (const edition of ["v1", "pharo", "scoped"] as const) {
+  test(`a client of the document has the same session with an agent of ${edition}, through a relay`, async () => {
+    const { peer, connection } = served(always, edition);
+    await peer.ask(1, "initialize", hello);
+    const sessionId = await open(peer);
+    const turn = await peer.ask(4, "session/prompt", { sessionId, content: text("Fix the bug") });
+    assert.equal((turn["result"] as Message)["stopReason"], "end_turn");
+    const told = toldTo(peer);
+    const texts = told
+      .filter(({ type }) => type === "agent_message_chunk")
+      .map(({ data }) => data["content"]);
+    assert.deepEqual(texts, ["I will fix it.", "exit 0 All tests passed!"]);
+    const statuses = told
+      .filter(({ type }) => type.startsWith("tool_call"))
+      .map(({ data }) => data["status"]);
+    assert.ok(statuses.includes("awaiting_permission"), statuses.join());
+    assert.equal(statuses.at(-1), "completed");
+    assert.ok(told.some(({ data }) => (data["output"] as Message | undefined)?.["type"] === "diff"));
+    await connection.close();
+  });
+}
 
 test("a client of the document denies and cancels, and is told that a session is not there", async () => {
   const { peer, connection } = served({ granted: false });
