@@ -8,7 +8,7 @@ export { nearestWord } from "./base/nearest-word.ts";
 export { normalPath } from "./base/normal-path.ts";
 export { bindMethods, isObject, optional } from "./base/objects.ts";
 export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";
-export { editionOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
+export { allEditions, editionOf, isDialect, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
 export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export { argumentText } from "./jsonrpc/errors.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";

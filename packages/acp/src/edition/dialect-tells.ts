@@ -115,7 +115,8 @@ function found(
 
 /** The sentence for a message of a dialect that is not enabled. */
 export function dialectSentence(what: string, dialect: DialectName): string {
-  return `${what}: this is written in the dialect "${dialect}", which is not enabled here; add "${dialect}" to the editions (parley: --edition ${dialect})`;
+  const option = `with parley: --edition ${dialect}, or "edition": "${dialect}" for the agent in the config; for the editor of a bridge --as ${dialect}`;
+  return `${what}: this is written in the dialect "${dialect}", which is not enabled here; add "${dialect}" to the editions (${option})`;
 }
 
 /** Throws the error to answer a request with that is written in a dialect. */

@@ -67,7 +67,11 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   // it throws for a definition that cannot be served, before anything is started
   const { files, ...rest } = definition;
   const offered = entry.quirks?.ownFiles ? rest : { ...rest, ...optional({ files }) };
-  const app = client({ ...offered, connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs } });
+  const app = client({
+    ...offered,
+    ...(entry.edition !== undefined && { editions: [entry.edition] as const }),
+    connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs },
+  });
   const started = performance.now();
   const reached = await (entry.transport === "stdio"
     ? startProgram(entry, options)
