@@ -17,6 +17,14 @@ const longestPauseMs = 60_000;
 const defaultSilenceMs = 500;
 const longestEndMs = 2_000;
 
+/** What ends with an agent. */
+export interface Ending {
+  /** Called before the agent is closed. */
+  before?(): void;
+  /** Called when the agent has been closed. */
+  after?(): Promise<void>;
+}
+
 /** One agent program or remote agent across its restarts. */
 export class ManagedProcess {
   readonly entry: AgentEntry;
@@ -58,6 +66,11 @@ export class ManagedProcess {
 
   get pid(): number | undefined {
     return this.#launched?.pid;
+  }
+
+  /** What the user typed to log in. */
+  get credentials(): Readonly<Record<string, string>> {
+    return this.#credentials;
   }
 
   /** Without a method, sessions that want a login at the same time share one. `why` is what the agent said. */
@@ -103,20 +116,20 @@ export class ManagedProcess {
 
   /**
    * Ends the agent's input and reads what it still sends. An agent that takes too long is left to the watchdog, which ends
-   * it after this process has exited. `closing` is called before the agent is closed.
+   * it after this process has exited.
    */
-  finish(closing: () => void, silenceMs = defaultSilenceMs): Promise<void> {
+  finish(ending: Ending, silenceMs = defaultSilenceMs): Promise<void> {
     this.#closing ??= (async () => {
       const launched = this.#launched;
       if (launched?.endInput() && !(await this.#lastEntries(launched, silenceMs))) launched.leave();
-      await this.#end(closing);
+      await this.#end(ending);
     })();
     return this.#closing;
   }
 
-  close(closing: () => void, reason?: string): Promise<void> {
+  close(ending: Ending, reason?: string): Promise<void> {
     this.#stop.abort();
-    this.#closing ??= this.#end(closing, reason);
+    this.#closing ??= this.#end(ending, reason);
     return this.#closing;
   }
 
@@ -175,14 +188,14 @@ export class ManagedProcess {
 
   // ----
 
-  async #end(closing: () => void, reason?: string): Promise<void> {
+  async #end({ before, after }: Ending, reason?: string): Promise<void> {
     try {
       const launched = this.#launched ?? (await this.#launching?.catch(() => undefined));
-      closing();
+      before?.();
       await launched?.close(reason);
       this.#launched = undefined;
       await this.#stopping;
-      await this.options.recorder?.finish?.();
+      await after?.();
     } finally {
       this.#closed.resolve(this.#closedError());
     }
