@@ -1,7 +1,7 @@
 // What the protocol demands in prose and JSON Schema does not say: absolute paths (X11), 1-based lines (X11),
 // strings that an operating system can take (N015, N017). One table, keyed by definition and field.
 
-import type { Definitions, Version } from "./schema.ts";
+import type { Definitions, SchemaPair, Version } from "./schema.ts";
 
 /**
  * - `actPath`: names something to act upon. Absolute and clean, whoever sent it.
@@ -63,16 +63,19 @@ const only: Record<Version, Record<string, Check>> = {
 
 /** The table of one version, after making sure that it names only what exists and forgets no absolute path. */
 export function checksFor(
-  version: Version,
+  version: SchemaPair["version"],
   definitions: Definitions,
   more: Readonly<Record<string, Check>> = {},
 ): ReadonlyMap<string, Check> {
-  const table = new Map(Object.entries({ ...both, ...only[version], ...more }));
+  const table = new Map(
+    version === "v1" || version === "v2" ? Object.entries({ ...both, ...only[version], ...more }) : [],
+  );
   const known = new Set<string>();
   for (const [name, schema] of Object.entries(definitions)) {
     for (const [field, property] of Object.entries(schema.properties ?? {})) {
       const key = `${name}.${field}`;
       known.add(key);
+      if (property["x-check"] !== undefined) table.set(key, property["x-check"]);
       if (property.mentionsAbsolute && !table.has(key)) {
         throw new Error(
           `${version} ${key}: the schema calls it an absolute path, but checks.ts does not list it`,

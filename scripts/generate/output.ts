@@ -7,7 +7,7 @@ import { configSchema } from "@parley/client/internal";
 import { featuresModule } from "./feature-places.ts";
 import { methodsModule } from "./methods.ts";
 import { modelModules } from "./model.ts";
-import { loadSchemas } from "./schema.ts";
+import { dialects, loadDialect, loadSchemas, sourceOf } from "./schema.ts";
 import { shapesOf } from "./shapes.ts";
 import { typesModule } from "./types.ts";
 import { v2Basis } from "./v2-basis.ts";
@@ -21,13 +21,16 @@ export const basisFile = "scripts/generate/v2-basis.json";
 /** Paths from the root of the repository, with what belongs there. */
 export function generatedFiles(): Map<string, string> {
   const files = new Map<string, string>();
-  for (const version of ["v1", "v2"] as const) {
-    const pair = loadSchemas(version);
+  const pairs = [loadSchemas("v1"), loadSchemas("v2"), ...dialects.map(loadDialect)];
+  for (const pair of pairs) {
+    const { version } = pair;
+    const source = sourceOf(version);
     const definitions = shapesOf(pair);
     const types = typesModule(definitions, {
+      source,
       imports: { "../../validation/unknown-tag.ts": ["Meta", "UnknownTag"] },
     });
-    const validators = validatorsModule(definitions, { runtime: "../../validation/failure.ts" });
+    const validators = validatorsModule(definitions, { source, runtime: "../../validation/failure.ts" });
     files.set(join(folder, "wire", version, "types.gen.ts"), types);
     files.set(join(folder, "wire", version, "validators.gen.ts"), validators);
     files.set(join(folder, "wire", version, "methods.gen.ts"), methodsModule(pair, definitions));

@@ -1,6 +1,6 @@
 // Lists the definitions in which null clears a value. Everywhere else it means the same as nothing.
 
-import type { Definitions, Version } from "./schema.ts";
+import type { Definitions, SchemaPair, Version } from "./schema.ts";
 
 /** Whole definitions, and single fields as `UsageUpdate.cost`. */
 const patches: Readonly<Record<Version, readonly string[]>> = {
@@ -22,10 +22,10 @@ const patches: Readonly<Record<Version, readonly string[]>> = {
 
 /** Tells whether null clears a field. Throws where the list names what the schema does not have. */
 export function patchesFor(
-  version: Version,
+  version: SchemaPair["version"],
   definitions: Definitions,
 ): (definition: string, field: string) => boolean {
-  const listed = new Set(patches[version]);
+  const listed = new Set(version === "v1" || version === "v2" ? patches[version] : []);
   for (const place of listed) {
     const [definition = "", field] = place.split(".");
     const properties = definitions[definition]?.properties;

@@ -4,6 +4,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Check } from "./checks.ts";
 
 /** The JSON Schema keywords that the protocol's schemas use. Prose is dropped while loading. */
 export interface Schema {
@@ -33,14 +34,19 @@ export interface Schema {
   "x-deserialize-default-on-error"?: boolean;
   "x-deserialize-skip-invalid-items"?: boolean;
   "x-deserialize-default-on-null"?: boolean;
+  /** Only in our schemas of dialects, in place of the table in checks.ts. */
+  "x-check"?: Check;
   /** Not in the schema: whether its prose calls the value an absolute path. Used to find forgotten checks. */
   mentionsAbsolute?: boolean;
 }
 
 export type Version = "v1" | "v2";
+/** The dialects of version 1. For each there is a small schema of ours in `dialects`. */
+export const dialects = ["pharo"] as const;
+export type Dialect = (typeof dialects)[number];
 export type Definitions = Record<string, Schema>;
 export interface SchemaPair {
-  version: Version;
+  version: Version | Dialect;
   stable: Definitions;
   unstable: Definitions;
 }
@@ -73,6 +79,26 @@ export function loadSchemas(version: Version): SchemaPair {
     return parsed.$defs ?? {};
   };
   return schemaPair(version, read("schema.json"), read("schema.unstable.json"));
+}
+
+/** The schema of a dialect. Every object of it may have `_meta`. */
+export function loadDialect(dialect: Dialect): SchemaPair {
+  const file = join(import.meta.dirname, "dialects", `${dialect}.json`);
+  const parsed = withoutProse(JSON.parse(readFileSync(file, "utf8")), false) as Schema;
+  const _meta: Schema = { type: "object", additionalProperties: true };
+  const definitions = Object.entries(parsed.$defs ?? {}).map(([name, schema]): [string, Schema] => {
+    const isRecord = schema.properties !== undefined && schema.oneOf === undefined;
+    return [name, isRecord ? { ...schema, properties: { ...schema.properties, _meta } } : schema];
+  });
+  const all = Object.fromEntries(definitions);
+  return { version: dialect, stable: all, unstable: all };
+}
+
+/** Where the facts of generated code come from, for its header. */
+export function sourceOf(version: SchemaPair["version"]): string {
+  return version === "v1" || version === "v2"
+    ? "the JSON Schemas of the pinned SDK"
+    : `scripts/generate/dialects/${version}.json`;
 }
 
 /** Throws where unstable is anything but stable plus additions. */

@@ -1,9 +1,7 @@
-// The dialect pharo.
+// The dialect `pharo`: version 1 as the document of the Pharo client describes it.
 
 import type { Dialect } from "../dialect.ts";
+import { agentSide } from "./agent.ts";
+import { clientSide } from "./client.ts";
 
-const machine = (): never => {
-  throw new Error("the dialect pharo is not built yet");
-};
-
-export const pharo: Dialect = { name: "pharo", agentSide: machine, clientSide: machine };
+export const pharo: Dialect = { name: "pharo", agentSide, clientSide };

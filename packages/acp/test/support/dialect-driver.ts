@@ -1,0 +1,105 @@
+// Drives the machine of a dialect by hand, message by message. Everything that the machine sends is checked with the strict
+// validators: what goes to the peer with those of the dialect, what goes to our side with those of version 1.
+
+import assert from "node:assert/strict";
+import type { Dialect, DialectMachine, DialectMessage, Step } from "../../src/edition/dialect.ts";
+import { modes } from "../../src/wire/decode.ts";
+import type { MethodRow } from "../../src/wire/method-row.ts";
+import { methods as v1 } from "../../src/wire/v1/methods.gen.ts";
+
+type Id = DialectMessage["id"];
+type Rows = readonly MethodRow[];
+
+const strict = modes.strict | modes.checks;
+
+interface Timer {
+  readonly at: number;
+  readonly work: () => Step;
+}
+
+export class DialectDriver {
+  readonly lost: string[] = [];
+  readonly #machine: DialectMachine;
+  readonly #rows: { readonly us: Rows; readonly peer: Rows };
+  /** Requests without an answer, by the side that has sent them. */
+  readonly #asked = { us: new Map<Id, string>(), peer: new Map<Id, string>() };
+  #timers: Timer[] = [];
+  #now = 0;
+
+  constructor(dialect: Dialect, role: "agent" | "client", rows: Rows) {
+    this.#rows = { us: v1, peer: rows };
+    const options = {
+      lost: (what: string) => this.lost.push(what),
+      clock: {
+        now: () => this.#now,
+        after: (ms: number, work: () => Step) => {
+          const timer = { at: this.#now + ms, work };
+          this.#timers.push(timer);
+          return () => {
+            this.#timers = this.#timers.filter((each) => each !== timer);
+          };
+        },
+      },
+    };
+    this.#machine = role === "agent" ? dialect.agentSide(options) : dialect.clientSide(options);
+  }
+
+  /** The peer says this. The message is copied, because validators repair in place. */
+  receive(message: object): Step {
+    const copy = structuredClone({ jsonrpc: "2.0", ...message }) as DialectMessage; // as the test wrote it
+    this.#note("peer", copy);
+    return this.#checked(this.#machine.receive(copy));
+  }
+
+  /** Our side says this. */
+  send(message: object): Step {
+    const copy = structuredClone({ jsonrpc: "2.0", ...message }) as DialectMessage; // as above
+    this.#note("us", copy);
+    return this.#checked(this.#machine.send(copy));
+  }
+
+  /** Lets this time pass. */
+  pass(ms: number): Step {
+    this.#now += ms;
+    const due = this.#timers.filter(({ at }) => at <= this.#now);
+    this.#timers = this.#timers.filter(({ at }) => at > this.#now);
+    const steps = due.map(({ work }) => this.#checked(work()));
+    return {
+      toUs: steps.flatMap(({ toUs }) => toUs),
+      toPeer: steps.flatMap(({ toPeer }) => toPeer),
+    };
+  }
+
+  get timers(): number {
+    return this.#timers.length;
+  }
+
+  #note(from: "us" | "peer", { id, method }: DialectMessage): void {
+    if (method !== undefined && id !== undefined) this.#asked[from].set(id, method);
+  }
+
+  #checked(step: Step): Step {
+    for (const message of step.toUs) this.#check("us", message);
+    for (const message of step.toPeer) this.#check("peer", message);
+    return step;
+  }
+
+  #check(to: "us" | "peer", message: DialectMessage): void {
+    const { id, method, params, result, error } = message;
+    const text = JSON.stringify(message);
+    assert.deepEqual(JSON.parse(text), message, "a message is JSON");
+    const from = to === "us" ? "peer" : "us";
+    if (method !== undefined) {
+      if (id !== undefined) this.#asked[from].set(id, method);
+      const row = this.#rows[to].find((each) => each.method === method);
+      if (row === undefined) assert.match(method, /^[_$]/, `${to} gets an unknown method: ${text}`);
+      assert.deepEqual(row?.params(structuredClone(params), strict), undefined, text);
+      return;
+    }
+    const asked = this.#asked[to].get(id);
+    this.#asked[to].delete(id);
+    if (error !== undefined || asked === undefined) return;
+    const row = this.#rows[to].find((each) => each.method === asked);
+    assert.deepEqual(row?.result?.(structuredClone(result), strict), undefined, `${asked}: ${text}`);
+  }
+}
