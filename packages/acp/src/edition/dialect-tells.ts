@@ -1,7 +1,7 @@
 // Recognises the messages of a dialect by their keys. Many of them would pass as version 1, and lose what they mean.
 
 import { isObject } from "../base/objects.ts";
-import { RequestError } from "../jsonrpc/errors.ts";
+import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
 import type { DialectName } from "./dialect.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -123,7 +123,23 @@ export function dialectSentence(what: string, dialect: DialectName): string {
 export function refuseDialect(method: string, params: unknown): void {
   const dialect = dialectOf(method, params);
   if (dialect === undefined) return;
-  throw new RequestError("invalid_params", dialectSentence(method, dialect), {
+  throw dialectError("invalid_params", method, dialect);
+}
+
+/** The same sentence as an error. */
+export function dialectError(
+  kind: "invalid_params" | "unavailable",
+  what: string,
+  dialect: DialectName,
+): RequestError {
+  return new RequestError(kind, dialectSentence(what, dialect), {
     data: { reason: "dialect_not_enabled", dialect },
   });
+}
+
+/** Whether an error says that a dialect is not enabled, here or at the peer. */
+export function isDialectError(error: unknown): boolean {
+  if (error instanceof RequestError)
+    return isObject(error.data) && error.data["reason"] === "dialect_not_enabled";
+  return error instanceof ConnectionError && isDialectError(error.cause);
 }
