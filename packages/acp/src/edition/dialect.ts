@@ -52,8 +52,8 @@ export interface Dialect {
   agentSide(options: DialectOptions): DialectMachine;
   /** The machine for a connection in which our side is the client. */
   clientSide(options: DialectOptions): DialectMachine;
-  /** Like `agentSide`, for a client that has begun in version 1: the dialect is read, and version 1 is sent. */
-  aliases?(options: DialectOptions): DialectMachine;
+  /** For a connection that has begun in version 1: what comes in the dialect is read, and version 1 is sent. */
+  aliases?(role: "agent" | "client"): DialectMachine;
 }
 
 export const noStep: Step = { toUs: [], toPeer: [] };

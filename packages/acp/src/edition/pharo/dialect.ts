@@ -2,6 +2,7 @@
 
 import type { Dialect } from "../dialect.ts";
 import { agentSide } from "./agent.ts";
+import { aliasReader } from "./alias.ts";
 import { clientSide } from "./client.ts";
 
-export const pharo: Dialect = { name: "pharo", agentSide, clientSide };
+export const pharo: Dialect = { name: "pharo", agentSide, clientSide, aliases: aliasReader };

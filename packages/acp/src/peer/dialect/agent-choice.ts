@@ -1,9 +1,11 @@
 // An agent's choice of the dialect: by `initialize`, or by the first request after it where `initialize` cannot tell.
 
+import { isObject } from "../../base/objects.ts";
 import type { DialectMachine, DialectMessage, DialectName } from "../../edition/dialect.ts";
 import { decidesForPharo, dialectOf } from "../../edition/dialect-tells.ts";
 import { type Edition, isDialect } from "../../edition/negotiate.ts";
-import type { Decision, DialectChoice, Machines } from "./dialect-transport.ts";
+import { errorCodes } from "../../jsonrpc/error-kinds.ts";
+import type { Decision, DialectChoice, Machines, Refusal } from "./dialect-transport.ts";
 
 /** The requests that decide what a connection speaks; what comes later changes nothing. */
 const decidingMethods = new Set(["authenticate", "session/new", "session/load"]);
@@ -22,14 +24,14 @@ export class AgentChoice implements DialectChoice {
     this.#machines = machines;
   }
 
-  received(message: DialectMessage): Decision {
+  received(message: DialectMessage): Decision | Refusal {
     const { method, params } = message;
     if (method === "initialize") return this.#initialized(message);
     if (this.#candidate === undefined || method === undefined || !decidingMethods.has(method))
       return undefined;
     const candidate = this.#candidate;
     this.#candidate = undefined;
-    if (!decidesForPharo(method, params)) return this.#machines.load("pharo", { asAliases: true });
+    if (!decidesForPharo(method, params)) return this.#machines.aliases("pharo");
     this.dialect = "pharo";
     return candidate;
   }
@@ -43,7 +45,7 @@ export class AgentChoice implements DialectChoice {
     return undefined;
   }
 
-  #initialized(message: DialectMessage): Decision {
+  #initialized(message: DialectMessage): Decision | Refusal {
     // a connection is asked once; version 2 may ask again, and stays version 2
     if (this.#hasAsked) return undefined;
     const dialects = this.#editions.filter(isDialect);
@@ -52,8 +54,9 @@ export class AgentChoice implements DialectChoice {
     const { protocolVersion, info } = (message.params ?? {}) as Readonly<Record<string, unknown>>;
     const isV2 = info !== undefined || (typeof protocolVersion === "number" && protocolVersion >= 2);
     if (told !== undefined && dialects.includes(told)) return this.#speak(told);
-    const mayBePharo = told === undefined && !isV2 && dialects.includes("pharo");
+    const mayBePharo = told === undefined && !isV2 && dialects.includes("pharo") && !saysV1(message.params);
     if (mayBePharo && isDialectOnly) return this.#speak("pharo");
+    if (isDialectOnly) return refusal(message, dialects);
     if (!mayBePharo || this.#candidate !== undefined) return undefined;
     return this.#machines.load("pharo").then((candidate) => {
       this.#hasAsked = true;
@@ -68,4 +71,17 @@ export class AgentChoice implements DialectChoice {
     this.dialect = name;
     return this.#machines.load(name);
   }
+}
+
+/** One flag for all of a client's terminals is of version 1. */
+function saysV1(params: unknown): boolean {
+  const can = isObject(params) ? params["clientCapabilities"] : undefined;
+  return isObject(can) && typeof can["terminal"] === "boolean";
+}
+
+function refusal({ id = null }: DialectMessage, dialects: readonly DialectName[]): Refusal {
+  const names = dialects.map((each) => `"${each}"`).join(" and ");
+  const message = `initialize: this agent speaks only ${names}; add "v2" and "v1" to its editions, or speak one of those`;
+  const data = { reason: "unsupported_version", supported: dialects };
+  return { answer: { jsonrpc: "2.0", id, error: { code: errorCodes.invalid_params, message, data } } };
 }

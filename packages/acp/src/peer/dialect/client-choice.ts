@@ -2,7 +2,7 @@
 
 import type { DialectMessage, DialectName } from "../../edition/dialect.ts";
 import { dialectOfAnswer } from "../../edition/dialect-tells.ts";
-import { type Edition, isDialect } from "../../edition/negotiate.ts";
+import { answeredVersion, type Edition, isDialect } from "../../edition/negotiate.ts";
 import type { Decision, DialectChoice, Machines } from "./dialect-transport.ts";
 
 export class ClientChoice implements DialectChoice {
@@ -33,6 +33,10 @@ export class ClientChoice implements DialectChoice {
     const asked = this.#asked;
     if (asked === undefined || message.method !== undefined || message.id !== asked.id) return undefined;
     const told = dialectOfAnswer("initialize", message.result);
+    if (told === undefined && this.#dialects.includes("pharo") && answeredVersion(message.result) === 1) {
+      this.#asked = undefined;
+      return this.#machines.aliases("pharo");
+    }
     if (told === undefined || !this.#dialects.includes(told)) return undefined;
     this.dialect = told;
     // the machine learns what was asked, though in version 1

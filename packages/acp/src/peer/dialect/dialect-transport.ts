@@ -17,6 +17,11 @@ import { exactId, idToJson, isExact } from "../../jsonrpc/message-id.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";
 import { loadDialect } from "./load-dialect.ts";
 
+/** Answers a message that nobody here speaks. */
+export interface Refusal {
+  readonly answer: DialectMessage;
+}
+
 /** What a choice decides after a look at a message: the machine to use from this message on, or to go on as it came. */
 export type Decision = DialectMachine | Promise<DialectMachine | undefined> | undefined;
 
@@ -24,7 +29,7 @@ export type Decision = DialectMachine | Promise<DialectMachine | undefined> | un
 export interface DialectChoice {
   /** The dialect that was chosen; undefined while none is. */
   readonly dialect: DialectName | undefined;
-  received(message: DialectMessage): Decision;
+  received(message: DialectMessage): Decision | Refusal;
   sent(message: DialectMessage): Decision;
 }
 
@@ -40,11 +45,15 @@ export class Machines {
     this.clock = clock;
   }
 
-  async load(name: DialectName, { asAliases = false } = {}): Promise<DialectMachine> {
+  async load(name: DialectName): Promise<DialectMachine> {
     const dialect = await loadDialect(name);
     const options = { clock: this.clock, lost: this.#lost };
-    if (asAliases && dialect.aliases !== undefined) return dialect.aliases(options);
     return this.#role === "agent" ? dialect.agentSide(options) : dialect.clientSide(options);
+  }
+
+  /** Reads the dialect in a connection that has begun in version 1; undefined where nothing of it can be mixed in. */
+  async aliases(name: DialectName): Promise<DialectMachine | undefined> {
+    return (await loadDialect(name)).aliases?.(this.#role);
   }
 }
 
@@ -139,6 +148,7 @@ export class DialectTransport implements Transport {
     if (!isMessage(value)) return this.#sink?.message(value, text);
     if (this.#machine === undefined) {
       const decision = this.#choice.received(value);
+      if (decision !== undefined && "answer" in decision) return void this.#write(decision.answer);
       if (decision instanceof Promise) return this.#load(decision, () => this.#received(value, text));
       this.#machine = decision;
     }

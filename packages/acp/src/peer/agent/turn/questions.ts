@@ -150,6 +150,9 @@ export class Questions {
       return signal.aborted ? undefined : (result as object); // validated by the method's row
     } catch (error) {
       const withdrawn = error instanceof RequestError && error.kind === "cancelled";
+      // the question counts as not answered; the reason would be lost otherwise
+      if (error instanceof ConnectionError && error.kind === "protocol")
+        sender.log("warn", error.message, {});
       if (signal.aborted || withdrawn || error instanceof ConnectionError) return undefined;
       throw error;
     } finally {
