@@ -137,6 +137,12 @@ export function dialectError(
   });
 }
 
+/** The error for an answer to our request that is written in a dialect. */
+export function dialectAnswer(method: string, dialect: DialectName): ConnectionError {
+  const cause = dialectError("unavailable", `the answer to ${method}`, dialect);
+  return new ConnectionError("protocol", cause.message, { cause });
+}
+
 /** Whether an error says that a dialect is not enabled, here or at the peer. */
 export function isDialectError(error: unknown): boolean {
   if (error instanceof RequestError)
