@@ -42,7 +42,7 @@ export interface Schema {
 
 export type Version = "v1" | "v2";
 /** The dialects of version 1. For each there is a small schema of ours in `dialects`. */
-export const dialects = ["pharo"] as const;
+export const dialects = ["pharo", "scoped"] as const;
 export type Dialect = (typeof dialects)[number];
 export type Definitions = Record<string, Schema>;
 export interface SchemaPair {

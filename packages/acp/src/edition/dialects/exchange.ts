@@ -148,11 +148,11 @@ export class Exchange implements DialectMachine {
       this.#put(from, failed(null, invalidRequest("the id is in use by a request that is still running")));
       return;
     }
-    if (passes(method)) {
+    const handler = this.#handlers[from].get(method);
+    if (handler === undefined && passes(method)) {
       this.#pass(from, message, method);
       return;
     }
-    const handler = this.#handlers[from].get(method);
     const call = this.#call(from, id, method);
     if (handler === undefined) this.#refuseUnknown(from, call);
     else if (from === "us") handler(isObject(message.params) ? message.params : {}, call);

@@ -1,9 +1,11 @@
-// The dialect scoped.
+// The dialect scoped: version 1 with capabilities, permissions and files of its own shapes.
 
 import type { Dialect } from "../dialect.ts";
+import { scopedAgentSide } from "./agent.ts";
+import { scopedClientSide } from "./client.ts";
 
-const machine = (): never => {
-  throw new Error("the dialect scoped is not built yet");
+export const scoped: Dialect = {
+  name: "scoped",
+  agentSide: scopedAgentSide,
+  clientSide: scopedClientSide,
 };
-
-export const scoped: Dialect = { name: "scoped", agentSide: machine, clientSide: machine };

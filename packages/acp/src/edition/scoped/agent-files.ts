@@ -1,0 +1,67 @@
+// The files of a dialect's client, for our agent.
+
+import { optional } from "../../base/objects.ts";
+import type * as scoped from "../../wire/scoped/types.gen.ts";
+import type * as v1 from "../../wire/v1/types.gen.ts";
+import { detailsKey, encodingKey, fileFactsKey, overwriteKey } from "../dialect-keys.ts";
+import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
+import type { Exchange, Fields, Handler } from "../dialects/exchange.ts";
+import { capabilityMissing, refusing } from "./calls.ts";
+import { booleanOf, dialectDetails, given, metaValue, textOf } from "./details.ts";
+
+export function handleAgentFiles(
+  exchange: Exchange,
+  can: () => scoped.FsCapabilities | null | undefined,
+): void {
+  const read: Handler = (params, call) => {
+    if (can()?.read !== true) throw capabilityMissing("fs.read");
+    const { path, line, limit } = params as object as v1.ReadTextFileRequest; // our side's
+    // the dialect has no empty range
+    if (limit === 0) return call.answer({ content: "" });
+    const startLine = line == null ? undefined : Math.max(line, 1);
+    const endLine = limit == null ? undefined : (startLine ?? 1) + limit - 1;
+    const request = {
+      path,
+      ...optional({
+        encoding: textOf(metaValue(params, encodingKey)),
+        startLine: startLine ?? (endLine === undefined ? undefined : 1),
+        endLine,
+      }),
+      ...withoutMeta(params, [encodingKey]),
+    };
+    call.forward(request, (result) => {
+      const { content, encoding, totalLines, truncated } = result as object as scoped.ReadTextFileResponse; // checked
+      const facts = given({ totalLines, truncated });
+      const keys = {
+        [encodingKey]: encoding,
+        [fileFactsKey]: Object.keys(facts).length > 0 ? facts : undefined,
+      };
+      return { content, ...withMetaKeys(result, keys) };
+    });
+  };
+  const write: Handler = (params, call) => {
+    if (can()?.write !== true) throw capabilityMissing("fs.write");
+    const { path, content } = params as object as v1.WriteTextFileRequest; // our side's
+    const request = {
+      path,
+      content,
+      ...howToWrite(params),
+      ...optional({ encoding: textOf(metaValue(params, encodingKey)) }),
+      ...withoutMeta(params, [encodingKey, overwriteKey, detailsKey]),
+    };
+    call.forward(request, (result) => {
+      const { bytesWritten, created } = result as object as scoped.WriteTextFileResponse; // checked
+      return withMetaKeys(result, { [fileFactsKey]: { bytesWritten, created } });
+    });
+  };
+  exchange.handle("us", { "fs/read_text_file": refusing(read), "fs/write_text_file": refusing(write) });
+}
+
+/** Version 1 creates directories and replaces files. A request of the dialect says what it said. */
+function howToWrite(params: Fields): Pick<scoped.WriteTextFileRequest, "createDirectories" | "overwrite"> {
+  const details = dialectDetails(params);
+  if (details === undefined)
+    return { createDirectories: true, overwrite: metaValue(params, overwriteKey) !== false };
+  const overwrite = booleanOf(details["overwrite"]);
+  return optional({ createDirectories: booleanOf(details["createDirectories"]), overwrite });
+}

@@ -1,0 +1,53 @@
+// Translates the numbers of errors (section 15 of the document). The kinds are the same on both sides.
+
+import { isObject } from "../../base/objects.ts";
+import { errorCodes, errorKindOf, isErrorKind, type RequestErrorKind } from "../../jsonrpc/error-kinds.ts";
+import { methods } from "../../wire/scoped/methods.gen.ts";
+import type { DialectError } from "../dialects/refusals.ts";
+
+/** The kind that a number of the dialect means when its data gives no other reason. */
+const kinds: ReadonlyMap<number, RequestErrorKind> = new Map<number, RequestErrorKind>([
+  [-32000, "session_not_found"],
+  [-32001, "auth_required"],
+  [-32002, "permission_denied"],
+  [-32003, "cancelled"],
+  [-32004, "not_found"],
+  [-32005, "outside_workspace"],
+  [-32006, "conflict"],
+  [-32007, "method_not_found"],
+  [-32008, "rate_limited"],
+  [-32009, "timeout"],
+]);
+
+const numbers = new Map<RequestErrorKind, number>(Array.from(kinds, ([code, kind]) => [kind, code]));
+numbers.set("turn_in_progress", -32006);
+numbers.set("not_text", -32005);
+
+const known = new Set(methods.map(({ method }) => method));
+
+/** A method that is not of the document stays one that is not found (Q6); of the document it is a missing capability. */
+export function errorToScoped(error: DialectError, method: string): DialectError {
+  const kind = errorKindOf(error.code, error.data);
+  const isCustom = !known.has(method);
+  const code = kind === "method_not_found" && isCustom ? error.code : (numbers.get(kind) ?? error.code);
+  const { data } = error;
+  const { code: _, data: __, ...rest } = error;
+  // the number says the reason already
+  if (isObject(data) && data["reason"] === kind && kinds.get(code) === kind) {
+    const { reason: _reason, ...more } = data;
+    return { ...rest, code, ...(Object.keys(more).length === 0 ? {} : { data: more }) };
+  }
+  return { ...rest, code, ...(data === undefined ? {} : { data }) };
+}
+
+/** The kind is `data.reason` if that kind has this number. */
+export function errorFromScoped(error: DialectError): DialectError {
+  const { code, data } = error;
+  const reason = isObject(data) ? data["reason"] : undefined;
+  const given = isErrorKind(reason) && numbers.get(reason) === code ? reason : undefined;
+  const kind = given ?? kinds.get(code);
+  if (kind === undefined || kind === "other") return error;
+  const { data: _, ...rest } = error;
+  const more = isObject(data) ? data : data === undefined ? {} : { details: data };
+  return { ...rest, code: errorCodes[kind], data: { ...more, reason: kind } };
+}

@@ -1,0 +1,126 @@
+// Pushes the output of one terminal to a dialect's agent: in order, one request at a time, and never more than is taken.
+
+import { optional } from "../../base/objects.ts";
+import { errorCodes } from "../../jsonrpc/error-kinds.ts";
+import type * as v1 from "../../wire/v1/types.gen.ts";
+import { detailsKey } from "../dialect-keys.ts";
+import type { Exchange } from "../dialects/exchange.ts";
+import { type Stream, TerminalText } from "./terminal-text.ts";
+
+/** Bytes in one request. */
+const mostPushed = 64 * 1024;
+/** Bytes that wait for a slow agent. */
+const mostWaiting = 1024 * 1024;
+const shortestPoll = 50;
+const longestPoll = 1000;
+/** So much of the end tells where new output begins, when the front was dropped. */
+const overlap = 1024;
+
+export class PushedOutput {
+  readonly #exchange: Exchange;
+  readonly #terminal: { readonly sessionId: string; readonly terminalId: string };
+  #waiting = new TerminalText(mostWaiting);
+  #isInFlight = false;
+  /** The agent refuses output, or the terminal is released. */
+  #isStopped = false;
+  /** What to do when everything has been taken. */
+  #drained: (() => void)[] = [];
+  /** The output that polls have shown; undefined where our side pushes. */
+  #seen: string | undefined;
+  #delay = shortestPoll;
+  #isOver = false;
+  #stopPoll: () => void = () => undefined;
+
+  constructor(exchange: Exchange, terminal: { readonly sessionId: string; readonly terminalId: string }) {
+    this.#exchange = exchange;
+    this.#terminal = terminal;
+  }
+
+  add(data: string, stream: Stream): void {
+    if (this.#isStopped) return;
+    this.#waiting.add(data, stream);
+    this.#push();
+  }
+
+  /** Our side does not push: it is asked from time to time, and more seldom while nothing happens. */
+  beginPolling(): void {
+    this.#seen = "";
+    this.#schedule();
+  }
+
+  /** Calls back when all output up to now has been taken. */
+  drain(done: () => void): void {
+    const wait = (): void => {
+      this.#drained.push(done);
+      this.#push();
+    };
+    if (this.#seen === undefined || this.#isStopped || this.#isOver) wait();
+    else this.#ask(wait);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#stopPoll();
+    this.#waiting.clear();
+    this.#push();
+  }
+
+  #push(): void {
+    if (this.#isInFlight) return;
+    const { isTruncated } = this.#waiting;
+    const next = this.#waiting.take(mostPushed);
+    if (next === undefined) {
+      for (const done of this.#drained.splice(0)) done();
+      return;
+    }
+    this.#isInFlight = true;
+    this.#waiting.isTruncated = false;
+    const { terminalId } = this.#terminal;
+    const params = {
+      terminalId,
+      data: next.data,
+      ...optional({ stream: next.stream }),
+      ...(isTruncated ? { _meta: { [detailsKey]: { truncated: true } } } : {}),
+    };
+    this.#exchange.ask("peer", "terminal/output", params, (answer) => {
+      this.#isInFlight = false;
+      // an agent that does not know the method would refuse the rest too
+      if (answer.error?.code === errorCodes.method_not_found) this.stop();
+      else this.#push();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#isStopped || this.#isOver) return;
+    this.#stopPoll();
+    this.#stopPoll = this.#exchange.later(this.#delay, () => {
+      // a slow agent is not given more than it takes
+      if (this.#waiting.bytes > 0) this.#schedule();
+      else this.#ask(() => this.#schedule());
+    });
+  }
+
+  #ask(then: () => void): void {
+    this.#exchange.ask("us", "terminal/output", this.#terminal, (answer) => {
+      if (answer.error !== undefined) {
+        this.#isOver = true;
+        return then();
+      }
+      const { output, exitStatus } = answer.result as object as v1.TerminalOutputResponse; // our side's
+      const fresh = newPart(this.#seen ?? "", output);
+      this.#seen = output;
+      this.#delay = fresh === "" ? Math.min(2 * this.#delay, longestPoll) : shortestPoll;
+      if (exitStatus != null) this.#isOver = true;
+      this.add(fresh, undefined);
+      then();
+    });
+  }
+}
+
+/** What was not there before. Output whose front was dropped goes on behind what was last seen. */
+function newPart(seen: string, output: string): string {
+  if (output.startsWith(seen)) return output.slice(seen.length);
+  const end = seen.slice(-overlap);
+  const at = output.lastIndexOf(end);
+  return at === -1 ? output : output.slice(at + end.length);
+}
