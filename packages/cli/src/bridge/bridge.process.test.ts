@@ -109,7 +109,7 @@ test(
   "an editor of version 1 works with an agent of a dialect, and stderr says what is lost",
   deadline,
   async (t) => {
-    for (const edition of ["pharo"] as const) {
+    for (const edition of ["pharo", "scoped"] as const) {
       const log = join(temporary, `${edition}.log`);
       const args = ["--as", "v1", "--edition", edition, "--log", log, "--", launcher, "agent"];
       const process = spawnTransport(launcher, ["bridge", ...args, "--edition", edition], {

@@ -11,7 +11,9 @@ import { openHistory } from "../history.ts";
 import { connectAgent } from "../index.ts";
 
 const cwd = tmpdir();
-const sessions = ["one", "two"].map((sessionId) => ({ sessionId, cwd }));
+// an agent of scoped is not told the directory of a session that is loaded
+const stored = "/";
+const sessions = ["one", "two"].map((sessionId) => ({ sessionId, cwd: stored }));
 const scoped = { editions: ["scoped"] } as const satisfies Partial<AgentScenario>;
 
 /** A scripted agent that speaks scoped, and is known to. */
