@@ -9,7 +9,7 @@ export { normalPath } from "./base/normal-path.ts";
 export { bindMethods, isObject, optional } from "./base/objects.ts";
 export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";
 export { isDialectError } from "./edition/dialect-tells.ts";
-export { allEditions, editionOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
+export { allEditions, editionOf, isDialect, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
 export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export { argumentText } from "./jsonrpc/errors.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";

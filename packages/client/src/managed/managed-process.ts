@@ -1,7 +1,7 @@
 // Runs an agent: starts it on demand, restarts it after a crash or a login, and gives up when it crashes too often.
 
 import { ConnectionError } from "@parley/acp";
-import { sleep } from "@parley/acp/internal";
+import { isDialect, sleep } from "@parley/acp/internal";
 import type { AuthStatus } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
@@ -25,6 +25,8 @@ export interface Ending {
   after?(): Promise<void>;
 }
 
+type RepeatedLogin = (agent: LaunchedAgent["agent"]) => Promise<unknown>;
+
 /** One agent program or remote agent across its restarts. */
 export class ManagedProcess {
   readonly entry: AgentEntry;
@@ -35,6 +37,8 @@ export class ManagedProcess {
   readonly #sessions: SessionLookup;
   /** Typed by the user to log in; kept in memory only. */
   #credentials: Readonly<Record<string, string>> = {};
+  /** Repeats the last login that the agent performed. */
+  #repeat: RepeatedLogin | undefined;
   #launching: Promise<LaunchedAgent> | undefined;
   #launched: LaunchedAgent | undefined;
   #latest: LaunchedAgent["agent"] | undefined;
@@ -68,11 +72,6 @@ export class ManagedProcess {
     return this.#launched?.pid;
   }
 
-  /** What the user typed to log in. */
-  get credentials(): Readonly<Record<string, string>> {
-    return this.#credentials;
-  }
-
   /** Without a method, sessions that want a login at the same time share one. `why` is what the agent said. */
   async login(methodId?: string, custom: Custom = {}, why?: string): Promise<Custom> {
     if (methodId !== undefined) return logIn(this, await this.running(), methodId, custom);
@@ -84,10 +83,44 @@ export class ManagedProcess {
     return this.#loggingIn;
   }
 
+  /** Called after a login that the agent performed. */
+  loggedIn(repeat: RepeatedLogin): void {
+    this.#repeat = repeat;
+  }
+
+  /** Another process of the same agent, for one session. It has the logins of this one. */
+  another(sessions: SessionLookup): ManagedProcess {
+    const { entry, options } = this;
+    const env = { ...options.env, ...this.#credentials };
+    const other = new ManagedProcess(entry, { ...options, env }, sessions);
+    other.#repeat = this.#repeat;
+    if (this.#isPaused) other.pause();
+    return other;
+  }
+
+  /** The agent wants a login. In a dialect one counts for one connection, so the last one is repeated. */
+  async loginAgain(why?: string): Promise<Custom> {
+    const repeat = this.#repeat;
+    this.#repeat = undefined;
+    const { agent } = await this.running();
+    if (repeat !== undefined && isDialect(agent.edition)) {
+      const isIn = await repeat(agent).then(
+        () => true,
+        () => false,
+      );
+      if (isIn) {
+        this.#repeat = repeat;
+        return {};
+      }
+    }
+    return this.login(undefined, {}, why);
+  }
+
   async logout(custom: Custom = {}): Promise<Custom> {
     const { agent } = await this.running();
     const result = await agent.logout(custom);
     this.#credentials = {};
+    this.#repeat = undefined;
     return result;
   }
 
@@ -157,7 +190,7 @@ export class ManagedProcess {
     } catch (error) {
       if (problemOf(error).kind !== "login_needed") throw error;
     }
-    await this.login();
+    await this.loginAgain();
     const second = await this.running();
     try {
       return await work(second);

@@ -317,7 +317,7 @@ export class ManagedSession implements ClientSession {
       signal: prompt.signal,
       isOver: this.#isClosed,
       session: this.#activation,
-      login: (why) => this.#process.login(undefined, {}, why),
+      login: (why) => this.#process.loginAgain(why),
     };
   }
 

@@ -1,10 +1,11 @@
 // The sessions of a managed agent, and the processes that they run in.
 
-import { type ClientSession, ConnectionError } from "@parley/acp";
+import { ConnectionError } from "@parley/acp";
 import { argumentText, isObject, normalPath } from "@parley/acp/internal";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { wantedSandbox } from "../launch/agent-sandbox.ts";
 import { abortable } from "./abortable.ts";
+import type { SessionLookup } from "./client-definition.ts";
 import type { ManageAgentOptions, ManagedSessionOptions } from "./managed-options.ts";
 import { ManagedProcess } from "./managed-process.ts";
 import { ManagedSession } from "./managed-session.ts";
@@ -23,7 +24,11 @@ export class ManagedSessions {
   readonly #open = new Set<ManagedSession>();
 
   constructor(entry: AgentEntry, options: ManageAgentOptions) {
-    this.process = this.#create(entry, options);
+    this.process = new ManagedProcess(
+      entry,
+      options,
+      this.#lookup(() => this.process),
+    );
   }
 
   get open(): readonly ManagedSession[] {
@@ -88,14 +93,15 @@ export class ManagedSessions {
     await Promise.all([...this.#further].map((process) => process.closed));
   }
 
-  #create(entry: AgentEntry, options: ManageAgentOptions): ManagedProcess {
-    const process: ManagedProcess = new ManagedProcess(entry, options, {
+  /** Finds the sessions of one process. Ids of other processes may be the same. */
+  #lookup(process: () => ManagedProcess): SessionLookup {
+    const own = () => [...this.#processOf].flatMap(([session, its]) => (its === process() ? [session] : []));
+    return {
       current: (sessionId) =>
-        this.open.find((each) => each.sessionId === sessionId && this.#processOf.get(each) === process)
-          ?.inner,
-      managed: (session) => this.#managed(session, process) ?? session,
-    });
-    return process;
+        own().find((each) => each.sessionId === sessionId && this.#open.has(each))?.inner,
+      managed: (session) =>
+        own().find((each) => each.inner === session || each.sessionId === session.sessionId) ?? session,
+    };
   }
 
   /** The process for the next session. */
@@ -103,9 +109,7 @@ export class ManagedSessions {
     const { process: first } = this;
     const isTaken = [...this.#processOf.values()].includes(first);
     if (!isTaken || first.latest.edition !== "scoped") return first;
-    const { options } = first;
-    const further = this.#create(first.entry, { ...options, env: { ...options.env, ...first.credentials } });
-    if (first.isPaused) further.pause();
+    const further: ManagedProcess = first.another(this.#lookup(() => further));
     this.#further.add(further);
     void further.closed.then(() => this.#further.delete(further));
     return further;
@@ -128,13 +132,6 @@ export class ManagedSessions {
       await process.close({});
       this.#processOf.delete(session);
     } else void work.then(() => this.#processOf.delete(session));
-  }
-
-  #managed(session: ClientSession, process: ManagedProcess): ManagedSession | undefined {
-    const { sessionId } = session;
-    return [...this.#processOf].find(
-      ([each, own]) => own === process && (each.inner === session || each.sessionId === sessionId),
-    )?.[0];
   }
 
   /** The sandbox of an agent is older than its sessions. */

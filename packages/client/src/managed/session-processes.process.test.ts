@@ -183,3 +183,20 @@ test("permissions and the history of sessions at once belong to their own sessio
     assert.match(texts.join(), agentSessionId === "one" ? /"yes"/ : /"no"/);
   }
 });
+
+test(
+  "a login of an agent of scoped counts for the processes of further sessions too",
+  patience,
+  async (t) => {
+    const { entry, pids } = scopedAgent(t, {
+      loginRequired: true,
+      authMethods: [{ type: "agent", methodId: "api_key", name: "Key" }],
+      otherwise: say("logged in"),
+    });
+    const { agent } = await managed(t, entry);
+    await agent.login("api_key");
+    const opened = [await agent.newSession({ cwd }), await agent.newSession({ cwd })];
+    for (const session of opened) assert.equal((await session.prompt("work").result).stopReason, "end_turn");
+    assert.equal(pids().length, 2);
+  },
+);
