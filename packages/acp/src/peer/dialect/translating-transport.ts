@@ -182,7 +182,7 @@ export class TranslatingTransport implements DialectTransport {
       const exact = raw !== undefined && each.id === raw ? { ...each, id } : each;
       hasRoom = this.#write(exact) && hasRoom;
     }
-    this.#deliver(toUs);
+    this.#deliverSoon(toUs);
     return hasRoom;
   }
 
@@ -198,6 +198,11 @@ export class TranslatingTransport implements DialectTransport {
 
   #deliver(messages: readonly DialectMessage[]): void {
     for (const each of messages) this.#sink?.message(each, JSON.stringify(each));
+  }
+
+  /** A machine may answer a request of ours itself: our side waits for the answer only after it has sent the request. */
+  #deliverSoon(messages: readonly DialectMessage[]): void {
+    if (messages.length > 0) queueMicrotask(() => this.#deliver(messages));
   }
 
   #write(message: object): boolean {
@@ -222,7 +227,7 @@ export class TranslatingTransport implements DialectTransport {
     const steps = messages.map((each) => this.#machine?.send(each as DialectMessage) ?? noStep);
     const theirs = steps.flatMap(({ toPeer }) => toPeer);
     const hasRoom = theirs.length === 0 || this.#write(theirs);
-    for (const { toUs } of steps) this.#deliver(toUs);
+    this.#deliverSoon(steps.flatMap(({ toUs }) => toUs));
     return hasRoom;
   }
 
