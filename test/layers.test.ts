@@ -41,6 +41,8 @@ const separateFolders: readonly (readonly [string, string])[] = [
   ["peer/agent", "peer/client"],
   ["wire/v1", "wire/v2"],
   ["edition/v1", "edition/v2"],
+  ["edition/pharo", "edition/v1"],
+  ["edition/pharo", "edition/v2"],
 ];
 
 function layerOf(file: string): string {
@@ -118,7 +120,7 @@ test("an entry point of one wire version loads nothing of the other", () => {
 
 test("the wire of a version is loaded by its edition and its entry point only", () => {
   const wrong = violations(libraryCode, (file, { target }) => {
-    const version = /\/wire\/(v\d)\//.exec(target ?? "")?.[1];
+    const version = /\/wire\/(v\d|pharo)\//.exec(target ?? "")?.[1];
     const own = [`${library}wire/`, `${library}edition/${version}/`, `${library}${version}.ts`];
     return version !== undefined && !own.some((path) => file.startsWith(path));
   });

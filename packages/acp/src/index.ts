@@ -25,6 +25,7 @@ export type {
   AgentDefinition,
   AgentParts,
   HandledRequest,
+  LoginRequest,
   OpenInfo,
 } from "./peer/agent/agent-definition.ts";
 export type {

@@ -1,5 +1,6 @@
 // Exports for Parley's own packages on Node only, without compatibility between versions.
 
+export { sliceLines } from "./node/files/file-content.ts";
 export { isObeyedPath, isProtectedPath } from "./node/files/protected-paths.ts";
 export { isMissingCommand } from "./node/path-search.ts";
 export { ProcessGroup } from "./node/process-group.ts";

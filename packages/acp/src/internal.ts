@@ -2,6 +2,7 @@
 
 export { ByteTail } from "./base/byte-tail.ts";
 export { type Deadline, deadline, sleep, withTimeout } from "./base/deadline.ts";
+export { hostWithPort } from "./base/host-with-port.ts";
 export { exceedsJsonBytes } from "./base/json-size.ts";
 export { checkOptions } from "./base/known-options.ts";
 export { nearestWord } from "./base/nearest-word.ts";
@@ -13,7 +14,9 @@ export { allEditions, editionOf, isDialect, type ProtocolVersion, versionOf } fr
 export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export { argumentText } from "./jsonrpc/errors.ts";
 export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
+export { operationSubject, optionValue } from "./model/dialect-types.ts";
 export { gitPatch, textDiff } from "./model/git-patch.ts";
+export { bytesFromText, isByteEncoding, shownText, textFromBytes } from "./model/text-encodings.ts";
 export { unsupportedContent } from "./peer/base/prompt-content.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
 export { clientSessionMethods } from "./peer/client/session/client-session.ts";

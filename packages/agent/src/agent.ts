@@ -8,6 +8,7 @@ import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
 import type { ConfiguredModels } from "./providers/choose-model.ts";
+import { sessionOptions } from "./session/options.ts";
 import type { SessionState } from "./session/session-state.ts";
 import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 
@@ -106,6 +107,9 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     version,
     session: {
       store,
+      get initialOptions() {
+        return sessionOptions(defaults());
+      },
       // loaded with the first session and the first prompt, so that the handshake is quick
       async open(session, { origin }): Promise<SessionState> {
         const { openSession } = await import("./session/open-session.ts");

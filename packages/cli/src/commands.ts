@@ -108,7 +108,8 @@ export const commands: readonly Command[] = [
     summary: "Run an agent and record all traffic between it and its client",
     details:
       "Put it in front of the agent's command in your editor's settings and work as usual. Bytes, signals and the exit code " +
-      "pass through unchanged. Only you can read the trace. It contains everything, including secrets: use `parley trace redact` " +
+      "pass through unchanged. Only you can read the trace. It contains everything, including secrets; " +
+      "only the credentials of a login are left out. Use `parley trace redact` " +
       "before you share it.",
     positionals: "-- COMMAND [ARGUMENTS]",
     options: {

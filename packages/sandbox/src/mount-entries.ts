@@ -1,10 +1,11 @@
 // Decides what each path of a sandbox is: writable, readable, hidden.
 
 import { readlinkSync } from "node:fs";
-import { dirname } from "node:path";
+import { userInfo } from "node:os";
+import { dirname, isAbsolute, normalize } from "node:path";
 import { identityOf, isReachable, mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
 import type { Kept } from "./guard/planted-files.ts";
-import { gitFolderOf, obeyedIn, worktreeLinks } from "./guard/repositories.ts";
+import { gitFolderOf, keptIn, obeyedIn, rebaseCommands } from "./guard/repositories.ts";
 import type { Found } from "./guard/watched-folders.ts";
 import { type Entry, isAtOrBelow, layout } from "./mounts/layout.ts";
 import { hostSockets, isSocket } from "./network/host-sockets.ts";
@@ -70,17 +71,29 @@ const neededOfRun = ["/etc/resolv.conf", "/run/current-system", "/run/wrappers",
 /** Folders that are another one inside. */
 const temporaryPlaces = ["/tmp", "/var/tmp"];
 
-/** `program`: the command, which may be installed in a folder that is another one inside. */
-export function mountEntries(grounds: Grounds, found: Found, program: string): MountEntries {
+/**
+ * `program`: the command, which may be installed in a folder that is another one inside. `own`: folders of the sandbox
+ * itself, which a command could exchange if they are in its workspace.
+ */
+export function mountEntries(
+  grounds: Grounds,
+  found: Found,
+  { program, own }: { readonly program: string; readonly own: readonly string[] },
+): MountEntries {
   const { options, profile, home, env, roots, writable } = grounds;
-  const covers = [...meetingPlaces, ...(profile === "strict" ? ["/home", "/root", home] : [])];
+  // HOME may name another folder than the one that has the user's keys
+  const homes = unique([home, ...accountHome()]);
+  const covers = [...meetingPlaces, ...(profile === "strict" ? ["/home", "/root", ...homes] : [])];
   // what this user cannot read needs no mount, which takes time
-  const secrets = existing(secretPaths(home, env), "hidden").filter(({ path }) => mayRead(path));
+  const secrets = existing(
+    homes.flatMap((each) => secretPaths(each, env)),
+    "hidden",
+  ).filter(({ path }) => mayRead(path));
   const shown = [
     ...existing([...openedPaths(options.read ?? [], roots), ...neededOfRun, ...roots], "read"),
     ...[
-      ...toolEntries(env["PATH"], home, [...covers, ...temporaryPlaces]),
-      ...toolEntries(dirname(program), home, temporaryPlaces),
+      ...toolEntries((env["PATH"] ?? "").split(":"), home, [...covers, ...temporaryPlaces]),
+      ...programEntries(program, home),
     ].filter(({ path, source = path }) => !secrets.some((secret) => isAtOrBelow(source, secret.path))),
   ];
   const entries = [
@@ -93,8 +106,11 @@ export function mountEntries(grounds: Grounds, found: Found, program: string): M
   const isInvisible = (path: string) =>
     [...meetingPlaces, ...temporaryPlaces, "/dev"].some((folder) => isAtOrBelow(path, folder)) &&
     !opened.some((folder) => isAtOrBelow(path, folder));
+  const isWritable = (path: string) => writable.some((folder) => isAtOrBelow(path, folder));
   const sockets = grounds.sockets
     .filter((path) => !isInvisible(path) && isSocket(path))
+    // an agent can create any number where it can write
+    .sort((one, other) => Number(isWritable(one)) - Number(isWritable(other)))
     .slice(0, socketLimit)
     .map((path) => ({ path, type: "file" as const }));
   const obeyed = obeyedPaths(grounds, found);
@@ -110,7 +126,7 @@ export function mountEntries(grounds: Grounds, found: Found, program: string): M
       protectedPaths,
       readOnly,
       replaced: temporaryPlaces,
-      hidden: [...existing(options.hide ?? [], "hidden"), ...sockets],
+      hidden: [...existing([...(options.hide ?? []), ...own], "hidden"), ...sockets],
     }),
     notMounted: wanted.filter(
       (path) => missing.includes(path) || ![...protectedPaths, ...readOnly].includes(path),
@@ -123,6 +139,15 @@ export function mountEntries(grounds: Grounds, found: Found, program: string): M
     ),
     kept: new Map([...links(obeyed), ...found.repositories, ...grounds.gitFolders].flatMap(keptAt)),
   };
+}
+
+/** The commands of rebases that have stopped, by the file that lists them. */
+export function stoppedRebases(
+  { gitFolders, profile }: Grounds,
+  found: Found,
+): ReadonlyMap<string, readonly string[]> {
+  if (profile === "read-only") return new Map();
+  return new Map(unique([...found.repositories, ...gitFolders]).flatMap((path) => [...rebaseCommands(path)]));
 }
 
 /** The paths without links. A path in a root that leads out of it opens nothing: a command can have made the link. */
@@ -142,9 +167,20 @@ function existing(paths: readonly string[], how: Entry["how"]): Entry[] {
   });
 }
 
-/** Entries of PATH are mounted where PATH looks for them, also if that is a link. */
-function toolEntries(path: string | undefined, home: string, hidden: readonly string[]): Entry[] {
-  return toolChains(path, home, hidden).flatMap((folder): Entry[] => {
+/** A program in a temporary folder is shown with what is beside it. Its name comes from an agent, and may lead elsewhere. */
+function programEntries(program: string, home: string): Entry[] {
+  const isTemporary = (path: string) => temporaryPlaces.some((folder) => isAtOrBelow(path, folder));
+  const real = isAbsolute(program) && normalize(program) === program ? realPath(program) : undefined;
+  const folder = realPath(dirname(program));
+  if (real === undefined || folder === undefined || !isTemporary(real) || !isTemporary(folder)) return [];
+  // all of /tmp is too much
+  if (temporaryPlaces.includes(folder)) return [{ path: program, how: "read", type: "file", source: real }];
+  return toolEntries([dirname(program)], home, temporaryPlaces);
+}
+
+/** Folders of PATH are mounted where PATH looks for them, also if that is a link. */
+function toolEntries(folders: readonly string[], home: string, hidden: readonly string[]): Entry[] {
+  return toolChains(folders, home, hidden).flatMap((folder): Entry[] => {
     const source = realPath(folder);
     if (source === undefined || typeOf(source) !== "folder") return [];
     const shown: Entry = { path: source, how: "read", type: "folder" };
@@ -152,16 +188,25 @@ function toolEntries(path: string | undefined, home: string, hidden: readonly st
   });
 }
 
+/** The home that the system has for this user, if it knows the user. */
+function accountHome(): string[] {
+  try {
+    return [realPath(userInfo().homedir) ?? []].flat();
+  } catch {
+    return [];
+  }
+}
+
 /** Hooks and settings below the roots that must not be written. Some of them may not exist. */
-function obeyedPaths({ gitFolders, profile }: Grounds, found: Found): readonly string[] {
+function obeyedPaths({ gitFolders, profile, roots }: Grounds, found: Found): readonly string[] {
   if (profile === "read-only") return [];
   const repositories = [...found.repositories];
   return unique([
     ...found.obeyed,
     // `.git` is a file in worktrees and submodules, and says where the repository is
     ...repositories.filter((path) => typeOf(path) === "file"),
-    ...repositories.filter((path) => typeOf(path) === "folder").flatMap(obeyedIn),
-    ...gitFolders.flatMap(obeyedIn),
+    ...repositories.filter((path) => typeOf(path) === "folder").flatMap((path) => obeyedIn(path)),
+    ...gitFolders.flatMap((path) => obeyedIn(path, [dirname(path), ...roots])),
   ]);
 }
 
@@ -178,7 +223,7 @@ function links(paths: readonly string[]): [string, Kept][] {
 }
 
 function keptAt(each: string | [string, Kept]): [string, Kept][] {
-  return typeof each === "string" ? [...worktreeLinks(each)].map(([path, text]) => [path, { text }]) : [each];
+  return typeof each === "string" ? [...keptIn(each)].map(([path, text]) => [path, { text }]) : [each];
 }
 
 function unique(paths: readonly string[]): string[] {

@@ -4,19 +4,27 @@ import { mkdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { isReachable, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
-import { nothingFound, plantedFiles, type SandboxFindings } from "./guard/planted-files.ts";
+import {
+  identityOf,
+  isReachable,
+  isThere,
+  realPath,
+  realPathOrMissing,
+  stampOf,
+} from "./guard/path-facts.ts";
+import { newCommands, nothingFound, plantedFiles, type SandboxFindings } from "./guard/planted-files.ts";
 import { WatchedFolders } from "./guard/watched-folders.ts";
-import { type Grounds, groundsOf, mountEntries } from "./mount-entries.ts";
+import { type Grounds, groundsOf, mountEntries, stoppedRebases } from "./mount-entries.ts";
 import { bubblewrapArguments } from "./mounts/bubblewrap-arguments.ts";
 import { isAtOrBelow } from "./mounts/layout.ts";
 import { bridgeLine } from "./network/bridge-command.ts";
 import type { HostForwarder } from "./network/host-forwarder.ts";
 import { dividedEnvironment, sandboxEnvironment } from "./policy/environment.ts";
 import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
-import { commandRuns, safeEntries } from "./running-commands.ts";
+import { commandRuns, folderOfRuns, safeEntries } from "./running-commands.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxFailure } from "./status/explain-failure.ts";
+import { inheritedDescriptors } from "./status/inherited-descriptors.ts";
 import { missingProgram } from "./status/missing-program.ts";
 import { canForbidNesting, probeSandbox, type SandboxTools } from "./status/sandbox-status.ts";
 
@@ -120,6 +128,8 @@ class BubblewrapSandbox implements Sandbox {
   readonly #tools: SandboxTools;
   readonly #network: "none" | "host" | HostForwarder;
   readonly #watched: WatchedFolders;
+  /** What it mounts although no option names it, by what identifies each. */
+  readonly #own: ReadonlyMap<string, string | undefined>;
   /** The commands that run: the files that were accepted meanwhile, and what ends each. */
   readonly #running = new Map<Map<string, string>, () => void>();
 
@@ -134,6 +144,8 @@ class BubblewrapSandbox implements Sandbox {
     this.#grounds = grounds;
     this.#tools = tools;
     this.#network = network;
+    const folders = [temporaryFolder, ...(typeof network === "object" ? [network.folder] : [])];
+    this.#own = new Map(folders.map((path) => [path, identityOf(path)]));
     this.#watched = new WatchedFolders(grounds.profile === "read-only" ? [] : grounds.roots);
   }
 
@@ -142,8 +154,13 @@ class BubblewrapSandbox implements Sandbox {
     const cwd = realPath(spec.cwd);
     const problem = cwd === undefined ? "ENOENT" : missingProgram(command, cwd, env["PATH"]);
     if (cwd === undefined || problem !== undefined) throw spawnError(command, problem ?? "ENOENT");
+    this.#checkOwn();
     const found = this.#watched.search();
-    const mounts = mountEntries(this.#grounds, found, command);
+    const rebases = stoppedRebases(this.#grounds, found);
+    const mounts = mountEntries(this.#grounds, found, {
+      program: command,
+      own: [...this.#own.keys(), folderOfRuns()],
+    });
     const { writable, roots, gitFolders } = this.#grounds;
     const entries = safeEntries(mounts.entries, [...roots, ...gitFolders]);
     const tools = this.#tools;
@@ -151,29 +168,41 @@ class BubblewrapSandbox implements Sandbox {
     const keepsSecrets = this.profile === "agent";
     const hasBridge = forwarder !== undefined;
     const divided = dividedEnvironment(sandboxEnvironment(env, { hasBridge, keepsSecrets }));
+    const closing = this.#closing();
+    // code that a variable loads must not see what is still open
+    const assignments = Object.entries(divided.inside).map(([name, value]) => `${name}=${value}`);
+    const loading =
+      closing.length === 0 || assignments.length === 0 ? [] : [tools.env ?? "/usr/bin/env", ...assignments];
     const options = bubblewrapArguments({
       entries,
       temporaryFolder: this.temporaryFolder,
       hasNetwork: this.#network === "host",
       forwarderFolder: forwarder?.folder,
       cwd,
-      env: divided.inside,
+      env: closing.length === 0 ? divided.inside : {},
       newSession: spec.ownSession !== true,
       isRoot: process.getuid?.() === 0,
       nesting: nestings[this.profile],
       canForbidNesting: canForbidNesting(tools.version),
-      hasVarTmp: typeOf("/var/tmp") === "folder",
+      // as a link to /tmp it needs no mount
+      hasVarTmp: realPath("/var/tmp") === "/var/tmp",
+      hasOwnProc: tools.hasOwnProc,
     });
     const signalled = spec.ownSession === true && tools.env !== undefined ? [tools.env] : [];
     const [program = "", ...words] = [
       ...signalled.flatMap((path) => [path, `--ignore-signal=${signals}`]),
       tools.bubblewrap,
       ...options,
+      ...closing,
       ...signalled.flatMap((path) => [path, `--default-signal=${signals}`]),
+      ...loading,
       ...this.#launcher(forwarder, command),
       command,
       ...args,
     ];
+    const dropped = mounts.entries.filter((entry) => entry.how === "read" && !entries.includes(entry));
+    const notMounted = [...mounts.notMounted, ...dropped.map(({ path }) => path)];
+    const stamps = new Map(notMounted.filter(isThere).map((path) => [path, stampOf(path)]));
     const ended = commandRuns({ writable, mounts: entries.map(({ path }) => path) });
     const accepted = new Map<string, string>();
     this.#running.set(accepted, ended);
@@ -181,20 +210,56 @@ class BubblewrapSandbox implements Sandbox {
     const finished = () => {
       ended();
       this.#running.delete(accepted);
-      return plantedFiles({ ...mounts, found }, this.#watched.search(), {
+      const after = this.#watched.search();
+      const planted = plantedFiles({ ...mounts, found, stamps }, after, {
         asideOf: (path) => this.#asideOf(path),
         accepted,
       });
+      const commands = newCommands(rebases, stoppedRebases(this.#grounds, after));
+      return { ...planted, left: [...planted.left, ...commands] };
     };
-    const dropped = mounts.entries.filter((entry) => entry.how === "read" && !entries.includes(entry));
     return {
       command: program,
       args: words,
       cwd: "/",
       env: divided.outside,
-      notMounted: [...mounts.notMounted, ...dropped.map(({ path }) => path)],
+      notMounted,
       finished: () => (findings ??= finished()),
     };
+  }
+
+  /** A command whose workspace has the folder for temporary files in it could have put a link in the place of ours. */
+  #checkOwn(): void {
+    const replaced = [...this.#own].find(
+      ([path, was]) => identityOf(path) !== was || realPath(path) !== path,
+    );
+    if (replaced === undefined) return;
+    throw new Error(
+      `the temporary folder of the sandbox ${replaced[0]} was replaced, so no command can start; open a new session`,
+    );
+  }
+
+  /**
+   * A shell that closes what our own parent has left open. It obeys no variable that the command may have set. It runs
+   * inside, so that only this is lost if one is forgotten.
+   */
+  #closing(): string[] {
+    const numbers = inheritedDescriptors();
+    if (numbers.length === 0) return [];
+    const { bash } = this.#tools;
+    if (bash === undefined)
+      throw new Error(
+        `this process has inherited open files (${numbers.join(", ")}), which only bash can close: install bash, or start Parley without them`,
+      );
+    return [
+      bash,
+      "--norc",
+      "--noprofile",
+      "-p",
+      "-c",
+      `exec ${numbers.map((number) => `${number}>&-`).join(" ")}\nexec -- "$@"`,
+      "bash",
+    ];
   }
 
   /** A shell that starts the bridges, or that hides from `env` that the name of the command has a `=`. */
@@ -210,9 +275,11 @@ class BubblewrapSandbox implements Sandbox {
   }
 
   #asideOf(path: string): { folder: string } | { reason: string } {
-    const { options, roots } = this.#grounds;
+    const { options, writable } = this.#grounds;
     if (this.profile === "agent") return { reason: "it appeared while the agent ran, and may be yours" };
-    const root = roots.find((each) => isAtOrBelow(path, each)) ?? dirname(path);
+    // one folder to write can be in another, which must not hold what is moved out of it
+    const around = writable.filter((each) => isAtOrBelow(path, each));
+    const root = around.sort((one, other) => one.length - other.length)[0] ?? dirname(path);
     return { folder: options.aside ?? join(dirname(root), `${basename(root)}.moved-aside`) };
   }
 

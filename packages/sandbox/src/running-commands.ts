@@ -21,7 +21,7 @@ export interface RunningCommand {
 }
 
 /** No sandbox shows this /tmp. It does not depend on variables, so that all processes find it. */
-const folder = `/tmp/parley-sandboxes-${process.getuid?.() ?? 0}`;
+const runsFolder = `/tmp/parley-sandboxes-${process.getuid?.() ?? 0}`;
 
 const started = startOf(process.pid);
 let count = 0;
@@ -29,12 +29,22 @@ let count = 0;
 /** The commands of this process. */
 const own = new Set<RunningCommand>();
 
+/** The folder with those files, which no command may see. */
+export function folderOfRuns(): string {
+  try {
+    mkdirSync(runsFolder, { recursive: true, mode: 0o700 });
+  } catch {
+    // see commandRuns
+  }
+  return runsFolder;
+}
+
 /** Returns a function to call when the command has ended. */
 export function commandRuns(command: RunningCommand): () => void {
-  const file = join(folder, `${process.pid}.${started}.${count++}`);
+  const file = join(runsFolder, `${process.pid}.${started}.${count++}`);
   own.add(command);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    folderOfRuns();
     if (isOwn()) {
       writeFileSync(`${file}.new`, JSON.stringify(command), { mode: 0o600 });
       // others never see half of it
@@ -69,10 +79,10 @@ export function safeEntries(entries: readonly Entry[], roots: readonly string[])
 
 function commandsOfOthers(): readonly RunningCommand[] {
   if (!isOwn()) return [];
-  return readdirSync(folder).flatMap((name): RunningCommand[] => {
+  return readdirSync(runsFolder).flatMap((name): RunningCommand[] => {
     const [pid = "", start = "", , isNew] = name.split(".");
     if (isNew !== undefined || Number(pid) === process.pid) return [];
-    const file = join(folder, name);
+    const file = join(runsFolder, name);
     // a process that was killed leaves its files
     if (startOf(Number(pid)) !== start) remove(file);
     try {
@@ -85,14 +95,14 @@ function commandsOfOthers(): readonly RunningCommand[] {
 
 /** Another user may have created a folder of that name. */
 function isOwn(): boolean {
-  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  const stats = lstatSync(runsFolder, { throwIfNoEntry: false });
   return stats?.isDirectory() === true && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0;
 }
 
 function remove(file: string): void {
   try {
     rmSync(file, { force: true });
-    rmdirSync(folder);
+    rmdirSync(runsFolder);
   } catch {
     // there are others
   }

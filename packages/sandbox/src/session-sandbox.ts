@@ -1,6 +1,7 @@
 // The sandbox for the commands of one session: opened when the first command runs, and anew when its policy changes.
 
-import { type HostForwarder, hostForwarder, hostWithPort } from "./network/host-forwarder.ts";
+import { hostWithPort } from "@parley/acp/internal";
+import { type HostForwarder, hostForwarder } from "./network/host-forwarder.ts";
 import { openSandbox, type Sandbox, type SandboxedCommand } from "./open-sandbox.ts";
 import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
 import { sandboxStatus } from "./status/sandbox-status.ts";
@@ -71,8 +72,11 @@ class CommandsOfSession implements SessionSandbox {
   #probing: Promise<boolean> | undefined;
   #forwarder: Promise<HostForwarder> | undefined;
   #running = 0;
+  #wasIncomplete = false;
   /** What was decided about hosts while commands run. */
   readonly #hosts = new Map<string, Promise<boolean>>();
+  /** Allowed hosts that cannot be reached. */
+  readonly #toldHosts = new Set<string>();
   /** By what it lets through. */
   readonly #opened = new Map<string, Promise<Sandbox>>();
 
@@ -114,7 +118,7 @@ class CommandsOfSession implements SessionSandbox {
   }
 
   #report(wrapped: SandboxedCommand): void {
-    const { movedAside, created, left } = wrapped.finished();
+    const { movedAside, created, left, isIncomplete } = wrapped.finished();
     const { tell } = this.#options;
     for (const { from, to } of movedAside)
       tell?.(`a command created ${from}, which other programs would run or obey; it was moved to ${to}`);
@@ -124,6 +128,11 @@ class CommandsOfSession implements SessionSandbox {
       );
     for (const { path, reason } of left)
       tell?.(`check ${path}, which other programs may run or obey: ${reason}`);
+    if (isIncomplete && !this.#wasIncomplete)
+      tell?.(
+        "not all folders of the workspace are searched for hooks and settings that commands create: they are too many, or have names that cannot be read",
+      );
+    this.#wasIncomplete ||= isIncomplete;
   }
 
   async accept(path: string, text: string): Promise<void> {
@@ -149,8 +158,16 @@ class CommandsOfSession implements SessionSandbox {
     if (decideHost === undefined || !status.isAvailable || status.hostsProblem !== undefined) return "none";
     this.#forwarder ??= hostForwarder({
       decide: (host, port) => this.#isAllowed(hostWithPort(host, port), decideHost),
+      onUnreachable: (host, port, reason) => this.#unreachable(hostWithPort(host, port), reason),
     });
     return this.#forwarder;
+  }
+
+  /** The program gets an error without a reason, and may try many times. */
+  #unreachable(host: string, reason: string): void {
+    if (this.#toldHosts.has(host)) return;
+    this.#toldHosts.add(host);
+    this.#options.tell?.(`${host} is allowed, but cannot be reached: ${reason}`);
   }
 
   /** A program opens many connections to a host: it is decided about once while commands run. */

@@ -12,6 +12,7 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../model/content.ts";
+import type { JsonValue } from "../model/dialect-types.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { ProtocolVersion } from "./negotiate.ts";
 
@@ -66,7 +67,8 @@ export interface AgentEdition {
   decode(method: string, params: object, options: OptionsOf): AgentOp | undefined;
   /** The answer to a request whose operation gave this result. */
   encode(method: string, result: AgentOpResult): object;
-  session(setup: SessionSetup, client: ClientCapabilities): AgentSessionEdition;
+  /** `isDialect`: the messages are translated into a dialect, which says what this version has only as custom data. */
+  session(setup: SessionSetup, client: ClientCapabilities, isDialect?: boolean): AgentSessionEdition;
   permission(sessionId: string, ask: PermissionRequest, lost?: Lost): WireCall;
   /** The update that ends what stood for the question, where this version needed such a thing. */
   permissionOver(ask: PermissionRequest, answer: PermissionOutcome): object | undefined;
@@ -195,6 +197,8 @@ export interface Introduction<Features> {
 
 export interface AgentIntroduction extends Introduction<AgentCapabilities> {
   readonly authMethods: readonly AuthMethod[];
+  /** The options that sessions begin with, for clients that want to know them before. */
+  readonly sessionOptions?: readonly SessionConfigOption[];
 }
 
 /** The complete environment of one activation of a session; nothing is inherited from an earlier one. */
@@ -203,11 +207,25 @@ export interface Activation {
   readonly additionalDirectories: readonly string[];
   readonly mcpServers: readonly McpServer[];
   readonly systemPrompt?: SystemPrompt;
+  /** The request names no place: that of the stored session counts, and `cwd` means nothing. */
+  readonly hasStoredPlace?: boolean;
   readonly _meta?: Meta;
 }
 
+/**
+ * What a user logs in with, by name.
+ *
+ * @inline
+ */
+export type Credentials = Readonly<Record<string, unknown>>;
+
 export type AgentOp =
-  | { readonly op: "login"; readonly methodId: string; readonly _meta?: Meta }
+  | {
+      readonly op: "login";
+      readonly methodId: string;
+      readonly credentials?: Credentials;
+      readonly _meta?: Meta;
+    }
   | { readonly op: "logout"; readonly _meta?: Meta }
   | { readonly op: "new"; readonly activation: Activation }
   | {
@@ -241,7 +259,7 @@ export type AgentOp =
       readonly op: "set_option";
       readonly sessionId: string;
       readonly configId: string;
-      readonly value: string | boolean;
+      readonly value: JsonValue;
       /** Where the request has the value. Default `/value`. */
       readonly valuePath?: string;
       readonly _meta?: Meta;

@@ -2,9 +2,11 @@
 
 import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
+import type { JsonValue } from "../model/dialect-types.ts";
+import type { TextEncoding } from "../model/services.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { UnstableFeatures } from "../validation/unstable-features.ts";
-import type { Activation, AgentIntroduction, SessionSetup, WireCall } from "./agent-edition.ts";
+import type { Activation, AgentIntroduction, Credentials, SessionSetup, WireCall } from "./agent-edition.ts";
 import type { MessageNames } from "./message-names.ts";
 import type { Edition } from "./negotiate.ts";
 
@@ -52,8 +54,18 @@ interface FileTarget {
 
 /** The requests that an agent may send to a v1 client. */
 export type ServiceOp =
-  | ({ readonly op: "read"; readonly line?: number; readonly limit?: number } & FileTarget)
-  | ({ readonly op: "write"; readonly content: string } & FileTarget)
+  | ({
+      readonly op: "read";
+      readonly line?: number;
+      readonly limit?: number;
+      readonly encoding?: TextEncoding;
+    } & FileTarget)
+  | ({
+      readonly op: "write";
+      readonly content: string;
+      readonly encoding?: TextEncoding;
+      readonly overwrite?: boolean;
+    } & FileTarget)
   | {
       readonly op: "create_terminal";
       readonly command: string;
@@ -61,16 +73,20 @@ export type ServiceOp =
       readonly env: Readonly<Record<string, string>>;
       readonly cwd?: string;
       readonly outputByteLimit?: number;
+      readonly timeoutMs?: number;
       readonly _meta?: Meta;
     }
-  | { readonly op: "output" | "wait" | "kill" | "release"; readonly terminalId: string };
+  | { readonly op: "output" | "release"; readonly terminalId: string }
+  | { readonly op: "wait"; readonly terminalId: string; readonly timeoutMs?: number }
+  | { readonly op: "kill"; readonly terminalId: string; readonly signal?: string };
 
 export interface ClientEdition {
   readonly name: Edition;
   /** Whether several prompts of one session may be at the agent at once. */
   readonly pipelinesPrompts: boolean;
   agent(result: object): AgentIntroduction;
-  login(methodId: string, meta: Meta | undefined): WireCall;
+  /** Credentials are given only where the connection can carry them: in a dialect. */
+  login(methodId: string, meta: Meta | undefined, credentials?: Credentials): WireCall;
   logout(meta: Meta | undefined): WireCall;
   open(activation: Activation): WireCall;
   activate(sessionId: string, activation: Activation, replay: boolean): WireCall;
@@ -79,7 +95,7 @@ export interface ClientEdition {
   setOption(
     sessionId: string,
     option: SessionConfigOption,
-    value: string | boolean,
+    value: JsonValue,
     meta: Meta | undefined,
   ): WireCall;
   /** The options after a change; undefined where the answer does not say. */

@@ -21,7 +21,10 @@ export interface ConnectionOptions {
   readonly limits?: Partial<ConnectionLimits> | undefined;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log | undefined;
-  /** Receives the text of every message in both directions, in order, and the head of every invalid frame. */
+  /**
+   * Receives the text of every message in both directions, in order, and the head of every invalid frame. The text has all
+   * secrets, credentials of logins included: pass it through a redactor of `@parley/acp/redact` before you keep it.
+   */
   readonly tap?: ((direction: "in" | "out", text: string, fault?: Fault) => NoPromise) | undefined;
   /** Returns the scope that `maxInFlightPerScope` counts by; for ACP the session. */
   readonly scopeOf?: ((params: unknown) => string | undefined) | undefined;

@@ -2,12 +2,24 @@
 
 import type { ExitStatus, Meta } from "./content.ts";
 
+/**
+ * How text stands for the bytes of a file. "base64" and "hex" are for files that are not text.
+ *
+ * @inline
+ */
+export type TextEncoding = "utf-8" | "utf-16le" | "latin1" | "ascii" | "base64" | "hex";
+
 /** The part of a file to read. */
 export interface ReadTextOptions {
   /** The first line to read, counted from 1. Default 1. */
   readonly line?: number | undefined;
   /** How many lines to read. Default: all. */
   readonly limit?: number | undefined;
+  /**
+   * How the text stands for the bytes of the file. With "base64" and "hex" any file can be read, and `line` and `limit` are
+   * refused. Clients of v1 without a dialect have "utf-8" only. Default "utf-8".
+   */
+  readonly encoding?: TextEncoding | undefined;
   /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
   readonly followLinks?: boolean | undefined;
   /** Aborting it stops reading. */
@@ -18,6 +30,15 @@ export interface ReadTextOptions {
 
 /** Options for writing a file. */
 export interface WriteTextOptions {
+  /**
+   * How `content` stands for the bytes to write. Clients of v1 without a dialect have "utf-8" only. Default "utf-8".
+   */
+  readonly encoding?: TextEncoding | undefined;
+  /**
+   * Whether a file that exists is replaced. False rejects with RequestError "conflict" if there is one. Clients of v1 without
+   * a dialect only replace. Default true.
+   */
+  readonly overwrite?: boolean | undefined;
   /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
   readonly followLinks?: boolean | undefined;
   /** Aborting it prevents the write, if the write has not begun. */
@@ -62,6 +83,8 @@ export interface CreateTerminalOptions {
   readonly cwd?: string | undefined;
   /** How many bytes of output to keep. Older output is dropped first. */
   readonly outputByteLimit?: number | undefined;
+  /** How long the command may run, in milliseconds. Then it is killed. Default: as long as it takes. */
+  readonly timeoutMs?: number | undefined;
   /** Aborting it ends the attempt to start the command. */
   readonly signal?: AbortSignal | undefined;
   /** Custom data of the request to a client. */
@@ -80,16 +103,47 @@ export interface TerminalSnapshot {
   readonly _meta?: Meta | undefined;
 }
 
+/** How a command ended, or that it has not ended in time. */
+export interface TerminalExit extends ExitStatus {
+  /** True if `timeoutMs` ended the wait. The command goes on then. */
+  readonly timedOut?: boolean;
+}
+
+/** New output of a terminal. */
+export interface TerminalOutputPart {
+  /** The text, in whole characters. */
+  readonly data: string;
+  /** Where the command wrote it, if the two are told apart. */
+  readonly stream?: "stdout" | "stderr";
+}
+
 /** A running or finished command. Always release it, even after `kill`, or use `await using`. */
 export interface TerminalHandle {
   /** The id, to show the terminal in a tool call. */
   readonly terminalId: string;
+  /** The id of the command's process, where it is known. A client without a dialect need not tell it. */
+  readonly pid?: number | undefined;
   /** The output so far; never waits. */
   output(): Promise<TerminalSnapshot>;
-  /** Waits until the command has ended. May be called several times. The signal ends the wait, not the command. */
-  waitForExit(options?: { readonly signal?: AbortSignal | undefined }): Promise<ExitStatus>;
-  /** Ends the command; its output stays readable. */
-  kill(): Promise<void>;
+  /**
+   * Calls the listener with the output so far, if there is some, and with all output that comes. All of it is given before
+   * `waitForExit` resolves. Returns a function that removes the listener. Undefined where output can only be asked for, as
+   * on v1 without a dialect.
+   */
+  readonly onOutput?: ((listener: (part: TerminalOutputPart) => void) => () => void) | undefined;
+  /**
+   * Waits until the command has ended. May be called several times. The signal ends the wait, not the command; so does
+   * `timeoutMs`, with the result `{ timedOut: true }`.
+   */
+  waitForExit(options?: {
+    readonly signal?: AbortSignal | undefined;
+    readonly timeoutMs?: number | undefined;
+  }): Promise<TerminalExit>;
+  /**
+   * Ends the command; its output stays readable. With a `signal`, such as "SIGINT", only that is sent, and the command may go
+   * on. Clients of v1 without a dialect take no signal: the call rejects with RequestError "method_not_found".
+   */
+  kill(options?: { readonly signal?: string | undefined }): Promise<void>;
   /** Ends the command if it is still running, and discards the terminal. */
   release(): Promise<void>;
   /** Releases it, for `await using`. */

@@ -1,6 +1,7 @@
 // The interface of session stores.
 
 import type { ArchiveFilter } from "./agent-status.ts";
+import type { JsonValue } from "./dialect-types.ts";
 
 /** An entry in the form that stores keep: the content is JSON text, which `readEntry` parses. */
 export interface StoredEntry {
@@ -39,7 +40,7 @@ export interface SessionRecord {
   /** When it was last changed, in milliseconds since 1970. */
   readonly updatedAt: number;
   /** The values of the session's config options, by id. */
-  readonly config: Readonly<Record<string, string | boolean>>;
+  readonly config: Readonly<Record<string, JsonValue>>;
   /**
    * The `seq` of an entry. Everything that began at or before this entry has ended, so reading can start after it. Absent
    * if unknown.

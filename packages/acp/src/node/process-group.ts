@@ -99,6 +99,11 @@ export class ProcessGroup {
     return true;
   }
 
+  /** Sends one signal to all processes of it, and does not wait for what they do. */
+  async send(signal: NodeJS.Signals): Promise<void> {
+    if (await this.#sweep()) this.#signal(signal);
+  }
+
   /** Sends SIGTERM, waits up to `killMs`, sends SIGKILL. Resolves when nothing is left or nothing more can be done. */
   async terminate(killMs: number): Promise<void> {
     if (!(await this.#sweep())) return;

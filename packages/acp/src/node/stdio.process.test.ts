@@ -91,7 +91,7 @@ test("an agent reads and writes plain files", async (t) => {
   assert.equal(readFileSync(path, "utf8"), "echo one\necho two\nordinary stdout after close\n");
 });
 
-test("what an agent and its libraries print goes to stderr, not to the wire (T3, G9)", async () => {
+test("what an agent and its libraries print goes to stderr, not to the wire (T3, G9, Q12)", async () => {
   const running = agent(`
     const early = process.stdout;
     const channel = start();

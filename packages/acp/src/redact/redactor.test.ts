@@ -140,6 +140,21 @@ test("logins and what people typed into forms are replaced as a whole", () => {
   });
 });
 
+for (const [where, params] of Object.entries({
+  "as a dialect writes them": { methodId: "k", credentials: { user: "charlotte7", pin: 12345678 } },
+  "in the shape of version 1": {
+    methodId: "k",
+    _meta: { "_parley.dev/credentials": { user: "charlotte7" } },
+  },
+})) {
+  test(`the credentials of a login are secret, here and in all that follows: ${where}`, () => {
+    const clean = redactor();
+    const login = clean.line("client", message({ id: 1, method: "authenticate", params }));
+    assert.doesNotMatch(login, /charlotte7|12345678/);
+    assert.equal(clean.text("hello charlotte7"), "hello [secret 1]");
+  });
+}
+
 test("C39 numbers typed into forms are replaced, counts are not", () => {
   const clean = redactor();
   clean.line("agent", message({ id: 7, method: "elicitation/create", params: { message: "PIN?" } }));

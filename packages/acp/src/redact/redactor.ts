@@ -264,7 +264,12 @@ class SecretRedactor implements Redactor {
       return this.#replacedBy(false, why);
     }
     if (Array.isArray(value)) return value.map((item) => this.#secret(item, why, everywhere));
-    if (isObject(value)) return this.#object(value, (_, item) => this.#secret(item, why, everywhere));
+    if (isObject(value)) {
+      // the values of credentials are secret wherever they appear, whatever their own names are
+      return this.#object(value, (key, item) =>
+        this.#secret(item, why, everywhere === false ? secretKey.test(key) : everywhere),
+      );
+    }
     if (typeof value !== "string") return value;
     return this.#secrets.mark(value, why === "counting key" ? "key" : why, {
       everywhere: everywhere === "here" ? false : everywhere || isDistinctive(value),

@@ -2,7 +2,7 @@
 
 /** Keys whose values are always secrets. */
 export const secretKey =
-  /^(?:.*[-_.]|.*[a-z](?=[A-Z]))?(?:authorization|cookies?|passw(?:or)?d|passphrase|secrets?|tokens?|api[-_]?keys?|private[-_]?keys?|access[-_]?keys?|credentials?|bearer)$/i;
+  /^(?:.*[-_./]|.*[a-z](?=[A-Z]))?(?:authorization|cookies?|passw(?:or)?d|passphrase|secrets?|tokens?|api[-_]?keys?|private[-_]?keys?|access[-_]?keys?|credentials?|bearer)$/i;
 
 /** Such keys whose numbers are counts, not secrets. */
 export const countKey = /tokens?$/i;

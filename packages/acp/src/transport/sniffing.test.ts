@@ -54,7 +54,7 @@ test("a connection that begins with Content-Length is answered in kind, in any c
   }
 });
 
-test("everything else is lines, and is answered with lines (L2)", async () => {
+test("everything else is lines, and is answered with lines (L2, Q12)", async () => {
   for (const text of ['{"a":1}\n', '\n{"a":1}\n', 'C\n{"a":1}\n', 'Content-Type: x\n{"a":1}\n']) {
     const { values, written } = await exchange([...utf8(text)].map((byte) => Uint8Array.of(byte)));
     assert.deepEqual([values, written], [[{ a: 1 }], '{"reply":"ü"}\n'], text);

@@ -89,6 +89,14 @@ test("a question that is asked again is open again, in its old place", () => {
   assert.deepEqual([pending?.seq, pending?.answer, pending], [1, undefined, view.timeline[1]]);
 });
 
+test("a no to an operation is a no to the call that it belongs to", () => {
+  const subject = { type: "_operation", operation: "file_write", resource: "/a", toolCallId: "t" } as const;
+  const options = [{ optionId: "no", name: "No", kind: "reject_once" }] as const;
+  const asked: EntryBody = { kind: "ask", askId: "1", permission: { title: "Write?", subject, options } };
+  const view = viewFrom(entriesOf([running, status("pending"), asked, answer("no")]));
+  assert.equal(view.toolCalls.get("t")?.status, "cancelled");
+});
+
 test("a call that was refused before it began is shown as cancelled, unless it runs after all (A89)", () => {
   const shown = (...bodies: EntryBody[]) => viewFrom(entriesOf(bodies)).toolCalls.get("t")?.status;
   assert.equal(shown(running, ask, answer("no")), "cancelled");

@@ -1,6 +1,7 @@
 // Applies questions to the user and their answers to a view.
 
 import type { PermissionOutcome, PermissionRequest } from "../model/ask.ts";
+import { operationSubject } from "../model/dialect-types.ts";
 import type { Entry } from "../model/entry.ts";
 import { presumeRefused, upsertToolCall } from "./tool-calls.ts";
 import { addItem, firstSight, touch, touchPart, type ViewState } from "./view-state.ts";
@@ -40,9 +41,10 @@ export function applyAnswer(state: ViewState, entry: EntryOf<"answer">): void {
   if (item === undefined) return;
   if (item.kind === "permission" && "permission" in entry) {
     item.answer = entry.permission;
-    if (item.ask.subject?.type === "tool_call" && isRefusal(item.ask, entry.permission)) {
-      presumeRefused(state, item.ask.subject.toolCall.toolCallId);
-    }
+    const { subject } = item.ask;
+    const toolCallId =
+      subject?.type === "tool_call" ? subject.toolCall.toolCallId : operationSubject(subject)?.toolCallId;
+    if (toolCallId !== undefined && isRefusal(item.ask, entry.permission)) presumeRefused(state, toolCallId);
   } else if (item.kind === "elicitation" && "elicitation" in entry) item.answer = entry.elicitation;
   else return;
   state.pendingAsks.delete(entry.askId);

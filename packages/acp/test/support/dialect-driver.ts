@@ -75,7 +75,9 @@ export class DialectDriver {
   }
 
   #note(from: "us" | "peer", { id, method }: DialectMessage): void {
-    if (method !== undefined && id !== undefined) this.#asked[from].set(id, method);
+    // the second request with one id is refused
+    if (method !== undefined && id !== undefined && !this.#asked[from].has(id))
+      this.#asked[from].set(id, method);
   }
 
   #checked(step: Step): Step {

@@ -33,6 +33,8 @@ export interface Pair {
   readonly editions: Editions;
   /** What is spoken in the end. */
   readonly version: ProtocolVersion;
+  /** What the transports of both say that they translate. Their messages have the shapes of version 1. */
+  readonly dialect?: "pharo" | "scoped";
 }
 
 /** The same test in version 1, in version 2, and with a handshake between two that speak both. */
@@ -42,6 +44,10 @@ export function inEveryVersion(name: string, run: (pair: Pair) => Promise<void>)
     test(`${name} (${label})`, { timeout: 10_000 }, () => run({ editions, version }));
   }
 }
+
+/** Two that speak a dialect, as they look from inside: in the shapes of version 1. */
+export const scoped: Pair = { editions: ["v1"], version: 1, dialect: "scoped" };
+export const plainV1: Pair = { editions: ["v1"], version: 1 };
 
 export type Prompted = AgentDefinition["prompt"];
 export type Wire = { readonly from: "client" | "agent"; readonly message: Record<string, unknown> };
@@ -57,11 +63,12 @@ export interface Conversation {
 }
 
 export async function conversation(
-  { editions }: Pair,
+  { editions, dialect }: Pair,
   definition: Partial<AgentDefinition> & { readonly prompt: Prompted },
   clientDefinition: Partial<ClientDefinition> = {},
 ): Promise<Conversation> {
   const [left, right] = memoryPair();
+  if (dialect !== undefined) for (const end of [left, right]) Object.assign(end, { dialect });
   const wire: Wire[] = [];
   const log: string[] = [];
   const served = agent({

@@ -55,3 +55,19 @@ for (const version of [1, 2] as const) {
     },
   );
 }
+
+test(
+  "a key of a provider is in no command of the agent, whatever the config calls its variable",
+  patience,
+  async (t) => {
+    const place = home(t);
+    const provider = { kind: "compatible", baseUrl: "http://127.0.0.1:9/v1", apiKeyEnv: "MY_GATEWAY" };
+    place.configure({ agent: { model: "offline", providers: { mine: provider } } });
+    const { agent, output } = await start(t, place, 2, { env: { MY_GATEWAY: key, MY_OTHER: "kept" } });
+    const session = await agent.newSession({ cwd: place.cwd });
+    await session.prompt("run env").result;
+    await agent.close();
+    assert.match(output(), /MY_OTHER=kept/);
+    assert.equal(output().includes(key), false);
+  },
+);

@@ -5,7 +5,7 @@ import { isObject, optional } from "@parley/acp/internal";
 import type { Meta } from "@parley/acp/model";
 import type { ToolCallPart, ToolOutcome } from "../model/model.ts";
 import { decide, type PermissionState, type Verdict } from "../permissions/decide.ts";
-import { permissionOptions, type Rejection, rejection } from "../permissions/question.ts";
+import { permissionOptions, type Rejection, rejection, unanswered } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
 import type { CodingTurn } from "../session/session-state.ts";
 import { oneLine, unlinked } from "../text/safe-text.ts";
@@ -110,7 +110,7 @@ async function report(
   const { turn } = options;
   // before the call begins: a refused call must never be shown as in progress
   const refused = await refusalBefore(prepared, verdict, options);
-  let rejected = rejection();
+  let rejected = unanswered;
   const start = {
     ...callStart(part, prepared, options.drafts.idOf(part)),
     ...(verdict.type === "ask" && {
@@ -213,7 +213,7 @@ async function vetoOf(
     status: "cancelled",
     userText: `It was not allowed: ${oneLine(reason)}`,
     modelText: `The user's rules do not allow this (${oneLine(reason)}).`,
-    advice: rejection().advice,
+    advice: unanswered.advice,
   };
 }
 

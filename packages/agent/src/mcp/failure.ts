@@ -3,11 +3,8 @@
 import type { Transport } from "@modelcontextprotocol/client";
 import { HostError } from "../network/public-addresses.ts";
 import type { ServerEntry } from "./server-entry.ts";
+import { stderrTail } from "./stderr-tail.ts";
 import { StdioTransport } from "./stdio-transport.ts";
-
-/** The part of stderr that goes into a message. */
-const stderrLines = 5;
-const stderrChars = 500;
 
 export function describeFailure(
   error: unknown,
@@ -67,9 +64,4 @@ function causeOf(error: unknown): string | undefined {
     at = at.cause ?? (at as AggregateError).errors?.[0];
   }
   return undefined;
-}
-
-function stderrTail(stderr: string): string {
-  const lines = stderr.trimEnd().split("\n").slice(-stderrLines);
-  return lines.map((line) => line.slice(0, stderrChars)).join("\n");
 }

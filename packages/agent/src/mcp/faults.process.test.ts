@@ -244,7 +244,7 @@ test("no process of a server outlives its session, including its own children", 
 });
 
 test(
-  "credentials are in no output: not in results, not in errors, not in what the server wrote",
+  "credentials are in no output: not in results, not in errors, not in what the server wrote (Q9)",
   patient,
   async (context) => {
     const cwd = temporaryFolder(context, {});
@@ -351,7 +351,7 @@ test("a program that is not an MCP server fails with a clear message", patient, 
   assert.deepEqual(notices(updates), ["The MCP server chatty did not answer in time (1 s)."]);
 });
 
-test("F9 TH13 a server that lies fails its calls, and the turn goes on", patient, async (context) => {
+test("F9 Q9 TH13 a server that lies fails its calls, and the turn goes on", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   const lies = {
     nonsense: 'return { content: "no list", isError: 7 };',

@@ -25,8 +25,9 @@ export interface CallResult {
 
 export function callResult(outcome: ToolOutcome | undefined): CallResult {
   if (outcome === undefined) return { isError: true, text: "It was not run." };
-  // the first part of a failure is the error, the others are advice for a model
-  const parts = outcome.isError ? outcome.content.slice(0, 1) : outcome.content;
+  // the first part of a failure or of a command is the result, the others are advice for a model
+  const isFirst = outcome.isError || outcome.name === "bash";
+  const parts = isFirst ? outcome.content.slice(0, 1) : outcome.content;
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   return { isError: outcome.isError, text };
 }

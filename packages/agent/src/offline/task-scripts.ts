@@ -198,10 +198,10 @@ function* run(command: string): Script<Done> {
   return { isError: isRed, words };
 }
 
-/** The tool reports the exit in its last line. */
+/** The tool reports the exit in its last lines, which stand in brackets. */
 function exitedBadly({ isError, text }: CallResult): boolean {
-  const last = text.trimEnd().split("\n").at(-1) ?? "";
-  return isError || /exit code [1-9]|signal|timed out/i.test(last);
+  const notes = /(?:\n\[.*\])+$/.exec(text.trimEnd())?.[0] ?? "";
+  return isError || /^\[(?:exit code [1-9]|ended by |it took longer )/m.test(notes);
 }
 
 const testCommands: readonly (readonly [file: RegExp, command: string])[] = [

@@ -52,6 +52,21 @@ inEveryVersion(
   },
 );
 
+inEveryVersion("the model hears who refused a call, if that was not the user", {}, async (setup) => {
+  const model = scriptedModel([calls(run("ls")), says("done")]);
+  const requestPermission = () => ({
+    outcome: "selected" as const,
+    optionId: "reject_once",
+    _meta: { "parley.dev/refusal": "deny exec ls (--deny)" },
+  });
+  const made = await talk({ ...setup, tools, models: [model], clientDefinition: { requestPermission } });
+  await made.session.prompt("go").result;
+  const told = JSON.stringify(model.requests[1]?.messages.at(-1));
+  assert.match(told, /This call was refused: deny exec ls \(--deny\)/);
+  assert.doesNotMatch(told + JSON.stringify(made.updates), /the user/i);
+  await made.end();
+});
+
 inEveryVersion("the model hears what the user said beside a no, also after a restart", {}, async (setup) => {
   const store = memoryStore();
   const model = scriptedModel([calls(run("npm install")), says("done"), says("hello again")]);

@@ -9,18 +9,29 @@ export const subjectsKey = "parley.dev/remembers";
 
 /** In `_meta` of an answer: what the user said beside a no. */
 const saidKey = "parley.dev/said";
+/** In `_meta` of an answer: who or what refused the call, if that was not the user. */
+const refusalKey = "parley.dev/refusal";
 
 export interface Rejection {
   readonly told: string;
   readonly advice: string;
 }
 
-/** What the model is told of a call that the user rejected. `_meta` is that of the answer. */
+const advice = "Do not try the same by other means; go on without it or ask.";
+
+/** What the model is told of a call whose question had no answer. */
+export const unanswered: Rejection = {
+  told: "It was not run: the question about it was not answered.",
+  advice,
+};
+
+/** What the model is told of a call that was rejected. `_meta` is that of the answer. */
 export function rejection(_meta?: Meta): Rejection {
-  const said = _meta?.[saidKey];
+  const { [saidKey]: said, [refusalKey]: refusal } = _meta ?? {};
+  if (typeof refusal === "string") return { told: `This call was refused: ${refusal}`, advice };
   const told =
     typeof said === "string" ? `The user rejected this call: ${said}` : "The user rejected this call.";
-  return { told, advice: "Do not try the same by other means; go on without it or ask." };
+  return { told, advice };
 }
 
 /** Without subjects there is no "always" option. */

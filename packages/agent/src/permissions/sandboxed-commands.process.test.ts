@@ -1,7 +1,7 @@
 // Commands of the agent in a real sandbox.
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { inSandbox, withHosts } from "../../../sandbox/test/support/required-sandbox.ts";
@@ -74,6 +74,34 @@ test("a host that a command wants to reach is asked about by name and port", wit
   await made.end();
 });
 
+test("an allowed host that cannot be reached is told, with the reason", withHosts, async (t) => {
+  const cwd = temporaryFolder(t, {});
+  const line = "curl -sS http://nowhere.invalid:8080/; curl -sS http://nowhere.invalid:8080/";
+  const model = scriptedModel([calls(run(line)), says("done")]);
+  const answers = ["allow_once", "allow_once"] as const;
+  const made = await talk({ version: 2, cwd, models: [model], mode: "code", sandbox: "workspace", answers });
+  await made.session.prompt("go").result;
+  const told = JSON.stringify(model.requests[1]?.messages.at(-1));
+  const reason = "nowhere.invalid:8080 is allowed, but cannot be reached: its name has no address (";
+  assert.equal(told.split(reason).length - 1, 1, told);
+  await made.end();
+});
+
+test(
+  "the offline model sees that a command failed, and repeats no advice for models",
+  inSandbox,
+  async (t) => {
+    const made = await talk({ version: 2, cwd: temporaryFolder(t, {}), mode: "code", sandbox: "workspace" });
+    await made.session.prompt("run false").result;
+    assert.match(said(made.updates), /^`false` failed:/);
+    assert.doesNotMatch(
+      JSON.stringify(made.updates.filter((each) => each.sessionUpdate.startsWith("agent_message"))),
+      /outside/,
+    );
+    await made.end();
+  },
+);
+
 test(
   "what a command plants is moved aside, and the user and the model are told where to",
   inSandbox,
@@ -87,6 +115,39 @@ test(
     const told = /a command created [^"]*\.vscode, [^"]*moved to [^"]*project\.moved-aside/;
     assert.match(JSON.stringify(made.updates), told);
     assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), told);
+    await made.end();
+  },
+);
+
+test(
+  "settings that the user allowed the agent to write stay, also if a command in the background ends later",
+  inSandbox,
+  async (t) => {
+    const base = temporaryFolder(t, { "project/.mcp.json": "\ufeff{\r\n}\r\n", "project/tasks": "{}\n" });
+    const cwd = join(base, "project");
+    const model = scriptedModel([
+      calls(run("exec sleep 1000", { background: true })),
+      calls(["write", { path: "a/.vscode/settings.json", content: "{}\n" }]),
+      calls(["move", { from: "tasks", to: "a/.vscode/tasks.json" }]),
+      calls(["read", { path: ".mcp.json" }]),
+      calls(["edit", { path: ".mcp.json", edits: [{ oldText: "}", newText: "  }" }] }]),
+      calls(["job", { id: "job-1", stop: true }]),
+      says("done"),
+    ]);
+    const made = await talk({
+      version: 2,
+      cwd,
+      models: [model],
+      mode: "code",
+      sandbox: "workspace",
+      answers: ["allow_once", "allow_once", "allow_once", "allow_once"],
+    });
+    await made.session.prompt("go").result;
+    assert.doesNotMatch(JSON.stringify(model.requests.at(-1)?.messages), /was moved to|check \//);
+    assert.equal(readFileSync(join(cwd, "a/.vscode/settings.json"), "utf8"), "{}\n");
+    assert.equal(readFileSync(join(cwd, "a/.vscode/tasks.json"), "utf8"), "{}\n");
+    assert.equal(readFileSync(join(cwd, ".mcp.json"), "utf8"), "\ufeff{\r\n  }\r\n");
+    assert.ok(!existsSync(join(base, "project.moved-aside")));
     await made.end();
   },
 );

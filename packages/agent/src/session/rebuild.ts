@@ -11,7 +11,7 @@ import {
 import type { PermissionOutcome, ToolCallContent } from "@parley/acp/model";
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";
-import { type Rejection, rejection, remembered } from "../permissions/question.ts";
+import { type Rejection, rejection, remembered, unanswered } from "../permissions/question.ts";
 import { readPrompt } from "./commands.ts";
 import { keptKey } from "./compaction.ts";
 import { isForModel, userParts } from "./prompt-content.ts";
@@ -43,7 +43,10 @@ export async function rebuild(
       const chosen = chosenOption(ask, entry.permission);
       if (chosen !== undefined) state.grants.remember(remembered(chosen), chosen.kind === "allow_always");
       if (ask?.subject?.type === "tool_call" && !chosen?.kind.startsWith("allow_"))
-        rebuilding.refuse(ask.subject.toolCall.toolCallId, chosen && rejection(entry.permission._meta));
+        rebuilding.refuse(
+          ask.subject.toolCall.toolCallId,
+          chosen === undefined ? unanswered : rejection(entry.permission._meta),
+        );
     } else if (entry.kind === "result") rebuilding.outcome(entry.messageId, entry.result.stopReason);
     else if (entry.kind === "update") {
       rebuilding.update(entry.update);
@@ -158,10 +161,10 @@ class Rebuilding {
     for (const call of calls) this.#transcript.addOutcome(outcomeOf(call));
   }
 
-  /** The user was asked about the call, and did not allow it. */
-  refuse(toolCallId: string, rejected: Rejection | undefined): void {
+  /** The call was asked about, and not allowed. */
+  refuse(toolCallId: string, rejected: Rejection): void {
     const call = this.#calls.get(toolCallId);
-    if (call !== undefined) call.rawOutput = rejected ?? "It was not run: the user did not answer.";
+    if (call !== undefined) call.rawOutput = rejected;
   }
 
   #call(patch: ToolPatch): void {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SessionUpdate } from "@parley/acp";
+import { client, type SessionUpdate } from "@parley/acp";
 import { memoryStore } from "@parley/acp/store";
+import { memoryPair } from "@parley/acp/transport";
 import {
   type Answer,
   calls,
@@ -15,6 +16,7 @@ import {
   written,
 } from "../../test/support/agent-probe.ts";
 import { customTool, stubRead, stubWrite } from "../../test/support/stub-tools.ts";
+import { codingAgent } from "../agent.ts";
 import type { ModelMessage } from "../model/model.ts";
 
 const tools = [stubRead, stubWrite];
@@ -228,4 +230,22 @@ inEveryVersion("A115 A116 A117 sessions can be archived and named by the user", 
   assert.deepEqual((await agent.listSessions()).sessions, []);
   const [listed] = (await agent.listSessions({ archived: "only" })).sessions;
   assert.equal(listed?.title, "Mine", "the agent's own title does not replace it");
+});
+
+test("a client that speaks a dialect is told the modes and options before it has a session", async (t) => {
+  const [near, far] = memoryPair();
+  for (const end of [near, far]) Object.assign(end, { dialect: "scoped" });
+  const served = codingAgent({ version: "1", models: [scriptedModel([])], tools });
+  t.after(() => served.close());
+  served.connect(far);
+  const { _meta } = await client({ name: "c", version: "1", editions: ["v1"] }).connect(near);
+  const options = _meta?.["_parley.dev/sessionOptions"] as { id: string; options: { value: string }[] }[];
+  assert.deepEqual(
+    options.map(({ id }) => id),
+    ["mode", "model", "effort", "autoApprove", "maxTokens"],
+  );
+  assert.deepEqual(
+    options[0]?.options.map(({ value }) => value),
+    ["ask", "code", "architect", "chat"],
+  );
 });

@@ -54,7 +54,7 @@ export function openWorkspace(options: WorkspaceOptions) {
     ): Omit<ToolContext, "signal" | "web" | "vetoes"> => ({
       cwd,
       roots,
-      files: new SessionFiles(local, files, readable),
+      files: new SessionFiles(local, files, readable, commands.accept),
       terminals:
         terminals === undefined || usesOwn ? commands : clientCommands(terminals, vetoes !== undefined),
       seen,

@@ -22,9 +22,13 @@ export async function serve(values: Invocation["values"]): Promise<number> {
   const version = ownVersion();
   const { mode, effort, autoApprove, maxTurnRequests: maxRequests, privateHosts } = config;
   const credentials = credentialsFile(credentialsPath());
+  const env = { ...process.env };
+  // they may have any name, by which a sandbox does not know a key, so no command inherits them
+  for (const { apiKeyEnv } of Object.values(config.providers ?? {}))
+    if (apiKeyEnv !== undefined) delete process.env[apiKeyEnv];
   // fails before anything is served
   const account = withModelErrors("agent", () =>
-    openAccount({ config, env: process.env, credentials, ...(typeof model === "string" && { model }) }),
+    openAccount({ config, env, credentials, ...(typeof model === "string" && { model }) }),
   );
   const agent = codingAgent({
     auth: account.login,

@@ -26,8 +26,35 @@ test("a machine on which everything works is told so, and what could be there", 
   assert.match(stdout, /^(?:ok +sandbox: bubblewrap \d|warning +sandbox: .*\n +→ \S)/m);
   assert.match(stdout, /^- +model: offline: no provider has a key\n +→ /m);
   assert.match(stdout, /^- +other agents: not installed: claude, /m);
-  assert.match(stdout, /No problems found\.\n$/);
+  assert.match(stdout, /^ok +policy: no file at .*, so the defaults apply$/m);
+  const hasWarnings = /^warning/m.test(stdout);
+  assert.match(
+    stdout,
+    hasWarnings ? /\d warnings? found; see above for what to do\.\n$/ : /No problems found\.\n$/,
+  );
 });
+
+test(
+  "a policy that cannot be used is a problem, and settings of the folder are warned about once",
+  patience,
+  (t) => {
+    const { folder, parley } = agentHome(t);
+    mkdirSync(join(folder, "config"), { recursive: true });
+    writeFileSync(join(folder, "config", "policy"), "allow exec npm test\ndenny read x\n");
+    const servers = { local: { url: "http://localhost:1/mcp" }, far: { url: "http://db.invalid/mcp" } };
+    writeFileSync(join(folder, ".mcp.json"), JSON.stringify({ mcpServers: servers }));
+    const { status, stdout } = parley(["doctor", "--agent", "parley"]);
+    assert.equal(status, 1);
+    assert.match(
+      stdout,
+      /^BROKEN +policy: \S+policy:2: expected a line that starts with allow, ask or deny/m,
+    );
+    assert.equal(stdout.split("you have not trusted this folder").length - 1, 1);
+    assert.equal(stdout.match(/^warning +folder settings: /gm)?.length, 2);
+    assert.match(stdout, /MCP server local in \.mcp\.json is ignored: localhost:1 is .* agent\.privateHosts/);
+    assert.match(stdout, /1 problem and \d+ warnings? found; see above for what to do\.\n$/);
+  },
+);
 
 test("where no sandbox can start, the reason and the fix are told", () => {
   const failure = {
@@ -147,7 +174,7 @@ test(
           locked: { url: `${base}/locked` },
           moved: { url: `${base}/moved` },
           gone: { command: "/nowhere/mcp" },
-          dying: { command: process.execPath, args: ["-e", "console.error('no port'); process.exit(1)"] },
+          dying: { command: process.execPath, args: ["-e", "throw new Error('no port')"] },
         },
       },
     });
@@ -167,6 +194,6 @@ test(
     assert.equal(detail["MCP server locked"], "broken login required (401)");
     assert.match(detail["MCP server moved"] ?? "", /^broken it redirects to \/mcp; set its url/);
     assert.equal(detail["MCP server gone"], "broken command not found: /nowhere/mcp");
-    assert.match(detail["MCP server dying"] ?? "", /^broken .*no port$/);
+    assert.match(detail["MCP server dying"] ?? "", /^broken .*no port$/s);
   },
 );

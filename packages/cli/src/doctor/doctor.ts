@@ -8,6 +8,7 @@ import { commandToType } from "../settings/installation.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { readAgents, unknownAgent } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
+import { columnsOf, wrapLine } from "../terminal/wrap-line.ts";
 import {
   examineAgents,
   examineConfig,
@@ -17,9 +18,11 @@ import {
   type Finding,
 } from "./examine.ts";
 import { examineServers } from "./examine-mcp.ts";
+import { examinePolicy } from "./examine-policy.ts";
 import { examineSandbox } from "./examine-sandbox.ts";
 import { examineWorkspace } from "./examine-workspace.ts";
 
+const indent = " ".repeat(11);
 const marks = { ok: "ok     ", missing: "-      ", warning: "warning", broken: "BROKEN " } as const;
 
 export async function run({ values, json }: Invocation): Promise<number> {
@@ -43,7 +46,8 @@ export async function run({ values, json }: Invocation): Promise<number> {
   for (const finding of examineFolders()) found(finding);
   found(finding);
   found(await examineModel(config));
-  for (const finding of examineWorkspace(process.cwd())) found(finding);
+  for (const finding of examinePolicy()) found(finding);
+  for (const finding of await examineWorkspace(process.cwd(), config)) found(finding);
   if (agents === undefined) {
     const detail = "not checked, because the config file cannot be read";
     found({ what: "agents", state: "missing", detail });
@@ -51,20 +55,32 @@ export async function run({ values, json }: Invocation): Promise<number> {
     for (const each of await examineAgents(agents.values(), name, timeoutMs)) found(each);
     for (const each of await examineServers(configuredMcpServers(config), timeoutMs)) found(each);
   }
-  const broken = findings.filter(({ state }) => state === "broken").length;
-  const summary =
-    broken === 0
-      ? "No problems found."
-      : `${broken} ${broken === 1 ? "problem" : "problems"} found; see the arrows for fixes.`;
-  if (json) printAnswer("", { findings, broken }, true);
-  else process.stdout.write(`\n${summary}\n`);
+  const counted = (state: Finding["state"]) => findings.filter((each) => each.state === state).length;
+  const [broken, warnings] = [counted("broken"), counted("warning")];
+  if (json) printAnswer("", { findings, broken, warnings }, true);
+  else process.stdout.write(`\n${summary(broken, warnings)}\n`);
   return broken === 0 ? 0 : 1;
 }
 
+function summary(broken: number, warnings: number): string {
+  const several = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+  if (broken + warnings === 0) return "No problems found.";
+  const found = [
+    ...(broken === 0 ? [] : [several(broken, "problem")]),
+    ...(warnings === 0 ? [] : [several(warnings, "warning")]),
+  ];
+  return `${found.join(" and ")} found; see above for what to do.`;
+}
+
 function line({ what, state, detail, todo }: Finding): string {
-  const text = `${marks[state]}  ${escapedLine(what)}: ${detail.split("\n").map(escapedLine).join("\n           ")}`;
-  if (todo === undefined) return text;
+  const details = detail.split("\n").map(escapedLine);
   // as it can be typed
-  const fix = escapedLine(todo).replaceAll(/\bparley (?=[a-z])/g, `${commandToType()} `);
-  return `${text}\n           → ${fix}`;
+  const fix = todo && `→ ${escapedLine(todo).replaceAll(/\bparley (?=[a-z])/g, `${commandToType()} `)}`;
+  const columns = columnsOf(process.stdout);
+  return [
+    `${marks[state]}  ${escapedLine(what)}: ${details.shift()}`,
+    ...[...details, ...(fix ? [fix] : [])].map((each) => `${indent}${each}`),
+  ]
+    .map((each) => wrapLine(each, columns, `${indent}  `))
+    .join("\n");
 }

@@ -4,6 +4,7 @@ import { RequestError } from "@parley/acp";
 import { Connection } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
 import { spawnTransport } from "@parley/acp/node";
+import { stderrTail } from "@parley/agent/internal";
 import { agentEnvironment, findProgram } from "@parley/client/internal";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
@@ -35,7 +36,8 @@ export async function examineServers(
       try {
         return { what, state: "ok" as const, detail: safeLine(await serverName(server, hello, timeoutMs)) };
       } catch (error) {
-        const detail = safeLine(error instanceof Error ? error.message : String(error));
+        const text = error instanceof Error ? error.message : String(error);
+        const detail = text.split("\n").map(safeLine).join("\n");
         return { what, state: "broken" as const, detail, todo: "fix it: parley config edit" };
       }
     }),
@@ -68,9 +70,9 @@ async function nameOverStdio(
   try {
     return described(await connection.request("initialize", hello, { timeoutMs }));
   } catch (error) {
-    const lastLine = child.stderrTail().trim().split("\n").at(-1) ?? "";
+    const words = stderrTail(child.stderrTail());
     const reason = error instanceof RequestError ? `it refused: ${error.message}` : (error as Error).message; // request rejects with errors
-    throw new Error(lastLine === "" ? reason : `${reason}: ${lastLine}`);
+    throw new Error(words === "" ? reason : `${reason}. It wrote:\n${words}`);
   } finally {
     await connection.close();
   }

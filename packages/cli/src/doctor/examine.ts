@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { ModelError } from "@parley/agent";
-import { credentialsFile, openAccount } from "@parley/agent/internal";
+import { credentialsFile, openAccount, stderrTail } from "@parley/agent/internal";
 import { LaunchError } from "@parley/client";
 import { type AgentEntry, findProgram } from "@parley/client/internal";
 import { probeAgent } from "../agents/probe-agent.ts";
@@ -165,8 +165,9 @@ async function examineAgent(entry: AgentEntry, timeoutMs: number): Promise<Findi
     };
   } catch (error) {
     if (!(error instanceof LaunchError)) throw error;
-    const lastLine = error.stderr?.trim().split("\n").at(-1) ?? "";
-    const detail = safeLine(lastLine === "" ? error.message : `${error.message}: ${lastLine}`);
+    const words = stderrTail(error.stderr ?? "");
+    const text = words === "" ? error.message : `${error.message}. It wrote:\n${words}`;
+    const detail = text.split("\n").map(safeLine).join("\n");
     return { what, state: "broken", detail, todo: error.hint };
   }
 }

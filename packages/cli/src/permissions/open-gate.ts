@@ -52,7 +52,7 @@ export function openGate(options: OpenGateOptions): OpenedGate {
   warnOfReadOnly(auditFolder(), warn);
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
-  const remembered = rememberedRules(permissionsPath(), Date.now, warn);
+  const remembered = rememberedRules(permissionsPath());
   const everything = [...rules, ...readable(remembered)].find(
     ({ effect, operation }) => effect === "allow" && operation === "*",
   );

@@ -95,6 +95,18 @@ test("a mode that changes files without asking changes none that a rule forbids"
   assert.ok(existsSync(file));
 });
 
+test("a refusal of what only the mode asks about names the mode that does not", patience, async () => {
+  const asked = await own("write hi to new.txt");
+  assert.equal(asked.status, 3);
+  assert.match(
+    asked.stderr.replaceAll(/\s+/g, " "),
+    /new\.txt \(nobody could be asked\) .*use --mode code, in which .* without asking; allow it for this run with --allow /,
+  );
+  assert.doesNotMatch(asked.stdout + asked.stderr, /the user/);
+  const denied = await own("write hi to new.txt", "--deny", "write");
+  assert.doesNotMatch(denied.stderr, /--mode code/);
+});
+
 test("what a workspace wants asked is not done where nobody can be asked", patience, async () => {
   mkdirSync(at(".parley"), { recursive: true });
   writeFileSync(at(".parley/policy"), "ask write n.txt\ndeny read secret.txt\n");

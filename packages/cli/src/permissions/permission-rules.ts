@@ -17,32 +17,38 @@ import { permissionsPath, policyPath } from "../settings/data-folder.ts";
 import { commandToType } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
+import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
 import { trustedSettings } from "../trust/workspace-trust.ts";
 import { configuredRules } from "./policy-rules.ts";
 
 export async function listRules({ values, json }: Invocation): Promise<number> {
   const cwd = directoryOption(values) ?? process.cwd();
   const { rules: workspace, notices: warnings } = trustedSettings(cwd);
-  const rules = [...configuredRules({}), ...workspace, ...remembered().list()];
-  const width = Math.max(0, ...rules.map((rule) => Math.min(widest, escapedLine(ruleText(rule)).length)));
-  const lines = rules.map((rule) => ruleLine(rule, width));
+  const identity = directoryIdentity(realpathSync(cwd));
+  const isHere = ({ workspace: only }: Rule): boolean => only === undefined || only.identity === identity;
+  const all = [...configuredRules({}), ...workspace, ...remembered().list()];
+  const [here, elsewhere] = [all.filter(isHere), all.filter((rule) => !isHere(rule))];
+  const width = Math.max(0, ...all.map((rule) => Math.min(widest, escapedLine(ruleText(rule)).length)));
   const hint = `Add your own rules to ${policyPath()}, one per line: allow exec npm test`;
   const text = [
-    ...(lines.length === 0
-      ? ["No rules: reads in the workspace and commands in a sandbox are allowed. Everything else is asked."]
-      : lines),
+    ...(here.length === 0
+      ? [
+          "No rules apply here: reads in the workspace and commands in a sandbox are allowed. Everything else is asked.",
+        ]
+      : here.map((rule) => ruleLine(rule, width))),
+    ...(elsewhere.length === 0 ? [] : ["Only in other directories:"]),
+    ...elsewhere.map((rule) => ruleLine(rule, width)),
     ...warnings.map((warning) => `warning: ${escapedLine(warning)}`),
     hint,
   ].join("\n");
-  const data = { rules: rules.map(ruleJson), warnings, policy: policyPath() };
+  const rules = [...here, ...elsewhere].map((rule) => ({ ...ruleJson(rule), appliesHere: isHere(rule) }));
+  const data = { rules, warnings, policy: policyPath() };
   const shown = withoutSecrets({ text, data });
-  return printAnswer(shown.text, shown.data, json);
+  return printAnswer(wrapLines(shown.text, columnsOf(process.stdout), wrapIndent), shown.data, json);
 }
 
 function remembered(): RememberedRules {
-  return rememberedRules(permissionsPath(), Date.now, (message) =>
-    process.stderr.write(`parley: ${escapedLine(message)}\n`),
-  );
+  return rememberedRules(permissionsPath());
 }
 
 /** Longer rules do not widen the column. */

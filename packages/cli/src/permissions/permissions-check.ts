@@ -10,6 +10,7 @@ import { directoryOption, listOption, textOption } from "../command/option-value
 import { readConfig } from "../settings/config-file.ts";
 import { type SandboxChoice, sandboxChoice } from "../settings/sandbox-choice.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
+import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
 import { openGate } from "./open-gate.ts";
 import { heldBy, ruleJson } from "./permission-rules.ts";
 import { policyFile } from "./policy-rules.ts";
@@ -50,7 +51,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     ...(isSame ? [] : [`if the agent does it itself: ${claim.effect}: ${said(claim)}`]),
   ];
   const data = { ...verdictJson(verdict), subject, claim: verdictJson(claim) };
-  printAnswer(lines.join("\n"), data, json);
+  printAnswer(wrapLines(lines.join("\n"), columnsOf(process.stdout), wrapIndent), data, json);
   return exitCodes[effect];
 }
 

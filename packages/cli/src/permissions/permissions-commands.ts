@@ -18,7 +18,8 @@ export const permissionsCommands: readonly Command[] = [
     summary: "List the rules in force and where they come from",
     details:
       "Rules come from the machine (/etc/parley/policy), the user (policy in the config directory), the workspace (.parley/policy, if you " +
-      "trust it) and remembered answers. Remembered answers are shown with id and expiry.",
+      "trust it) and remembered answers. Remembered answers are shown with id and expiry. Rules that apply only in other directories " +
+      "come last.",
     options: { cwd },
     json: true,
     examples: ["parley permissions"],

@@ -14,6 +14,7 @@ import { CommandError, type Invocation, printAnswer } from "../command/command.t
 import { countOption } from "../command/option-values.ts";
 import { auditFolder } from "../settings/data-folder.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
+import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
 
 interface Line {
   readonly entry: AuditEntry;
@@ -35,7 +36,8 @@ export async function showLog({ values, json }: Invocation): Promise<number> {
     if (lines.length >= limit) break;
   }
   const shownLines = lines.length === 0 ? ["No decisions yet."] : lines.map(logLine);
-  const text = [...shownLines, ...problems.map(escapedLine)].join("\n");
+  const all = [...shownLines, ...problems.map(escapedLine)].join("\n");
+  const text = wrapLines(all, columnsOf(process.stdout), wrapIndent);
   printAnswer(text, { entries: lines.map(({ entry, result }) => ({ ...entry, result })), problems }, json);
   return problems.length === 0 ? 0 : 1;
 }

@@ -91,6 +91,15 @@ test("a rule is remembered for a workspace, listed, and taken back", (t) => {
   assert.equal(parley("check", "write", "docs/a.md").status, 0);
   assert.equal(parley("check", "--cwd", "..", "write", "docs/a.md").status, 4, "another directory");
   assert.ok(parley("list").stdout.includes(`id ${added.id}`));
+  assert.match(
+    parley("list", "--cwd", "..").stdout,
+    new RegExp(`^No rules apply here: .*\\nOnly in other directories:\\n.*id ${added.id}`),
+  );
+  const elsewhere = JSON.parse(parley("list", "--cwd", "..", "--json").stdout).data.rules;
+  assert.deepEqual(
+    elsewhere.map(({ id, appliesHere }: { id: string; appliesHere: boolean }) => [id, appliesHere]),
+    [[added.id, false]],
+  );
   assert.equal(parley("revoke", added.id).status, 0);
   assert.equal(parley("check", "write", "docs/a.md").status, 4);
   const again = parley("revoke", added.id);

@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import type { Rule } from "@parley/client/internal";
-import { type Effect, type ParsedPolicy, parsePolicy, parseRule } from "@parley/client/internal";
+import { type Effect, parsePolicy, parseRule } from "@parley/client/internal";
 import { RuleError } from "@parley/client/policy";
 import { usageError } from "../command/command.ts";
 import { policyPath } from "../settings/data-folder.ts";
@@ -10,7 +10,7 @@ import { readSource, TooLargeError } from "../settings/read-source.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 
 /** For all users of a machine; no answer overrides it. */
-const operatorPolicy = "/etc/parley/policy";
+export const machinePolicy = "/etc/parley/policy";
 const maxBytes = 256 * 1024;
 const help = "see docs/policy.md, or parley help permissions add";
 
@@ -45,8 +45,8 @@ export interface RunRules {
 export function configuredRules({ policy, allow = [], ask = [], deny = [] }: RunRules): Rule[] {
   try {
     return [
-      ...readPolicy(operatorPolicy, "operator").rules,
-      ...readPolicy(policyPath(), "user").rules,
+      ...(readPolicy(machinePolicy, "operator") ?? []),
+      ...(readPolicy(policyPath(), "user") ?? []),
       ...(policy === undefined ? [] : parsePolicy(policy.text, "launch", policy.path).rules),
       ...deny.map((text) => typed("deny", text)),
       ...ask.map((text) => typed("ask", text)),
@@ -67,10 +67,18 @@ function typed(effect: Effect, text: string): Rule {
   }
 }
 
-function readPolicy(path: string, origin: Rule["origin"]): ParsedPolicy {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return { rules: [], warnings: [] };
-  // checked before it is opened, since a pipe would block
-  if (!stat.isFile() || stat.size > maxBytes) throw new RuleError(`${path} is not a file of at most 256 KiB`);
-  return parsePolicy(readFileSync(path, "utf8"), origin, path);
+/** Undefined if there is no file. Throws a RuleError for a file that cannot be used. */
+export function readPolicy(path: string, origin: "operator" | "user"): readonly Rule[] | undefined {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return undefined;
+    // checked before it is opened, since a pipe would block
+    if (!stat.isFile() || stat.size > maxBytes)
+      throw new RuleError(`${path} is not a file of at most 256 KiB`);
+    return parsePolicy(readFileSync(path, "utf8"), origin, path).rules;
+  } catch (error) {
+    if (error instanceof RuleError) throw error;
+    const { code = "unknown" } = error as NodeJS.ErrnoException; // of fs
+    throw new RuleError(`${path} cannot be read (${code})`);
+  }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { StopReason } from "@parley/acp";
+import type { Entry, StopReason } from "@parley/acp";
 import { painter } from "../terminal/paint.ts";
 import { TextPrinter } from "./text-printer.ts";
 
@@ -27,4 +27,28 @@ test("the last line for people has the agent's reason as text, and none of its s
     durationMs: 100,
   });
   assert.equal(footer, "(max  parley: fine, 0.1 s)\n");
+});
+
+test("a notice keeps its lines, and none of its sequences", () => {
+  let shown = "";
+  const printer = new TextPrinter({
+    output: {
+      write(text) {
+        shown += text;
+      },
+      flush: () => undefined,
+    },
+    paint: painter(false),
+    warn: () => undefined,
+    cwd: "/nowhere",
+  });
+  const notice = {
+    sessionUpdate: "notice",
+    noticeId: "n",
+    severity: "warning",
+    title: "The server is not running",
+    description: "It wrote:\n    no database\n\nhint: start\u001b[2J it",
+  };
+  printer.entry({ seq: 1, time: 0, kind: "update", update: notice } as unknown as Entry); // as: a fixture
+  assert.equal(shown, "! The server is not running\n  It wrote:\n  no database\n  hint: start it\n");
 });

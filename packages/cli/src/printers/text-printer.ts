@@ -15,7 +15,7 @@ import { commandToType } from "../settings/installation.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine, safeText, TextSanitiser } from "../terminal/sanitise.ts";
 import { WordWrap } from "../terminal/word-wrap.ts";
-import { wrapLine } from "../terminal/wrap-line.ts";
+import { wrapLine, wrapLines } from "../terminal/wrap-line.ts";
 import type { Output } from "./output.ts";
 import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts";
 import { isWorthShowing, PlanLines, titleLine, toolLines, usageText } from "./tool-lines.ts";
@@ -137,8 +137,11 @@ export class TextPrinter implements RunPrinter {
       }
       case "notice": {
         const { title, description } = changed.notice;
-        const more = description ? `\n  ${safeLine(description)}` : "";
-        return this.#event(`${this.#options.paint("yellow", "!")} ${safeLine(title)}${more}`);
+        const more = safeText(description ?? "")
+          .split("\n")
+          .map((line) => line.trim());
+        const lines = [safeLine(title), ...more.filter((line) => line !== "").map((line) => `  ${line}`)];
+        return this.#event(`${this.#options.paint("yellow", "!")} ${lines.join("\n")}`);
       }
       case "compaction":
         return this.#compaction(changed);
@@ -275,19 +278,14 @@ export class TextPrinter implements RunPrinter {
     this.#shownCalls.add(call.toolCallId);
     if (!isWorthShowing(call)) return;
     this.#calls += 1;
-    const { paint, cwd } = this.#options;
-    this.#event(toolLines(call, this.#view, { paint, cwd }).join("\n"));
+    const { paint, cwd, columns } = this.#options;
+    this.#event(toolLines(call, this.#view, { paint, cwd, columns: columns?.() }).join("\n"));
   }
 
   /** Prints whole lines. */
   #event(lines: string): void {
     this.#begin("event");
-    const columns = this.#options.columns?.();
-    // details are indented; they may be code
-    const wrapped = lines
-      .split("\n")
-      .map((line) => (/^ {4}/.test(line) ? line : wrapLine(line, columns, "  ")));
-    this.#write(`${wrapped.join("\n")}\n`);
+    this.#write(`${wrapLines(lines, this.#options.columns?.())}\n`);
   }
 
   /** Prints the rest of a held-back word and starts a new line. */

@@ -25,6 +25,35 @@ test("the lines before the shown ones are counted, also those that were dropped"
   assert.deepEqual(lines.slice(0, 3), ["✓ make", "    … 19,988 lines before", "    a line of output"]);
 });
 
+test("sentences of a tool call break between words, and its terminal output stays as it is", () => {
+  const words = `${"word ".repeat(6)}end`;
+  const data = Buffer.from(words).toString("base64");
+  const view = viewFrom(
+    updates(
+      { sessionUpdate: "terminal_output_chunk", terminalId: "t", data },
+      {
+        sessionUpdate: "tool_call_update",
+        toolCallId: "c",
+        title: "make",
+        kind: "execute",
+        status: "completed",
+        content: [
+          { type: "terminal", terminalId: "t" },
+          { type: "content", content: { type: "text", text: words } },
+        ],
+      },
+    ),
+  );
+  const call = view.toolCalls.get("c");
+  assert.ok(call);
+  assert.deepEqual(toolLines(call, view, { paint: (_, text) => text, cwd: "/", columns: 24 }), [
+    "✓ make",
+    `    ${words}`,
+    "    word word word word",
+    "    word word end",
+  ]);
+});
+
 test("a cost has two decimals, or two digits where it is small", () => {
   const shown = (amount: number) =>
     usageText(undefined, { usage: undefined, cost: { amount, currency: "USD" } })[0];

@@ -7,10 +7,13 @@ import type { OutputBytes, PlanItem, SessionView, ToolCallItem } from "@parley/a
 import { costText } from "@parley/client/internal";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedSource, safeLine, safeText } from "../terminal/sanitise.ts";
+import { wrapLine } from "../terminal/wrap-line.ts";
 
 export interface ToolLineOptions {
   readonly paint: Paint;
   readonly cwd: string;
+  /** The width of the terminal, to wrap sentences. Diffs and output of terminals stay as they are. */
+  readonly columns?: number | undefined;
 }
 
 const shownDiffLines = 40;
@@ -57,6 +60,7 @@ function commandFailed({ content }: ToolCallItem, { terminals }: SessionView): b
 
 function detailsOf(call: ToolCallItem, view: SessionView, options: ToolLineOptions): string[] {
   const lines: string[] = [];
+  const width = options.columns === undefined ? undefined : options.columns - indent.length;
   for (const part of call.content) {
     if (part.type === "diff") lines.push(...diffLines(part, options));
     else if (part.type === "terminal" && typeof part.terminalId === "string") {
@@ -67,7 +71,8 @@ function detailsOf(call: ToolCallItem, view: SessionView, options: ToolLineOptio
       else if (exit?.signal) lines.push(`ended by ${safeLine(exit.signal)}`);
     } else if (part.type === "content" && showsText(call)) {
       const { content } = part as { content?: { type?: unknown; text?: unknown } }; // of a type that is open
-      if (content?.type === "text" && typeof content.text === "string") lines.push(...tail(content.text));
+      if (content?.type === "text" && typeof content.text === "string")
+        lines.push(...tail(content.text).flatMap((line) => wrapLine(line, width).split("\n")));
     }
   }
   return lines.length === 0 && call.status === "failed" ? tail(rawText(call.rawOutput)) : lines;

@@ -69,6 +69,16 @@ test("our own agent works in a sandbox, and cannot change our rules there", inSa
   const first = await run(["--sandbox", "agent", "read file"]);
   assert.match(first.stdout, /old/, first.stderr);
   assert.ok(existsSync(join(home, "parley/state")));
+  // its commands have a sandbox inside, also as root, so that nobody is asked
+  const inner = await run([
+    "--sandbox",
+    "agent",
+    "--mode",
+    "code",
+    `run touch ${home}/parley/state/x; cat file`,
+  ]);
+  assert.match(inner.stdout, /old/, inner.stderr);
+  assert.ok(!existsSync(join(home, "parley/state/x")));
   // something else in its place
   const [command, ...args] = agent;
   const kept = ["config/config.json", "config/policy", "data/permissions.ndjson", "state/trust/x"];

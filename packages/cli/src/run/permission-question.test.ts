@@ -40,7 +40,7 @@ async function asked(given: Partial<PermissionQuestion>, answers: readonly (stri
       shown += text;
     },
   };
-  const reply = await askPermission(question, "claude", io, (_, text) => text);
+  const reply = await askPermission(question, { agent: "claude", cwd: "/project" }, io, (_, text) => text);
   assert.deepEqual(left, [], `every answer was asked for: ${shown}`);
   return { reply, shown };
 }
@@ -53,7 +53,7 @@ test("a question is what, why, the command once, and one line of letters", async
       "? run a command in /project, for claude",
       "  no rule applies to it",
       "    npm test",
-      "  y once   s this session   a always here   n no   e no, and say why   ? more > ",
+      "  y once  s this session  a always here  n/Enter no  e no, say why  ? more > ",
     ].join("\n"),
   );
   const claim = await asked({ subjects: [{ ...command, origin: "claim" }] }, ["y"]);
@@ -88,11 +88,21 @@ test("more shows the agent's words, its own options with what they mean, and rar
   assert.match(shown, /1 {2}allow:always\n {2}2 {2}No \(option of the agent: allows it for this session\)\n/);
 });
 
-test("what is asked every time can be answered with yes and no only", async () => {
+test("the answers behind more count only after they were shown", async () => {
+  const early = await asked({ allowedBy: ["exec npm test"] }, ["2", "r", "n"]);
+  assert.equal(early.reply, "deny:once");
+  assert.equal(early.shown.split("is not an answer").length - 1, 2);
+  // the options of a question that the agent itself asks are shown at once
+  const own = await asked({ choices: [choice("option:0", { effect: "allow", name: "Blue" })] }, ["1"]);
+  assert.equal(own.reply, "option:0");
+});
+
+test("what is asked every time can be answered with yes and no only, and the question says so", async () => {
   const choices = [choice("allow:once"), choice("deny:once")];
   const { reply, shown } = await asked({ always: true, choices }, ["e", "?", "y"]);
   assert.equal(reply, "allow:once");
-  assert.match(shown, / {2}y once {3}n no > /);
+  assert.match(shown, /no rule applies to it; this is asked every time\n/);
+  assert.match(shown, / {2}y once {2}n\/Enter no > /);
   assert.doesNotMatch(shown, /say why|more/);
 });
 
@@ -196,7 +206,30 @@ test("the rule that is remembered can be edited, and one that cannot be meant is
   assert.match(shown, /r {2}allow always here, with a rule that you edit/);
   assert.match(shown, /Enter = exec npm test/);
   assert.match(shown, /"exec 'npm \*'": /);
-  assert.deepEqual((await asked(given, ["r", ""])).reply, { id: "allow:workspace", rule: "exec npm test" });
-  assert.equal((await asked(given, ["r", "-", "n"])).reply, "deny:once");
-  assert.match((await asked({}, ["r", "n"])).shown, /"r" is not an answer/);
+  assert.deepEqual((await asked(given, ["?", "r", ""])).reply, {
+    id: "allow:workspace",
+    rule: "exec npm test",
+  });
+  assert.equal((await asked(given, ["?", "r", "-", "n"])).reply, "deny:once");
+  assert.match((await asked({}, ["?", "r", "n"])).shown, /"r" is not an answer/);
+});
+
+test("a patch names files relative to the directory of the session, and changes nothing else", async () => {
+  const file = (name: string, text: string) => ({ path: name, oldText: "a\n", newText: text });
+  const two = { diff: file("/project/src/a.ts", "/project/x\n"), moreDiffs: [file("/other/b.ts", "b\n")] };
+  const { shown } = await asked({ subjects: [command, command], ...two }, ["n"]);
+  assert.match(shown, /diff --git src\/a\.ts src\/a\.ts\n/);
+  assert.match(shown, /\+\/project\/x\n/);
+  assert.match(shown, /diff --git \/other\/b\.ts \/other\/b\.ts\n/);
+  const patch = [
+    "diff --git a/project/c.ts b/project/c.ts",
+    "--- /project/c.ts",
+    "+++ /project/c.ts",
+    "@@ -1,1 +1,1 @@",
+    "--- /project/kept",
+    "+++ /project/kept",
+  ].join("\n");
+  const other = await asked({ subjects: [command, command], patch }, ["n"]);
+  assert.match(other.shown, /git a\/c\.ts b\/c\.ts\n {4}--- c\.ts\n {4}\+\+\+ c\.ts\n/);
+  assert.match(other.shown, /--- \/project\/kept\n {4}\+\+\+ \/project\/kept\n/);
 });

@@ -1,5 +1,6 @@
 // Asks for a permission: what, why, the command or the change once, and one letter as the answer.
 
+import { relative } from "node:path";
 import { gitPatch } from "@parley/acp/internal";
 import { commandText, parseRule, shownSource, summaryOf } from "@parley/client/internal";
 import {
@@ -25,18 +26,25 @@ const letters = [
   { letter: "n", effect: "deny", scope: "once", name: "no" },
 ] as const;
 
+/** Where the question is asked: who asks, and in which directory. */
+export interface QuestionPlace {
+  readonly agent: string;
+  readonly cwd: string;
+}
+
 export async function askPermission(
   question: PermissionQuestion,
-  agent: string,
+  place: QuestionPlace,
   questions: Questions,
   paint: Paint,
 ): Promise<PermissionReply> {
   const { ask, write } = questions;
   const usual = usualAnswers(question);
   // of something that is asked every time there is only yes and no
-  const more = question.always ? [] : ["e no, and say why", "? more"];
-  const keys = [...usual.map(({ letter, name }) => `${letter} ${name}`), ...more].join("   ");
-  write(`${questionLines(question, agent, paint).join("\n")}\n`);
+  const more = question.always ? [] : ["e no, say why", "? more"];
+  const keys = [...usual.map(({ letter, name }) => `${shownKey(letter)} ${name}`), ...more].join("  ");
+  write(`${questionLines(question, place, paint).join("\n")}\n`);
+  let isExpanded = false;
   for (;;) {
     const answer = (await ask(`  ${keys} > `))?.trim();
     if (answer === undefined) return undefined;
@@ -45,10 +53,15 @@ export async function askPermission(
     if (word === "" || word === "no") return noOf(question);
     const chosen = usual.find(({ letter }) => letter === word || (letter === "y" && word === "yes"));
     if (chosen !== undefined) return chosen.id;
-    const reply = question.always ? "unknown" : await rareAnswer(answer, question, questions, paint);
+    if (word === "?" && !question.always) {
+      isExpanded = true;
+      write(`${moreLines(question, place, paint).join("\n")}\n`);
+      continue;
+    }
+    const reply = question.always ? "unknown" : await rareAnswer(answer, question, questions, isExpanded);
     if (reply === "unknown")
       write(
-        `  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is not an answer; type one of the letters shown\n`,
+        `  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is not an answer; type one of those shown\n`,
       );
     else if (reply !== undefined) return reply;
   }
@@ -65,32 +78,37 @@ function noOf({ choices }: PermissionQuestion): string {
   return choices.find(({ effect, scope }) => effect === "deny" && scope === "once")?.id ?? "deny:once";
 }
 
-/** Undefined to ask again. */
+/** Enter is a no. */
+function shownKey(letter: string): string {
+  return letter === "n" ? "n/Enter" : letter;
+}
+
+/** Undefined to ask again. An answer counts only once it was shown: the rare ones after `?`. */
 async function rareAnswer(
   answer: string,
   question: PermissionQuestion,
   questions: Questions,
-  paint: Paint,
+  isExpanded: boolean,
 ): Promise<PermissionReply | "unknown"> {
-  const isEditable =
-    question.allowedBy?.length === 1 && question.choices.some(({ id }) => id === `allow:${editedScope}`);
   switch (answer.toLowerCase()) {
     case "e": {
       const said = (await questions.ask("  Reason for the agent: "))?.trim();
       return said === undefined || said === "" ? noOf(question) : { id: noOf(question), said };
     }
-    case "?":
-      questions.write(`${moreLines(question, paint).join("\n")}\n`);
-      if (isEditable) questions.write("  r  allow always here, with a rule that you edit\n");
-      return undefined;
     case "r": {
-      if (!isEditable) return "unknown";
+      if (!isExpanded || !isEditable(question)) return "unknown";
       const rule = await editedRule(question, questions);
       return rule && { id: `allow:${editedScope}`, rule };
     }
-    default:
-      return listedChoice(answer, question.choices)?.id ?? "unknown";
+    default: {
+      const choice = listedChoice(answer, question.choices);
+      return choice === undefined || (choice.isExtra && !isExpanded) ? "unknown" : choice.id;
+    }
   }
+}
+
+function isEditable({ allowedBy, choices }: PermissionQuestion): boolean {
+  return allowedBy?.length === 1 && choices.some(({ id }) => id === `allow:${editedScope}`);
 }
 
 const editedScope = "workspace";
@@ -117,16 +135,16 @@ async function editedRule(
 }
 
 /** What is asked, and why. Nothing that an agent wrote is left out: it is shown by its code points where it must be. */
-function questionLines(question: PermissionQuestion, agent: string, paint: Paint): string[] {
+function questionLines(question: PermissionQuestion, place: QuestionPlace, paint: Paint): string[] {
   const { reason, subjects, always } = question;
   const isSeveral = subjects.length > 1;
   // of something that is asked every time no more can be asked for
   const most = always ? Number.POSITIVE_INFINITY : shownDiffLines;
   return [
-    `${paint("yellow", "?")} ${paint("bold", heading(question, agent))}`,
-    paint("dim", `  ${escapedLine(reason)}`),
+    `${paint("yellow", "?")} ${paint("bold", heading(question, place.agent))}`,
+    paint("dim", `  ${escapedLine(reason)}${always ? "; this is asked every time" : ""}`),
     ...subjects.flatMap((subject) => subjectLines(subject, question, isSeveral, paint)),
-    ...shownPatch(changeLines(question, paint), most),
+    ...shownPatch(changeLines(question, place, paint), most),
     ...numbered(question.choices, ({ isExtra }) => !isExtra, paint),
   ];
 }
@@ -174,18 +192,41 @@ function variableLines(
   );
 }
 
-function changeLines({ diff, moreDiffs = [], patch }: PermissionQuestion, paint: Paint): string[] {
+function changeLines(
+  { diff, moreDiffs = [], patch }: PermissionQuestion,
+  { cwd }: QuestionPlace,
+  paint: Paint,
+): string[] {
   const patches = [...(diff === undefined ? [] : [diff]), ...moreDiffs].map(({ path, oldText, newText }) =>
-    gitPatch(path, oldText, newText),
+    gitPatch(nearPath(path, cwd), oldText, newText),
   );
   const [only = "", another] = patches;
   // the heading names one file
   const own = another === undefined ? [only.slice(Math.max(0, only.search(/^@@ /m)))] : patches;
-  const all = patches.length === 0 ? [patch ?? ""] : own;
+  const all = patches.length === 0 ? [nearHeaders(patch ?? "", cwd)] : own;
   return all
     .filter((each) => each !== "")
     .flatMap((each) => wholePatchLines(shownSource(each), paint))
     .map((line) => `    ${line}`);
+}
+
+/** Relative to the directory of the session, if it is inside. */
+function nearPath(path: string, cwd: string): string {
+  const near = relative(cwd, path);
+  return near === "" || /^\.\.(?:[\\/]|$)/.test(near) ? path : near;
+}
+
+/** The same in the lines of a patch that name a file. What the patch changes stays as it is. */
+function nearHeaders(patch: string, cwd: string): string {
+  let isHeader = true;
+  const lines = patch.split("\n").map((line) => {
+    if (line.startsWith("@@ ")) isHeader = false;
+    else if (line.startsWith("diff --git ")) isHeader = true;
+    if (!isHeader) return line;
+    // git writes a and b before a name
+    return line.replaceAll(` ${cwd}/`, " ").replaceAll(` a${cwd}/`, " a/").replaceAll(` b${cwd}/`, " b/");
+  });
+  return lines.join("\n");
 }
 
 function shownPatch(lines: readonly string[], most: number): string[] {
@@ -194,9 +235,9 @@ function shownPatch(lines: readonly string[], most: number): string[] {
 }
 
 /** The rest of a long change, the agent's own words, and the answers that are rarely wanted. */
-function moreLines(question: PermissionQuestion, paint: Paint): string[] {
+function moreLines(question: PermissionQuestion, place: QuestionPlace, paint: Paint): string[] {
   const { claimed, choices } = question;
-  const all = changeLines(question, paint);
+  const all = changeLines(question, place, paint);
   const extras = numbered(choices, ({ isExtra }) => isExtra === true, paint);
   return [
     ...(all.length > shownDiffLines ? all : []),
@@ -204,6 +245,7 @@ function moreLines(question: PermissionQuestion, paint: Paint): string[] {
     ...(claimed?.description === undefined ? [] : [`  the agent says: ${escapedLine(claimed.description)}`]),
     ...(extras.length === 0 ? [] : ["  other answers (type the number):"]),
     ...extras,
+    ...(isEditable(question) ? ["  r  allow always here, with a rule that you edit"] : []),
   ];
 }
 

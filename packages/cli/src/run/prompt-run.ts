@@ -63,6 +63,7 @@ export class PromptRun {
   #unsaid: string[] = [];
   #workspaceRules: TrustedSettings["rules"] = [];
   #isAtTerminal = false;
+  #isModeAsking = false;
   #outcome: PromptResult | undefined;
   #timedOutMs: number | undefined;
 
@@ -105,6 +106,7 @@ export class PromptRun {
       refusals: this.#gate?.gate.refusals ?? [],
       refused: this.#gate?.gate.refused ?? 0,
       violations: this.#gate?.gate.violations ?? [],
+      isModeAsking: this.#isModeAsking,
       // a remote agent has none to show
       showsStderr: this.#options.showsStderr || (this.#target !== undefined && isRemote(this.#target)),
       outcome: this.#outcome,
@@ -128,6 +130,7 @@ export class PromptRun {
     const content = await this.#content(input, target, running.capabilities);
     const session = await this.#session(running, target);
     this.#stopping.signal.throwIfAborted();
+    this.#isModeAsking = isOwn(running) && modeOf(session) === "ask";
     await this.#answer(running, session.prompt(content));
     // our own agent reads the words in the answer
     while (!isOwn(running) && this.#unsaid.length > 0 && !this.#stopping.signal.aborted) {
@@ -196,12 +199,12 @@ export class PromptRun {
   }
 
   /** Questions need a terminal for both input and output. */
-  async #asker({ entry }: RunTarget): Promise<TerminalAsker | undefined> {
+  async #asker({ entry, cwd }: RunTarget): Promise<TerminalAsker | undefined> {
     // process.stdin takes 5 ms to make
     if (this.#options.format === "json" || !process.stderr.isTTY || !process.stdin.isTTY) return undefined;
     this.#isAtTerminal = true;
     const { terminalAsker } = await import("./terminal-asker.ts");
-    return terminalAsker(entry.name, painter(true), () => this.#printer.pause());
+    return terminalAsker({ agent: entry.name, cwd }, painter(true), () => this.#printer.pause());
   }
 
   async #openGate(
@@ -314,8 +317,7 @@ export class PromptRun {
     const { askedTrust } = await import("../trust/trust.ts");
     const shown = streamRedactor(await this.#secrets()).value(lines);
     this.#printer.pause();
-    process.stderr.write(`${shown.join("\n")}\n`);
-    return askedTrust(this.#stopping.signal);
+    return askedTrust(shown, this.#stopping.signal);
   }
 
   async #content({ text, piped }: PromptText, { cwd }: RunTarget, accepts: AcceptedContent) {
@@ -387,6 +389,10 @@ function failureFrom(error: unknown, target: RunTarget | undefined): RunError {
   const known = runErrorFrom(error, { isRemote: target !== undefined && isRemote(target) });
   if (known instanceof RunError) return known;
   throw known;
+}
+
+function modeOf({ configOptions }: ManagedSession): unknown {
+  return configOptions.find(({ category }) => category === "mode")?.currentValue;
 }
 
 function isOwn({ spec }: ManagedConnection): boolean {

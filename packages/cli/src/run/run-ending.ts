@@ -42,6 +42,8 @@ export interface RunFacts {
   readonly refused: number;
   /** Actions of the agent that a rule forbids and that it did not ask about. */
   readonly violations?: readonly Refusal[];
+  /** Our own agent asks about changes and commands only because of its mode. */
+  readonly isModeAsking?: boolean;
   /** The agent's stderr was printed. */
   readonly showsStderr: boolean;
   readonly outcome: PromptResult | undefined;
@@ -81,7 +83,7 @@ export function endingOf(facts: RunFacts): Ending {
 
 function endingOfOutcome(
   outcome: PromptResult | undefined,
-  { refusals, refused, violations = [], showsStderr }: RunFacts,
+  { refusals, refused, violations = [], isModeAsking = false, showsStderr }: RunFacts,
 ): Ending {
   const { stopReason = "error", error } = outcome ?? {};
   // some agents report a refused permission as a cancelled turn
@@ -107,7 +109,7 @@ function endingOfOutcome(
     exitCodes.refused,
     "permission_refused",
     refusalMessage(refusals, refused),
-    refusalHint(refusals),
+    refusalHint(refusals, isModeAsking),
   );
 }
 
@@ -127,14 +129,17 @@ function ending(exitCode: number, code: string, message: string, hint?: string):
 }
 
 /** The printed part of a decision. */
-export type Refusal = Pick<Decision, "summary" | "by" | "reason" | "allowedBy" | "workspace">;
+export type Refusal = Pick<Decision, "summary" | "by" | "reason" | "allowedBy" | "workspace" | "subjects">;
 
 const shownRules = 3;
 const shownRefusals = 5;
 
 /** Each refused operation once; `count` is the number of refusals. */
 export function refusalMessage(refusals: readonly Refusal[], count: number): string {
-  const all = refusals.map(({ summary, by }) => `${safeLine(summary)}${boundary[by] ?? ""}`);
+  const all = refusals.map(({ summary, by, reason }) => {
+    const why = by === "reviewer" ? ` (${safeLine(reason)})` : (refusedBy[by] ?? "");
+    return `${safeLine(summary)}${why}`;
+  });
   const times = count > new Set(all).size ? `, ${count} times` : "";
   return `refused by policy${times}: ${listed(all)}`;
 }
@@ -152,16 +157,31 @@ function listed(lines: readonly string[]): string {
 export const violationHint =
   "Parley cannot stop what an agent does itself: run it in a sandbox, or in a mode in which it asks";
 
-const boundary: Readonly<Record<string, string>> = { boundary: " (outside the workspace)" };
+/** The hint says which rule it was. */
+const refusedBy: Readonly<Record<string, string>> = {
+  boundary: " (outside the workspace)",
+  nobody: " (nobody could be asked)",
+};
 
-export function refusalHint(refusals: readonly Refusal[]): string {
+export function refusalHint(refusals: readonly Refusal[], isModeAsking = false): string {
   const outside = refusals.some(({ by }) => by === "boundary");
   const inside = refusals.filter(({ by }) => by !== "boundary");
   const hints = [
+    ...(isModeAsking && inside.some(isAskedByMode) ? [modeHint] : []),
+    // last, since it ends with a command to paste
     ...(inside.length === 0 ? [] : [ruleHint(inside)]),
     ...(outside ? ["use --add-dir DIR to give the agent a directory outside the workspace"] : []),
   ];
   return hints.join("; ");
+}
+
+const modeHint =
+  "use --mode code, in which the agent changes files and runs commands in the sandbox without asking";
+
+/** Mode code would not have asked about it. */
+function isAskedByMode({ by, allowedBy, subjects }: Refusal): boolean {
+  const isWork = subjects.every(({ operation }) => operation === "write" || operation === "exec");
+  return by === "nobody" && allowedBy !== undefined && subjects[0]?.origin === "claim" && isWork;
 }
 
 function ruleHint(refusals: readonly Refusal[]): string {
@@ -183,8 +203,10 @@ function ruleHint(refusals: readonly Refusal[]): string {
     const each = rules.length > 1 ? " (for each of them)" : "";
     return `allow ${part} for this run with ${flags}${more}, or ${here} for 30 days with ${kept}${each}`;
   }
-  const forbidden = refusals.find(({ by }) => by !== "nobody");
+  const forbidden = refusals.find(({ by }) => by !== "nobody" && by !== "reviewer");
   if (forbidden !== undefined) return `--allow cannot override this: ${safeLine(forbidden.reason)}`;
+  if (refusals.some(({ by }) => by === "reviewer"))
+    return "the reviewer is not asked about what a rule allows: see --allow";
   return "no rule can allow this: run it at a terminal to be asked";
 }
 

@@ -8,8 +8,9 @@ import { loginAsker } from "../agents/login-asker.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
+import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
 import { askElicitation } from "./elicitation-questions.ts";
-import { askPermission } from "./permission-question.ts";
+import { askPermission, type QuestionPlace } from "./permission-question.ts";
 
 /** Answers every question of a run. */
 export interface TerminalAsker extends Asker, PermissionAsker {
@@ -17,7 +18,7 @@ export interface TerminalAsker extends Asker, PermissionAsker {
 }
 
 /** Calls `pause` before each question, so that nothing else draws on the terminal. */
-export function terminalAsker(agent: string, paint: Paint, pause: () => void): TerminalAsker {
+export function terminalAsker(place: QuestionPlace, paint: Paint, pause: () => void): TerminalAsker {
   let queue: Promise<unknown> = Promise.resolve();
   /** Questions wait for each other. */
   const inTurn =
@@ -33,13 +34,18 @@ export function terminalAsker(agent: string, paint: Paint, pause: () => void): T
   const { chooseLogin, credential, terminalLogin } = loginAsker();
   return {
     permission: inTurn((question: PermissionQuestion) =>
-      askPermission(question, agent, { ask: (text) => askLine(text, question.signal), write }, paint),
+      askPermission(
+        question,
+        place,
+        { ask: (text) => askLine(wrapped(text), question.signal), write },
+        paint,
+      ),
     ),
     elicit: inTurn((question, { signal }) =>
       askElicitation(
         question,
-        agent,
-        { ask: (text, over) => askLine(text, either(signal, over)), write },
+        place.agent,
+        { ask: (text, over) => askLine(wrapped(text), either(signal, over)), write },
         paint,
       ),
     ),
@@ -78,5 +84,9 @@ function either(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
 }
 
 function write(text: string): void {
-  process.stderr.write(text);
+  process.stderr.write(wrapped(text));
+}
+
+function wrapped(text: string): string {
+  return wrapLines(text, columnsOf(process.stderr), wrapIndent);
 }

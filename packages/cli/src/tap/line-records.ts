@@ -1,6 +1,7 @@
 // Turns the chunks of one stream into the records of a trace, one per line.
 
 import { isUtf8 } from "node:buffer";
+import { mayHaveCredentials, withoutCredentials } from "./hidden-credentials.ts";
 import type { TraceWriter } from "./trace-writer.ts";
 
 const newline = 0x0a;
@@ -88,7 +89,8 @@ export class LineRecords {
    * UTF-8 passes unharmed and is never decoded (a third cheaper, measured).
    */
   #block(t: string, block: Buffer): void {
-    if (block.length > this.#limits.maxLineBytes || !isUtf8(block)) return this.#oneByOne(t, block);
+    if (block.length > this.#limits.maxLineBytes || mayHaveCredentials(block) || !isUtf8(block))
+      return this.#oneByOne(t, block);
     const text = block.toString("latin1");
     const prefix = `{"t":${t},${this.#source},"bytes":`;
     // all lines in one call: the byte 0xff never occurs in UTF-8, and JSON does not escape it
@@ -103,7 +105,7 @@ export class LineRecords {
     this.#writer.add(t, Buffer.from(records.join(""), "latin1"), records.length);
   }
 
-  /** Somewhere in the block is a line that is too long or is not UTF-8. */
+  /** Somewhere in the block is a line that is too long, is not UTF-8 or may have credentials. */
   #oneByOne(t: string, block: Buffer): void {
     for (let from = 0; from < block.length; ) {
       const to = block.indexOf(newline, from) + 1;
@@ -144,11 +146,11 @@ export class LineRecords {
   #content(line: Buffer, size: number, complete: boolean): string {
     if (size > this.#limits.maxLineBytes) {
       const head = wholeCharacters(line.subarray(0, this.#limits.headBytes)).toString("utf8");
-      return `"head":${JSON.stringify(head)}`;
+      return `"head":${JSON.stringify(withoutCredentials(head))}`;
     }
     const body = complete ? line.subarray(0, -1) : line;
     return isUtf8(body)
-      ? `"text":${JSON.stringify(body.toString("utf8"))}`
+      ? `"text":${JSON.stringify(mayHaveCredentials(body) ? withoutCredentials(body.toString("utf8")) : body.toString("utf8"))}`
       : `"base64":"${body.toString("base64")}"`;
   }
 }

@@ -59,3 +59,39 @@ test(
     assert.ok(droppedBytes > 0 && droppedBytes <= sum(dropped));
   },
 );
+
+test("the credentials of a login are in no record, however they are written and cut", limit, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-recorder-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "x.trace");
+  const recorder = new Recorder({
+    fd: openSync(file, "w"),
+    header: { parley: "trace" },
+    queueBytes: 1_000_000,
+    maxLineBytes: 300,
+    maxBytes: 1_000_000,
+    failed: assert.fail,
+  });
+  const login = (params: object) => `${JSON.stringify({ id: 1, method: "authenticate", params })}\n`;
+  const chunk = (text: string) => recorder.chunk("client", Buffer.from(text));
+  chunk(login({ methodId: "plain" }) + login({ methodId: "a", credentials: { key: "hunter2", pin: 77001 } }));
+  const cut = login({
+    methodId: "b",
+    _meta: { "_parley.dev/credentials": { nested: [{ key: "hunter2" }] } },
+  });
+  chunk(cut.slice(0, 90));
+  chunk(cut.slice(90));
+  chunk(login({ methodId: "c", credentials: { key: `hunter2${"x".repeat(400)}` } }));
+  await recorder.finish({ stillMs: 1_000, maxMs: 10_000, hurried: new Promise(() => undefined) });
+  const trace = readFileSync(file, "utf8");
+  assert.doesNotMatch(trace, /hunter2|77001/);
+  const texts = trace.split("\n").flatMap((line) => (line.includes('"text"') ? [JSON.parse(line).text] : []));
+  assert.deepEqual(
+    texts.map((text) => JSON.parse(text).params),
+    [
+      { methodId: "plain" },
+      { methodId: "a", credentials: { key: "[redacted]", pin: "[redacted]" } },
+      { methodId: "b", _meta: { "_parley.dev/credentials": { nested: [{ key: "[redacted]" }] } } },
+    ],
+  );
+});

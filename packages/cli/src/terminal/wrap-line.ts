@@ -24,6 +24,17 @@ export function wrapLine(line: string, columns: number | undefined, indent = "")
   return [...lines, now ?? ""].join("\n");
 }
 
+/** Of a question or a list: more than their own lines have, so that a long name cannot look like one. */
+export const wrapIndent = " ".repeat(6);
+
+/** Each line of a text. Lines that begin with four blanks are code or data: they stay as they are. */
+export function wrapLines(text: string, columns: number | undefined, indent = "  "): string {
+  return text
+    .split("\n")
+    .map((line) => (/^ {4}/.test(line) ? line : wrapLine(line, columns, indent)))
+    .join("\n");
+}
+
 /** The width of a terminal; undefined for anything else. */
 export function columnsOf(stream: NodeJS.WriteStream): number | undefined {
   return stream.isTTY === true ? stream.columns || undefined : undefined;

@@ -1,24 +1,37 @@
 // The texts about the settings of a workspace, escaped for a terminal.
 
-import type { FolderTrust, WorkspaceSettings } from "@parley/client/trust";
+import type { FolderTrust, WorkspaceItem, WorkspaceSettings } from "@parley/client/trust";
 import { commandToType } from "../settings/installation.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 
-/** Everything that the folder brings along, file by file. `+` marks what is new or changed. */
-export function settingsLines(settings: WorkspaceSettings, trust: FolderTrust): string[] {
-  const isChanged = trust.state === "changed";
-  const files = Map.groupBy(settings.items, ({ file }) => file);
+/** Everything that the folder brings along, file by file. `+` marks what is new or changed. `notes` are more problems. */
+export function settingsLines(
+  settings: WorkspaceSettings,
+  trust: FolderTrust,
+  notes: readonly string[] = [],
+): string[] {
+  const files = new Set([...settings.items, ...trust.gone].map(({ file }) => file));
   return [
     heading(settings, trust),
-    ...[...files].flatMap(([file, items]) => [
-      `  ${escapedLine(file)}`,
-      ...items.flatMap((item) => [
-        `  ${isChanged && trust.changed.includes(item) ? "+" : " "} ${escapedLine(item.what)}`,
+    ...[...files].flatMap((file) => [`  ${escapedLine(file)}`, ...fileLines(file, settings, trust)]),
+    ...[...settings.problems, ...notes].map((problem) => `  note: ${escapedLine(problem)}`),
+  ];
+}
+
+function fileLines(
+  file: string,
+  { items }: WorkspaceSettings,
+  { state, changed, gone }: FolderTrust,
+): string[] {
+  const isNew = (item: WorkspaceItem): boolean => state === "changed" && changed.includes(item);
+  return [
+    ...items
+      .filter((item) => item.file === file)
+      .flatMap((item) => [
+        `  ${isNew(item) ? "+" : " "} ${escapedLine(item.what)}`,
         ...item.details.map((detail) => `        ${escapedLine(detail)}`),
       ]),
-    ]),
-    ...trust.gone.map((what) => `  - ${escapedLine(what)} (removed)`),
-    ...settings.problems.map((problem) => `  ignored: ${escapedLine(problem)}`),
+    ...gone.filter((item) => item.file === file).map(({ what }) => `  - ${escapedLine(what)} (removed)`),
   ];
 }
 
@@ -32,10 +45,12 @@ function heading({ folder }: WorkspaceSettings, { state, changed, gone }: Folder
 }
 
 /** Says on one line what is not in force, and how to change that. */
-export function ignoredNotice(
-  { folder, rules, mcpServers }: WorkspaceSettings,
-  { state }: FolderTrust,
-): string {
+export function ignoredNotice(settings: WorkspaceSettings, trust: FolderTrust): string {
+  return `${ignoredText(settings, trust)}; to see them, run ${commandToType()} trust ${shellWord(escapedLine(settings.folder))}`;
+}
+
+/** What is not in force, and why. */
+export function ignoredText({ rules, mcpServers }: WorkspaceSettings, { state }: FolderTrust): string {
   const parts = [
     ...(rules.length === 0 ? [] : [counted(rules.length, "rule", ".parley/policy")]),
     ...(mcpServers.length === 0 ? [] : [counted(mcpServers.length, "MCP server", ".mcp.json")]),
@@ -44,7 +59,7 @@ export function ignoredNotice(
     state === "changed"
       ? "they have changed since you trusted this folder"
       : "you have not trusted this folder";
-  return `${parts.join(" and ")} ignored: ${why}; to see them, run ${commandToType()} trust ${shellWord(escapedLine(folder))}`;
+  return `${parts.join(" and ")} ignored: ${why}`;
 }
 
 function counted(count: number, what: string, file: string): string {

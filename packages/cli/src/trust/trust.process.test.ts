@@ -94,23 +94,27 @@ test(
 for (const [answer, isTrusted] of [
   ["n", false],
   ["", false],
-  ["y", true],
+  ["ys\nno", false],
+  ["ys\ny", true],
 ] as const) {
   test(
-    `TH16 at a terminal the settings are shown and asked about once: ${answer || "Enter"}`,
+    `TH16 at a terminal the settings are shown and asked about once, and again after a typo: ${answer.replace("\n", ", ") || "Enter"}`,
     atTerminal,
     async () => {
       bring();
       await probe.parley(["trust", "--revoke", "."]);
       let isAsked = false;
+      let left = answer.split("\n");
       const run = () =>
         probe.atTerminal(200, read, {
           input: false,
           onOutput(shown, child) {
-            if (shown.includes("Trust this folder?") && !isAsked) {
-              isAsked = true;
-              child.stdin?.write(`${answer}\n`);
-            }
+            const asked = shown.split("Trust this folder?").length - 1;
+            const given = answer.split("\n").length - left.length;
+            if (asked <= given || left.length === 0) return;
+            isAsked = true;
+            child.stdin?.write(`${left[0]}\n`);
+            left = left.slice(1);
           },
         });
       const { stdout } = await run();

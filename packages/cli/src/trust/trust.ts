@@ -8,7 +8,9 @@ import { trustFolder } from "../settings/data-folder.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
+import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
 import { settingsLines } from "./trust-text.ts";
+import { privateNotes } from "./workspace-servers.ts";
 import { type FoundSettings, foundSettings } from "./workspace-trust.ts";
 
 const help = "see parley help trust";
@@ -31,9 +33,16 @@ async function decide(found: FoundSettings, isYes: boolean, json: boolean): Prom
   const { settings, trust, folders } = found;
   const { folder, items, problems } = settings;
   const isOpen = trust.state === "new" || trust.state === "changed";
-  const lines = withoutSecrets(settingsLines(settings, trust));
+  const notes = await privateNotes(settings.mcpServers);
+  const lines = withoutSecrets(settingsLines(settings, trust, notes));
   const data = (isTrusted: boolean) =>
-    withoutSecrets({ folder, before: trust.state, trusted: isTrusted, items, problems });
+    withoutSecrets({
+      folder,
+      before: trust.state,
+      trusted: isTrusted,
+      items,
+      problems: [...problems, ...notes],
+    });
   if (trust.state === "nothing") {
     const text = [
       `${escapedLine(folder)} has no settings that need trust.`,
@@ -50,8 +59,7 @@ async function decide(found: FoundSettings, isYes: boolean, json: boolean): Prom
         "read the settings, then run the command with --yes",
       );
     }
-    process.stderr.write(`${lines.join("\n")}\n`);
-    if (!(await askedTrust())) return printAnswer("Not trusted.", data(false), json);
+    if (!(await askedTrust(lines))) return printAnswer("Not trusted.", data(false), json);
   }
   try {
     folders.trust(settings);
@@ -67,10 +75,19 @@ async function decide(found: FoundSettings, isYes: boolean, json: boolean): Prom
   return printAnswer(text, data(true), json);
 }
 
-/** A yes is only what says so. */
-export async function askedTrust(signal?: AbortSignal): Promise<boolean> {
-  const question = "  Trust this folder? (y = yes, until its settings change; n = not now) ";
-  return /^\s*y(?:es)?\s*$/i.test((await askLine(question, signal)) ?? "");
+/** Shows the settings and asks. The end of the input is a no, and a typo is neither. */
+export async function askedTrust(lines: readonly string[], signal?: AbortSignal): Promise<boolean> {
+  const columns = columnsOf(process.stderr);
+  process.stderr.write(`${wrapLines(lines.join("\n"), columns, wrapIndent)}\n`);
+  const question = "  Trust this folder? (y = until its settings change, n or Enter = not now) ";
+  for (;;) {
+    const answer = (await askLine(wrapLines(question, columns), signal))?.trim().toLowerCase();
+    if (answer === "y" || answer === "yes") return true;
+    if (answer === undefined || answer === "" || answer === "n" || answer === "no") return false;
+    process.stderr.write(
+      `  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is not an answer; type y or n\n`,
+    );
+  }
 }
 
 function list(json: boolean): number {

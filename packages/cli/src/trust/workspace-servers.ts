@@ -1,14 +1,38 @@
 // Leaves out MCP servers of a workspace at private addresses that the user did not name (TH14).
 
 import type { McpServer } from "@parley/acp/model";
-import { readConfig } from "../settings/config-file.ts";
+import { configuredMcpServers } from "@parley/client/config";
+import { type Config, readConfig } from "../settings/config-file.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
+
+interface ServerCheck {
+  readonly config?: Config;
+  /** Whether names are looked up. */
+  readonly isResolving?: boolean;
+}
+
+/**
+ * Why servers of a folder will not be used, one line each. The folder may not be trusted yet, so its names are not looked
+ * up: that alone would tell a stranger.
+ */
+export async function privateNotes(
+  servers: readonly McpServer[],
+  config?: Config,
+): Promise<readonly string[]> {
+  if (servers.length === 0) return [];
+  const notes: string[] = [];
+  const known = config ?? readConfig(() => undefined);
+  const check = { config: known, isResolving: false };
+  await usableServers(servers, configuredMcpServers(known), (text) => notes.push(text), check);
+  return notes;
+}
 
 /** `own` are the user's servers: their names and addresses win. */
 export async function usableServers(
   servers: readonly McpServer[],
   own: readonly McpServer[],
   notice: (text: string) => void,
+  { config = readConfig(() => undefined), isResolving = true }: ServerCheck = {},
 ): Promise<readonly McpServer[]> {
   const names = new Set(own.map(({ name }) => name));
   const origins = new Set(own.flatMap((server) => originOf(server) ?? []));
@@ -19,7 +43,7 @@ export async function usableServers(
     if (origin === undefined) usable.push(server);
     else if (origins.has(origin)) usable.push(withoutMark(server));
     else {
-      const problem = await privateProblem(origin);
+      const problem = await privateProblem(origin, config, isResolving);
       if (problem === undefined) usable.push(server);
       else notice(`MCP server ${escapedLine(String(server.name))} in .mcp.json is ignored: ${problem}`);
     }
@@ -38,16 +62,25 @@ function originOf(server: McpServer): string | undefined {
   return typeof url === "string" ? (URL.parse(url)?.origin ?? url) : undefined;
 }
 
-async function privateProblem(origin: string): Promise<string | undefined> {
+async function privateProblem(
+  origin: string,
+  { agent: { privateHosts = [] } = {} }: Config,
+  isResolving: boolean,
+): Promise<string | undefined> {
   const { checkedAddresses, HostError } = await import("@parley/agent/internal");
-  const { privateHosts = [] } = readConfig(() => undefined).agent ?? {};
   const url = URL.parse(origin);
   if (url === null || !/^https?:$/.test(url.protocol)) return "its url must start with http:// or https://";
   try {
-    await checkedAddresses(url, { privateHosts });
+    await checkedAddresses(url, { privateHosts, ...(isResolving ? {} : { addressesOf: localAddresses }) });
     return undefined;
   } catch (error) {
     // an unknown host is for the agent to report
     return error instanceof HostError && error.isPrivate ? error.message : undefined;
   }
+}
+
+/** Without a lookup: only the names of this machine are known. */
+async function localAddresses(name: string) {
+  const isLocal = /^(?:.+\.)?localhost\.?$/.test(name);
+  return isLocal ? [{ address: "127.0.0.1", family: 4 as const }] : [];
 }

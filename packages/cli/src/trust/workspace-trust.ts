@@ -27,8 +27,11 @@ export async function askedSettings(
   const { settings, trust, folders } = found;
   const isOpen = trust.state === "new" || trust.state === "changed";
   if (!isOpen || ask === undefined) return inForce(settings, trust);
-  if (!(await ask(settingsLines(settings, trust)))) return { ...nothing, notices: settings.problems };
-  return { ...accepted(settings), notices: [...settings.problems, ...kept(folders, settings)] };
+  // the problems are among these lines
+  const { privateNotes } = await import("./workspace-servers.ts");
+  const lines = settingsLines(settings, trust, await privateNotes(settings.mcpServers));
+  if (!(await ask(lines))) return nothing;
+  return { ...accepted(settings), notices: kept(folders, settings) };
 }
 
 /** The settings that were trusted before. */

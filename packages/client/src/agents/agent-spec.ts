@@ -2,6 +2,7 @@
 
 import type { Edition } from "@parley/acp";
 import { allEditions, argumentText, isObject } from "@parley/acp/internal";
+import type { JsonValue } from "@parley/acp/model";
 
 /** The mode, model and options of new sessions. */
 export interface SessionSetup {
@@ -10,7 +11,7 @@ export interface SessionSetup {
   /** The id or name of a model that the agent offers. */
   readonly model?: string;
   /** Values of other options, by the option's id, category or name. */
-  readonly options?: Readonly<Record<string, string | boolean>>;
+  readonly options?: Readonly<Record<string, JsonValue>>;
 }
 
 /** An agent that is a program on this machine. */

@@ -1,10 +1,8 @@
-// The lines of an audit log and their hash chain.
+// The lines of an audit log.
 
-import { createHash } from "node:crypto";
-import { optional } from "@parley/acp/internal";
 import type { Redactor } from "@parley/acp/redact";
-import { joinWords } from "../subjects/command-words.ts";
 import type { Subject } from "../subjects/subject.ts";
+import { targetText } from "../subjects/summary.ts";
 
 /**
  * `intent`: something is about to be done, and was allowed. `outcome`: what came of it. `refused`: it was not done.
@@ -57,35 +55,25 @@ export interface AuditEntry extends AuditFacts {
   readonly after: number;
 }
 
-/** Every so many lines one is signed, so that a rewritten file is noticed. */
-export const signEvery = 1_000;
+export const auditHeader = { parley: "audit", version: 2 };
 
-export const auditHeader = { parley: "audit", version: 1 };
-
-/** The line without its own hash, chained to the hash of the line before. */
-export function chainHash(previous: string, body: string): string {
-  return createHash("sha256").update(previous).update("\n").update(body).digest("hex");
-}
-
-/** A line: the body, and what seals it as its last members. */
-export function sealedLine(body: string, hash: string, mac?: string): string {
-  const seal = `"hash":"${hash}"${mac === undefined ? "" : `,"mac":"${mac}"`}`;
-  return `${body.slice(0, -1)},${seal}}\n`;
+/** A line: the body, and what seals it as its last member. */
+export function sealedLine(body: string, mac: string): string {
+  return `${body.slice(0, -1)},"mac":"${mac}"}\n`;
 }
 
 /** Takes a line apart again; undefined where it is not one. */
-export function unsealed(line: string): { body: string; hash: string; mac?: string } | undefined {
-  const [, body = "", hash = "", mac] =
-    /^(\{.*),"hash":"([\da-f]{64})"(?:,"mac":"([\da-f]{64})")?\}$/.exec(line) ?? [];
-  return hash === "" ? undefined : { body: `${body}}`, hash, ...optional({ mac }) };
+export function unsealed(line: string): { readonly body: string; readonly mac: string } | undefined {
+  const [, body, mac] = /^(\{.*),"mac":"([\da-f]{64})"\}$/.exec(line) ?? [];
+  return body === undefined || mac === undefined ? undefined : { body: `${body}}`, mac };
 }
 
 /** The target of a subject, with secrets in commands redacted. */
-export function targetText({ path, argv, shellLine, host, tool, mode }: Subject, redactor: Redactor): string {
-  if (path !== undefined) return path;
-  if (shellLine !== undefined) return redactor.text(shellLine).slice(0, maxTarget);
-  if (argv !== undefined) return redactor.text(joinWords(redactor.command(argv))).slice(0, maxTarget);
-  return host ?? (tool === undefined ? (mode ?? "") : `${tool.server}/${tool.name}`);
+export function auditTarget(subject: Subject, redactor: Redactor): string {
+  if (subject.path !== undefined) return subject.path;
+  const { argv } = subject;
+  const hidden = argv === undefined ? subject : { ...subject, argv: redactor.command(argv) };
+  return redactor.text(targetText(hidden)).slice(0, maxTarget);
 }
 
 const maxTarget = 4_000;

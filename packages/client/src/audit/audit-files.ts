@@ -1,6 +1,6 @@
 // The files of an audit folder: logs, their signed heads, the key, and the mark of pruned logs.
 
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import {
   closeSync,
   existsSync,
@@ -24,26 +24,53 @@ export function auditFiles(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
+/** How far a log goes that has no end yet. */
 export interface AuditHead {
   readonly seq: number;
-  readonly hash: string;
+  /** Of the last line. */
+  readonly line: string;
 }
 
-/** Where it is: there for as long as the log has no end. */
-export function headPath(log: string): string {
+function headPath(log: string): string {
   return log.replace(/\.ndjson$/, ".head");
 }
 
-export function signature(key: Buffer, text: string): string {
-  return createHmac("sha256", key).update(text).digest("hex");
+/** Made once for this user. Other processes may be making it at the same moment. */
+export function auditKey(folder: string): Buffer {
+  const path = join(folder, "key");
+  try {
+    writeFileSync(path, randomBytes(32).toString("hex"), { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  return Buffer.from(readFileSync(path, "utf8").trim(), "hex");
 }
 
-export function isSigned(key: Buffer, text: string, mac: string): boolean {
-  const [given, wanted] = [Buffer.from(mac, "hex"), Buffer.from(signature(key, text), "hex")];
+/** Of a line it is chained to that of the line before. */
+export function signature(key: Buffer, text: string, before = ""): string {
+  return createHmac("sha256", key).update(`${before}\n${text}`).digest("hex");
+}
+
+export function isSigned(key: Buffer, mac: string, text: string, before?: string): boolean {
+  const [given, wanted] = [Buffer.from(mac, "hex"), Buffer.from(signature(key, text, before), "hex")];
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
-/** Writes it anew with each line. */
+function signedRecord(key: Buffer, kind: string, record: object): string {
+  return JSON.stringify({ ...record, mac: signature(key, JSON.stringify(record), kind) });
+}
+
+/** Undefined where there is none that was signed here. */
+function readSigned(key: Buffer, kind: string, path: string): unknown {
+  try {
+    const { mac, ...record }: Record<string, unknown> = JSON.parse(readFileSync(path, "utf8"));
+    return isSigned(key, String(mac), JSON.stringify(record), kind) ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes the head anew with each line. */
 export class HeadWriter {
   readonly #path: string;
   readonly #key: Buffer;
@@ -56,9 +83,8 @@ export class HeadWriter {
   }
 
   write(head: AuditHead): void {
-    const text = JSON.stringify({ ...head, mac: signature(this.#key, `head ${head.seq} ${head.hash}`) });
     // it only ever grows, so nothing of the one before is left behind it
-    writeSync(this.#file, text, 0);
+    writeSync(this.#file, signedRecord(this.#key, "head", head), 0);
   }
 
   /** The log has an end of its own. */
@@ -68,15 +94,9 @@ export class HeadWriter {
   }
 }
 
-/** Undefined where there is none that was signed here. */
 export function readHead(log: string, key: Buffer): AuditHead | undefined {
-  try {
-    const { seq, hash, mac }: Record<string, unknown> = JSON.parse(readFileSync(headPath(log), "utf8"));
-    if (typeof seq !== "number" || typeof hash !== "string" || typeof mac !== "string") return undefined;
-    return isSigned(key, `head ${seq} ${hash}`, mac) ? { seq, hash } : undefined;
-  } catch {
-    return undefined;
-  }
+  // as: the signature shows that we wrote it
+  return readSigned(key, "head", headPath(log)) as AuditHead | undefined;
 }
 
 export interface AuditBounds {
@@ -101,8 +121,7 @@ export function pruneAudit(log: string, key: Buffer, bounds: AuditBounds): void 
     const gone = tooMany(folder, now, { ...defaults, ...bounds });
     const upTo = [prunedUpTo(folder, key), ...gone.map((path) => basename(path))].sort().at(-1) ?? "";
     // first: what is interrupted here must not look like a loss
-    const mac = signature(key, `pruned ${upTo}`);
-    writeFileSync(`${mark}.new`, JSON.stringify({ upTo, mac }), { mode: 0o600 });
+    writeFileSync(`${mark}.new`, signedRecord(key, "pruned", { upTo }), { mode: 0o600 });
     renameSync(`${mark}.new`, mark);
     for (const path of gone) for (const each of [path, headPath(path)]) rmSync(each, { force: true });
   } catch {
@@ -137,13 +156,9 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Logs up to this name may be missing. Empty without a valid signature. */
+/** Logs up to this name may be missing. */
 export function prunedUpTo(folder: string, key: Buffer): string {
-  try {
-    const { upTo, mac }: Record<string, unknown> = JSON.parse(readFileSync(join(folder, "pruned"), "utf8"));
-    if (typeof upTo !== "string" || typeof mac !== "string") return "";
-    return isSigned(key, `pruned ${upTo}`, mac) ? upTo : "";
-  } catch {
-    return "";
-  }
+  // as: the signature shows that we wrote it
+  const record = readSigned(key, "pruned", join(folder, "pruned")) as { readonly upTo: string } | undefined;
+  return record?.upTo ?? "";
 }

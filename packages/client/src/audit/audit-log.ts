@@ -1,12 +1,12 @@
 // Writes the audit log of this process: what was decided and done for agents, never contents or secrets.
 
 import { randomBytes } from "node:crypto";
-import { closeSync, constants, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, constants, mkdirSync, openSync, writeSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import { argumentText } from "@parley/acp/internal";
 import { streamRedactor } from "@parley/acp/redact";
-import { type AuditFacts, auditHeader, chainHash, sealedLine, signEvery } from "./audit-entry.ts";
-import { type AuditBounds, auditFiles, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
+import { type AuditFacts, auditHeader, sealedLine } from "./audit-entry.ts";
+import { type AuditBounds, auditFiles, auditKey, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
 
 export interface AuditLog {
   readonly path: string;
@@ -24,8 +24,6 @@ export interface AuditOptions extends AuditBounds {
   readonly secrets?: Iterable<string>;
 }
 
-const signMs = 60_000;
-
 /**
  * The log of this process in the folder. Its file is made with its first line. Throws a TypeError for a folder that is not
  * absolute.
@@ -41,29 +39,25 @@ export function auditLog(
   const stamp = new Date(now()).toISOString();
   const name = `${stamp.replaceAll(/[-:]/g, "").slice(0, 15)}-${process.pid}-${randomBytes(3).toString("hex")}.ndjson`;
   const path = join(folder, name);
-  let [seq, previous, signedSeq, signedAt, isClosed] = [0, "", 0, started, false];
-  let opened: Opened | undefined;
+  let [seq, previous, isClosed] = [0, "", false];
+  let opened: ReturnType<typeof openFile> | undefined;
   let failure: unknown;
 
-  const append = (fields: object, isLast = false): number => {
+  const append = (fields: object): number => {
     if (failure !== undefined) throw failure;
     const body = JSON.stringify(fields);
     opened ??= openFile(folder, path);
     const { file, key, head } = opened;
-    const hash = chainHash(previous, body);
-    const clock = performance.now();
-    const signs = isLast || seq === 0 || seq - signedSeq >= signEvery || clock - signedAt >= signMs;
-    const mac = signs ? signature(key, hash) : undefined;
+    const line = signature(key, body, previous);
     try {
-      writeWhole(file, sealedLine(body, hash, mac));
-      head.write({ seq, hash });
+      writeWhole(file, sealedLine(body, line));
+      head.write({ seq, line });
     } catch (error) {
       // half a line may be there: none can follow it
       failure = error;
       throw error;
     }
-    if (signs) [signedSeq, signedAt] = [seq, clock];
-    previous = hash;
+    previous = line;
     return seq++;
   };
   const entry = (facts: AuditFacts) => ({
@@ -75,7 +69,7 @@ export function auditLog(
 
   const close = (): void => {
     if (!isClosed && opened !== undefined) {
-      append(entry({ kind: "end" }), true);
+      append(entry({ kind: "end" }));
       closeSync(opened.file);
       opened.head.remove();
       pruneAudit(path, opened.key, bounds);
@@ -106,13 +100,7 @@ export function auditLog(
   };
 }
 
-interface Opened {
-  readonly file: number;
-  readonly key: Buffer;
-  readonly head: HeadWriter;
-}
-
-function openFile(folder: string, path: string): Opened {
+function openFile(folder: string, path: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
   const key = auditKey(folder);
@@ -123,15 +111,4 @@ function openFile(folder: string, path: string): Opened {
 function writeWhole(file: number, line: string): void {
   const bytes = Buffer.from(line);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-}
-
-/** Made once for this user. Other processes may be making it at the same moment. */
-export function auditKey(folder: string): Buffer {
-  const path = join(folder, "key");
-  try {
-    writeFileSync(path, randomBytes(32).toString("hex"), { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-  return Buffer.from(readFileSync(path, "utf8").trim(), "hex");
 }

@@ -139,14 +139,12 @@ test("lines that are cut off a log without an end are missed, one by one", (t) =
   assert.equal(verifyAudit(log.path).isWhole, true);
 });
 
-test("a line that should have been signed and is not is found", (t) => {
-  const path = written(t, 1_500);
+test("every line is signed: one without its signature is found", (t) => {
+  const path = written(t, 5);
   const lines = readFileSync(path, "utf8").split("\n");
-  const signed = lines.findIndex((line, at) => at > 0 && line.includes('"mac"'));
-  assert.equal(signed, 1_000);
-  const stripped = lines.map((line, at) => (at === signed ? line.replace(/,"mac":"[\da-f]+"/, "") : line));
-  writeFileSync(path, stripped.join("\n"));
-  assert.match(verifyAudit(path).problem ?? "", /line 1001 should have been signed/);
+  assert.ok(lines.slice(0, -1).every((line) => /"mac":"[\da-f]{64}"\}$/.test(line)));
+  writeFileSync(path, lines.with(3, lines[3]?.replace(/,"mac":"[\da-f]+"/, "") ?? "").join("\n"));
+  assert.match(verifyAudit(path).problem ?? "", /line 4 is no entry/);
 });
 
 test("without its key nothing shows that a log was written here", (t) => {

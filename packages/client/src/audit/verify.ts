@@ -2,10 +2,17 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { optional } from "@parley/acp/internal";
-import { type AuditEntry, auditHeader, chainHash, signEvery, unsealed } from "./audit-entry.ts";
-import { type AuditHead, auditFiles, isRunning, isSigned, prunedUpTo, readHead } from "./audit-files.ts";
-import { auditKey } from "./audit-log.ts";
+import { isObject, optional } from "@parley/acp/internal";
+import { type AuditEntry, auditHeader, unsealed } from "./audit-entry.ts";
+import {
+  type AuditHead,
+  auditFiles,
+  auditKey,
+  isRunning,
+  isSigned,
+  prunedUpTo,
+  readHead,
+} from "./audit-files.ts";
 
 /** The result of verifying one audit log. */
 export interface AuditReport {
@@ -53,10 +60,9 @@ export function verifyAudit(path: string): AuditReport {
   const { header, entries } = log;
   const late = key && readHead(path, key);
   const isClosed = entries.at(-1)?.kind === "end";
-  const pid = header?.pid;
+  const { pid, before } = header ?? {};
   const isAlive = !isClosed && typeof pid === "number" && isRunning(pid);
-  const problem =
-    log.problem ?? (isClosed ? undefined : cutProblem(log.hashes, { early, late, isRunning: isAlive }));
+  const problem = log.problem ?? (isClosed ? undefined : cutProblem(log.lines, early, late, isAlive));
   const ended = new Set(
     entries.flatMap(({ kind, of }) => (kind === "outcome" && of !== undefined ? [of] : [])),
   );
@@ -65,66 +71,59 @@ export function verifyAudit(path: string): AuditReport {
     isWhole: problem === undefined,
     isClosed,
     isRunning: isAlive,
-    ...optional({ problem, before: header?.before }),
+    ...optional({ problem }),
+    ...(typeof before === "string" ? { before } : {}),
     entries,
     unknown: entries.filter(({ kind, seq }) => kind === "intent" && !ended.has(seq)),
   };
 }
 
-interface Heads {
-  readonly early: AuditHead | undefined;
-  readonly late: AuditHead | undefined;
-  readonly isRunning: boolean;
-}
-
 /** Checks that nothing was cut off a log that was not closed. */
-function cutProblem(hashes: readonly string[], { early, late, isRunning }: Heads): string | undefined {
-  const last = hashes.length - 1;
+function cutProblem(
+  lines: readonly string[],
+  early: AuditHead | undefined,
+  late: AuditHead | undefined,
+  isAlive: boolean,
+): string | undefined {
+  const last = lines.length - 1;
   if (early === undefined || late === undefined)
     return "lines were cut off: it has no end, and nothing says how long it was";
   if (early.seq > last) return `lines were cut off: it had ${early.seq + 1}, and has ${last + 1}`;
-  if (hashes[early.seq] !== early.hash) return `line ${early.seq + 1} is not the one that was written`;
+  if (lines[early.seq] !== early.line) return `line ${early.seq + 1} is not the one that was written`;
   // a process that runs may just be about to say so
-  return last > late.seq + (isRunning ? 1 : 0)
+  return last > late.seq + (isAlive ? 1 : 0)
     ? `line ${late.seq + 2} was put in after the last one`
     : undefined;
 }
 
 interface ReadLog {
-  readonly header?: { readonly pid?: unknown; readonly before?: string };
+  readonly header?: Fields;
   readonly entries: readonly AuditEntry[];
-  readonly hashes: readonly string[];
+  /** The seal of each line. */
+  readonly lines: readonly string[];
   readonly problem?: string;
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 function readLog(text: string, key: Buffer | undefined): ReadLog {
-  const lines = text.split("\n");
-  const [hashes, entries]: [string[], AuditEntry[]] = [[], []];
-  let header: ReadLog["header"];
-  const read = (problem?: string): ReadLog => ({
-    ...optional({ header }),
-    entries,
-    hashes,
-    ...optional({ problem }),
-  });
-  if (lines.pop() !== "") return read(`line ${lines.length + 1} has no end`);
-  if (lines.length === 0) return read("it is empty");
-  let unsigned = 0;
-  for (const [at, line] of lines.entries()) {
+  const whole = text.split("\n");
+  const [lines, entries]: [string[], AuditEntry[]] = [[], []];
+  let header: Fields | undefined;
+  const read = (problem?: string): ReadLog => ({ entries, lines, ...optional({ header, problem }) });
+  if (whole.pop() !== "") return read(`line ${whole.length + 1} has no end`);
+  if (whole.length === 0) return read("it is empty");
+  for (const [at, line] of whole.entries()) {
     const failed = (problem: string): ReadLog => read(`line ${at + 1} ${problem}`);
-    const parts = unsealed(line);
-    const fields = parts === undefined ? undefined : recordOf(parts.body);
-    if (parts === undefined || fields === undefined) return failed("is no entry");
-    const { body, hash, mac } = parts;
-    if (chainHash(hashes.at(-1) ?? "", body) !== hash) return failed("does not follow the one before it");
-    hashes.push(hash);
-    unsigned = mac === undefined ? unsigned + 1 : 0;
-    if (unsigned >= signEvery) return failed("should have been signed");
-    if (key !== undefined && mac !== undefined && !isSigned(key, hash, mac))
-      return failed("was not signed here");
-    const problem = at === 0 ? headerProblem(fields, mac) : entryProblem(fields, at, mac, entries);
+    const { body = "", mac = "" } = unsealed(line) ?? {};
+    const fields = recordOf(body);
+    if (fields === undefined) return failed("is no entry");
+    const problem = at === 0 ? headerProblem(fields) : entryProblem(fields, at, entries);
     if (problem !== undefined) return failed(problem);
-    if (at === 0) header = headerOf(fields);
+    if (key !== undefined && !isSigned(key, mac, body, lines.at(-1)))
+      return failed(at === 0 ? "was not signed here" : "does not follow the one before it");
+    lines.push(mac);
+    if (at === 0) header = fields;
     // as: the chain proves that we wrote it
     else entries.push(fields as unknown as AuditEntry);
   }
@@ -133,34 +132,22 @@ function readLog(text: string, key: Buffer | undefined): ReadLog {
   );
 }
 
-function headerOf({ pid, before }: Fields): ReadLog["header"] {
-  return { pid, ...(typeof before === "string" ? { before } : {}) };
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
 function recordOf(body: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(body);
-    return typeof value === "object" && value !== null ? { ...value } : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-function headerProblem({ parley, version }: Fields, mac: string | undefined): string | undefined {
+function headerProblem({ parley, version }: Fields): string | undefined {
   if (parley !== auditHeader.parley) return "is not the first line of an audit log";
-  if (version !== auditHeader.version) return `has version ${String(version)}, wanted ${auditHeader.version}`;
-  return mac === undefined ? "is not signed" : undefined;
+  if (version === auditHeader.version) return undefined;
+  return `has version ${String(version)}, wanted ${auditHeader.version}`;
 }
 
-function entryProblem(
-  { seq, kind }: Fields,
-  at: number,
-  mac: string | undefined,
-  entries: readonly AuditEntry[],
-): string | undefined {
+function entryProblem({ seq }: Fields, at: number, entries: readonly AuditEntry[]): string | undefined {
   if (seq !== at) return `has number ${String(seq)}, wanted ${at}`;
-  if (entries.at(-1)?.kind === "end") return "comes after the end";
-  return kind === "end" && mac === undefined ? "is an end that is not signed" : undefined;
+  return entries.at(-1)?.kind === "end" ? "comes after the end" : undefined;
 }

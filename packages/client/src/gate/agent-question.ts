@@ -8,56 +8,56 @@ import { claimsOf } from "../subjects/claims.ts";
 import { shownLine } from "../subjects/shown-text.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { askedCall } from "../subjects/tool-calls.ts";
-import type { Authority, Shown } from "./authorize.ts";
+import type { Shown } from "./authorize.ts";
 import { type Decision, isLeft } from "./decision.ts";
+import type { Effects } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
-import { choicesFor, optionOf } from "./question.ts";
+import { optionOf } from "./question.ts";
+import { scopedOption } from "./scoped-option.ts";
 
 /** In `_meta` of an answer: what the user said beside a no. Our own agent tells its model. */
 const saidKey = "parley.dev/said";
+/** In `_meta` of an answer: who or what refused it, if that was not the user. */
+const refusalKey = "parley.dev/refusal";
 
-export interface Answering {
-  readonly authority: Authority;
-  readonly signal: AbortSignal;
-  /** Writes down what was decided, before it is answered. */
-  settle(decision: Decision): void;
-  /** What nobody can be asked about here is left to others. */
-  readonly leavesQuestions?: boolean;
-}
-
-/** Answers a question. Undefined with `leavesQuestions`: it is to be asked, and there is nobody to ask here. */
+/** Undefined with `leavesQuestions`: it is to be asked, and there is nobody to ask here. */
 export async function answerQuestion(
   ask: PermissionRequest,
   state: GateState,
-  { authority, signal, settle, leavesQuestions = false }: Answering,
-): Promise<PermissionOutcome | undefined> {
+  effects: Effects,
+  signal: AbortSignal,
+  leavesQuestions = false,
+): Promise<{ readonly decision: Decision; readonly answer: PermissionOutcome } | undefined> {
   const call = callOf(ask, state);
   const subjects = claimsOf(ask, call, state.session.cwd);
   // as it is now: what is said of the call afterwards was seen by nobody
   const diffs = diffsOf(call);
   const [diff, ...moreDiffs] = diffs;
+  const claimed = claimOf(ask);
   const shown: Shown = {
-    claimed: claimOf(ask),
+    claimed,
     request: ask,
     ...(diff === undefined ? patchOf(call) : { diff, ...(moreDiffs.length > 0 ? { moreDiffs } : {}) }),
-    choices: (verdict) => choicesFor(ask, subjects, verdict),
   };
-  const { title } = shown.claimed ?? {};
-  const { decision, choice } = await authority.decide(state, subjects, () => shown, signal, {
-    ...optional({ title }),
-  });
+  const { authority } = effects;
+  const asking = { signal, show: () => shown, title: claimed.title };
+  const { decision, choice } = await authority.decide(state, subjects, asking);
   if (leavesQuestions && isLeft(decision)) return undefined;
-  const answer = answerFor(ask, decision, choice?.optionId);
+  const answer = answerFor(ask, decision, scopedOption(ask, choice) ?? choice?.optionId);
   const isAllowed = decision.effect === "allow";
   // only an option of the agent's own says yes
-  if (isAllowed && answer.outcome !== "selected")
-    settle({ ...decision, effect: "deny", reason: "the agent offers no way to allow just this" });
-  else {
-    settle(decision);
-    if (isAllowed && (decision.by === "user" || decision.by === "reviewer"))
-      approve(state, diffs, subjects, authority.now);
-  }
-  return answer;
+  const settled: Decision =
+    isAllowed && answer.outcome !== "selected"
+      ? { ...decision, effect: "deny", reason: "the agent offers no way to allow just this" }
+      : decision;
+  effects.settle(settled);
+  if (settled.effect === "allow" && isAnswered(decision)) approve(state, diffs, subjects, authority.now);
+  return { decision: settled, answer };
+}
+
+/** Somebody was asked, and chose. */
+function isAnswered({ by }: Decision): boolean {
+  return by === "user" || by === "reviewer";
 }
 
 function claimOf({ title, description }: PermissionRequest): NonNullable<Shown["claimed"]> {
@@ -69,18 +69,24 @@ function claimOf({ title, description }: PermissionRequest): NonNullable<Shown["
 
 function answerFor(
   ask: PermissionRequest,
-  { effect, by, said }: Decision,
+  decision: Decision,
   chosen: string | undefined,
 ): PermissionOutcome {
+  const { effect } = decision;
   if (effect === "cancelled") return { outcome: "cancelled" };
-  const optionId =
-    by === "user" || by === "reviewer"
-      ? chosen
-      : optionOf(ask.options, effect === "allow" ? "allow" : "deny");
-  const meta = said === undefined ? {} : { _meta: { [saidKey]: said } };
+  const optionId = isAnswered(decision)
+    ? chosen
+    : optionOf(ask.options, effect === "allow" ? "allow" : "deny");
+  const meta = metaOf(decision);
   return optionId === undefined
     ? { outcome: "cancelled", ...meta }
     : { outcome: "selected", optionId, ...meta };
+}
+
+function metaOf({ effect, by, said, reason }: Decision): Pick<PermissionOutcome, "_meta"> {
+  if (by === "user") return said === undefined ? {} : { _meta: { [saidKey]: said } };
+  if (effect === "allow") return {};
+  return { _meta: { [refusalKey]: said === undefined ? reason : `the ${by} said: ${said}` } };
 }
 
 /** All that is known of the tool call that a question is about. */
@@ -114,12 +120,13 @@ export function rememberAnswer(
   ask: PermissionRequest,
   state: GateState,
   option: PermissionOption,
-  { authority, settle }: Pick<Answering, "authority" | "settle">,
+  effects: Effects,
 ): void {
   const call = callOf(ask, state);
   const subjects = claimsOf(ask, call, state.session.cwd);
+  const { authority } = effects;
   const decision = authority.answered(state, subjects, option);
-  settle(decision);
+  effects.settle(decision);
   if (decision.effect === "allow") approve(state, diffsOf(call), subjects, authority.now);
 }
 

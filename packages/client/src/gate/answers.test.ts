@@ -202,8 +202,10 @@ test("an agent cannot bury a person in questions: of one session sixteen are ope
     const toolCall = { toolCallId: `${at}`, rawInput: { command: `ls ${at}` } };
     return gate.permission({ title: "t", subject: { type: "tool_call", toolCall }, options }, context);
   });
-  assert.deepEqual(await asks[16], { outcome: "selected", optionId: "no" });
-  assert.match(gate.refusals[0]?.reason ?? "", /16 questions of this session are open already/);
+  const reason = "16 questions of this session are open already";
+  const _meta = { "parley.dev/refusal": reason };
+  assert.deepEqual(await asks[16], { outcome: "selected", optionId: "no", _meta });
+  assert.equal(gate.refusals[0]?.reason, reason);
   answered.resolve("option:0");
   await Promise.all(asks);
   assert.deepEqual([open, gate.refusals.length], [16, 1]);

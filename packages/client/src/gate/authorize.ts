@@ -2,8 +2,9 @@
 
 import type { PermissionOption } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import { isProtectedPath } from "@parley/acp/internal/node";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
-import { isInForce } from "../rules/match.ts";
+import { isInForce, matches } from "../rules/match.ts";
 import type { RememberedRule } from "../rules/remembered.ts";
 import { type Rule, RuleError, type RuleOperation, type RuleTarget } from "../rules/rule.ts";
 import { parseRule, ruleOperations } from "../rules/rule-text.ts";
@@ -15,7 +16,7 @@ import type { Decision } from "./decision.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
 import {
-  ownChoices,
+  choicesFor,
   type PermissionChoice,
   type PermissionQuestion,
   type PermissionReply,
@@ -24,12 +25,11 @@ import {
 const defaultAnswerMs = 10 * 60_000;
 /** Questions that one session may have open. */
 const maxOpen = 16;
+/** So often a question is asked again because its answer cannot be kept. */
+const maxRounds = 10;
 
 /** What a person is shown beside the subjects. */
-export interface Shown
-  extends Pick<PermissionQuestion, "claimed" | "diff" | "moreDiffs" | "patch" | "env" | "request"> {
-  choices(verdict: Verdict): PermissionChoice[];
-}
+export type Shown = Pick<PermissionQuestion, "claimed" | "diff" | "moreDiffs" | "patch" | "env" | "request">;
 
 export interface Authorized {
   readonly decision: Decision;
@@ -39,22 +39,32 @@ export interface Authorized {
   readonly isChanged?: boolean;
 }
 
-/** What is decided about, beside the subjects. */
-interface Deciding {
+/** How it is asked about, where it is. */
+interface Asking {
+  readonly signal: AbortSignal;
+  show?(): Promise<Shown> | Shown;
   /** What a write would write. */
   readonly content?: string | undefined;
-  readonly title?: string;
+  readonly title?: string | undefined;
+  /** Goes before the reason of the question. */
+  readonly why?: string | undefined;
   /** Whether what a person was shown is still so. */
   isSame?(): Promise<boolean>;
 }
 
+interface Answer {
+  readonly choice: PermissionChoice;
+  readonly by: "user" | "reviewer";
+  readonly said?: string;
+  /** The rule that is kept instead of what was shown. */
+  readonly target?: RuleTarget;
+}
+
 export class Authority {
   readonly #options: GateOptions;
-  readonly #isProtected: Circumstances["isProtected"];
 
-  constructor(options: GateOptions, isProtected: Circumstances["isProtected"]) {
+  constructor(options: GateOptions) {
     this.#options = options;
-    this.#isProtected = isProtected;
   }
 
   get now(): number {
@@ -96,7 +106,7 @@ export class Authority {
       ...state.context(this.now),
       rules: this.rules(state),
       own,
-      isProtected: this.#isProtected,
+      isProtected: (path, access) => isProtectedPath(path, access, own),
       wide: state.wide,
     };
     return subjects.map((subject) => decide(subject, circumstances));
@@ -113,30 +123,57 @@ export class Authority {
       : {};
   }
 
-  async decide(
-    state: GateState,
-    subjects: readonly Subject[],
-    show: () => Promise<Shown> | Shown,
-    signal: AbortSignal,
-    { content, title, isSame }: Deciding = {},
-  ): Promise<Authorized> {
-    const summary = summaryOfAll(subjects, title);
+  async decide(state: GateState, subjects: readonly Subject[], asking: Asking): Promise<Authorized> {
     const verdict = this.verdict(state, subjects);
     const { rule } = verdict;
-    const decided = (effect: Decision["effect"], by: Decision["by"], reason = verdict.reason): Decision =>
-      state.decision(subjects, { effect, by, reason, summary, ...optional({ rule }) });
-    if (isTooLate(state, subjects)) {
-      const reason = "the user has cancelled, and nothing more is done until the next prompt";
-      return { decision: decided("cancelled", "user", reason) };
-    }
-    if (verdict.effect !== "ask") {
-      return { decision: decided(verdict.effect, verdict.rule === undefined ? "default" : "rule") };
-    }
+    const facts = { summary: summaryOfAll(subjects, asking.title), ...optional({ rule }) };
+    const decided = (
+      effect: Decision["effect"],
+      by: Decision["by"],
+      reason = verdict.reason,
+      more: Partial<Decision> = {},
+    ): Authorized => ({ decision: state.decision(subjects, { ...facts, effect, by, reason, ...more }) });
+    if (isTooLate(state, subjects))
+      return decided(
+        "cancelled",
+        "user",
+        "the user has cancelled, and nothing more is done until the next prompt",
+      );
+    if (verdict.effect !== "ask") return decided(verdict.effect, rule === undefined ? "default" : "rule");
     const [only] = subjects;
-    if (only?.origin === "op" && subjects.length === 1 && state.takeApproval(only, content, this.now)) {
-      return { decision: decided("allow", "approval", "you have just allowed the agent exactly this") };
-    }
-    return this.#ask(state, subjects, { show, verdict, signal, summary, decided, ...optional({ isSame }) });
+    if (only?.origin === "op" && subjects.length === 1 && state.takeApproval(only, asking.content, this.now))
+      return decided("allow", "approval", "you have just allowed the agent exactly this");
+    const { asker, reviewer } = this.#options;
+    const hasPerson = asker?.permission !== undefined;
+    const nobody = (): Authorized =>
+      decided(
+        "deny",
+        "nobody",
+        `nobody is there to ask: ${verdict.reason}`,
+        this.#allowedBy(state, subjects),
+      );
+    if (!hasPerson && reviewer === undefined) return nobody();
+    if (state.open >= maxOpen)
+      return decided("deny", "default", `${maxOpen} questions of this session are open already`);
+    // before anything is waited for: questions that come all at once are as many as others
+    state.open++;
+    const answer = await this.#ask(state, subjects, verdict, asking).finally(() => state.open--);
+    if (asking.signal.aborted) return decided("cancelled", "nobody", "it was cancelled");
+    if (answer === undefined) return hasPerson ? decided("cancelled", "nobody", "nobody answered") : nobody();
+    const { choice, said, by, target } = answer;
+    const { effect, scope } = choice;
+    // the rules may have changed while the question was open: what is forbidden now is
+    const since = this.verdict(state, subjects);
+    if (since.effect === "deny") return decided("deny", "rule", since.reason, optional({ rule: since.rule }));
+    if (effect === "allow" && (await asking.isSame?.()) === false)
+      return { ...decided("cancelled", "user", "it changed while it was asked about"), isChanged: true };
+    const remembered = this.remember(state, subjects, choice, target);
+    const kept = { scope, ...optional({ said, remembered }) };
+    if (by === "user") return { ...decided(effect, by, `you answered: ${choice.name}`, kept), choice };
+    const words = `the reviewer answered: ${said === undefined ? choice.name : shownLine(said)}`;
+    // a rule goes before the reviewer
+    const instead = effect === "deny" ? this.#allowedBy(state, subjects) : {};
+    return { ...decided(effect, by, words, { ...kept, ...instead }), choice };
   }
 
   /**
@@ -149,8 +186,7 @@ export class Authority {
       const reason = "no rule applies to it; the agent decided";
       return state.decision(subjects, { effect: "allow", by: "agent", reason });
     }
-    const show = (): Shown => ({ choices: (given) => ownChoices(subjects, given) });
-    return (await this.decide(state, subjects, show, signal)).decision;
+    return (await this.decide(state, subjects, { signal })).decision;
   }
 
   /** Takes the answer of a person who was asked elsewhere. An "always" lasts as long as the session. */
@@ -167,82 +203,68 @@ export class Authority {
     return state.decision(subjects, { effect, by: "user", reason, scope });
   }
 
-  async #ask(state: GateState, subjects: readonly Subject[], question: Question): Promise<Authorized> {
-    const { verdict, signal, decided, isSame } = question;
-    const { asker, reviewer } = this.#options;
-    const hasPerson = asker?.permission !== undefined;
-    const nobody = (): Authorized => {
-      const decision = decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`);
-      return { decision: { ...decision, ...this.#allowedBy(state, subjects) } };
-    };
-    if (!hasPerson && reviewer === undefined) return nobody();
-    if (state.open >= maxOpen)
-      return {
-        decision: decided("deny", "default", `${maxOpen} questions of this session are open already`),
-      };
-    // before anything is waited for: questions that come all at once are as many as others
-    state.open++;
-    const answer = await this.#reply(state, subjects, question).finally(() => state.open--);
-    if (signal.aborted) return { decision: decided("cancelled", "nobody", "it was cancelled") };
-    if (answer === undefined)
-      return hasPerson ? { decision: decided("cancelled", "nobody", "nobody answered") } : nobody();
-    const { choice, said, by, rule: edited } = answer;
-    // the rules may have changed while the question was open: what is forbidden now is
-    const since = this.verdict(state, subjects);
-    if (since.effect === "deny")
-      return { decision: { ...decided("deny", "rule", since.reason), ...optional({ rule: since.rule }) } };
-    if (choice.effect === "allow" && (await isSame?.()) === false) {
-      const reason = "it changed while it was asked about";
-      return { decision: decided("cancelled", "user", reason), isChanged: true };
-    }
-    const kept = this.remember(state, subjects, choice, edited);
-    const decision: Decision = {
-      ...decided(choice.effect, by, `${by === "user" ? "you" : "the reviewer"} answered: ${choice.name}`),
-      ...optional({ said }),
-      scope: choice.scope,
-      ...optional({ remembered: kept }),
-    };
-    return { decision, choice };
-  }
-
-  /** What a person chose; undefined where nobody did. */
-  async #reply(
+  /** What a person or the reviewer chose; undefined where nobody did. */
+  async #ask(
     state: GateState,
     subjects: readonly Subject[],
-    { show, verdict, signal, summary }: Question,
+    verdict: Verdict,
+    { show, signal, title, why }: Asking,
   ): Promise<Answer | undefined> {
     const { asker, reviewer, remembered, answerMs = defaultAnswerMs } = this.#options;
-    const { choices: choicesOf, ...beside } = await show();
+    const shown = await show?.();
     // without a place to keep answers none is offered that would have to be kept
-    const choices = choicesOf(verdict).filter(
+    const choices = choicesFor(subjects, verdict, shown?.request?.options).filter(
       ({ scope }) => remembered !== undefined || scope === "once" || scope === "session",
     );
-    const closing = new AbortController();
-    const question: PermissionQuestion = {
-      sessionId: state.session.sessionId,
-      summary,
-      subjects,
-      reason: verdict.reason,
-      always: verdict.always === true,
-      ...this.#allowedBy(state, subjects),
-      ...beside,
-      choices,
-      signal: AbortSignal.any([signal, closing.signal]),
-    };
-    // what is asked every time is the person's alone
-    const ask = async (): Promise<PermissionReply> =>
-      (verdict.always ? undefined : await reviewer?.(question)) ?? asker?.permission?.(question);
-    const reply = await withinTime(ask, question.signal, closing, answerMs);
-    const {
-      id,
-      said,
-      rule,
-      by = "user",
-    }: Partial<Exclude<PermissionReply, string | undefined>> = typeof reply === "object"
-      ? reply
-      : optional({ id: reply });
-    const choice = choices.find((each) => each.id === id);
-    return choice && { choice, by, ...optional({ said, rule }) };
+    let reason = why === undefined ? verdict.reason : `${why}; ${verdict.reason}`;
+    for (let round = 0; round < maxRounds; round++) {
+      const closing = new AbortController();
+      const question: PermissionQuestion = {
+        sessionId: state.session.sessionId,
+        summary: summaryOfAll(subjects, title),
+        subjects,
+        reason,
+        always: verdict.always === true,
+        ...this.#allowedBy(state, subjects),
+        ...shown,
+        choices,
+        signal: AbortSignal.any([signal, closing.signal]),
+      };
+      // what is asked every time is the person's alone
+      const ask = async (): Promise<PermissionReply> =>
+        (verdict.always || round > 0 ? undefined : await reviewer?.(question)) ??
+        asker?.permission?.(question);
+      const reply = await withinTime(ask, question.signal, closing, answerMs);
+      const { id, said, rule, by = "user" } = typeof reply === "object" ? reply : { id: reply };
+      const choice = choices.find((each) => each.id === id);
+      if (choice === undefined) return undefined;
+      const target = rule === undefined ? undefined : this.#editedTarget(rule, choice, state, subjects);
+      if (typeof target !== "string") return { choice, by, ...optional({ said, target }) };
+      reason = `${target}; ${verdict.reason}`;
+    }
+    return undefined;
+  }
+
+  /** The rule that a person wants to keep instead of what was shown. A text says what is wrong with it. */
+  #editedTarget(
+    text: string,
+    { effect }: PermissionChoice,
+    state: GateState,
+    subjects: readonly Subject[],
+  ): RuleTarget | string {
+    try {
+      const rule = parseRule(text, { effect, origin: "remembered" });
+      const verdicts = this.verdicts(state, subjects);
+      const missed = subjects.find(
+        (subject, at) => verdicts[at]?.effect === "ask" && !matches(rule, subject, state.context(this.now)),
+      );
+      const { operation, pattern } = rule;
+      if (missed === undefined) return { operation, ...optional({ pattern }) };
+      return `the rule ${shownLine(text)} was not kept, because it does not cover what is asked`;
+    } catch (error) {
+      if (error instanceof RuleError) return `the rule was not kept: ${shownLine(error.message, 500)}`;
+      throw error;
+    }
   }
 
   /** Keeps an answer for as long as it reaches. Returns the first rule that was written for it. */
@@ -250,12 +272,12 @@ export class Authority {
     state: GateState,
     subjects: readonly Subject[],
     { effect, scope }: Pick<PermissionChoice, "effect" | "scope">,
-    edited?: string,
+    edited?: RuleTarget,
   ): RememberedRule | undefined {
     if (scope === "once") return undefined;
     const { remembered } = this.#options;
     const { workspace } = state;
-    const targets = edited === undefined ? subjects.map(targetOf) : [editedTarget(edited)];
+    const targets = edited === undefined ? subjects.map(targetOf) : [edited];
     const kept = targets.flatMap((target) => {
       if (target === undefined) return [];
       if (scope !== "session" && remembered !== undefined)
@@ -267,35 +289,9 @@ export class Authority {
   }
 }
 
-/** Undefined for a rule that cannot be understood. */
-function editedTarget(text: string): RuleTarget | undefined {
-  try {
-    const { operation, pattern } = parseRule(text, { effect: "allow", origin: "remembered" });
-    return { operation, ...optional({ pattern }) };
-  } catch (error) {
-    if (error instanceof RuleError) return undefined;
-    throw error;
-  }
-}
-
 /** The user has cancelled, and what is more than reading is not done any more. */
 function isTooLate({ isStopped }: GateState, subjects: readonly Subject[]): boolean {
   return isStopped && subjects.some(({ operation }) => operation !== "read");
-}
-
-interface Answer {
-  readonly choice: PermissionChoice;
-  readonly by: "user" | "reviewer";
-  readonly said?: string;
-  readonly rule?: string;
-}
-
-interface Question extends Pick<Deciding, "isSame"> {
-  show(): Promise<Shown> | Shown;
-  readonly verdict: Verdict;
-  readonly signal: AbortSignal;
-  readonly summary: string;
-  decided(effect: Decision["effect"], by: Decision["by"], reason?: string): Decision;
 }
 
 /** The answer, or nothing where it took too long, nobody waits for it, or whoever asks has failed. */

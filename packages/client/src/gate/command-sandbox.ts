@@ -1,15 +1,13 @@
 // Makes the sandbox of a session's commands from the rules.
 
 import type { SessionPolicy, SessionSandbox } from "@parley/sandbox";
-import type { Verdict } from "../rules/decide.ts";
 import { enforcementOf, type RuleMount } from "../rules/enforcement.ts";
+import { closesThisMachine, isForThisMachine, isThisMachine } from "../rules/host-pattern.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { Subject } from "../subjects/subject.ts";
-import type { Authority } from "./authorize.ts";
-import type { Decision } from "./decision.ts";
+import type { Effects } from "./effects.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
-import { ownChoices } from "./question.ts";
 
 export interface CommandSandbox {
   /** Loaded with the first command: most sessions run none. */
@@ -18,15 +16,13 @@ export interface CommandSandbox {
   accept(path: string, text: string): Promise<void>;
 }
 
-interface SandboxParts {
-  readonly options: GateOptions;
-  readonly authority: Authority;
-  settle(decision: Decision): void;
-}
-
 /** Hosts that a command wants to reach are decided about like everything else. */
-export function commandSandbox(state: GateState, parts: SandboxParts): CommandSandbox | undefined {
-  const { options, authority, settle } = parts;
+export function commandSandbox(
+  state: GateState,
+  effects: Effects,
+  options: GateOptions,
+): CommandSandbox | undefined {
+  const { authority } = effects;
   const { sandbox } = options;
   if (sandbox === undefined) return undefined;
   let opened: Promise<SessionSandbox> | undefined;
@@ -48,10 +44,12 @@ export function commandSandbox(state: GateState, parts: SandboxParts): CommandSa
       },
       async decideHost(host, signal) {
         const subjects: readonly Subject[] = [{ origin: "op", operation: "net", host }];
-        const show = () => ({ choices: (verdict: Verdict) => ownChoices(subjects, verdict) });
-        const { decision } = await authority.decide(state, subjects, show, signal);
-        settle(decision);
-        return decision.effect === "allow";
+        const { decision } = await authority.decide(state, subjects, { signal });
+        effects.settle(decision);
+        if (decision.effect !== "allow") return false;
+        if (isThisMachine(host))
+          sandbox.tell?.("commands that start from now on have the network of this machine");
+        return !isThisMachine(host);
       },
       tell: (text) => sandbox.tell?.(text),
     });
@@ -82,15 +80,6 @@ export function policyOfRules(
   };
 }
 
-/**
- * `allow net localhost`: the network of this machine, since a sandbox has a loopback interface of its own. Nothing in it
- * can be held back, so a rule that forbids or asks about any host keeps it closed.
- */
 function isHostNetwork(rules: readonly Rule[]): boolean {
-  const about = rules.filter(({ operation }) => operation === "net" || operation === "*");
-  return about.every(({ effect }) => effect === "allow") && about.some(isForThisMachine);
-}
-
-function isForThisMachine({ effect, operation, pattern }: Rule): boolean {
-  return effect === "allow" && operation === "net" && pattern === "localhost";
+  return rules.some(isForThisMachine) && !rules.some(closesThisMachine);
 }

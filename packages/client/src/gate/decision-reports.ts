@@ -6,9 +6,12 @@ import type { Decision } from "./decision.ts";
 const maxKept = 1_000;
 
 export class DecisionReports {
+  /** What policy refused, or nobody was there to allow; not what a person refused. The first 1,000. */
   readonly refusals: Decision[] = [];
-  readonly violations: Decision[] = [];
+  /** How many there were. */
   refused = 0;
+  /** What agents say they have done by themselves against a rule. The first 1,000. */
+  readonly violations: Decision[] = [];
   readonly #listeners = new Set<(decision: Decision) => void>();
 
   report(decision: Decision): void {

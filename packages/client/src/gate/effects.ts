@@ -3,28 +3,30 @@
 import { ConnectionError, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { redactor } from "@parley/acp/redact";
-import { type AuditFacts, targetText } from "../audit/audit-entry.ts";
-import type { AuditLog } from "../audit/audit-log.ts";
+import { type AuditFacts, auditTarget } from "../audit/audit-entry.ts";
 import { ruleText } from "../rules/rule-text.ts";
 import type { Subject } from "../subjects/subject.ts";
 import type { Authority, Shown } from "./authorize.ts";
 import { type Decision, isLeft } from "./decision.ts";
+import type { DecisionReports } from "./decision-reports.ts";
+import type { GateOptions } from "./gate-options.ts";
 import { contentHash, type GateState } from "./gate-state.ts";
-import { ownChoices } from "./question.ts";
 
 /** What a person is shown, and what must still be so when the answer has come: the version of a file, say. */
 export interface Look {
   readonly stamp?: string | undefined;
-  readonly shown: Omit<Shown, "choices">;
+  readonly shown: Shown;
 }
 
 /** Something that is about to be done, as it is now. */
 export interface Prepared<Result> {
   readonly subject: Subject;
+  /** Why it is wanted, for the question. */
+  readonly why?: string;
   /** Only where somebody is asked. */
   look?(): Promise<Look> | Look;
-  /** What a write would write. */
-  readonly content?: string;
+  /** What a write would write: bytes where it is no text. */
+  readonly content?: string | Uint8Array;
   /** `stamp` is that of the look that a person was given. */
   run(stamp: string | undefined): Promise<Result>;
 }
@@ -39,21 +41,14 @@ interface Approved<Result> {
 }
 
 export class Effects {
-  readonly #authority: Authority;
-  readonly #audit: AuditLog | undefined;
-  readonly #agent: string | undefined;
-  readonly #report: (decision: Decision) => void;
+  readonly authority: Authority;
+  readonly #options: Pick<GateOptions, "audit" | "agent">;
+  readonly #reports: DecisionReports;
 
-  constructor(
-    authority: Authority,
-    audit: AuditLog | undefined,
-    agent: string | undefined,
-    report: (decision: Decision) => void,
-  ) {
-    this.#authority = authority;
-    this.#audit = audit;
-    this.#agent = agent;
-    this.#report = report;
+  constructor(authority: Authority, options: GateOptions, reports: DecisionReports) {
+    this.authority = authority;
+    this.#options = options;
+    this.#reports = reports;
   }
 
   async perform<Result>(
@@ -66,7 +61,19 @@ export class Effects {
     const approved = await this.#approved(state, wanted, prepare, signal);
     // only what is left to others is not approved
     if (approved === undefined) throw new TypeError("nobody has decided");
-    return await this.#announced(approved);
+    const { decision, prepared, stamp } = approved;
+    const seq = this.#write(decision, prepared, "intent");
+    const ended = (result: string): void => {
+      if (seq !== undefined) this.#options.audit?.write({ kind: "outcome", of: seq, result });
+    };
+    try {
+      const result = await prepared.run(stamp);
+      ended("done");
+      return result;
+    } catch (error) {
+      ended(outcomeOf(error));
+      throw error;
+    }
   }
 
   /** Decides about something that others do. False: it is to be asked, and there is nobody to ask here. */
@@ -74,12 +81,11 @@ export class Effects {
     state: GateState,
     wanted: Subject,
     prepare: () => Promise<Prepared<unknown>>,
-    signal: AbortSignal,
+    signal?: AbortSignal,
   ): Promise<boolean> {
     const approved = await this.#approved(state, wanted, prepare, signal, true);
     if (approved === undefined) return false;
-    const { subject, content } = approved.prepared;
-    this.#write(approved.decision, subject, "decision", sizeOf(content));
+    this.#write(approved.decision, approved.prepared, "decision");
     return true;
   }
 
@@ -94,24 +100,24 @@ export class Effects {
     const prepareInside = () => prepare().catch((error: unknown) => this.#impossible(state, wanted, error));
     let prepared = await prepareInside();
     for (let round = 0; round < maxRounds; round++) {
-      const { subject, content } = prepared;
+      const { subject, content, why } = prepared;
       let look: Look | undefined;
       const show = async (): Promise<Shown> => {
         look = await prepared.look?.();
-        return { ...look?.shown, choices: (verdict) => ownChoices([subject], verdict) };
+        return look?.shown ?? {};
       };
       const isSame = async (): Promise<boolean> => {
         prepared = await prepareInside();
         const isSubject = JSON.stringify(prepared.subject) === JSON.stringify(subject);
         return isSubject && (await prepared.look?.())?.stamp === look?.stamp;
       };
-      const { decision, isChanged } = await this.#authority.decide(state, [subject], show, signal, {
-        content,
-        isSame,
-      });
+      // nobody can have approved bytes by their text
+      const text = typeof content === "string" ? content : undefined;
+      const asking = { show, signal, content: text, isSame, why };
+      const { decision, isChanged } = await this.authority.decide(state, [subject], asking);
       if (isChanged) continue;
       if (leavesQuestions && isLeft(decision)) return undefined;
-      this.#report(decision);
+      this.#reports.report(decision);
       if (decision.effect !== "allow") {
         state.refused([subject]);
         throw this.#refused(decision, signal);
@@ -123,8 +129,11 @@ export class Effects {
   }
 
   /** Of an agent that runs its own tools: there is nothing to announce, only an answer. */
-  answered(decision: Decision): void {
-    for (const subject of decision.subjects) this.#write(decision, subject, "decision");
+  settle(decision: Decision): void {
+    // what an agent has done is told, even if it cannot be written down
+    if (decision.effect === "violation") this.#reports.report(decision);
+    for (const subject of decision.subjects) this.#write(decision, { subject }, "decision");
+    if (decision.effect !== "violation") this.#reports.report(decision);
   }
 
   /** No rule is asked about what lies outside; that it was tried is worth knowing. */
@@ -132,47 +141,31 @@ export class Effects {
     if (error instanceof RequestError && error.kind === "outside_workspace") {
       const reason = "it leads outside the workspace";
       const decision = state.decision([subject], { effect: "deny", by: "boundary", reason });
-      this.#report(decision);
-      this.#write(decision, subject, "refused");
+      this.#reports.report(decision);
+      this.#write(decision, { subject }, "refused");
     }
     throw error;
   }
 
-  async #announced<Result>({ decision, prepared, stamp }: Approved<Result>): Promise<Result> {
-    const { subject, content } = prepared;
-    const seq = this.#write(decision, subject, "intent", sizeOf(content));
-    const ended = (result: string): void => {
-      if (seq !== undefined) this.#audit?.write({ kind: "outcome", of: seq, result });
-    };
-    try {
-      const result = await prepared.run(stamp);
-      ended("done");
-      return result;
-    } catch (error) {
-      ended(outcomeOf(error));
-      throw error;
-    }
-  }
-
   #write(
     decision: Decision,
-    subject: Subject,
+    { subject, content }: Pick<Prepared<unknown>, "subject" | "content">,
     kind: AuditFacts["kind"],
-    more: Partial<AuditFacts> = {},
   ): number | undefined {
-    if (this.#audit === undefined) return undefined;
+    const { audit, agent } = this.#options;
+    if (audit === undefined) return undefined;
     const { sessionId, effect, by, reason } = decision;
     const hidden = redactor({ names: false });
     try {
-      return this.#audit.write({
+      return audit.write({
         kind,
         sessionId,
-        ...optional({ agent: this.#agent }),
+        ...optional({ agent }),
         origin: subject.origin,
         operation: subject.operation,
-        target: targetText(subject, hidden),
+        target: auditTarget(subject, hidden),
         ...optional({ cwd: subject.cwd }),
-        ...more,
+        ...sizeOf(content),
         effect,
         by,
         reason: hidden.text(reason),
@@ -186,7 +179,7 @@ export class Effects {
   }
 
   #refused(decision: Decision, signal: AbortSignal): Error {
-    for (const subject of decision.subjects) this.#write(decision, subject, "refused");
+    for (const subject of decision.subjects) this.#write(decision, { subject }, "refused");
     if (decision.effect === "cancelled" && signal.aborted) {
       return new ConnectionError("aborted", `${decision.summary}: aborted before it was decided`);
     }
@@ -196,7 +189,7 @@ export class Effects {
   }
 }
 
-function sizeOf(content: string | undefined): Partial<AuditFacts> {
+function sizeOf(content: string | Uint8Array | undefined): Partial<AuditFacts> {
   return content === undefined ? {} : { bytes: Buffer.byteLength(content), content: contentHash(content) };
 }
 

@@ -5,7 +5,6 @@ import type { AuditLog } from "../audit/audit-log.ts";
 import type { RememberedRules } from "../rules/remembered.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { PermissionQuestion, PermissionReply } from "./question.ts";
-import type { ServiceOptions } from "./service-options.ts";
 
 /** The person who answers, where there is one. */
 export interface PermissionAsker {
@@ -19,7 +18,20 @@ export interface GateSandbox {
   tell?(text: string): void;
 }
 
-export interface GateOptions extends ServiceOptions {
+/** The text of an editor that is not saved to disk yet. Paths are absolute, with all links resolved. */
+export interface Overlay {
+  /** Returns the unsaved text of a file, or undefined when the editor has none. */
+  read(path: string): Promise<string | undefined> | string | undefined;
+  /** Returns true when the editor has taken the text and will save it, false to have it written to disk. */
+  readonly write?: ((path: string, content: string) => Promise<boolean> | boolean) | undefined;
+}
+
+export interface GateOptions {
+  /** Directories beside those of the session, which the user has declared. Absolute. */
+  readonly extraRoots?: readonly string[] | undefined;
+  readonly overlay?: Overlay | undefined;
+  /** The environment of commands. Default: ours, without what is Parley's own. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Of files and flags; those of a workspace come from `workspaceRules`. */
   readonly rules?: readonly Rule[] | undefined;
   /** What a workspace says: only what forbids or has asked counts. */

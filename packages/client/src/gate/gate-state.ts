@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { parse } from "node:path";
-import type { ClientSession, SessionUpdate } from "@parley/acp";
+import { type ClientSession, RequestError, type SessionUpdate } from "@parley/acp";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { isExactly, type MatchContext } from "../rules/match.ts";
 import type { ExactTarget, Rule } from "../rules/rule.ts";
@@ -34,6 +34,8 @@ interface Approval {
 
 export class GateState {
   readonly session: GatedSession;
+  /** As they are called. */
+  readonly folders: readonly string[];
   /** Canonical. */
   readonly roots: readonly string[];
   /** Answers for this session. */
@@ -53,15 +55,14 @@ export class GateState {
 
   constructor(session: GatedSession, extraRoots: readonly string[]) {
     this.session = session;
-    this.roots = [
-      ...new Set([session.cwd, ...session.roots, ...extraRoots].map((path) => canonicalPath(path))),
-    ];
+    this.folders = [session.cwd, ...session.roots, ...extraRoots];
+    this.roots = [...new Set(this.folders.map((path) => canonicalPath(path)))];
     this.#identity = directoryIdentity(session.cwd);
     this.wide = this.roots.filter(isWide);
   }
 
   context(now: number): MatchContext {
-    return { sessionId: this.session.sessionId, roots: this.roots, identity: this.#identity, now };
+    return { roots: this.roots, identity: this.#identity, now };
   }
 
   /** A decision about something in this session. */
@@ -159,10 +160,6 @@ export class GateState {
   forgetApprovals(): void {
     this.#approvals = [];
   }
-
-  goOn(): void {
-    this.isStopped = false;
-  }
 }
 
 function textOf({ operation }: Subject, content: string | undefined): string | undefined {
@@ -172,6 +169,10 @@ function textOf({ operation }: Subject, content: string | undefined): string | u
 /** What it was about, whoever would have done it. */
 function refusalKey({ operation, path, deletes, argv, shellLine, host, tool }: Subject): string {
   return JSON.stringify([operation, path, deletes, shellLine ?? argv, host, tool]);
+}
+
+export function sessionEnded(): RequestError {
+  return new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
 }
 
 export function contentHash(content: string | Uint8Array): string {

@@ -1,13 +1,12 @@
 // The permission gate: decides and performs every question, file access and command of an agent.
 
 import type { ClientDefinition, ClientPolicy, SessionUpdate } from "@parley/acp";
-import { isProtectedPath } from "@parley/acp/internal/node";
 import type { Verdict } from "../rules/decide.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { answerQuestion } from "./agent-question.ts";
 import { Authority } from "./authorize.ts";
-import { type CommandSandbox, commandSandbox, policyOfRules } from "./command-sandbox.ts";
+import { commandSandbox, policyOfRules } from "./command-sandbox.ts";
 import type { Decision } from "./decision.ts";
 import { DecisionReports } from "./decision-reports.ts";
 import { Effects } from "./effects.ts";
@@ -20,12 +19,10 @@ import { readVeto, refusedSearches, type VetoAnswer } from "./veto.ts";
 import { violationsIn } from "./violations.ts";
 
 /** Stands between agents and this machine: every question and every effect goes through it. */
-export interface Gate {
+export interface Gate extends Pick<DecisionReports, "refusals" | "refused" | "violations"> {
   /** For a client's definition: answers `session/request_permission`. */
   readonly permission: NonNullable<ClientDefinition["requestPermission"]>;
   /** For a client's definition. The same for the same session object. */
-  readonly files: Extract<NonNullable<ClientDefinition["files"]>, (...args: never[]) => unknown>;
-  readonly terminals: Extract<NonNullable<ClientDefinition["terminals"]>, (...args: never[]) => unknown>;
   services(session: GatedSession): { readonly files: GatedFiles; readonly terminals: GatedTerminals };
   /** Answers `_parley.dev/veto` of a session: what an agent would do without asking. Rejects with RequestError "invalid_params". */
   veto(session: GatedSession, params: unknown, signal: AbortSignal): Promise<VetoAnswer>;
@@ -40,12 +37,6 @@ export interface Gate {
   cancelled(session: GatedSession): void;
   /** The user wants something of it again. */
   prompted(session: GatedSession): void;
-  /** What policy refused, or nobody was there to allow; not what a person refused. The first 1,000. */
-  readonly refusals: readonly Decision[];
-  /** How many there were. */
-  readonly refused: number;
-  /** What agents say they have done by themselves against a rule. The first 1,000. */
-  readonly violations: readonly Decision[];
   onDecision(listener: (decision: Decision) => void): () => void;
   /** Decides for a client that wires nothing else of the gate. */
   readonly policy: Required<ClientPolicy>;
@@ -58,22 +49,14 @@ export function permissionGate(
 ): Gate {
   const own = (given.own ?? []).map((path) => canonicalPath(path));
   const options: GateOptions = { ...given, own };
-  const authority = new Authority(options, (path, access) => isProtectedPath(path, access, own));
-  const effects = new Effects(authority, options.audit, options.agent, (decision) =>
-    reports.report(decision),
-  );
-  const settle = (decision: Decision): void => {
-    effects.answered(decision);
-    reports.report(decision);
-  };
-  const { stateOf, services } = gatedSessions(options, effects, (state) =>
-    commandSandbox(state, { options, authority, settle }),
-  );
+  const authority = new Authority(options);
+  const effects = new Effects(authority, options, reports);
+  const { stateOf, services } = gatedSessions(options, effects);
   return {
     async permission(ask, { session, signal }) {
       if (session === undefined) return { outcome: "cancelled" };
-      const answer = await answerQuestion(ask, stateOf(session), { authority, signal, settle });
-      return answer ?? { outcome: "cancelled" };
+      const answered = await answerQuestion(ask, stateOf(session), effects, signal);
+      return answered?.answer ?? { outcome: "cancelled" };
     },
     async veto(session, params, signal) {
       const { subjects, isSearch } = readVeto(params, session.cwd);
@@ -83,14 +66,12 @@ export function permissionGate(
       const sandbox = policyOfRules(authority.rulesInForce(state), state.roots, options);
       if (subjects.length === 0) return { refused: [], restricts, sandbox };
       const decision = await authority.veto(state, subjects, signal);
-      settle(decision);
+      effects.settle(decision);
       const { effect, reason } = decision;
       if (effect === "allow") return { refused: [], restricts };
       state.refused(subjects);
       return { refused: subjects.map((_, at) => ({ effect: at, reason })), restricts };
     },
-    files: (session) => services(session).files,
-    terminals: (session) => services(session).terminals,
     services,
     check: (session, subjects) => authority.verdict(stateOf(session), subjects),
     observe(session, update) {
@@ -98,31 +79,25 @@ export function permissionGate(
       // what this update says of a call counts, too; what ends the turn makes it forgotten
       const isEnd = update.sessionUpdate === "state_update";
       if (!isEnd) state.observe(update);
-      for (const violation of violationsIn(state, update, authority)) {
-        // it has been done: nobody waits for the log
-        reports.report(violation);
-        effects.answered(violation);
-      }
+      for (const violation of violationsIn(state, update, authority)) effects.settle(violation);
       if (isEnd) state.observe(update);
     },
     cancelled: (session) => stateOf(session).stop(),
-    prompted: (session) => stateOf(session).goOn(),
+    prompted(session) {
+      stateOf(session).isStopped = false;
+    },
     refusals: reports.refusals,
     violations: reports.violations,
     get refused() {
       return reports.refused;
     },
     onDecision: (listener) => reports.listen(listener),
-    policy: policyOf({ options, authority, effects, stateOf, settle }),
+    policy: policyOf(stateOf, effects, options),
   };
 }
 
 /** What is known of each session, and what it is served, as long as anybody has it. */
-function gatedSessions(
-  options: GateOptions,
-  effects: Effects,
-  sandboxOf: (state: GateState) => CommandSandbox | undefined,
-) {
+function gatedSessions(options: GateOptions, effects: Effects) {
   const states = new WeakMap<GatedSession, GateState>();
   const served = new WeakMap<GatedSession, ReturnType<Gate["services"]>>();
   const stateOf = (session: GatedSession): GateState => {
@@ -134,7 +109,7 @@ function gatedSessions(
     const known = served.get(session);
     if (known !== undefined) return known;
     const state = stateOf(session);
-    const sandbox = sandboxOf(state);
+    const sandbox = commandSandbox(state, effects, options);
     const made = {
       files: gatedFiles(state, effects, options, sandbox?.accept),
       terminals: gatedTerminals(state, effects, options, sandbox?.open),

@@ -91,7 +91,7 @@ test("what a rule says counts for where the path leads, not for how it is writte
   );
 });
 
-test("a person is shown what a write changes, and it is done once", async (t) => {
+test("a person is shown what a write changes, and it is done once (Q7)", async (t) => {
   const cwd = folder(t, { a: "old\n" });
   const questions: PermissionQuestion[] = [];
   const permission = (question: PermissionQuestion) => {
@@ -317,7 +317,7 @@ test("a session may have sixteen questions open; the next is refused at once (TH
   assert.match(String(first), /aborted/);
 });
 
-test("what leads outside is refused without asking, and written down", async (t) => {
+test("what leads outside is refused without asking, and written down (Q8)", async (t) => {
   const cwd = folder(t, {});
   const other = folder(t, { b: "else" });
   symlinkSync(join(other, "b"), join(cwd, "link"));
@@ -365,4 +365,32 @@ test("TH3 what the user has cancelled changes nothing more, whatever is allowed,
   gate.prompted(session);
   await go();
   assert.equal(readFileSync(path, "utf8"), "3");
+});
+
+test("a write in base64 is asked about by its text, and bytes that are no text are shown as such", async (t) => {
+  const cwd = folder(t, { a: "old" });
+  const asked: PermissionQuestion[] = [];
+  const permission = async (question: PermissionQuestion) => {
+    asked.push(question);
+    return "allow:once";
+  };
+  const { files } = permissionGate({ asker: { permission } }).services({
+    sessionId: "s",
+    cwd,
+    roots: [cwd],
+  });
+  t.after(() => files.close());
+  await files.writeText(join(cwd, "a"), btoa("new"), { encoding: "base64" });
+  await files.writeText(join(cwd, "b"), btoa("\xff\0"), { encoding: "base64", overwrite: false });
+  assert.deepEqual(
+    asked.map(({ diff }) => [diff?.oldText, diff?.newText]),
+    [
+      ["old", "new"],
+      [undefined, "(binary data, 2 bytes)"],
+    ],
+  );
+  assert.equal(readFileSync(join(cwd, "a"), "utf8"), "new");
+  assert.deepEqual([...readFileSync(join(cwd, "b"))], [0xff, 0]);
+  assert.equal(await code(files.writeText(join(cwd, "b"), "x", { overwrite: false })), -32066);
+  assert.equal(await files.readText(join(cwd, "b"), { encoding: "hex" }), "ff00");
 });

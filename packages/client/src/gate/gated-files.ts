@@ -1,24 +1,18 @@
 // The files of a session behind the gate.
 
 import { type Files, RequestError } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { bytesFromText, isByteEncoding, optional, shownText, textFromBytes } from "@parley/acp/internal";
+import { sliceLines } from "@parley/acp/internal/node";
 import type { ReadTextOptions, WriteTextOptions } from "@parley/acp/model";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
-import type { Subject } from "../subjects/subject.ts";
-import type { Effects, Prepared } from "./effects.ts";
-import type { GateState } from "./gate-state.ts";
-import { linesOf } from "./line-range.ts";
-import type { ServiceOptions } from "./service-options.ts";
+import type { FileOperation, Subject } from "../subjects/subject.ts";
+import type { Effects, Look, Prepared } from "./effects.ts";
+import type { GateOptions } from "./gate-options.ts";
+import { type GateState, sessionEnded } from "./gate-state.ts";
 
 /** Rejects with RequestError "permission_denied" where it is not permitted, else as `localFiles` does. */
 export interface GatedFiles extends Files {
   close(): Promise<void>;
-}
-
-/** Decides without doing anything. False: it is to be asked, and there is nobody to ask here. */
-export interface DecidingFiles extends GatedFiles {
-  decideRead(path: string, signal: AbortSignal): Promise<boolean>;
-  decideWrite(path: string, content: string, signal: AbortSignal): Promise<boolean>;
 }
 
 /** Larger ones are replaced without showing what was there. */
@@ -27,137 +21,101 @@ const maxShown = 1024 * 1024;
 /** `writes` is told of each file before it is written. */
 export function gatedFiles(
   state: GateState,
-  effects: Effects,
-  options: ServiceOptions,
+  effects: Pick<Effects, "perform">,
+  { overlay }: GateOptions,
   writes?: (path: string, content: string) => Promise<void>,
-): DecidingFiles {
-  return new SessionFiles(state, effects, options, writes);
-}
-
-class SessionFiles implements DecidingFiles {
-  readonly canRead = true;
-  readonly canWrite = true;
-  readonly #state: GateState;
-  readonly #effects: Effects;
-  readonly #options: ServiceOptions;
-  readonly #roots: readonly string[];
-  readonly #writes: ((path: string, content: string) => Promise<void>) | undefined;
-  #local: LocalFiles | undefined;
-  #observer: LocalFiles | undefined;
-  #isClosed = false;
-
-  constructor(
-    state: GateState,
-    effects: Effects,
-    options: ServiceOptions,
-    writes: ((path: string, content: string) => Promise<void>) | undefined,
-  ) {
-    this.#writes = writes;
-    this.#state = state;
-    this.#effects = effects;
-    this.#options = options;
-    this.#roots = [state.session.cwd, ...state.session.roots, ...(options.extraRoots ?? [])];
-  }
-
-  readText(path: string, given: ReadTextOptions = {}): Promise<string> {
-    const prepare = () => this.#prepareRead(path, given);
-    return this.#effects.perform(this.#state, fileSubject("read", path), prepare, given.signal);
-  }
-
-  writeText(path: string, content: string, given: WriteTextOptions = {}): Promise<void> {
-    const prepare = () => this.#prepareWrite(path, content, given);
-    return this.#effects.perform(this.#state, fileSubject("write", path), prepare, given.signal);
-  }
-
-  decideRead(path: string, signal: AbortSignal): Promise<boolean> {
-    const prepare = () => this.#prepareRead(path, {});
-    return this.#effects.decide(this.#state, fileSubject("read", path), prepare, signal);
-  }
-
-  decideWrite(path: string, content: string, signal: AbortSignal): Promise<boolean> {
-    const prepare = () => this.#prepareWrite(path, content, {});
-    return this.#effects.decide(this.#state, fileSubject("write", path), prepare, signal);
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all([this.#local?.close(), this.#observer?.close()]);
-  }
-
+): GatedFiles {
+  const opened = new Map<"agent" | "person", LocalFiles>();
+  let isClosed = false;
   // on first use: a session whose agent never asks for a file need not have a directory
-  #files(): LocalFiles {
-    if (this.#isClosed)
-      throw new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
-    this.#local ??= localFiles({ roots: this.#roots });
-    return this.#local;
-  }
-
-  async #prepareRead(path: string, given: ReadTextOptions): Promise<Prepared<string>> {
-    const canonical = await this.#files().realPath(path);
-    return { subject: fileSubject("read", canonical), run: () => this.#read(canonical, given) };
-  }
-
-  async #read(path: string, given: ReadTextOptions): Promise<string> {
-    const unsaved = await this.#options.overlay?.read(path);
-    if (unsaved !== undefined) return linesOf(unsaved, given);
-    const { signal, line, limit } = given;
-    return this.#files().readText(path, { followLinks: false, ...optional({ signal, line, limit }) });
-  }
-
-  async #prepareWrite(path: string, content: string, given: WriteTextOptions): Promise<Prepared<void>> {
-    const canonical = await this.#files().realPath(path);
-    return {
-      subject: fileSubject("write", canonical),
-      content,
-      look: () => this.#look(canonical, content),
-      run: (stamp) => this.#write(canonical, content, stamp, given.signal),
-    };
-  }
-
-  /** What a person is shown of a write. */
-  async #look(path: string, content: string) {
+  const files = (whose: "agent" | "person"): LocalFiles => {
+    if (isClosed) throw sessionEnded();
     // what we look at for a person is not what the agent has seen
-    this.#observer ??= localFiles({ roots: this.#roots, expectUnchanged: false, maxReadBytes: maxShown });
-    const { text, version } = await before(this.#observer, path, this.#options);
-    const diff = { path, ...optional({ oldText: text }), newText: content };
-    return { stamp: version, shown: { diff } };
-  }
+    const more = whose === "person" ? { expectUnchanged: false, maxReadBytes: maxShown } : {};
+    const made = opened.get(whose) ?? localFiles({ roots: state.folders, ...more });
+    opened.set(whose, made);
+    return made;
+  };
 
-  /** `stamp` is the version that a person was shown, and the one that is replaced. */
-  async #write(
+  const prepareRead = async (path: string, given: ReadTextOptions): Promise<Prepared<string>> => {
+    const canonical = await files("agent").realPath(path);
+    return {
+      subject: fileSubject("read", canonical),
+      async run() {
+        const unsaved = await overlay?.read(canonical);
+        const { signal, line, limit, encoding = "utf-8" } = given;
+        if (unsaved !== undefined && encoding === "utf-8") return sliceLines(unsaved, given);
+        const reading = { followLinks: false, ...optional({ signal, line, limit, encoding }) };
+        return files("agent").readText(canonical, reading);
+      },
+    };
+  };
+
+  const prepareWrite = async (
     path: string,
     content: string,
-    stamp: string | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    // before: a command that ends while it is written must not take it for its own
-    await this.#writes?.(path, content);
-    if (await this.#options.overlay?.write?.(path, content)) return;
-    const writing = { followLinks: false, ...optional({ signal, expected: stamp }) };
-    await this.#files().writeText(path, content, writing);
-  }
+    { signal, encoding, overwrite }: WriteTextOptions,
+  ): Promise<Prepared<void>> => {
+    const canonical = await files("agent").realPath(path);
+    const written = writtenContent(content, encoding);
+    return {
+      subject: fileSubject("write", canonical),
+      content: written,
+      look: () => look(canonical, shownText(content, encoding)),
+      async run(stamp) {
+        if (typeof written === "string") {
+          // before: a command that ends while it is written must not take it for its own
+          await writes?.(canonical, written);
+          // an editor replaces what it has
+          if (overwrite !== false && (await overlay?.write?.(canonical, written))) return;
+        }
+        const writing = { followLinks: false, ...optional({ signal, encoding, overwrite, expected: stamp }) };
+        await files("agent").writeText(canonical, content, writing);
+      },
+    };
+  };
+
+  /** The stamp is the version that a person is shown: "absent" where there is nothing, undefined where nobody knows. */
+  const look = async (path: string, newText: string): Promise<Look> => {
+    const unsaved = await overlay?.read(path);
+    const onDisk = await files("person")
+      .read(path, { followLinks: false })
+      .catch((error: unknown) =>
+        // too large, not text, a directory: writing will say so, or replaces it unseen
+        error instanceof RequestError && error.kind === "not_found" ? { version: "absent" } : undefined,
+      );
+    const saved = onDisk !== undefined && "text" in onDisk ? onDisk.text : undefined;
+    const diff = { path, ...optional({ oldText: unsaved ?? saved }), newText };
+    return { stamp: onDisk?.version, shown: { diff } };
+  };
+
+  return {
+    canRead: true,
+    canWrite: true,
+    readText: (path, given = {}) =>
+      effects.perform(state, fileSubject("read", path), () => prepareRead(path, given), given.signal),
+    writeText: (path, content, given = {}) =>
+      effects.perform(
+        state,
+        fileSubject("write", path),
+        () => prepareWrite(path, content, given),
+        given.signal,
+      ),
+    async close() {
+      isClosed = true;
+      await Promise.all([...opened.values()].map((each) => each.close()));
+    },
+  };
 }
 
-function fileSubject(operation: "read" | "write", path: string): Subject {
+/** What will be in the file, however the request writes it down: its text, or the bytes that are no text. */
+function writtenContent(content: string, encoding: WriteTextOptions["encoding"] = "utf-8") {
+  const bytes = encoding === "utf-8" ? undefined : bytesFromText(content, encoding);
+  // what stands for no bytes is refused when it is written
+  if (bytes === undefined) return content;
+  return (isByteEncoding(encoding) ? textFromBytes(bytes, "utf-8") : undefined) ?? bytes;
+}
+
+function fileSubject(operation: FileOperation, path: string): Subject {
   return { origin: "op", operation, path };
-}
-
-interface Before {
-  readonly text?: string;
-  /** "absent": there is nothing. Undefined: nobody knows. */
-  readonly version?: string;
-}
-
-/** The content that a write would replace. */
-async function before(observer: LocalFiles, path: string, { overlay }: ServiceOptions): Promise<Before> {
-  const unsaved = await overlay?.read(path);
-  const shown = optional({ text: unsaved });
-  try {
-    const { text, version } = await observer.read(path, { followLinks: false });
-    return { text, version, ...shown };
-  } catch (error) {
-    if (error instanceof RequestError && error.kind === "not_found") return { version: "absent", ...shown };
-    // too large, not text, a directory: writing will say so, or replaces it unseen
-    return shown;
-  }
 }

@@ -2,32 +2,28 @@
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { RequestError, type TerminalHandle, type Terminals } from "@parley/acp";
+import type { TerminalHandle, Terminals } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { CreateTerminalOptions } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
 import { pathsInCommand } from "../rules/command-paths.ts";
 import { commandSubject, type ReadCommand, readCommand } from "../subjects/command-subject.ts";
 import { joinWords } from "../subjects/command-words.ts";
-
 import type { Subject } from "../subjects/subject.ts";
-
 import type { CommandSandbox } from "./command-sandbox.ts";
 import type { Effects, Prepared } from "./effects.ts";
-import { contentHash, type GateState } from "./gate-state.ts";
+import type { GateOptions } from "./gate-options.ts";
+import { contentHash, type GateState, sessionEnded } from "./gate-state.ts";
 import { holdDirectory } from "./held-directory.ts";
-import type { ServiceOptions } from "./service-options.ts";
+import { offeredAgain, type RunAgain } from "./offered-again.ts";
 
+/** Of `localTerminals`. */
+const defaultLimit = 1024 * 1024;
 const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
 
 /** Rejects with RequestError "permission_denied" where it is not permitted, else as `localTerminals` does. */
 export interface GatedTerminals extends Terminals {
   close(): Promise<void>;
-}
-
-/** Decides without doing anything. False: it is to be asked, and there is nobody to ask here. */
-export interface DecidingTerminals extends GatedTerminals {
-  decide(given: CreateTerminalOptions, signal: AbortSignal): Promise<boolean>;
 }
 
 /** In `_meta` of `terminal/create`: `"off"` asks to run the command outside the sandbox. */
@@ -36,16 +32,17 @@ const sandboxKey = "parley.dev/sandbox";
 /** Without a sandbox commands run as they are. */
 export function gatedTerminals(
   state: GateState,
-  effects: Effects,
-  options: ServiceOptions,
+  effects: Pick<Effects, "perform">,
+  options: GateOptions,
   sandboxOf?: CommandSandbox["open"],
-): DecidingTerminals {
+): GatedTerminals {
   const opened = new Map<boolean, LocalTerminals>();
-  let isClosed = false;
+  const closing = new AbortController();
+  /** Commands that were offered again and refused: once is enough. */
+  const declined = new Set<string>();
   let wasUsed = false;
   const local = (isSandboxed: boolean): LocalTerminals => {
-    if (isClosed)
-      throw new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
+    if (closing.signal.aborted) throw sessionEnded();
     const terminals =
       opened.get(isSandboxed) ??
       localTerminals({
@@ -59,9 +56,9 @@ export function gatedTerminals(
     return terminals;
   };
 
-  const prepare = async (given: CreateTerminalOptions): Promise<Prepared<TerminalHandle>> => {
+  const prepare = async (given: CreateTerminalOptions, why?: string): Promise<Prepared<TerminalHandle>> => {
     const { command, args = [], env = {} } = given;
-    const directory = await directoryOf(state, given.cwd ?? state.session.cwd, options);
+    const directory = await directoryOf(state, given.cwd ?? state.session.cwd);
     const isLine = isShellLine(command, args, directory);
     const asked = [command, isLine ? undefined : args, directory, env] as const;
     const leaves = sandboxOf !== undefined && given._meta?.[sandboxKey] === "off";
@@ -79,13 +76,18 @@ export function gatedTerminals(
     );
     return {
       subject,
+      ...optional({ why }),
       look: () => ({
         stamp: stampOfFiles(pathsInCommand(subject, directory) ?? likelyPaths(subject, directory)),
         shown: Object.keys(performed.env).length === 0 ? {} : { env: performed.env },
       }),
       async run() {
         // a sandbox resolves its directory inside
-        if (profile !== undefined) return local(true).create({ ...given, ...performed });
+        if (profile !== undefined) {
+          const first = await local(true).create({ ...given, ...performed });
+          if (options.asker?.permission === undefined) return first;
+          return offeredAgain(first, given.outputByteLimit ?? defaultLimit, runAgain(given, subject));
+        }
         const held = holdDirectory(performed.cwd);
         try {
           return await local(false).create({ ...given, ...performed, cwd: held.path });
@@ -96,14 +98,26 @@ export function gatedTerminals(
     };
   };
 
+  const runAgain =
+    (given: CreateTerminalOptions, subject: Subject): RunAgain =>
+    async (why, withdrawn) => {
+      const key = JSON.stringify(subject);
+      if (declined.has(key)) return undefined;
+      declined.add(key);
+      const signal = AbortSignal.any([withdrawn, closing.signal]);
+      const outside = { ...given, signal, _meta: { ...given._meta, [sandboxKey]: "off" } };
+      const second = await effects.perform(state, subject, () => prepare(outside, why), signal);
+      declined.delete(key);
+      return second;
+    };
+
   const wanted = ({ command, args, cwd = state.session.cwd }: CreateTerminalOptions) =>
     commandSubject("op", command, args, cwd);
 
   return {
     create: (given) => effects.perform(state, wanted(given), () => prepare(given), given.signal),
-    decide: (given, signal) => effects.decide(state, wanted(given), () => prepare(given), signal),
     async close() {
-      isClosed = true;
+      closing.abort();
       await Promise.all([...opened.values()].map((terminals) => terminals.close()));
       if (wasUsed) await (await sandboxOf?.())?.close();
     },
@@ -134,12 +148,8 @@ export function isShellLine(command: string, args: readonly string[], cwd: strin
 }
 
 /** Where it leads; "outside_workspace" outside the roots. */
-async function directoryOf(
-  state: GateState,
-  path: string,
-  { extraRoots = [] }: ServiceOptions,
-): Promise<string> {
-  const files = localFiles({ roots: [state.session.cwd, ...state.session.roots, ...extraRoots] });
+async function directoryOf({ folders }: GateState, path: string): Promise<string> {
+  const files = localFiles({ roots: folders });
   try {
     return await files.realPath(path);
   } finally {
@@ -148,7 +158,7 @@ async function directoryOf(
 }
 
 /** What differs from ours; what is ours alone never reaches a command. */
-function environmentChanges(wanted: ServiceOptions["env"]): Record<string, string | undefined> {
+function environmentChanges(wanted: GateOptions["env"]): Record<string, string | undefined> {
   const changes: Record<string, string | undefined> = {};
   for (const name of Object.keys(process.env)) {
     if (wanted === undefined ? name.startsWith("PARLEY_") : !(name in wanted)) changes[name] = undefined;

@@ -10,10 +10,9 @@ import { rememberedRules } from "../rules/remembered.ts";
 import type { PermissionDecision } from "./decision.ts";
 import { DecisionReports } from "./decision-reports.ts";
 import { permissionGate } from "./gate.ts";
-import type { GateOptions, PermissionAsker } from "./gate-options.ts";
+import type { GateOptions, Overlay, PermissionAsker } from "./gate-options.ts";
 import { guardKey, type PolicyGuard } from "./policy-guard.ts";
 import type { PermissionQuestion, PermissionReply } from "./question.ts";
-import type { Overlay } from "./service-options.ts";
 
 /** The rules, the state and the user of a permission policy. */
 export interface PermissionPolicyOptions {

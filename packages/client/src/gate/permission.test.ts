@@ -75,7 +75,7 @@ test("a rule that allows answers with the option that allows once, a rule that d
   assert.equal(decisions[0]?.reason, "allow exec npm test (your policy)");
 });
 
-test("a person is offered our scopes, on request the agent's own options, and one of the agent's ids is answered", async (t) => {
+test("a person is offered our scopes, on request the agent's own options, and one of the agent's ids is answered (Q7)", async (t) => {
   const questions: PermissionQuestion[] = [];
   const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
   const permission = (question: PermissionQuestion) => {
@@ -309,7 +309,8 @@ test("what was said of a call is not taken back by saying nothing of it", async 
   const ask = { title: "t", subject: { type: "tool_call" as const, toolCall }, options };
   const { signal } = new AbortController();
   const answer = await gate.permission(ask, { session, signal } as RequestContext); // all that a gate needs
-  assert.deepEqual(answer, { outcome: "selected", optionId: "no" });
+  const _meta = { "parley.dev/refusal": "deny exec rm (your policy)" };
+  assert.deepEqual(answer, { outcome: "selected", optionId: "no", _meta });
 });
 
 test("a person can have another rule remembered than what was shown", async (t) => {
@@ -324,4 +325,48 @@ test("a person can have another rule remembered than what was shown", async (t) 
   assert.deepEqual(got, [allowed, allowed, allowed]);
   assert.deepEqual(asked, ["run npm test", "run npm publish"]);
   assert.equal(remembered.list()[0]?.pattern, "npm test **");
+});
+
+test("a rule that does not cover what is asked is not kept, and it is asked again", async (t) => {
+  const reasons: string[] = [];
+  const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
+  const edits = ["exec npm run", "exec 'npm", "read", "exec npm test"];
+  const permission = ({ reason }: PermissionQuestion) => {
+    reasons.push(reason);
+    const rule = edits[reasons.length - 1];
+    return rule === undefined ? undefined : { id: "allow:workspace", rule };
+  };
+  const { got } = await answers(t, { asker: { permission }, remembered }, [shell("npm test")]);
+  assert.deepEqual(got, [allowed]);
+  assert.deepEqual(
+    remembered.list().map(({ pattern }) => pattern),
+    ["npm test"],
+  );
+  assert.match(
+    reasons[1] ?? "",
+    /^the rule exec npm run was not kept, because it does not cover what is asked; no rule/,
+  );
+  assert.match(reasons[2] ?? "", /^the rule was not kept: .*a quote is not closed/);
+  assert.match(reasons[3] ?? "", /^the rule read was not kept/);
+});
+
+test("an answer about this machine is the rule net localhost, and the question says so", async (t) => {
+  const reasons: string[] = [];
+  const permission = ({ reason }: PermissionQuestion) => {
+    reasons.push(reason);
+    return "allow:workspace";
+  };
+  const remembered = rememberedRules(join(folder(t), "permissions.ndjson"));
+  const fetching = (url: string) => ({ title: "t", kind: "fetch" as const, rawInput: { url } });
+  const { got } = await answers(t, { asker: { permission }, remembered }, [
+    fetching("http://localhost:3000/"),
+    fetching("http://127.0.0.1:8080/"),
+  ]);
+  assert.deepEqual(got, [allowed, allowed]);
+  assert.equal(reasons.length, 1);
+  assert.match(reasons[0] ?? "", /this machine.*the whole network of this machine/);
+  assert.deepEqual(
+    remembered.list().map(({ operation, pattern }) => `${operation} ${pattern}`),
+    ["net localhost"],
+  );
 });

@@ -6,72 +6,63 @@ import { canonicalPath } from "../subjects/canonical-path.ts";
 import { commandSubject } from "../subjects/command-subject.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { answerQuestion, rememberAnswer } from "./agent-question.ts";
-import type { Authority } from "./authorize.ts";
-import type { Decision } from "./decision.ts";
 import type { Effects } from "./effects.ts";
+import type { GateOptions } from "./gate-options.ts";
 import type { GatedSession, GateState } from "./gate-state.ts";
 import { gatedFiles } from "./gated-files.ts";
 import { gatedTerminals, isShellLine } from "./gated-terminals.ts";
-import type { ServiceOptions } from "./service-options.ts";
-
-interface GateParts {
-  readonly options: ServiceOptions;
-  readonly authority: Authority;
-  readonly effects: Effects;
-  stateOf(session: GatedSession): GateState;
-  settle(decision: Decision): void;
-}
 
 type EffectRequest = Exclude<PolicyRequest, { type: "permission" }>;
 
-export function policyOf(parts: GateParts): Required<ClientPolicy> {
-  const { authority, stateOf, settle } = parts;
+export function policyOf(
+  stateOf: (session: GatedSession) => GateState,
+  effects: Effects,
+  options: GateOptions,
+): Required<ClientPolicy> {
   return {
     async decide(request, { session, signal }) {
       if (session === undefined) return { decision: "deny", reason: "it belongs to no session" };
       const state = stateOf(session);
-      if (request.type !== "permission") return decideEffect(request, state, signal, parts);
+      if (request.type !== "permission") return decideEffect(request, state, signal, effects, options);
       if (request.toolCall !== undefined) state.noteCall(request.toolCall);
-      let settled: Decision | undefined;
-      await answerQuestion(request.request, state, {
-        authority,
-        signal,
-        leavesQuestions: true,
-        settle(decision) {
-          settled = decision;
-          settle(decision);
-        },
-      });
-      return settled === undefined ? "ask" : decisionOf(settled);
+      const answered = await answerQuestion(request.request, state, effects, signal, true);
+      if (answered === undefined) return "ask";
+      const { effect, reason } = answered.decision;
+      return { decision: effect === "allow" ? "allow" : "deny", reason };
     },
     remember(request, option, { session }) {
       if (session === undefined || option === undefined) return;
       const state = stateOf(session);
-      if (request.type === "permission") rememberAnswer(request.request, state, option, parts);
-      else settle(authority.answered(state, [subjectOf(request)], option));
+      if (request.type === "permission") rememberAnswer(request.request, state, option, effects);
+      else effects.settle(effects.authority.answered(state, [subjectOf(request)], option));
     },
     cancel: (session) => stateOf(session).forgetApprovals(),
   };
 }
 
-function decisionOf({ effect, reason }: Decision): PolicyDecision {
-  return { decision: effect === "allow" ? "allow" : "deny", reason };
-}
-
+/** The services decide as they always do, and nothing is done. */
 async function decideEffect(
   request: EffectRequest,
   state: GateState,
   signal: AbortSignal,
-  { options, effects }: GateParts,
+  effects: Effects,
+  options: GateOptions,
 ): Promise<PolicyDecision> {
-  const [files, terminals] = [gatedFiles(state, effects, options), gatedTerminals(state, effects, options)];
+  let isDecided = false;
+  const deciding: Pick<Effects, "perform"> = {
+    async perform(...given) {
+      isDecided = await effects.decide(...given);
+      return undefined as never; // nobody looks at it
+    },
+  };
+  const [files, terminals] = [gatedFiles(state, deciding, options), gatedTerminals(state, deciding, options)];
   try {
-    const isDecided = await (() => {
-      if (request.type === "read") return files.decideRead(request.path, signal);
-      if (request.type === "write") return files.decideWrite(request.path, request.content, signal);
+    if (request.type === "read") await files.readText(request.path, { signal });
+    else if (request.type === "write") await files.writeText(request.path, request.content, { signal });
+    else {
       const { command, args, cwd, env } = request;
-      return terminals.decide({ command, args, cwd, env }, signal);
-    })();
+      await terminals.create({ command, args, cwd, env, signal });
+    }
     return isDecided ? "allow" : "ask";
   } catch (error) {
     if (error instanceof RequestError || error instanceof ConnectionError)

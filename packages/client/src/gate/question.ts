@@ -1,8 +1,9 @@
 // The permission question: what a person is shown and may answer.
 
-import type { PermissionRequest } from "@parley/acp";
+import type { PermissionOption, PermissionRequest } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { Verdict } from "../rules/decide.ts";
+import { isThisMachine } from "../rules/host-pattern.ts";
 import { scopesFor } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
 import type { Scope, Subject } from "../subjects/subject.ts";
@@ -75,8 +76,8 @@ export type PermissionReply =
       /** Words for the agent, beside a no. */
       readonly said?: string | undefined;
       /**
-       * Beside a yes that is remembered: the rule to remember, such as "exec npm **", instead of exactly what was shown. A
-       * rule that cannot be understood is not remembered.
+       * Beside a yes that is remembered: the rule to remember, such as "exec npm **", instead of exactly what was shown. If it
+       * does not cover what is asked, it is asked again, with a reason that says so.
        */
       readonly rule?: string | undefined;
       /** Who has decided. Default: the user. */
@@ -91,60 +92,50 @@ const scopeNames: Readonly<Record<Scope, string>> = {
   always: "always and everywhere, for 90 days",
 };
 
-/** The choices for something that we do ourselves. */
-export function ownChoices(subjects: readonly Subject[], verdict: Verdict): PermissionChoice[] {
-  return choicesOf(subjects, verdict, () => ({}));
-}
-
-/** The choices for what an agent asks. Its own options come last; of something that is asked every time, not at all. */
+/**
+ * `options` are those of an agent that asks; they come last. Of something that is asked every time, they are not shown: only
+ * what they say yes and no with.
+ */
 export function choicesFor(
-  { options }: PermissionRequest,
   subjects: readonly Subject[],
   verdict: Verdict,
+  options?: readonly PermissionOption[],
 ): PermissionChoice[] {
-  const ours = choicesOf(subjects, verdict, (effect) => {
-    const optionId = optionOf(options, effect);
+  const ours = (["allow", "deny"] as const).flatMap((effect): PermissionChoice[] => {
+    const optionId = options && optionOf(options, effect);
     // only an option of the agent's own says yes
-    return optionId === undefined && effect === "allow" ? undefined : optional({ optionId });
-  });
-  if (verdict.always) return ours;
-  // "which of these?" is asked with options too: then they are what it is about
-  const isOwnQuestion = subjects.every(({ operation }) => operation === "other" || operation === "mode");
-  const theirs = options.map(({ optionId, name, kind }, at): PermissionChoice => {
-    const effect = kind.startsWith("allow") ? "allow" : "deny";
-    // "always" is the agent's to keep; on our side it lasts as long as the session
-    const scope = kind.endsWith("_always") ? "session" : "once";
-    const choice = {
-      id: `option:${at}`,
-      name: shownLine(name, 100) || kind,
-      effect,
-      scope,
-      optionId,
-    } as const;
-    return isOwnQuestion ? choice : { ...choice, isExtra: true };
-  });
-  return [...ours, ...theirs];
-}
-
-/** `answer`: what is sent to the agent; undefined where it cannot be told so. */
-function choicesOf(
-  subjects: readonly Subject[],
-  verdict: Verdict,
-  answer: (effect: "allow" | "deny") => Pick<PermissionChoice, "optionId"> | undefined,
-): PermissionChoice[] {
-  const scopes = scopesFor(subjects, verdict);
-  return (["allow", "deny"] as const).flatMap((effect) => {
-    const sent = answer(effect);
-    if (sent === undefined) return [];
-    return scopes.map((scope) => ({
+    if (options !== undefined && optionId === undefined && effect === "allow") return [];
+    const offered = scopesFor(subjects, verdict).filter((scope) => !isForNothing(effect, scope, subjects));
+    return offered.map((scope) => ({
       id: `${effect}:${scope}`,
-      name: nameOf(effect, scope),
+      name: `${effect === "allow" ? "Allow" : "Reject"} ${scopeNames[scope]}`,
       effect,
       scope,
-      ...sent,
+      ...optional({ optionId }),
       ...(isExtra(effect, scope) ? { isExtra: true } : {}),
     }));
   });
+  if (options === undefined || verdict.always) return ours;
+  // "which of these?" is asked with options too: then they are what it is about
+  const isOwnQuestion = subjects.every(({ operation }) => operation === "other" || operation === "mode");
+  const theirs = options.map(
+    ({ optionId, name, kind }, at): PermissionChoice => ({
+      id: `option:${at}`,
+      name: shownLine(name, 100) || kind,
+      effect: kind.startsWith("allow") ? "allow" : "deny",
+      // "always" is the agent's to keep; on our side it lasts as long as the session
+      scope: kind.endsWith("_always") ? "session" : "once",
+      optionId,
+      ...(isOwnQuestion ? {} : { isExtra: true }),
+    }),
+  );
+  return [...ours, ...theirs];
+}
+
+/** A command does not reach this machine through its sandbox: a yes is for the commands after it. */
+function isForNothing(effect: "allow" | "deny", scope: Scope, subjects: readonly Subject[]): boolean {
+  const isHere = subjects.some(({ origin, host = "" }) => origin === "op" && isThisMachine(host));
+  return isHere && effect === "allow" && scope === "once";
 }
 
 function isExtra(effect: "allow" | "deny", scope: Scope): boolean {
@@ -152,17 +143,10 @@ function isExtra(effect: "allow" | "deny", scope: Scope): boolean {
 }
 
 /** The option that says no more than it must. Undefined: none says just that, or its id is also that of another. */
-export function optionOf(
-  options: PermissionRequest["options"],
-  effect: "allow" | "deny",
-): string | undefined {
+export function optionOf(options: readonly PermissionOption[], effect: "allow" | "deny"): string | undefined {
   const ids = new Map<string, number>();
   for (const { optionId } of options) ids.set(optionId, (ids.get(optionId) ?? 0) + 1);
   const of = (kind: string) =>
     options.find((option) => option.kind === kind && ids.get(option.optionId) === 1)?.optionId;
   return effect === "allow" ? of("allow_once") : (of("reject_once") ?? of("reject_always"));
-}
-
-function nameOf(effect: "allow" | "deny", scope: Scope): string {
-  return `${effect === "allow" ? "Allow" : "Reject"} ${scopeNames[scope]}`;
 }

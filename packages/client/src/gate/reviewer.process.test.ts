@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, rules, talk } from "../../test/support/gate-probe.ts";
-import type { Decision } from "../internal.ts";
+import type { Decision, GateOptions } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
 import { reviewer } from "./reviewer.ts";
 
@@ -95,6 +95,24 @@ test("a reviewer is asked before the person, never about what is asked every tim
     ["allow by reviewer", "deny by rule", "deny by user"],
   );
   assert.deepEqual(asks, ["write .env"]);
+});
+
+test("the reason of a reviewer is told, with the rule that goes before the reviewer", async (t) => {
+  const given = { reviewer: reviewer({ command: says('{"decision":"deny","reason":"not today"}') }) };
+  const errors: unknown[] = [];
+  const write = async (more: GateOptions) => {
+    const { gate, go } = await talk(t, folder(t, {}), { ...given, ...more }, async ({ client, session }) => {
+      const file = join(session.cwd, "new.txt");
+      await client.files?.writeText(file, "x").catch((error: unknown) => errors.push(error));
+    });
+    await go();
+    return gate.refusals;
+  };
+  const [refused] = await write({});
+  assert.deepEqual([refused?.by, refused?.reason], ["reviewer", "the reviewer answered: not today"]);
+  assert.match(String(errors[0]), /the reviewer said: not today/);
+  assert.match(String(refused?.allowedBy), /^write .*new\.txt$/);
+  assert.deepEqual(await write({ rules: rules("allow write new.txt") }), []);
 });
 
 test("where a reviewer leaves it open and nobody is there, it is refused with the rule that would allow it", async (t) => {

@@ -14,7 +14,6 @@ export interface ReviewerOptions {
   readonly agent?: string | undefined;
   /** How long it may take. Default 60 seconds. */
   readonly timeoutMs?: number | undefined;
-  readonly cwd?: string | undefined;
   /** Told in one line why a question is passed on: the reviewer failed, or says nothing that can be understood. */
   note?(text: string): void;
 }
@@ -24,40 +23,37 @@ const maxAnswerBytes = 64 * 1024;
 const killMs = 1_000;
 
 /** For `reviewer` of a gate. Its answers count once. Whatever goes wrong, it leaves the question open. */
-export function reviewer(
-  options: ReviewerOptions,
-): (question: PermissionQuestion) => Promise<PermissionReply> {
-  return (question) => review(question, options);
-}
-
-async function review(question: PermissionQuestion, options: ReviewerOptions): Promise<PermissionReply> {
-  const choiceOf = (effect: "allow" | "deny") =>
-    question.choices.find((choice) => choice.effect === effect && choice.scope === "once" && !choice.isExtra);
-  try {
-    const { decision, reason } = readAnswer(await answerOf(question, options));
-    if (decision === "ask") return undefined;
-    const id = choiceOf(decision)?.id;
-    if (id === undefined) throw new Error(`the agent offers no way to ${decision} it once`);
-    return { id, by: "reviewer", ...(reason === undefined ? {} : { said: reason }) };
-  } catch (error) {
-    if (!question.signal.aborted)
-      options.note?.(
-        `the reviewer did not decide: ${shownLine(error instanceof Error ? error.message : "", 300)}`,
+export const reviewer =
+  (options: ReviewerOptions) =>
+  async (question: PermissionQuestion): Promise<PermissionReply> => {
+    const choiceOf = (effect: "allow" | "deny") =>
+      question.choices.find(
+        (choice) => choice.effect === effect && choice.scope === "once" && !choice.isExtra,
       );
-    return undefined;
-  }
-}
+    try {
+      const { decision, reason } = readAnswer(await answerOf(question, options));
+      if (decision === "ask") return undefined;
+      const id = choiceOf(decision)?.id;
+      if (id === undefined) throw new Error(`the agent offers no way to ${decision} it once`);
+      return { id, by: "reviewer", ...(reason === undefined ? {} : { said: reason }) };
+    } catch (error) {
+      if (!question.signal.aborted)
+        options.note?.(
+          `the reviewer did not decide: ${shownLine(error instanceof Error ? error.message : "", 300)}`,
+        );
+      return undefined;
+    }
+  };
 
 /** What the command prints. */
 async function answerOf(question: PermissionQuestion, options: ReviewerOptions): Promise<string> {
-  const { command, cwd, timeoutMs = defaultTimeoutMs } = options;
+  const { command, timeoutMs = defaultTimeoutMs } = options;
   const mark = groupMark();
   const child = spawn(command, {
     shell: true,
     detached: true,
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, [mark]: "1" },
-    ...(cwd === undefined ? {} : { cwd }),
   });
   const { pid } = child;
   if (pid === undefined) {

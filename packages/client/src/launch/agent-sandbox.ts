@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { isIP } from "node:net";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { hostWithPort } from "@parley/acp/internal";
 import type { HostForwarder, Sandbox, SandboxedCommand } from "@parley/sandbox";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { checkHostPattern, isThisMachine, matchesHost } from "../rules/host-pattern.ts";
@@ -118,7 +119,7 @@ function decisions(patterns: readonly string[]) {
   const literals = patterns.map((each) => each.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1"));
   return {
     decide: (host: string, port: number) => {
-      const full = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+      const full = hostWithPort(host, port);
       const isNameless = isIP(host) !== 0 || isThisMachine(host);
       return patterns.some(
         // a star is for names, not for this machine and what has only an address

@@ -103,7 +103,10 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
       },
     };
   } catch (error) {
-    if (signal?.aborted) throw aborted(entry);
+    if (signal?.aborted) {
+      await released(reached);
+      throw aborted(entry);
+    }
     const isUnexplained = error instanceof ConnectionError && error.kind !== "handshake_timeout";
     const explained = isUnexplained ? await reached.explain?.(error) : undefined;
     await released(reached);

@@ -109,7 +109,7 @@ test(
 );
 
 test(
-  "an agent in plain text on another machine is not even tried, unless that is wanted (H17)",
+  "an agent in plain text on another machine is not even tried, unless that is wanted (H17, Q10)",
   patience,
   async () => {
     for (const [transport, url] of [

@@ -15,6 +15,11 @@ export interface Custom {
   readonly _meta?: Meta;
 }
 
+/** What a login is given. Credentials are for agents that speak a dialect. */
+export interface LoginGiven extends Custom {
+  readonly credentials?: Readonly<Record<string, unknown>>;
+}
+
 /** The agent that a login is for. */
 type LoginTarget = Pick<ManagedProcess, "entry" | "options" | "restart" | "loggedIn">;
 
@@ -31,7 +36,7 @@ export async function logIn(
   target: LoginTarget,
   launched: LaunchedAgent,
   wanted: string | undefined,
-  custom: Custom,
+  custom: LoginGiven,
   why = "not logged in",
 ): Promise<Custom> {
   const { asker = {}, onEvent } = target.options;
@@ -64,7 +69,7 @@ async function byAgent(
   target: LoginTarget,
   { agent }: LaunchedAgent,
   method: LoginMethod,
-  custom: Custom,
+  custom: LoginGiven,
 ): Promise<Custom> {
   const { loginTimeoutMs = 300_000 } = target.options;
   const work = agent.login(method.id, custom).catch((error: unknown) => {

@@ -55,6 +55,17 @@ test("after a logout the agent wants a login again, also for a prompt (C13)", pa
   assert.equal(shown.length, 2);
 });
 
+test("credentials for an agent that speaks no dialect are refused and not sent", patience, async (t) => {
+  const { entry } = scripted(t, { play: locked });
+  const { agent } = await managed(t, entry, {});
+  const credentials = { apiKey: "birch-lake-7" };
+  await assert.rejects(agent.login("web", { credentials }), {
+    kind: "login_needed",
+    message: /which has no place for credentials, and they were not sent/,
+  });
+  await agent.login("web");
+});
+
 test(
   "an agent that reads its credentials only when it starts is started anew after the login",
   patience,

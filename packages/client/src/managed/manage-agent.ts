@@ -115,8 +115,8 @@ export async function manageAgent(
       call(given, "set the provider", (agent) => agent.setProvider(setting, given)),
     disableProvider: (id, given = {}) =>
       call(given, "disable the provider", (agent) => agent.disableProvider(id, given)),
-    login: (methodId, { signal, _meta } = {}) =>
-      abortable(signal, process.login(methodId, optional({ _meta }))),
+    login: (methodId, { signal, credentials, _meta } = {}) =>
+      abortable(signal, process.login(methodId, optional({ credentials, _meta }))),
     logout: ({ signal, _meta } = {}) => abortable(signal, process.logout(optional({ _meta }))),
     async request(method, params, given) {
       const { agent } = await abortable(given?.signal, process.running());

@@ -1,7 +1,6 @@
 // The interface of a managed agent.
 
 import type { ClientConnection, ClientSession, SessionOptions } from "@parley/acp";
-import type { Meta } from "@parley/acp/model";
 import type { AgentSpec } from "../agents/agent-spec.ts";
 
 /**
@@ -24,7 +23,7 @@ export interface ManagedAgent extends ClientConnection {
   /** Logs in by this method; without one, `asker.chooseLogin` chooses. */
   login(
     methodId?: string,
-    options?: { readonly signal?: AbortSignal | undefined; readonly _meta?: Meta | undefined },
+    options?: Parameters<ClientConnection["login"]>[1],
   ): ReturnType<ClientConnection["login"]>;
   /** Whether `pause` was called, without `resume` since. */
   readonly isPaused: boolean;

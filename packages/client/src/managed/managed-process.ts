@@ -7,7 +7,7 @@ import type { AgentEntry } from "../agents/agent-spec.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
 import { LaunchError, stderrHint } from "../launch/launch-error.ts";
 import { clientDefinition, type SessionLookup } from "./client-definition.ts";
-import { type Custom, logIn } from "./log-in.ts";
+import { type Custom, type LoginGiven, logIn } from "./log-in.ts";
 import type { ManageAgentOptions } from "./managed-options.ts";
 import { problemOf } from "./problem.ts";
 
@@ -73,7 +73,7 @@ export class ManagedProcess {
   }
 
   /** Without a method, sessions that want a login at the same time share one. `why` is what the agent said. */
-  async login(methodId?: string, custom: Custom = {}, why?: string): Promise<Custom> {
+  async login(methodId?: string, custom: LoginGiven = {}, why?: string): Promise<Custom> {
     if (methodId !== undefined) return logIn(this, await this.running(), methodId, custom);
     this.#loggingIn ??= this.running()
       .then((launched) => logIn(this, launched, undefined, custom, why))

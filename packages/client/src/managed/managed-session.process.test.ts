@@ -338,7 +338,7 @@ test(
 );
 
 test(
-  "several sessions of one agent work at the same time, and all are taken up again after its death",
+  "several sessions of one agent work at the same time, and all are taken up again after its death (Q10)",
   patience,
   async (t) => {
     const sessions = ["a", "b"].map((sessionId) => ({ sessionId, cwd }));

@@ -19,7 +19,7 @@ import {
   unreadLimits,
   unsupportedContent,
 } from "@parley/acp/internal";
-import type { AvailableCommand, Meta } from "@parley/acp/model";
+import type { AvailableCommand, JsonValue, Meta } from "@parley/acp/model";
 import { LaunchError } from "../launch/launch-error.ts";
 import type { Custom } from "./log-in.ts";
 import type { ManagedSessionOptions } from "./managed-options.ts";
@@ -155,7 +155,7 @@ export class ManagedSession implements ClientSession {
     return (await this.inner?.cancelTerminal(terminalId, custom)) ?? {};
   }
 
-  async setConfigOption(configId: string, value: string | boolean, custom?: Custom): Promise<Custom> {
+  async setConfigOption(configId: string, value: JsonValue, custom?: Custom): Promise<Custom> {
     this.#checkOpen("setConfigOption");
     const session = await this.#activation.active();
     const result = await session.setConfigOption(configId, value, custom);

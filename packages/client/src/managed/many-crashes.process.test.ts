@@ -57,7 +57,7 @@ const points: Readonly<Record<CrashPoint, Expected>> = {
 const terminals = permissionGate({ rules: rules("allow exec **") });
 const gate: ManagedGate = {
   permission: ({ options }) => options[0]?.optionId,
-  services: (session) => ({ files: terminals.files(session), terminals: terminals.terminals(session) }),
+  services: (session) => terminals.services(session),
 };
 
 suite("an agent that is killed", { concurrency: 4 }, () => {

@@ -16,32 +16,36 @@ for (const [who, code, message, data] of [
   ["by HTTP status", 429, "Too Many Requests", undefined],
   ["in words", -32603, "API Error: rate limit reached", undefined],
 ] as const) {
-  test(`an agent that wants a pause gets it, and the prompt is sent again: ${who}`, patience, async (t) => {
-    const turns = [
-      { steps: fails(code, message, data) },
-      { steps: fails(code, message, data) },
-      { steps: say("ok") },
-    ];
-    const { entry } = scripted(t, { play: { turns } });
-    const { agent, events } = await managed(t, entry);
-    const session = await agent.newSession({ cwd });
-    assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
-    const retries = events.filter(
-      (event): event is Extract<ManagedAgentEvent, { kind: "retrying" }> => event.kind === "retrying",
-    );
-    assert.deepEqual(
-      retries.map(({ problem, attempt }) => [problem.kind, attempt]),
-      [
-        ["rate_limited", 1],
-        ["rate_limited", 2],
-      ],
-    );
-    if (data !== undefined)
-      assert.deepEqual(
-        retries.map(({ delayMs }) => delayMs),
-        [2, 2],
+  test(
+    `an agent that wants a pause gets it, and the prompt is sent again: ${who} (Q11)`,
+    patience,
+    async (t) => {
+      const turns = [
+        { steps: fails(code, message, data) },
+        { steps: fails(code, message, data) },
+        { steps: say("ok") },
+      ];
+      const { entry } = scripted(t, { play: { turns } });
+      const { agent, events } = await managed(t, entry);
+      const session = await agent.newSession({ cwd });
+      assert.equal((await session.prompt("hi").result).stopReason, "end_turn");
+      const retries = events.filter(
+        (event): event is Extract<ManagedAgentEvent, { kind: "retrying" }> => event.kind === "retrying",
       );
-  });
+      assert.deepEqual(
+        retries.map(({ problem, attempt }) => [problem.kind, attempt]),
+        [
+          ["rate_limited", 1],
+          ["rate_limited", 2],
+        ],
+      );
+      if (data !== undefined)
+        assert.deepEqual(
+          retries.map(({ delayMs }) => delayMs),
+          [2, 2],
+        );
+    },
+  );
 }
 
 test("a pause ends when the prompt is cancelled, and has a limit", patience, async (t) => {
@@ -79,7 +83,7 @@ for (const [code, message] of [
   [-32001, "no such session"],
 ] as const) {
   test(
-    `a session that the agent no longer knows is replaced where the user agrees: ${code} ${message}`,
+    `a session that the agent no longer knows is replaced where the user agrees: ${code} ${message} (Q11)`,
     patience,
     async (t) => {
       const lost = { replies: [{ method: "session/prompt", nth: 1, error: { code, message } }] };
@@ -131,7 +135,7 @@ test(
   },
 );
 
-test("an agent that timed out is asked once more, and no more than once", patience, async (t) => {
+test("an agent that timed out is asked once more, and no more than once (Q11)", patience, async (t) => {
   const { entry } = scripted(t, {
     play: { turns: [{ steps: fails(-32068, "timeout") }], otherwise: say("ok") },
   });

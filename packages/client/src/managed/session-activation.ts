@@ -3,6 +3,7 @@
 import type { SessionOptions } from "@parley/acp";
 import { type ClientSession, ConnectionError, type Entry, type SessionConfigOption } from "@parley/acp";
 import { optional, withTimeout } from "@parley/acp/internal";
+import type { JsonValue } from "@parley/acp/model";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { reportWaiting } from "../launch/report-waiting.ts";
 import { EntryFilter } from "./entry-filter.ts";
@@ -25,7 +26,7 @@ export class SessionActivation {
   sessionId = "";
   problems: readonly SetupProblem[] = [];
   /** Options that were set after the session was opened; a restarted agent does not know them. */
-  readonly chosen: Record<string, string | boolean> = {};
+  readonly chosen: Record<string, JsonValue> = {};
   readonly #process: ManagedProcess;
   readonly #place: ManagedSessionOptions;
   readonly #session: Activated;

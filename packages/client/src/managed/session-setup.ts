@@ -1,6 +1,8 @@
 // Sets the mode, model and options that a session begins with.
 
 import type { ClientSession, SessionConfigOption } from "@parley/acp";
+import { optionValue } from "@parley/acp/internal";
+import type { JsonValue } from "@parley/acp/model";
 import type { SessionSetup } from "../agents/agent-spec.ts";
 import { problemOf } from "./problem.ts";
 
@@ -15,7 +17,7 @@ export interface SetupProblem {
 interface Wanted {
   readonly what: string;
   readonly candidates: readonly SessionConfigOption[];
-  readonly value: string | boolean;
+  readonly value: JsonValue;
 }
 
 /**
@@ -79,27 +81,38 @@ async function apply(
   for (const option of candidates) {
     const found = offeredValue(option, value);
     if (found === undefined) continue;
-    if (currentOf(option) === found && !isRemembered) return undefined;
+    if (JSON.stringify(optionValue(option)) === JSON.stringify(found) && !isRemembered) return undefined;
     try {
       await session.setConfigOption(option.configId, found);
       return undefined;
     } catch (error) {
-      return problem("refused", `was not set to ${found}: ${problemOf(error).message}`);
+      return problem("refused", `was not set to ${shown(found)}: ${problemOf(error).message}`);
     }
   }
   const offered = candidates.flatMap(choicesOf).map((choice) => choice.value);
   const choices = offered.join(", ").slice(0, 500) || "true, false";
-  return problem("not_offered", `has no value ${String(value).slice(0, 100)}; it has: ${choices}`);
+  return problem("not_offered", `has no value ${shown(value)}; it has: ${choices}`);
 }
 
-function currentOf(option: SessionConfigOption): unknown {
-  return option.type === "select" || option.type === "boolean" ? option.currentValue : undefined;
+function shown(value: JsonValue): string {
+  return (typeof value === "string" ? value : JSON.stringify(value)).slice(0, 100);
+}
+
+/** Any JSON value. What was typed as text is read as JSON where the option has no text. */
+function jsonValue(current: JsonValue | undefined, value: JsonValue): JsonValue {
+  if (typeof value !== "string" || typeof current === "string") return value;
+  try {
+    return JSON.parse(value) as JsonValue; // what JSON gives
+  } catch {
+    return value;
+  }
 }
 
 /** The matching value of the option. Where ids are addresses, their last part is enough. */
-function offeredValue(option: SessionConfigOption, value: string | boolean): string | boolean | undefined {
+function offeredValue(option: SessionConfigOption, value: JsonValue): JsonValue | undefined {
+  if (option.type === "_json") return jsonValue(optionValue(option), value);
   if (option.type === "boolean") {
-    if (typeof value === "boolean") return value;
+    if (typeof value !== "string") return typeof value === "boolean" ? value : undefined;
     if (/^(?:true|on|yes)$/i.test(value)) return true;
     return /^(?:false|off|no)$/i.test(value) ? false : undefined;
   }

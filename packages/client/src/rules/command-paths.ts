@@ -100,6 +100,8 @@ function namesIn(word: string, cwd: string): string[] {
 /** The name itself, and what a shell would make of its stars and braces. Undefined: that is too much to look at. */
 function matchesOf(name: string, folder: string, looks: Looks): readonly string[] | undefined {
   if (!/[*?[{]/.test(name)) return [name];
+  // only the shell counts letters
+  if (/\{[A-Za-z]\.\.[A-Za-z]/.test(name)) return undefined;
   const found = [name];
   const all = bracesOf(name);
   if (all === undefined) return undefined;
@@ -122,23 +124,13 @@ function bracesOf(name: string): readonly string[] | undefined {
   return all;
 }
 
-/** `a{b,c}d` and `a{b..c}d`, the innermost first. Undefined: there are none. */
+/** `a{b,c}d`, the innermost first. Undefined: there are none. */
 function firstBraces(name: string): readonly string[] | undefined {
-  for (const { 0: whole, 1: inside = "", index } of name.matchAll(/\{([^{}]*)\}/g)) {
-    const [, from, to] = /^([A-Za-z])\.\.([A-Za-z])$/.exec(inside) ?? [];
-    const parts = from === undefined || to === undefined ? inside.split(",") : letters(from, to);
-    if (parts.length > 1 || from !== undefined)
-      return parts.map((part) => `${name.slice(0, index)}${part}${name.slice(index + whole.length)}`);
-  }
+  for (const { 0: whole, 1: inside = "", index } of name.matchAll(/\{([^{}]*,[^{}]*)\}/g))
+    return inside
+      .split(",")
+      .map((part) => `${name.slice(0, index)}${part}${name.slice(index + whole.length)}`);
   return undefined;
-}
-
-function letters(from: string, to: string): string[] {
-  const [first, last] = [from.charCodeAt(0), to.charCodeAt(0)].sort((one, other) => one - other) as [
-    number,
-    number,
-  ]; // two
-  return Array.from({ length: last - first + 1 }, (_, at) => String.fromCharCode(first + at));
 }
 
 function starsOf(name: string, folder: string, looks: Looks): readonly string[] | undefined {

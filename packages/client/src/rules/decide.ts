@@ -2,12 +2,13 @@
 
 import { sep } from "node:path";
 import { RequestError } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { commandsOf, hasUnknownProgram } from "../subjects/inner-commands.ts";
 import { shownLine } from "../subjects/shown-text.ts";
 import { type Effect, isFileOperation, type Subject } from "../subjects/subject.ts";
 import { pathsInCommand } from "./command-paths.ts";
 import { everyLine, mayForbidCommand } from "./command-pattern.ts";
-import { isThisMachine } from "./host-pattern.ts";
+import { closesThisMachine, isThisMachine } from "./host-pattern.ts";
 import { isInForce, type MatchContext, matches, pathMatcherIn } from "./match.ts";
 import type { PathMatcher } from "./path-pattern.ts";
 import type { Rule, RuleOrigin } from "./rule.ts";
@@ -45,22 +46,23 @@ export function decide(subject: Subject, circumstances: Circumstances): Verdict 
   const named = looked ?? [];
   const by = (effect: Effect): Verdict | undefined => {
     const order = effect === "allow" ? allowing : forbidding;
-    const always = effect === "ask" ? { always: true } : {};
     const ordered = circumstances.rules
       .filter((rule) => rule.effect === effect && order.includes(rule.origin))
       .sort((one, other) => order.indexOf(one.origin) - order.indexOf(other.origin));
     for (const rule of ordered) {
-      const reason = describeRule(rule);
-      if (matches(rule, subject, circumstances)) return { effect, rule, reason, ...always };
-      const path = effect === "allow" ? undefined : named.find(matcherOf(rule, circumstances));
-      if (path !== undefined)
-        return { effect, rule, reason: `${namingOf(path, subject)}: ${reason}`, ...always };
+      const isMatch = matches(rule, subject, circumstances);
+      const path = isMatch || effect === "allow" ? undefined : named.find(matcherOf(rule, circumstances));
+      if (!isMatch && path === undefined) continue;
+      const naming = path === undefined ? "" : `${namingOf(path, subject)}: `;
+      const reason = `${naming}${describeRule(rule)}`;
+      return effect === "ask" ? alwaysAsked(reason, rule) : { effect, rule, reason };
     }
     return undefined;
   };
   return (
     by("deny") ??
-    leavingVerdict(subject) ??
+    closedVerdict(subject, circumstances) ??
+    (subject.leaves ? alwaysAsked(leaving) : undefined) ??
     protectedVerdict(subject, named, circumstances) ??
     unreadableVerdict(subject, looked === undefined, circumstances) ??
     by("ask") ??
@@ -90,13 +92,22 @@ function matcherOf(rule: Rule, circumstances: Circumstances): PathMatcher {
   return pathMatcherIn(circumstances, pattern, false);
 }
 
+/** Commands cannot reach this machine, whatever allows it. */
+function closedVerdict({ origin, host }: Subject, circumstances: Circumstances): Verdict | undefined {
+  if (origin !== "op" || host === undefined || !isThisMachine(host)) return undefined;
+  const rule = circumstances.rules.find((each) => closesThisMachine(each) && isInForce(each, circumstances));
+  if (rule === undefined) return undefined;
+  const why =
+    "the network of this machine cannot be limited, so a rule about hosts keeps it closed to commands";
+  return { effect: "deny", rule, reason: `${why}: ${describeRule(rule)}` };
+}
+
 const leaving =
   "the command would run outside the sandbox, with all your rights; what it did before may be done twice";
 
-/** Whatever was allowed before was allowed with what the sandbox holds back. */
-function leavingVerdict({ leaves }: Subject): Verdict | undefined {
-  if (leaves !== true) return undefined;
-  return { effect: "ask", reason: leaving, always: true };
+/** Whatever was allowed before. */
+function alwaysAsked(reason: string, rule?: Rule): Verdict {
+  return { effect: "ask", reason, always: true, ...optional({ rule }) };
 }
 
 function protectedVerdict(
@@ -107,14 +118,19 @@ function protectedVerdict(
   const { path, operation } = subject;
   const access = operation === "read" ? "read" : "write";
   if (path !== undefined && circumstances.isProtected(path, access))
-    return { effect: "ask", reason: `${path} is protected`, always: true };
+    return alwaysAsked(`${path} ${whyProtected[access]}`);
   const { roots } = circumstances;
   // the session's own directories were chosen by the user
   const found = named.find((each) => !roots.includes(each) && circumstances.isProtected(each, "write"));
   // a sandbox holds what protected paths forbid a command
   if (found === undefined || subject.sandbox !== undefined) return undefined;
-  return { effect: "ask", reason: `${namingOf(found, subject)}, which is protected`, always: true };
+  return alwaysAsked(`${namingOf(found, subject)}, which is protected`);
 }
+
+const whyProtected = {
+  read: "may hold secrets",
+  write: "is protected, because other programs run or obey it",
+};
 
 function namingOf(path: string, { cwd }: Subject): string {
   return `the command ${path === cwd ? "runs in" : "names"} ${path}`;
@@ -143,27 +159,29 @@ function unreadableVerdict(
   const why = hasCountlessNames
     ? "the command line cannot be parsed"
     : "the command is known only when the line runs";
-  if (rule !== undefined)
-    return { effect: "ask", rule, reason: `${why}: ${describeRule(rule)}`, always: true };
+  if (rule !== undefined) return alwaysAsked(`${why}: ${describeRule(rule)}`, rule);
   const isHeld = !hasCountlessNames || subject.sandbox !== undefined;
-  return isHeld ? undefined : { effect: "ask", reason: why, always: true };
+  return isHeld ? undefined : alwaysAsked(why);
 }
 
 function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
   const { origin, operation, path, host, cwd, sandbox, unread = [] } = subject;
-  if (unread.length > 0) return { effect: "ask", reason: unreadReason(unread) };
+  const ask = (reason: string): Verdict => ({ effect: "ask", reason });
+  if (unread.length > 0) return ask(unreadReason(unread));
   if (operation === "exec" && sandbox !== undefined) {
     const wide = wideRootOf(cwd, circumstances);
     if (wide === undefined) return { effect: "allow", reason: "commands in the sandbox are allowed" };
-    return { effect: "ask", reason: `the workspace ${wide} is too broad to run commands without asking` };
+    return ask(`the workspace ${wide} is too broad to run commands without asking`);
   }
-  if (origin === "claim") return { effect: "ask", reason: "no rule allows the agent to do this itself" };
   if (host !== undefined && isThisMachine(host))
-    return { effect: "ask", reason: `${host} is this machine, and its services may trust any local program` };
-  if (operation !== "read") return { effect: "ask", reason: "no rule applies to it" };
+    return ask(
+      `${host} is this machine, and its services may trust any local program; if your answer is remembered, it gives commands the whole network of this machine`,
+    );
+  if (origin === "claim") return ask("no rule allows it, and the agent uses its own tools");
+  if (operation !== "read") return ask("no rule applies to it");
   const wide = wideRootOf(path, circumstances);
   if (wide === undefined) return { effect: "allow", reason: "reading in the workspace is allowed" };
-  return { effect: "ask", reason: `the workspace ${wide} is too broad to read without asking` };
+  return ask(`the workspace ${wide} is too broad to read without asking`);
 }
 
 /** The names are the agent's. */

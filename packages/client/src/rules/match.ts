@@ -3,13 +3,12 @@
 import { areSameVariables } from "../subjects/harmless-variables.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { allowsCommand, everyLine, forbidsCommand } from "./command-pattern.ts";
-import { isThisMachine, matchesHost } from "./host-pattern.ts";
+import { hostNames, isThisMachine, matchesHost, thisMachine } from "./host-pattern.ts";
 import { type PathMatcher, pathMatcher } from "./path-pattern.ts";
 import type { ExactTarget, Rule } from "./rule.ts";
 
 /** Where it is about to happen. */
 export interface MatchContext {
-  readonly sessionId: string;
   /** The directories of the session, canonical; the working directory first. */
   readonly roots: readonly string[];
   /** Which directory the first root is, whatever its name. */
@@ -50,8 +49,9 @@ export function matches(rule: Rule, subject: Subject, context: MatchContext): bo
       return (isAllowing ? allowsCommand : forbidsCommand)(pattern, subject, context.roots);
     case "net":
       // what listens on this machine trusts whoever connects: it is allowed by its name only
-      if (isAllowing && host !== undefined && isThisMachine(host) && /^\*/.test(pattern)) return false;
-      return isEverything(pattern) || (host !== undefined && matchesHost(pattern, host, !isAllowing));
+      if (isAllowing && host !== undefined && isThisMachine(host)) return pattern === thisMachine;
+      if (isEverything(pattern)) return true;
+      return host !== undefined && hostNames(host).some((name) => matchesHost(pattern, name, !isAllowing));
     case "mcp":
       return isEverything(pattern) || (tool !== undefined && matchesTool(pattern, tool));
     default:
@@ -66,20 +66,11 @@ export function isInForce(rule: Rule, { now, identity }: MatchContext): boolean 
 
 /** All that was shown, and nothing more. The shell that reads a line is a detail. */
 export function isExactly(exact: ExactTarget, subject: Subject): boolean {
-  const { operation, path, deletes = false, cwd, host, tool, mode } = exact;
-  const command = ({ shellLine, argv }: ExactTarget) => JSON.stringify(shellLine ?? argv);
-  return (
-    operation === subject.operation &&
-    path === subject.path &&
-    deletes === (subject.deletes ?? false) &&
-    command(exact) === command(subject) &&
-    cwd === subject.cwd &&
-    areSameVariables(exact.env, subject.env) &&
-    host === subject.host &&
-    tool?.server === subject.tool?.server &&
-    tool?.name === subject.tool?.name &&
-    mode === subject.mode
-  );
+  const [shown, given] = [exact, subject].map((each) => {
+    const { operation, path, deletes = false, argv, shellLine = argv, cwd, host, tool, mode } = each;
+    return JSON.stringify([operation, path, deletes, shellLine, cwd, host, tool?.server, tool?.name, mode]);
+  });
+  return shown === given && areSameVariables(exact.env, subject.env);
 }
 
 function isEverything(pattern: string): boolean {

@@ -179,18 +179,45 @@ test("half a line that a killed process left hides no later answer, and a newer 
   assert.throws(() => check({ remembered: rememberedRules(path) }, read("a")), /expected version 2, got 3/);
 });
 
-test("answers of the first version meant something else: they are moved aside, with one message", (t) => {
-  const path = join(folder(t), "permissions.ndjson");
-  const first = '{"parley":"permissions","version":1}\n';
-  writeFileSync(path, first);
-  const messages: string[] = [];
-  const remembered = rememberedRules(path, Date.now, (message) => messages.push(message));
-  const kept = remembered.add({ operation: "read", pattern: "/x", effect: "deny", scope: "always" });
-  assert.deepEqual(
-    remembered.list().map(({ id }) => id),
-    [kept.id],
-  );
-  assert.equal(readFileSync(`${path}.v1`, "utf8"), first);
-  assert.equal(messages.length, 1);
-  assert.match(messages[0] ?? "", /moved to .*permissions\.ndjson\.v1/);
+test("V10: allow net localhost is the whole network of this machine, and nothing smaller can be allowed", () => {
+  for (const host of [
+    "localhost:3000",
+    "127.0.0.1",
+    "127.0.0.1:80",
+    "[::1]",
+    "app.localhost",
+    "*.localhost",
+  ]) {
+    assert.throws(
+      () => rules(`allow net ${host}`),
+      /net localhost means the whole network of this machine; a port or an address cannot be picked/,
+    );
+    assert.equal(rules(`deny net ${host}`).length, 1);
+  }
+  const net = (host: string): Subject => ({ origin: "op", operation: "net", host });
+  for (const host of ["localhost:3000", "127.0.0.1:80", "[::1]:80", "app.localhost"]) {
+    assert.equal(check({ rules: rules("allow net localhost") }, net(host)).effect, "allow", host);
+    assert.equal(check({ rules: rules("allow net", "deny net localhost") }, net(host)).effect, "deny", host);
+    assert.equal(check({ rules: rules("allow net *") }, net(host)).effect, "ask", host);
+  }
+  for (const [host, effect] of [
+    ["[::1]:80", "deny"],
+    ["127.0.0.1", "deny"],
+    ["127.0.0.1:8080", "ask"],
+  ] as const) {
+    const claim: Subject = { ...net(host), origin: "claim" };
+    assert.equal(check({ rules: rules("deny net localhost:80") }, claim).effect, effect, host);
+  }
+});
+
+test("a rule about another host keeps this machine closed to commands, and check says so", () => {
+  const net: Subject = { origin: "op", operation: "net", host: "localhost:80" };
+  for (const other of ["deny net evil.example", "ask net"]) {
+    const given = { rules: rules("allow net localhost", other) };
+    const { effect, reason } = check(given, net);
+    assert.equal(effect, "deny");
+    assert.match(reason, new RegExp(`keeps it closed to commands: ${other} `));
+  }
+  const given = { rules: rules("allow net localhost", "deny net evil.example") };
+  assert.equal(check(given, { ...net, origin: "claim" }).effect, "allow", "an agent has its own network");
 });

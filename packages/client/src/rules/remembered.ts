@@ -1,6 +1,6 @@
 // Stores remembered answers in an append-only file that several processes share.
 
-import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isObject, optional } from "@parley/acp/internal";
 import type { Effect } from "../subjects/subject.ts";
@@ -36,20 +36,15 @@ const day = 24 * 60 * 60 * 1000;
 const lasts = { workspace: 30 * day, always: 90 * day };
 const header = { parley: "permissions", version: 2 };
 
-/** `warn` is told once that the rules of an earlier version were moved away. */
-export function rememberedRules(
-  path: string,
-  clock: () => number = Date.now,
-  warn: (message: string) => void = (message) => process.emitWarning(message),
-): RememberedRules {
+export function rememberedRules(path: string, clock: () => number = Date.now): RememberedRules {
   let read = { stamp: "", rules: [] as readonly RememberedRule[] };
   const current = (): readonly RememberedRule[] => {
     const stamp = stampOf(path);
-    if (stamp !== read.stamp) read = { stamp, rules: stamp === "" ? [] : parseFile(path, warn) };
+    if (stamp !== read.stamp) read = { stamp, rules: stamp === "" ? [] : parseFile(path) };
     return read.rules;
   };
   const append = (record: object): void => {
-    // what an earlier version wrote must not get lines of this one
+    // what another version wrote must not get lines of this one
     current();
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     try {
@@ -93,17 +88,10 @@ function stampOf(path: string): string {
   return stat === undefined ? "" : `${stat.ino}/${stat.size}/${stat.mtimeNs}`;
 }
 
-function parseFile(path: string, warn: (message: string) => void): RememberedRule[] {
+function parseFile(path: string): RememberedRule[] {
   const rules = new Map<string, RememberedRule>();
   const [first, ...lines] = readFileSync(path, "utf8").split("\n");
   const version = (parseLine(first ?? "") as { version?: unknown } | undefined)?.version;
-  if (version === 1) {
-    renameSync(path, `${path}.v1`);
-    warn(
-      `answers that an earlier version remembered had another meaning and are not used; they were moved to ${path}.v1`,
-    );
-    return [];
-  }
   if (version !== header.version) {
     const got = `expected version ${header.version}, got ${JSON.stringify(version)}`;
     throw new RuleError(`${path} cannot be read: ${got}; update Parley, or move the file away`);

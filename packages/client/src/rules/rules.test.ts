@@ -110,7 +110,6 @@ test("V10: a pattern that cannot match, or would mean something else, is refused
     ["delete a", /use write/],
     ["network a", /use net/],
     ["mode code", /use \*, which applies to everything/],
-    ["any:exec ls", /no prefix.*write exec/],
     ["rewrite a", /starts with one of read, write, exec, net, mcp, \*.*got "rewrite a"/],
     ["", /starts with one of read/],
   ];

@@ -4,6 +4,7 @@ import { optional } from "@parley/acp/internal";
 import type { Scope, Subject } from "../subjects/subject.ts";
 import { everyLine, patternFor } from "./command-pattern.ts";
 import type { Verdict } from "./decide.ts";
+import { isThisMachine, thisMachine } from "./host-pattern.ts";
 import { escapedPattern } from "./path-pattern.ts";
 import type { RuleTarget } from "./rule.ts";
 import { parseRule } from "./rule-text.ts";
@@ -30,7 +31,7 @@ export function ruleFor(subject: Subject, roots: readonly string[]): string | un
   const pattern =
     operation === "exec"
       ? patternFor(subject, roots[0] ?? "/")
-      : (host ?? (tool === undefined ? undefined : `${tool.server}/${tool.name}`));
+      : (targetOf(subject)?.pattern ?? host ?? (tool && `${tool.server}/${tool.name}`));
   const text = `${operation} ${pattern ?? (path === undefined ? "" : escapedPattern(path))}`;
   try {
     const read = parseRule(text, { effect: "allow", origin: "user" });
@@ -46,6 +47,8 @@ export function targetOf(subject: Subject): RuleTarget | undefined {
   const { operation, path, deletes, argv, shellLine, cwd, env, host, tool, mode, labelOnly } = subject;
   const isSaid = [path, argv, shellLine, host, tool, mode].some((each) => each !== undefined);
   if (labelOnly || !isSaid) return undefined;
+  // the question says that it means all of it
+  if (host !== undefined && isThisMachine(host)) return { operation, pattern: thisMachine };
   const exact = { operation, ...optional({ path, deletes, argv, shellLine, cwd, env, host, tool, mode }) };
   return { operation, exact };
 }

@@ -88,3 +88,13 @@ test("letters that are written in two ways are the same for a rule", (t) => {
       assert.equal(gate.check({ sessionId: "s", cwd, roots: [cwd] }, [subject]).effect, "deny");
     }
 });
+
+test("a calculation that looks like a here-document does not hide the next line", (t) => {
+  const check = checked(t, "deny exec rm");
+  for (const line of [
+    "echo $((1 << 2))\nrm x\n2))",
+    "((x = 1 << rm))\nrm x\nrm",
+    "echo ${a[1<<x]}\nrm y\nx]}",
+  ])
+    assert.notEqual(check(line), "allow", line);
+});

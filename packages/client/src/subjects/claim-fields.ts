@@ -2,67 +2,83 @@
 
 import { isObject } from "@parley/acp/internal";
 
-export type Meaning =
-  | "command"
-  | "lines"
-  | "words"
-  | "directory"
-  | "place"
-  | "variables"
-  | "outside"
-  | "path"
-  | "address"
-  | "content"
-  | "changes"
-  | "pattern"
-  | "detail"
-  | "server"
-  | "tool"
-  | "mode"
-  | "wrapper"
-  | "restated"
-  | "harmless";
+/** What is beside a field. */
+interface Beside {
+  /** Something in the input is a command. */
+  readonly runs: boolean;
+  /** The same object has a field that means this. */
+  has(meaning: string): boolean;
+}
+
+/** Whether all of a value is understood. */
+type Reader = (value: unknown, beside: Beside) => boolean;
+
+const isLine: Reader = (value) => typeof value === "string" || isWords(value);
+const isPlace: Reader = (value) => isWords(listed(value));
+const isOfFiles: Reader = (_, { runs }) => !runs;
 
 /** By the name of the field in small letters, without `_` and `-`. The recorded agents are in test/claims. */
-const meanings: readonly (readonly [Meaning, RegExp])[] = [
+const meanings = {
   // a line, or a program and its words
-  ["command", /^(?:command|cmd|argv|shellcommand|commandline)$/],
+  command: [/^(?:command|cmd|argv|shellcommand|commandline)$/, isLine],
   // each one is a command of its own
-  ["lines", /^(?:commands|cmds|scripts?)$/],
-  ["words", /^(?:args|arguments)$/],
-  ["directory", /^(?:cwd|workdir|workingdir|workingdirectory)$/],
-  // the directory of a command, else a path
-  ["place", /^(?:dirpath|directory|dir|folder)$/],
-  ["variables", /^(?:env|environment)$/],
-  // our own agent asks to leave its sandbox
-  ["outside", /^outside$/],
-  [
-    "path",
-    /^(?:(?:abs|absolute|file|notebook|old|new|target|source|destination|dest|from|to|directory|folder|relativeworkspace)?(?:path|file|uri|filename)s?|source|destination|from|to|directories|parentdir)$/,
+  lines: [
+    /^(?:commands|cmds|scripts?)$/,
+    (value) => listed(value).every((line) => typeof line === "string" || isWords(line) || isObject(line)),
   ],
-  ["address", /^(?:urls?|href|address|host|hostname|domain|endpoint)$/],
+  words: [
+    /^(?:args|arguments)$/,
+    (value, { has }) => (has("command") ? typeof value === "string" || isWords(value) : isObject(value)),
+  ],
+  directory: [/^(?:cwd|workdir|workingdir|workingdirectory)$/, isPlace],
+  // the directory of a command, else a path
+  place: [/^(?:dirpath|directory|dir|folder)$/, isPlace],
+  variables: [/^(?:env|environment)$/, (value) => typeof value === "object"],
+  // our own agent asks to leave its sandbox
+  outside: [/^outside$/, (value) => typeof value === "boolean"],
+  path: [
+    /^(?:(?:abs|absolute|file|notebook|old|new|target|source|destination|dest|from|to|directory|folder|relativeworkspace)?(?:path|file|uri|filename)s?|source|destination|from|to|directories|parentdir)$/,
+    isOfFiles,
+  ],
+  address: [/^(?:urls?|href|address|host|hostname|domain|endpoint)$/, isOfFiles],
   // what only a change needs
-  [
-    "content",
+  content: [
     /^(?:contents?|new(?:string|text|str|source|content)|old(?:string|text|str)|edits?|patch(?:text)?|diff|replacement|inserttext|filetext)$/,
+    isOfFiles,
   ],
   // a record of paths, or a list
-  ["changes", /^changes$/],
-  ["pattern", /^(?:patterns?|globs?|include|exclude|query|queries|regex)$/],
-  ["server", /^server(?:name|id)?$/],
-  ["tool", /^tool(?:name)?$/],
-  ["mode", /^mode(?:id)?$/],
-  ["wrapper", /^(?:params|parameters|input|toolinput|requests?)$/],
+  changes: [/^changes$/, isOfFiles],
+  pattern: [
+    /^(?:patterns?|globs?|include|exclude|query|queries|regex)$/,
+    (value, { runs }) =>
+      !runs && listed(value).every((text) => typeof text === "string" && !leaves.test(text)),
+  ],
+  server: [/^server(?:name|id)?$/, (value, { has }) => typeof value === "string" && has("tool")],
+  tool: [
+    /^tool(?:name)?$/,
+    (value, { runs }) =>
+      !runs || (typeof value === "string" && /bash|shell|terminal|exec|run|command/i.test(value)),
+  ],
+  mode: [/^mode(?:id)?$/, (value, { runs }) => !runs || value === "sync" || value === "async"],
+  wrapper: [
+    /^(?:params|parameters|input|toolinput|requests?)$/,
+    (value) => listed(value).every(isObject) || (typeof value === "string" && patchedPaths(value).length > 0),
+  ],
   // which part of a file is meant, and in which form
-  ["detail", /^(?:instruction|prompt|format|encoding|type|outputmode|cell(?:id|type)|editmode|pages)$/],
+  detail: [
+    /^(?:instruction|prompt|format|encoding|type|outputmode|cell(?:id|type)|editmode|pages)$/,
+    isOfFiles,
+  ],
   // says why, how long or for whom, never what
-  [
-    "harmless",
+  harmless: [
     /^(?:description|explanation|reason|justification|(?:timeout|delay|yieldtime|initialwait)(?:ms|seconds)?|(?:runin|is)?background|detach|maxoutputtokens|(?:call|turn|process)id|startedatms)$/,
+    (value) => typeof value !== "object",
   ],
   // what codex makes of the command
-  ["restated", /^(?:parsedcmd|availabledecisions|proposedexecpolicyamendment)$/],
-];
+  restated: [/^(?:parsedcmd|availabledecisions|proposedexecpolicyamendment)$/, () => true],
+} as const satisfies Readonly<Record<string, readonly [RegExp, Reader]>>;
+
+export type Meaning = keyof typeof meanings;
 
 export interface Field {
   readonly key: string;
@@ -103,7 +119,7 @@ const unseen: Fields = [{ key: "more than is looked at", value: "…", meaning: 
 
 function meaningOf(key: string): Meaning | undefined {
   const name = key.toLowerCase().replaceAll(/[_-]/g, "");
-  return meanings.find(([, names]) => names.test(name))?.[0];
+  return (Object.keys(meanings) as Meaning[]).find((each) => meanings[each][0].test(name)); // its own keys
 }
 
 /** The names of the fields that may change what is done, and nobody here can tell how. */
@@ -122,46 +138,11 @@ export function isCommand(fields: Fields): boolean {
 }
 
 function isRead({ meaning, value }: Field, fields: Fields, runs: boolean): boolean {
-  switch (meaning) {
-    // a number or a switch beside a path says which part of the file
-    case undefined:
-      return !runs && listed(value).every((each) => typeof each === "number" || typeof each === "boolean");
-    case "command":
-      return typeof value === "string" || isWords(value);
-    case "lines":
-      return listed(value).every((line) => typeof line === "string" || isWords(line) || isObject(line));
-    case "directory":
-    case "place":
-      return isWords(listed(value));
-    case "variables":
-      return typeof value === "object";
-    case "outside":
-      return typeof value === "boolean";
-    case "words":
-      return fields.some((other) => other.meaning === "command")
-        ? typeof value === "string" || isWords(value)
-        : isObject(value);
-    case "path":
-    case "address":
-    case "content":
-    case "changes":
-    case "detail":
-      return !runs;
-    case "pattern":
-      return !runs && listed(value).every((text) => typeof text === "string" && !leaves.test(text));
-    case "server":
-      return typeof value === "string" && fields.some((other) => other.meaning === "tool");
-    case "tool":
-      return !runs || (typeof value === "string" && /bash|shell|terminal|exec|run|command/i.test(value));
-    case "mode":
-      return !runs || value === "sync" || value === "async";
-    case "wrapper":
-      return listed(value).every(isObject) || (typeof value === "string" && patchedPaths(value).length > 0);
-    case "harmless":
-      return typeof value !== "object";
-    case "restated":
-      return true;
-  }
+  // a number or a switch beside a path says which part of the file
+  if (meaning === undefined)
+    return !runs && listed(value).every((each) => typeof each === "number" || typeof each === "boolean");
+  const reader: Reader = meanings[meaning][1];
+  return reader(value, { runs, has: (wanted) => fields.some((other) => other.meaning === wanted) });
 }
 
 /** A pattern that may reach files outside of where it is applied. */

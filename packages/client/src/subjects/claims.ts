@@ -1,7 +1,7 @@
 // Reads what an agent says that it will do: from the input of a tool call, its diffs and, as a label, its title.
 
 import type { PermissionRequest } from "@parley/acp";
-import { askedAbout, isObject } from "@parley/acp/internal";
+import { askedAbout, isObject, operationSubject } from "@parley/acp/internal";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { canonicalPath } from "./canonical-path.ts";
 import {
@@ -15,6 +15,7 @@ import {
 } from "./claim-fields.ts";
 import { claimedTools } from "./claimed-tools.ts";
 import { commandSubject } from "./command-subject.ts";
+import { callOfOperation } from "./operation-claims.ts";
 import { isFileOperation, type Subject, type Operation as SubjectOperation } from "./subject.ts";
 import { askedCall } from "./tool-calls.ts";
 
@@ -30,13 +31,15 @@ export function claimsOf(ask: PermissionRequest, call: Call | undefined, cwd: st
     const { type: _type, toolCallId: _call, terminalId: _terminal, _meta, ...rawInput } = subject;
     return claimsOfCall({ kind: "execute", rawInput }, cwd);
   }
+  const operation = operationSubject(subject);
+  if (operation !== undefined) return claimsOfCall(callOfOperation(operation), cwd);
   return claimsOfCall(askedAbout(call ?? {}, askedCall(ask) ?? {}), cwd);
 }
 
 /** What a tool call says of itself. */
 export function claimsOfCall(call: Call, cwd: string): Subject[] {
   const objects = fieldsOf(call.rawInput ?? {});
-  const labelled = operationsOf(call.kind ?? undefined);
+  const labelled = byKind.get(call.kind) ?? "other";
   const tools = claimedTools(call, objects);
   // the fields are those of the tool, and the kind is what the agent makes of it
   const isTool = tools.some(({ labelOnly }) => !labelOnly);
@@ -52,20 +55,18 @@ export function claimsOfCall(call: Call, cwd: string): Subject[] {
   ];
   const runs = subjects.some(({ operation }) => operation === "exec");
   // what is shown as changed is not only a label
-  const isShown = (call.content ?? []).some(({ type }) => type === "diff") && labelled.includes("write");
+  const isShown = (call.content ?? []).some(({ type }) => type === "diff") && labelled === "write";
   const placed = new Set(subjects.map(({ path }) => path));
-  const { operation, ...place } = claimed(labelled[0] ?? "other");
+  const { operation, ...place } = claimed(labelled);
   for (const { path } of (call.locations ?? []).slice(0, maxSubjects)) {
     const where = placeOf(path, cwd);
     if (placed.has(where) || runs || !(operation === "other" || isFileOperation(operation))) continue;
     subjects.push({ ...place, operation, path: where, ...(isShown ? {} : { labelOnly: true }) });
   }
   // what the label says and nothing else does
-  const known = new Set(subjects.map((subject) => subject.operation));
-  for (const label of isTool ? [] : labelled) {
-    if (!known.has(claimed(label).operation) && !(known.size > 0 && (label === "other" || label === "read")))
-      subjects.push(...titled(label, call.title ?? "", cwd));
-  }
+  const isMore =
+    labelled !== "other" && labelled !== "read" && subjects.every((each) => each.operation !== operation);
+  if (!isTool && (isMore || subjects.length === 0)) subjects.push(...titled(labelled, call.title ?? "", cwd));
   return distinct(within(subjects));
 }
 
@@ -165,12 +166,12 @@ function hosts(objects: readonly Fields[]): Subject[] {
   });
 }
 
-const ports: Readonly<Record<string, string>> = {
-  "http:": "80",
-  "https:": "443",
-  "ws:": "80",
-  "wss:": "443",
-  "ftp:": "21",
+const ports: Readonly<Record<string, number>> = {
+  "http:": 80,
+  "https:": 443,
+  "ws:": 80,
+  "wss:": 443,
+  "ftp:": 21,
 };
 
 /** With the port where the address says it, by number or by scheme. Undefined for a file. */
@@ -182,29 +183,24 @@ function hostOf(address: string): string | undefined {
   const url = URL.parse(isWhole ? text : `http://${text}`);
   // user@host:path, as git and scp write it
   if (url === null || url.host === "") return /^(?:[^@/\s]*@)?([\w.-]+)/.exec(text)?.[1]?.toLowerCase();
-  const port = url.port === "" && isWhole ? ports[url.protocol] : url.port;
-  return port === undefined || port === "" ? url.hostname : `${url.hostname}:${port}`;
+  const port = url.port || (isWhole ? ports[url.protocol] : undefined);
+  return port === undefined ? url.hostname : `${url.hostname}:${port}`;
 }
 
 function paths(call: Call, objects: readonly Fields[], cwd: string): Subject[] {
   const runs = objects.some(isCommand);
-  const labelled = operationsOf(call.kind ?? undefined).filter((operation) =>
-    isFileOperation(claimed(operation).operation),
-  );
+  const labelled = byKind.get(call.kind) ?? "other";
   // nothing says how it is meant: whatever is forbidden for it must be
   const unsaid: readonly Operation[] = runs ? [] : ["read", "write"];
-  const meant = new Set<Operation>(labelled.length > 0 ? labelled : unsaid);
+  const meant = new Set<Operation>(isFileOperation(claimed(labelled).operation) ? [labelled] : unsaid);
   const contents = valuesIn(objects, "content", "changes");
   if (contents.length > 0) meant.add("write");
   const texts = [...contents, ...valuesIn(objects, "wrapper")].filter((value) => typeof value === "string");
-  const changes: readonly ClaimedChange[] = [
-    ...diffChanges(call),
-    ...texts.flatMap(patchedPaths).map((path) => ({ path })),
-    ...valuesIn(objects, "changes")
-      .filter(isObject)
-      .flatMap(Object.keys)
-      .map((path) => ({ path })),
+  const patched = [
+    ...texts.flatMap(patchedPaths),
+    ...valuesIn(objects, "changes").filter(isObject).flatMap(Object.keys),
   ];
+  const changes = [...diffChanges(call), ...patched.map((path): Change => [path])];
   const named = valuesIn(objects, "path", ...(runs ? [] : (["place"] as const)))
     .flatMap(textsIn)
     .filter((text) => !remote.test(text));
@@ -215,36 +211,29 @@ function paths(call: Call, objects: readonly Fields[], cwd: string): Subject[] {
   return [
     ...changes
       .slice(0, maxSubjects + 1)
-      .map(({ path, operation }) => claim(operation ?? (meant.has("delete") ? "delete" : "write"), path)),
+      .map(([path, operation = meant.has("delete") ? "delete" : "write"]) => claim(operation, path)),
     ...named
       .slice(0, maxSubjects + 1)
       .flatMap((path) => [...meant].map((operation) => claim(operation, path))),
   ];
 }
 
-interface ClaimedChange {
-  readonly path: string;
-  /** Undefined: the kind of the call says it. */
-  readonly operation?: "read" | "write" | "delete";
-}
+/** Without an operation the kind of the call says it. */
+type Change = readonly [path: string, operation?: Operation];
 
 /** Version 1 names one file with its texts, version 2 lists what is changed. */
-function diffChanges({ content }: Call): ClaimedChange[] {
-  return (content ?? []).flatMap((each): ClaimedChange[] => {
+function diffChanges({ content }: Call): Change[] {
+  return (content ?? []).flatMap((each): Change[] => {
     if (each.type !== "diff") return [];
     const { path, changes } = each as { readonly path?: unknown; readonly changes?: unknown }; // each is checked
-    const of = (at: unknown, operation: ClaimedChange["operation"] & string): ClaimedChange[] =>
-      textsIn(at).map((one) => ({ path: one, operation }));
-    return [
-      ...textsIn(path).map((one) => ({ path: one })),
-      ...listed(changes)
-        .filter(isObject)
-        .flatMap(({ operation, path: at, oldPath }) => [
-          ...of(at, operation === "delete" ? "delete" : "write"),
-          // what is moved is gone from where it was; what is copied is read there
-          ...of(oldPath, operation === "copy" ? "read" : "delete"),
-        ]),
-    ];
+    const moved = listed(changes)
+      .filter(isObject)
+      .flatMap(({ operation, path: at, oldPath }): Change[] => [
+        ...textsIn(at).map((one): Change => [one, operation === "delete" ? "delete" : "write"]),
+        // what is moved is gone from where it was; what is copied is read there
+        ...textsIn(oldPath).map((one): Change => [one, operation === "copy" ? "read" : "delete"]),
+      ]);
+    return [...textsIn(path).map((one): Change => [one]), ...moved];
   });
 }
 
@@ -268,25 +257,22 @@ function modes(call: Call, objects: readonly Fields[]): Subject[] {
     .map((mode) => ({ origin: "claim", operation: "mode", mode }));
 }
 
-const byKind: Readonly<Record<string, readonly Operation[]>> = {
-  read: ["read"],
-  search: ["read"],
-  edit: ["write"],
-  delete: ["delete"],
-  move: ["write"],
-  execute: ["exec"],
-  fetch: ["net"],
-  switch_mode: ["mode"],
-};
+/** Other kinds say nothing. */
+const byKind = new Map<string | null | undefined, Operation>([
+  ["read", "read"],
+  ["search", "read"],
+  ["edit", "write"],
+  ["delete", "delete"],
+  ["move", "write"],
+  ["execute", "exec"],
+  ["fetch", "net"],
+  ["switch_mode", "mode"],
+]);
 
 function claimed(operation: Operation): Subject {
   return operation === "delete"
     ? { origin: "claim", operation: "write", deletes: true }
     : { origin: "claim", operation };
-}
-
-function operationsOf(kind: string | undefined): readonly Operation[] {
-  return (kind === undefined ? undefined : byKind[kind]) ?? ["other"];
 }
 
 function distinct(subjects: readonly Subject[]): Subject[] {

@@ -5,8 +5,14 @@ import { shownLine } from "./shown-text.ts";
 import type { Subject } from "./subject.ts";
 
 /** The whole command as one text; undefined where nobody says what it is. */
-export function commandText({ argv, shellLine }: Subject): string | undefined {
+export function commandText({ argv, shellLine }: Pick<Subject, "argv" | "shellLine">): string | undefined {
   return shellLine ?? (argv === undefined ? undefined : joinWords(argv));
+}
+
+/** What it is about, as one text; empty where nobody says that. */
+export function targetText(subject: Omit<Subject, "origin">): string {
+  const { path, host, tool, mode = "" } = subject;
+  return path ?? commandText(subject) ?? host ?? (tool === undefined ? mode : `${tool.server}/${tool.name}`);
 }
 
 export function summaryOf(subject: Subject): string {

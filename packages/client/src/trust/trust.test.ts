@@ -31,7 +31,7 @@ function place(t: TestContext) {
 const template = ["Bearer $", "{KEY}"].join("");
 const server = { command: "npx", args: ["-y", "a b"], env: { A: "1" } };
 
-test("TH16 a folder's rules and MCP servers are listed in full; allow rules are not among them", (t) => {
+test("Q9 TH16 a folder's rules and MCP servers are listed in full; allow rules are not among them", (t) => {
   const { folder, put } = place(t);
   put(".parley/policy", "deny write .env\nallow exec **\nask read keys/**\n");
   put(".mcp.json", {
@@ -83,10 +83,10 @@ test("TH16 trust holds for exactly this content of this folder", (t) => {
     changed.map(({ what }) => what),
     ["MCP server db", "MCP server more"],
   );
-  assert.deepEqual(
-    gone.map((what) => what),
-    ["deny write .env", "MCP server old"],
-  );
+  assert.deepEqual(gone, [
+    { file: ".parley/policy", what: "deny write .env" },
+    { file: ".mcp.json", what: "MCP server old" },
+  ]);
   folders.trust(workspaceSettings(folder));
   // another folder with the same files at the same path
   renameSync(folder, join(base, "moved"));

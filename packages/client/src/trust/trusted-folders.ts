@@ -23,8 +23,8 @@ export interface FolderTrust {
   readonly state: "nothing" | "trusted" | "new" | "changed";
   /** For `changed`: items that are new or were changed. Empty if it is another folder at the same path. */
   readonly changed: readonly WorkspaceItem[];
-  /** For `changed`: items that are gone, by their `what`. */
-  readonly gone: readonly string[];
+  /** For `changed`: items that are gone. */
+  readonly gone: readonly Pick<WorkspaceItem, "file" | "what">[];
 }
 
 /** A folder that the user trusts. */
@@ -51,10 +51,12 @@ interface TrustRecord {
   readonly folder: string;
   readonly since: number;
   readonly identity: WorkspaceSettings["identity"];
-  readonly items: readonly (readonly [what: string, hash: string])[];
+  readonly items: readonly ItemSummary[];
 }
 
-const version = 1;
+type ItemSummary = readonly [file: string, what: string, hash: string];
+
+const version = 2;
 /** The oldest ones beyond this are forgotten. */
 const maxFolders = 1_000;
 const longestWhat = 300;
@@ -110,8 +112,8 @@ export function trustedFolders(stateDir: string): TrustedFolders {
   };
 }
 
-function summaryOf({ file, what, details }: WorkspaceItem): readonly [string, string] {
-  return [what.slice(0, longestWhat), sha256(JSON.stringify([file, what, details]))];
+function summaryOf({ file, what, details }: WorkspaceItem): ItemSummary {
+  return [file, what.slice(0, longestWhat), sha256(JSON.stringify([file, what, details]))];
 }
 
 function isSame(a: WorkspaceSettings["identity"], b: WorkspaceSettings["identity"]): boolean {
@@ -122,11 +124,14 @@ function differences(
   { items: before }: TrustRecord,
   { items }: WorkspaceSettings,
 ): Pick<FolderTrust, "changed" | "gone"> {
-  const hashes = new Set(before.map(([, hash]) => hash));
-  const now = new Set(items.map((item) => summaryOf(item)[0]));
+  const hashes = new Set(before.map(([, , hash]) => hash));
+  const nameOf = (file: string, what: string): string => `${file} ${what}`;
+  const now = new Set(items.map(summaryOf).map(([file, what]) => nameOf(file, what)));
   return {
-    changed: items.filter((item) => !hashes.has(summaryOf(item)[1])),
-    gone: before.map(([what]) => what).filter((what) => !now.has(what)),
+    changed: items.filter((item) => !hashes.has(summaryOf(item)[2])),
+    gone: before
+      .filter(([file, what]) => !now.has(nameOf(file, what)))
+      .map(([file, what]) => ({ file, what })),
   };
 }
 

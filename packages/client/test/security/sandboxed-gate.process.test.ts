@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -254,6 +255,27 @@ test("a host is asked about exactly, and remembered exactly", withHosts, async (
     first.slice(1),
     "what was allowed for the session is not asked again, and nothing else is",
   );
+});
+
+test("a yes to this machine is the rule net localhost, for the commands after it", withHosts, async (t) => {
+  const server = createHttpServer((_, response) => response.end("HERE")).listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as { port: number };
+  const questions: PermissionQuestion[] = [];
+  const { run, told } = place(t, {}, (question) => {
+    questions.push(question);
+    return "allow:session";
+  });
+  const command = `curl -s --noproxy '' --max-time 5 http://localhost:${port}/; true`;
+  assert.doesNotMatch(await run({ command }), /HERE/, "this machine is not reached through the sandbox");
+  assert.equal(await run({ command: command.replace("''", "'*'") }), "HERE");
+  assert.match(questions[0]?.reason ?? "", /the whole network of this machine$/);
+  assert.deepEqual(
+    questions.flatMap(({ choices }) => choices.map(({ id }) => id)),
+    ["allow:session", "deny:once", "deny:session"],
+  );
+  assert.deepEqual(told, ["commands that start from now on have the network of this machine"]);
 });
 
 test("a yes to a host does not outlive the commands that ran then", withHosts, async (t) => {

@@ -64,8 +64,8 @@ export async function talk(
     version: "1.0.0",
     editions: ["v1"],
     requestPermission: gate.permission,
-    files: gate.files,
-    terminals: gate.terminals,
+    files: (each) => gate.services(each).files,
+    terminals: (each) => gate.services(each).terminals,
     log: () => undefined,
   }).connect(near);
   t.after(() => connected.close());

@@ -87,6 +87,20 @@ export function identityOf(path: string): string | undefined {
   }
 }
 
+/** Another one where a file, or a file below a folder, was written or replaced. Links are not followed. */
+export function stampOf(path: string): string {
+  const stamps: string[] = [];
+  const waiting = [path];
+  for (const each of waiting) {
+    if (stamps.length > 100) break;
+    const stats = lstatSync(each, { throwIfNoEntry: false, bigint: true });
+    // ctime, because a program can set the other times
+    stamps.push(`${stats?.ino}/${stats?.ctimeNs}`);
+    if (stats?.isDirectory() === true) waiting.push(...entriesIn(each).map((name) => join(each, name)));
+  }
+  return stamps.join(" ");
+}
+
 export function entriesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);

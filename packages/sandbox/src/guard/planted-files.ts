@@ -4,7 +4,7 @@ import { readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isAtOrBelow } from "../mounts/layout.ts";
 import { moveAside, restore } from "./move-aside.ts";
-import { entriesIn, identityOf, isThere, smallText, typeOf } from "./path-facts.ts";
+import { entriesIn, identityOf, isThere, smallText, stampOf, typeOf } from "./path-facts.ts";
 import type { Found } from "./watched-folders.ts";
 
 /** What a command left behind that other programs would execute or obey. */
@@ -32,6 +32,8 @@ export interface Before {
   readonly kept: ReadonlyMap<string, Kept>;
   /** Mounted files, by what identifies each. A file that is replaced outside loses its mount. */
   readonly files: ReadonlyMap<string, string>;
+  /** Protected paths without a mount, by what changes when they are written. */
+  readonly stamps: ReadonlyMap<string, string>;
 }
 
 /** More than this stays where it is. A command may have created any number. */
@@ -84,8 +86,10 @@ export function plantedFiles(before: Before, after: Found, treatment: Treatment)
     attempt(path, () => move(path));
   for (const [path, was] of files)
     if (!accepted.has(path) && identityOf(path) !== was) left.push({ path, reason: replaced });
+  for (const [path, was] of before.stamps)
+    if (!accepted.has(path) && stampOf(path) !== was) left.push({ path, reason: unmounted });
   for (const [path, was] of kept) {
-    if (typeOf(dirname(path)) !== "folder" || isUnchanged(path, was)) continue;
+    if (typeOf(dirname(path)) !== "folder" || isUnchanged(path, was, accepted.has(path))) continue;
     attempt(path, () => {
       if (isThere(path)) move(path);
       restore(path, was);
@@ -94,7 +98,22 @@ export function plantedFiles(before: Before, after: Found, treatment: Treatment)
   return { movedAside, created, left, isIncomplete: found.isIncomplete || after.isIncomplete };
 }
 
+const unmounted =
+  "it was changed while the command ran; there are too many such files to make each read-only";
 const replaced = "it was replaced while the command ran, which could change it from then on";
+
+/** Commands that are new in the list of a rebase. They stay, because the rebase may be what the user wanted. */
+export function newCommands(
+  before: ReadonlyMap<string, readonly string[]>,
+  after: ReadonlyMap<string, readonly string[]>,
+): SandboxFindings["left"] {
+  const isNew = (path: string, line: string) => before.get(path)?.includes(line) !== true;
+  return [...after]
+    .filter(([path, lines]) => lines.some((line) => isNew(path, line)))
+    .map(([path]) => ({ path, reason: rebases }));
+}
+
+const rebases = "git rebase --continue would run the commands in it, outside the sandbox";
 
 /** A folder may be new because of an accepted file: then the others in it are not. */
 function notAccepted(path: string, accepted: ReadonlyMap<string, string>): string[] {
@@ -103,8 +122,13 @@ function notAccepted(path: string, accepted: ReadonlyMap<string, string>): strin
   return entriesIn(path).flatMap((name) => notAccepted(join(path, name), accepted));
 }
 
-function isUnchanged(path: string, was: Kept): boolean {
-  if ("text" in was) return smallText(path, Math.max(100_000, 4 * was.text.length + 1)) === was.text;
+/** `isLoose`: whoever wrote the text may have kept the line ends and the byte order mark that the file had. */
+function isUnchanged(path: string, was: Kept, isLoose: boolean): boolean {
+  if ("text" in was) {
+    const plain = (text = "") => (isLoose ? text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n") : text);
+    const now = smallText(path, Math.max(100_000, 4 * was.text.length + 4));
+    return now !== undefined && plain(now) === plain(was.text);
+  }
   try {
     return readlinkSync(path) === was.link;
   } catch {

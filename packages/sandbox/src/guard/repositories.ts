@@ -1,5 +1,6 @@
 // Knows the folders in which version control systems keep a repository, and which files in them run programs.
 
+import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { foldersIn, isThere, realPath, smallText, typeOf } from "./path-facts.ts";
 
@@ -20,42 +21,94 @@ export function isRepositoryFolder(name: string): boolean {
   return obeyed.has(name);
 }
 
-/** The paths in the folder of a repository that must not be written, whether they exist or not. */
-export function obeyedIn(folder: string): readonly string[] {
+/**
+ * The paths of a repository that must not be written, whether they exist or not. `trees` are its work trees, in which the
+ * config may name a folder of hooks.
+ */
+export function obeyedIn(
+  folder: string,
+  trees = [worktreeOfModule(folder) ?? dirname(folder)],
+): readonly string[] {
   const name = basename(folder);
   // the folders of submodules and bare repositories have any name
   const kind = name === ".hg" || name === ".jj" ? name : ".git";
   const own = (obeyed.get(kind) ?? []).map((path) => join(folder, path));
-  return kind === ".git" ? [...own, ...namedByConfig(folder), ...modulesOf(folder).flatMap(obeyedIn)] : own;
-}
-
-/** The folder that the config names for hooks, and the files that it includes: a workspace may bring them along. */
-function namedByConfig(folder: string): readonly string[] {
-  const text = smallText(join(folder, "config")) ?? "";
-  const hooks = /^\s*hooksPath\s*=\s*"?([^"\n]+?)"?\s*$/im.exec(text)?.[1];
-  const included = Array.from(text.matchAll(/^\s*path\s*=\s*"?([^"\n]+?)"?\s*$/gim), ([, path = ""]) => path)
-    .filter((path) => !path.startsWith("~"))
-    .slice(0, limit);
+  if (kind !== ".git") return own;
+  // those that exist are compared, see keptIn
+  const ofWorktrees = worktreesOf(folder).map((path) => join(path, "config.worktree"));
   return [
-    ...(hooks === undefined ? [] : [resolve(dirname(folder), hooks)]),
-    ...included.map((path) => resolve(folder, path)),
+    ...own,
+    ...namedByConfig(folder, trees),
+    ...ofWorktrees.filter((path) => !isThere(path)),
+    ...modulesOf(folder).flatMap((each) => obeyedIn(each)),
   ];
 }
 
 /**
- * The links of worktrees to their repository, with their texts. They are compared after a command: many mounts would
- * cost much time, and git must be able to add and remove worktrees.
+ * The folders that the config names for hooks, and the files that it includes, also by way of others: a workspace may
+ * bring them along.
  */
-export function worktreeLinks(folder: string): ReadonlyMap<string, string> {
-  const paths = foldersIn(join(folder, "worktrees"))
-    .slice(0, limit)
-    .map((name) => join(folder, "worktrees", name, "commondir"));
+function namedByConfig(folder: string, trees: readonly string[]): readonly string[] {
+  const files = new Set([join(folder, "config"), join(folder, "config.worktree")]);
+  const hooks: string[] = [];
+  for (const file of files) {
+    const text = smallText(file) ?? "";
+    hooks.push(...valuesOf("hooksPath", text).flatMap((path) => trees.map((tree) => atHome(path, tree))));
+    const included = valuesOf("path", text).map((path) => atHome(path, dirname(file)));
+    for (const path of included) if (files.size < limit) files.add(path);
+  }
+  return [...hooks, ...[...files].slice(2)];
+}
+
+/** The values of a setting in a config of git, of whichever section. */
+function valuesOf(name: string, text: string): readonly string[] {
+  const pattern = new RegExp(
+    `^\\s*(?:\\[[^\\]]*\\]\\s*)?${name}\\s*=\\s*(?:"([^"\\n]+)"|([^"\\n;#]+))`,
+    "gim",
+  );
+  return Array.from(text.matchAll(pattern), ([, quoted, plain = ""]) => quoted ?? plain.trim());
+}
+
+function atHome(path: string, base: string): string {
+  return path.startsWith("~/") ? join(homedir(), path.slice(2)) : resolve(base, path);
+}
+
+/**
+ * The links of worktrees to their repository, and their settings, with their texts. They are compared after a command:
+ * many mounts would cost much time, and git must be able to add and remove worktrees.
+ */
+export function keptIn(folder: string): ReadonlyMap<string, string> {
+  const paths = worktreesOf(folder).flatMap((path) => [
+    join(path, "commondir"),
+    join(path, "config.worktree"),
+  ]);
   return new Map(
     paths.flatMap((path): [string, string][] => {
       const text = smallText(path);
       return text === undefined ? [] : [[path, text]];
     }),
   );
+}
+
+/**
+ * The commands that `git rebase --continue` would run, by the file that lists them. The files stay writable, because git
+ * writes them whenever it rebases. Submodules and worktrees have their own.
+ */
+export function rebaseCommands(folder: string): ReadonlyMap<string, readonly string[]> {
+  const places = [folder, ...worktreesOf(folder)].map((path) => join(path, "rebase-merge/git-rebase-todo"));
+  const own = places.filter(isThere).map((path): [string, readonly string[]] => {
+    const text = smallText(path, 10_000_000);
+    // git follows links
+    if (text === undefined) return [path, ["it cannot be read"]];
+    return [path, text.split("\n").filter((line) => /^[ \t]*(?:exec|x)[ \t]/.test(line))];
+  });
+  return new Map([...own, ...modulesOf(folder).flatMap((each) => [...rebaseCommands(each)])]);
+}
+
+function worktreesOf(folder: string): readonly string[] {
+  return foldersIn(join(folder, "worktrees"))
+    .slice(0, limit)
+    .map((name) => join(folder, "worktrees", name));
 }
 
 /** The git folders of submodules. Names of submodules may have slashes. */
@@ -92,7 +145,9 @@ export function gitFolderOf(root: string): string | undefined {
   const back = smallText(join(folder, "gitdir"))?.trim();
   if (back === undefined || realPath(resolve(folder, back)) !== link) return undefined;
   const shared = realPath(resolve(folder, common));
-  return shared !== undefined && isGitFolder(shared) ? shared : undefined;
+  // a workspace can bring along a folder that answers for itself, but cannot put it into the repository of somebody else
+  if (shared === undefined || dirname(folder) !== join(shared, "worktrees")) return undefined;
+  return isGitFolder(shared) ? shared : undefined;
 }
 
 /** The work tree that the config of a submodule names. */

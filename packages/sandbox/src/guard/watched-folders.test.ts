@@ -63,7 +63,11 @@ test("a search ends at its limit and says so, and what may be old is not moved t
   const all = new WatchedFolders([root]).search();
   const aside = join(root, "../aside");
   t.after(() => rmSync(aside, { recursive: true, force: true }));
-  const findings = plantedFiles({ found, missing: [], kept: new Map(), files: new Map() }, all, to(aside));
+  const findings = plantedFiles(
+    { found, missing: [], kept: new Map(), files: new Map(), stamps: new Map() },
+    all,
+    to(aside),
+  );
   assert.deepEqual(
     names(
       findings.movedAside.map(({ from }) => from),
@@ -92,7 +96,7 @@ test("a folder that was exchanged for a link is left alone, and what it leads to
     isIncomplete: false,
   };
   const after = { ...nothing, obeyed: new Set([join(root, "link/.claude")]) };
-  const before = { found: nothing, missing: [], kept: new Map(), files: new Map() };
+  const before = { found: nothing, missing: [], kept: new Map(), files: new Map(), stamps: new Map() };
   const { movedAside, left } = plantedFiles(before, after, to(join(root, "aside")));
   assert.deepEqual(movedAside, []);
   assert.deepEqual(

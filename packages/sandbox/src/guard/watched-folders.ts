@@ -3,6 +3,7 @@
 import { type BigIntStats, type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isObeyedPath } from "@parley/acp/internal/node";
+import { isThere } from "./path-facts.ts";
 import { isRepositoryFolder } from "./repositories.ts";
 
 /** Folders with what tools have installed or built. Nobody opens them as a workspace. */
@@ -23,6 +24,8 @@ interface Folder {
   readonly children: readonly string[];
   readonly obeyed: readonly string[];
   readonly repositories: readonly string[];
+  /** Whether a folder in it has a name that is no text, by which it cannot be opened. */
+  readonly hasNameless: boolean;
 }
 
 /** What is below the roots. All paths are absolute. */
@@ -33,7 +36,7 @@ export interface Found {
   readonly repositories: ReadonlySet<string>;
   /** The folders that were read. */
   readonly folders: ReadonlySet<string>;
-  /** Whether there are more folders than the limit. */
+  /** Whether there are more folders than the limit, or some that cannot be opened. */
   readonly isIncomplete: boolean;
 }
 
@@ -54,6 +57,7 @@ export class WatchedFolders {
     const obeyed = new Set<string>();
     const repositories = new Set<string>();
     const waiting = [...this.#roots];
+    let hasNameless = false;
     for (const path of waiting) {
       if (known.size >= this.#limit) break;
       const folder = known.has(path) ? undefined : this.#read(path);
@@ -61,10 +65,12 @@ export class WatchedFolders {
       known.set(path, folder);
       for (const each of folder.obeyed) obeyed.add(each);
       for (const each of folder.repositories) repositories.add(each);
+      hasNameless ||= folder.hasNameless;
       waiting.push(...folder.children);
     }
     this.#known = known;
-    const isIncomplete = waiting.some((path) => !known.has(path)) && known.size >= this.#limit;
+    const isIncomplete =
+      hasNameless || (waiting.some((path) => !known.has(path)) && known.size >= this.#limit);
     return { obeyed, repositories, folders: new Set(known.keys()), isIncomplete };
   }
 
@@ -82,14 +88,16 @@ export class WatchedFolders {
     const repositories: string[] = [];
     const isBare = ["HEAD", "objects", "refs"].every((name) => entries.some((entry) => entry.name === name));
     // git obeys its config wherever it is started in it
-    if (isBare) return { changed: stats.ctimeNs, readAt, children, obeyed, repositories: [path] };
+    if (isBare)
+      return { changed: stats.ctimeNs, readAt, children, obeyed, repositories: [path], hasNameless: false };
     for (const entry of entries) {
       const child = join(path, entry.name);
       if (isRepositoryFolder(entry.name)) repositories.push(child);
       else if (isObeyedPath(relative(root, child))) obeyed.push(child);
       else if (entry.isDirectory() && !skipped.has(entry.name)) children.push(child);
     }
-    return { changed: stats.ctimeNs, readAt, children, obeyed, repositories };
+    const hasNameless = children.some((child) => child.includes("\ufffd") && !isThere(child));
+    return { changed: stats.ctimeNs, readAt, children, obeyed, repositories, hasNameless };
   }
 }
 

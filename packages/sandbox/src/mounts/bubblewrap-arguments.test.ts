@@ -14,6 +14,7 @@ const plan: SandboxPlan = {
   nesting: "user",
   canForbidNesting: true,
   hasVarTmp: true,
+  hasOwnProc: true,
 };
 
 const line = (more: Partial<SandboxPlan>) => bubblewrapArguments({ ...plan, ...more }).join(" ");
@@ -74,6 +75,12 @@ test("a workspace does not cover the /dev, /proc and /tmp of the sandbox, unless
 test("the kernel does not obey root: its files in /proc are read-only", () => {
   assert.match(line({ isRoot: true }), /--ro-bind-try \/proc\/sys \/proc\/sys /);
   assert.doesNotMatch(line({}), /\/proc\/sys/);
+});
+
+test("where no /proc can be mounted, a user namespace of its own is a must, and the /proc around stays read-only", () => {
+  const words = line({ hasOwnProc: false, isRoot: true });
+  assert.match(words, /--unshare-user --unshare-ipc /);
+  assert.doesNotMatch(words, /--proc|-bind(?:-try)? \/proc/);
 });
 
 test("programs inside create sandboxes if they may, also as root", () => {

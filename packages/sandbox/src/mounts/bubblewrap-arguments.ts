@@ -22,6 +22,11 @@ export interface SandboxPlan {
   /** Whether bubblewrap can forbid them (from 0.8). */
   readonly canForbidNesting: boolean;
   readonly hasVarTmp: boolean;
+  /**
+   * Whether it gets a new /proc. Where the kernel refuses one, it sees the /proc around, read-only. A user namespace of
+   * its own then keeps it from the memory, variables and files of the processes that it sees.
+   */
+  readonly hasOwnProc: boolean;
 }
 
 /** Where the sockets of the forwarder are inside. */
@@ -51,9 +56,10 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
     ...plan.entries.filter(isAround).flatMap((entry) => mount(entry, plan.entries)),
     "--dev",
     "/dev",
-    "--proc",
-    "/proc",
-    ...(plan.isRoot ? procOfRoot.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `/proc/${name}`]) : []),
+    ...(plan.hasOwnProc ? ["--proc", "/proc"] : []),
+    ...(plan.isRoot && plan.hasOwnProc
+      ? procOfRoot.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `/proc/${name}`])
+      : []),
     ...["/tmp", ...(plan.hasVarTmp ? ["/var/tmp"] : [])].flatMap((path) => [
       "--bind",
       plan.temporaryFolder,
@@ -68,10 +74,10 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
   ];
 }
 
-function namespaces({ hasNetwork, nesting, canForbidNesting }: SandboxPlan): string[] {
+function namespaces({ hasNetwork, nesting, canForbidNesting, hasOwnProc }: SandboxPlan): string[] {
   const forbidsNesting = nesting === "never" && canForbidNesting;
   return [
-    forbidsNesting ? "--unshare-user" : "--unshare-user-try",
+    forbidsNesting || !hasOwnProc ? "--unshare-user" : "--unshare-user-try",
     ...(forbidsNesting ? ["--disable-userns"] : []),
     "--unshare-ipc",
     "--unshare-pid",

@@ -61,7 +61,7 @@ test("the name of an allowed host that leads to a private address is refused", w
   const refused: string[] = [];
   await using network = await hostForwarder({
     decide: () => true,
-    onPrivateAddress: (host, _port, reason) => refused.push(`${host}: ${reason}`),
+    onUnreachable: (host, _port, reason) => refused.push(`${host}: ${reason}`),
   });
   const sandbox = await open({ network });
   // the only other name that leads to this machine wherever the test runs

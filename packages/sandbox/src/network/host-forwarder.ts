@@ -4,14 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type LookupFunction, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { realPath } from "../guard/path-facts.ts";
 
 /** Decides about one connection. A refused connection fails in the program that opened it. */
 export type DecideHost = (host: string, port: number) => boolean | Promise<boolean>;
-
-/** Writes a host with its port, as rules do: an IPv6 address stands in brackets. */
-export function hostWithPort(host: string, port: number): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
 
 /** What a forwarder is created with. */
 export interface HostForwarderOptions {
@@ -19,8 +15,8 @@ export interface HostForwarderOptions {
   readonly decide: DecideHost;
   /** Addresses and ranges (`10.0.0.0/8`) to which the name of an allowed host may lead although they are private. */
   readonly privateAddresses?: readonly string[] | undefined;
-  /** Called if a host was allowed, but its name leads to a private address, the host itself or a cloud's metadata. */
-  readonly onPrivateAddress?: ((host: string, port: number, reason: string) => void) | undefined;
+  /** Called if a host was allowed, but its name leads nowhere, or to a private address, the host itself or a cloud's metadata. */
+  readonly onUnreachable?: ((host: string, port: number, reason: string) => void) | undefined;
 }
 
 /** The way to the hosts that are allowed, for all commands of a session. */
@@ -67,11 +63,14 @@ export async function hostForwarder(options: HostForwarderOptions): Promise<Host
     const lookup = guard.lookupFor(port);
     return (host, settings, callback) =>
       lookup(host, settings, (error, ...found) => {
-        if (guards.isResolvedAddressDenied(error)) options.onPrivateAddress?.(host, port, error.reason);
+        if (guards.isResolvedAddressDenied(error)) options.onUnreachable?.(host, port, error.reason);
+        else if (error !== null)
+          options.onUnreachable?.(host, port, `its name has no address (${error.code})`);
         callback(error, ...found);
       });
   };
-  const folder = await mkdtemp(join(tmpdir(), "parley-hosts-"));
+  // without links, as mounts need it
+  const folder = await mkdtemp(join(realPath(tmpdir()) ?? tmpdir(), "parley-hosts-"));
   const http = createHttpProxyServer({ filter, lookupFor });
   const socks = createSocksProxyServer({ filter, lookupFor });
   const socksServer = createServer((socket) => socks.handleConnection(socket));

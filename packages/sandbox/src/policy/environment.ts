@@ -1,5 +1,6 @@
 // The environment of a sandboxed command: that of its owner, without the addresses of services outside.
 
+import { isSecretVariable } from "@parley/acp/internal/redact";
 import { bridgePorts } from "../network/bridge-command.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -13,10 +14,6 @@ const outside = new Set(
   VSCODE_GIT_IPC_HANDLE VSCODE_GIT_ASKPASS_MAIN VSCODE_GIT_ASKPASS_NODE VSCODE_GIT_ASKPASS_EXTRA_ARGS NOTIFY_SOCKET
   LISTEN_FDS LISTEN_PID`.split(/\s+/),
 );
-
-/** Variables that hold a key or a password, by the end of their names. */
-const secret =
-  /(?:API_?KEY|TOKEN|SECRET(?:_?KEY)?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PRIVATE_?KEY|ACCESS_?KEY(?:_?ID)?)$/i;
 
 /** Variables that name a folder for temporary files. */
 const temporary = ["TMPDIR", "TMP", "TEMP", "TEMPDIR"];
@@ -44,7 +41,7 @@ export function sandboxEnvironment(
   env: Environment,
   { hasBridge, keepsSecrets }: { readonly hasBridge: boolean; readonly keepsSecrets: boolean },
 ): Record<string, string> {
-  const isKept = (name: string): boolean => !outside.has(name) && (keepsSecrets || !secret.test(name));
+  const isKept = (name: string): boolean => !outside.has(name) && (keepsSecrets || !isSecretVariable(name));
   const kept = Object.entries(env).filter(
     (variable): variable is [string, string] => variable[1] !== undefined && isKept(variable[0]),
   );

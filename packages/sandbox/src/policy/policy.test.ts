@@ -57,14 +57,14 @@ test("bubblewrap does not see the variables that load code into programs", () =>
 
 test("tools in hidden folders are shown with what they need, and home is not", () => {
   const path = "/h/.nvm/v24/bin:/h/bin:/h/.local/bin:/h/.pyenv/shims:/usr/bin:/h:bin:/run/user/1/fnm/2/bin";
-  assert.deepEqual(toolChains(path, "/h", ["/h", "/run"]), [
+  assert.deepEqual(toolChains(path.split(":"), "/h", ["/h", "/run"]), [
     "/h/.nvm/v24",
     "/h/bin",
     "/h/.local/bin",
     "/h/.pyenv",
     "/run/user/1/fnm/2",
   ]);
-  assert.deepEqual(toolChains(path, "/h", ["/run"]), ["/run/user/1/fnm/2"]);
+  assert.deepEqual(toolChains(path.split(":"), "/h", ["/run"]), ["/run/user/1/fnm/2"]);
 });
 
 test("commands do not get variables that hold keys and passwords; whole agents do", () => {
@@ -73,6 +73,8 @@ test("commands do not get variables that hold keys and passwords; whole agents d
     GITHUB_TOKEN: "t",
     AWS_SECRET_ACCESS_KEY: "s",
     DB_PASSWORD: "p",
+    SIGNING_KEY: "g",
+    REGISTRY_AUTH: "a",
     KEYBOARD: "us",
   };
   const given = { hasBridge: false, keepsSecrets: false };

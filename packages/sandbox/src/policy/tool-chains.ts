@@ -1,6 +1,6 @@
 // Finds the folders of tool chains that PATH needs, where the places in which they are would be hidden.
 
-import { basename, dirname, isAbsolute } from "node:path";
+import { basename, dirname, isAbsolute, normalize } from "node:path";
 import { isAtOrBelow } from "../mounts/layout.ts";
 
 /** Folders of which the whole tree is too much. Only the entry of PATH itself is shown then. */
@@ -11,11 +11,14 @@ const shared = new Set([".local", "share", "opt", "snap"]);
  * beside, such as `PREFIX/lib`, so all of PREFIX is shown.
  */
 export function toolChains(
-  path: string | undefined,
+  folders: readonly string[],
   home: string,
   hidden: readonly string[],
 ): readonly string[] {
-  const entries = (path ?? "").split(":").filter((entry) => isAbsolute(entry) && entry !== home);
+  // a place that is hidden as a whole is never shown as a whole
+  const entries = folders.filter(
+    (entry) => isAbsolute(entry) && normalize(entry) === entry && ![home, ...hidden].includes(entry),
+  );
   const covered = entries.filter((entry) => hidden.some((folder) => isAtOrBelow(entry, folder)));
   return [...new Set(covered.map((entry) => prefixOf(entry, home, hidden)))];
 }

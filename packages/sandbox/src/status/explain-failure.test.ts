@@ -14,6 +14,7 @@ const observed: Observed = {
   apparmorRestricts: false,
   userNamespacesOff: false,
   isContainer: false,
+  isInSandbox: false,
   isRoot: false,
   isSetuid: false,
 };
@@ -39,6 +40,10 @@ test("each reason why no sandbox can start has its own fix", () => {
     /^no_user_namespaces: .* => sudo sysctl -w user\.max_user_namespaces/,
   );
   assert.match(fix({ isContainer: true, apparmorRestricts: true }), /^container: .*seccomp=unconfined/);
+  assert.match(
+    fix({ isInSandbox: true, isContainer: true }),
+    /^in_sandbox: this program runs in a sandbox, .*uid map.* => run this program outside/,
+  );
   assert.match(fix({}), /^other: .*Permission denied/);
   assert.match(fix({ output: "" }), /^other: .*it printed nothing/);
 });

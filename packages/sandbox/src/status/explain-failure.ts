@@ -7,6 +7,7 @@ export type SandboxProblem =
   | "not_installed"
   | "in_workspace"
   | "too_old"
+  | "in_sandbox"
   | "no_user_namespaces"
   | "apparmor"
   | "container"
@@ -30,6 +31,8 @@ export interface Observed {
   readonly apparmorRestricts: boolean;
   readonly userNamespacesOff: boolean;
   readonly isContainer: boolean;
+  /** Whether this process is itself in a sandbox of bubblewrap. */
+  readonly isInSandbox: boolean;
   readonly isRoot: boolean;
   readonly isSetuid: boolean;
 }
@@ -97,6 +100,13 @@ export function explainFailure(observed: Observed): SandboxFailure {
       problem: "too_old",
       reason: `${program} is version ${oldVersion}, but at least ${oldestVersion} is needed`,
       fix: `install a newer version: ${installCommand(observed.distribution, observed.isRoot)}`,
+    };
+  }
+  if (observed.isInSandbox) {
+    return {
+      problem: "in_sandbox",
+      reason: `this program runs in a sandbox, which forbids another one inside (${firstLine})`,
+      fix: "run this program outside, or switch its own sandbox off and rely on the one around it",
     };
   }
   if (observed.isContainer) {

@@ -10,6 +10,8 @@ export function missingProgram(
   cwd: string,
   path: string | undefined,
 ): "ENOENT" | "EACCES" | undefined {
+  // env, which starts the command, would take it for an option
+  if (command.startsWith("-")) return "EACCES";
   const candidates = command.includes("/")
     ? [resolve(cwd, command)]
     : (path ?? "/usr/local/bin:/usr/bin:/bin")

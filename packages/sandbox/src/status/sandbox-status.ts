@@ -19,10 +19,14 @@ import { findTool } from "./find-tool.ts";
 export interface SandboxTools {
   readonly bubblewrap: string;
   readonly version: string;
+  /** Whether a sandbox can have a new /proc. Inside another sandbox, root cannot mount one. */
+  readonly hasOwnProc: boolean;
   /** GNU env, which lets signals pass bubblewrap and reach the command. */
   readonly env: string | undefined;
   readonly socat: string | undefined;
   readonly setsid: string | undefined;
+  /** Closes what this process has inherited. */
+  readonly bash: string | undefined;
 }
 
 /** Whether a sandbox can start here. */
@@ -63,16 +67,16 @@ export async function sandboxStatus(
 export function probeSandbox(roots: readonly string[]): Promise<Probed> {
   const real = roots.map((root) => realPath(root) ?? root);
   const find = (name: string) => findTool(name, process.env["PATH"], real);
-  const [bubblewrap, env, socat, setsid] = ["bwrap", "env", "socat", "setsid"].map(find);
-  const key = JSON.stringify([bubblewrap, env, socat, setsid]);
-  const known = probed.get(key) ?? probe({ bubblewrap, env, socat, setsid });
+  const [bubblewrap, env, socat, setsid, bash] = ["bwrap", "env", "socat", "setsid", "bash"].map(find);
+  const key = JSON.stringify([bubblewrap, env, socat, setsid, bash]);
+  const known = probed.get(key) ?? probe({ bubblewrap, env, socat, setsid, bash });
   probed.set(key, known);
   return known;
 }
 
-type Programs = Readonly<Record<"bubblewrap" | "env" | "socat" | "setsid", string | undefined>>;
+type Programs = Readonly<Record<"bubblewrap" | "env" | "socat" | "setsid" | "bash", string | undefined>>;
 
-async function probe({ bubblewrap, env, socat, setsid }: Programs): Promise<Probed> {
+async function probe({ bubblewrap, env, socat, setsid, bash }: Programs): Promise<Probed> {
   const observed = observe();
   const failed = (more: Partial<Observed>): Probed => ({
     status: { isAvailable: false, ...explainFailure({ ...observed, program: bubblewrap, ...more }) },
@@ -84,8 +88,12 @@ async function probe({ bubblewrap, env, socat, setsid }: Programs): Promise<Prob
   if (version === undefined) return failed({ output: shown.output });
   if (!isAtLeast(version, oldestVersion)) return failed({ oldVersion: version });
   const signals = env === undefined ? undefined : await run(env, ["--ignore-signal=TERM", "true"]);
-  const tried = await run(bubblewrap, [...trial(version), "true"]);
-  if (!tried.isDone) return failed({ output: tried.output, isSetuid: isSetuid(bubblewrap) });
+  const tried = await run(bubblewrap, [...trial(version, true), "true"]);
+  const isStarted =
+    tried.isDone ||
+    // what is seen in the /proc around is then the business of the sandbox around, and not of the host
+    (observed.isInSandbox && (await run(bubblewrap, [...trial(version, false), "true"])).isDone);
+  if (!isStarted) return failed({ output: tried.output, isSetuid: isSetuid(bubblewrap) });
   const install = installCommand(observed.distribution, observed.isRoot).replace("bubblewrap ", "");
   const hostsProblem = { reason: "socat is not installed, so hosts cannot be allowed by name", fix: install };
   return {
@@ -95,12 +103,20 @@ async function probe({ bubblewrap, env, socat, setsid }: Programs): Promise<Prob
       version,
       ...(socat === undefined ? { hostsProblem } : {}),
     },
-    tools: { bubblewrap, version, env: signals?.isDone === true ? env : undefined, socat, setsid },
+    tools: {
+      bubblewrap,
+      version,
+      hasOwnProc: tried.isDone,
+      env: signals?.isDone === true ? env : undefined,
+      socat,
+      setsid,
+      bash,
+    },
   };
 }
 
 /** What every command gets, with all namespaces. */
-function trial(version: string): readonly string[] {
+function trial(version: string, hasOwnProc: boolean): readonly string[] {
   return bubblewrapArguments({
     entries: [],
     temporaryFolder: tmpdir(),
@@ -112,6 +128,7 @@ function trial(version: string): readonly string[] {
     nesting: "user",
     canForbidNesting: canForbidNesting(version),
     hasVarTmp: false,
+    hasOwnProc,
   });
 }
 
@@ -145,6 +162,8 @@ function observe(): Observed {
       setting("user/max_user_namespaces") === "0" || setting("kernel/unprivileged_userns_clone") === "0",
     isContainer:
       existsSync("/.dockerenv") || existsSync("/run/.containerenv") || process.env["container"] !== undefined,
+    // the first process of a process namespace that bubblewrap has created
+    isInSandbox: text("/proc/1/comm").trim() === "bwrap",
     isRoot: process.getuid?.() === 0,
     isSetuid: false,
   };

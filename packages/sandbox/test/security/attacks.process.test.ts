@@ -2,20 +2,17 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { cannotBeOther, nobody } from "../support/other-user.ts";
 import { inSandbox } from "../support/required-sandbox.ts";
 import { below, git, workplace } from "../support/workplace.ts";
 
 const program = fileURLToPath(new URL("attack-program.ts", import.meta.url));
 const run = promisify(execFile);
-const isRoot = process.getuid?.() === 0;
-
-/** The user that owns nothing. */
-const nobody = 65_534;
 
 /** Sandboxes of other tests mount over the sockets in the folders, so these must not be removed at once. */
 const removals: (() => void)[] = [];
@@ -44,18 +41,9 @@ test("attacks run in a fresh workplace and in a sandbox only, never beside this 
   await assert.rejects(attack(join(base, "work"), "workspace"), /ENOENT.*\.fresh/);
 });
 
-/** Whether every user can enter the folders above. */
-function isOpenToAll(path: string): boolean {
-  const folder = dirname(path);
-  return (statSync(folder).mode & 0o001) !== 0 && (folder === "/" || isOpenToAll(folder));
-}
-
 for (const [profile, who] of cases) {
   const isOther = who === "another user";
-  const other = isRoot
-    ? !isOpenToAll(program) && "no other user can enter this repository"
-    : "only root can be another user";
-  const skip = inSandbox.skip || (isOther && other);
+  const skip = inSandbox.skip || (isOther && cannotBeOther(program));
   test(`no attack on the profile ${profile} succeeds as ${who}`, { ...inSandbox, skip }, async (t) => {
     const { base, work } = workplace(atTheEnd, isOther ? nobody : undefined);
     const before = below(work).filter((path) => !/^\.git\/|^\.git$/.test(path));

@@ -154,22 +154,22 @@ export class Exchange implements DialectMachine {
       return;
     }
     const call = this.#call(from, id, method);
-    if (handler === undefined) this.#refuseUnknown(from, call);
+    if (handler === undefined) this.#refuseUnknown(from, id, method);
     else if (from === "us") handler(isObject(message.params) ? message.params : {}, call);
     else this.#takeChecked(message, handler, call);
   }
 
-  #refuseUnknown(from: Side, call: Call): void {
-    if (from === "us") this.lost(`${call.method}: the peer's dialect has no such method`);
-    call.refuse(methodNotFound(call.method));
+  /** The number is the same everywhere: that of a method that is known and not supported may be another. */
+  #refuseUnknown(from: Side, id: Id | undefined, method: string): void {
+    if (from === "us") this.lost(`${method}: the peer's dialect has no such method`);
+    else if (id === undefined) this.lost(`a notification that the dialect does not have: ${method}`);
+    if (id !== undefined) this.#put(from, failed(id, methodNotFound(method)));
   }
 
   #takeChecked(message: DialectMessage, handler: Handler, call: Call): void {
     const bound = this.#received.get(call.method);
-    if (bound === undefined) {
-      this.#refuseUnknown("peer", call);
-      return;
-    }
+    // whoever handles a method of the peer has its row
+    if (bound === undefined) throw new Error(`${call.method}: is not in the method table of the dialect`);
     const params = decodeParams(bound, message.params);
     if (params instanceof Failure) call.refuse(invalidParams(call.method, params));
     else if (
@@ -246,8 +246,15 @@ export class Exchange implements DialectMachine {
       forwardThen,
       forward: (params, back = (result) => result) =>
         forwardThen(params, (given) => {
-          if (given.error === undefined) answer(back(given.result));
-          else refuse(given.error);
+          if (given.error !== undefined) {
+            refuse(given.error);
+            return;
+          }
+          const result = back(given.result);
+          // an answer that is null has no place for it
+          if (result === null && metaField(given.result)._meta !== undefined)
+            this.lost(`the metadata of the answer to ${method}`);
+          answer(result);
         }),
       cancelForwarded: () => {
         if (id === undefined || !this.#pending[to].has(id)) return;

@@ -7,7 +7,7 @@ import { withDetails, withMetaKeys, withoutMeta } from "../dialects/details.ts";
 import type { Answer, Call, Exchange, Fields, Handler } from "../dialects/exchange.ts";
 import { metaField } from "../dialects/exchange.ts";
 import { refusal } from "../dialects/refusals.ts";
-import { exitStatusOf, longestWait } from "./exit-codes.ts";
+import { exitStatusOf, wholeWait } from "./exit-codes.ts";
 import { terminalFlags } from "./introduction.ts";
 import { decisionToV1, questionToPharo } from "./permission.ts";
 import { listToMap } from "./servers.ts";
@@ -63,7 +63,7 @@ class AgentServices {
     });
   }
 
-  /** An agent never calls what the client has not declared (Q3). */
+  /** An agent never calls what the client has not declared. */
   #gated(handler: Handler): Handler {
     return (params, call) => {
       const missing = this.#missing(call.method);
@@ -149,7 +149,7 @@ class AgentServices {
         this.#exchange.ask("peer", "terminal/kill", { sessionId, terminalId }, () => {});
       const stops = typeof timeout === "number" && this.#missing("terminal/kill") === undefined;
       if (timeout !== undefined && !stops) this.#exchange.lost("the timeout of a terminal");
-      const stopTimer = stops ? this.#exchange.later(Math.min(timeout, longestWait), kill) : () => {};
+      const stopTimer = stops ? this.#exchange.later(wholeWait(timeout), kill) : () => {};
       this.#terminals.set(terminalId, { limit, stopTimer });
       return result;
     });
@@ -170,13 +170,12 @@ class AgentServices {
   #wait(params: Fields, call: Call): void {
     const { terminalId } = params;
     const timeout = metaField(params)._meta?.[timeoutKey];
-    const request = typeof timeout === "number" ? { timeout: Math.round(timeout) } : {};
+    const request = typeof timeout === "number" ? { timeout: wholeWait(timeout) } : {};
     call.forward({ ...terminal(params, [timeoutKey]), ...request }, (result) => {
       const { output, exitCode } = result;
       const status = this.#exitStatus(terminalId, exitCode);
-      const hasTimedOut = status === undefined && typeof timeout === "number";
       const answer = { ...metaField(result), exitCode: null, ...status };
-      const meta = withMetaKeys(answer, { [timedOutKey]: hasTimedOut ? true : undefined });
+      const meta = withMetaKeys(answer, { [timedOutKey]: status === undefined ? true : undefined });
       return { ...answer, ...withDetails(meta, { output }) };
     });
   }

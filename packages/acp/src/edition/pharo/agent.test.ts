@@ -9,6 +9,7 @@ import {
   capabilitiesKey,
   credentialsKey,
   detailsKey,
+  expiresAtKey,
   overwriteKey,
   sessionOptionsKey,
   storedCwdKey,
@@ -388,6 +389,33 @@ test("thoughts and updates that the dialect does not have are told as lost", () 
     "a thought: the dialect has messages and tool calls only",
     "an update of type usage_update",
   ]);
+});
+
+test("a mode that is told as an option, as a mode or as both is told once", () => {
+  const driver = connect();
+  const tell = (update: object) =>
+    driver
+      .send({ method: "session/update", params: { sessionId: "s", update } })
+      .toPeer.map(({ params }) => (params as { update: object }).update);
+  const asOption = {
+    sessionUpdate: "config_option_update",
+    configOptions: [{ ...modeOption, currentValue: "ask" }],
+  };
+  const asMode = { sessionUpdate: "current_mode_update", currentModeId: "ask" };
+  const told = [{ type: "current_mode_update", modeId: "ask" }];
+  assert.deepEqual(tell(asOption), told);
+  assert.deepEqual(tell(asMode), []);
+  assert.deepEqual(tell(asMode), told);
+  assert.deepEqual(driver.lost, []);
+  const fast = { id: "fast", name: "Fast", type: "boolean", currentValue: true };
+  assert.deepEqual(tell({ ...asOption, configOptions: [fast] }), []);
+  assert.deepEqual(driver.lost, ["the options of a session: the dialect sets them and does not list them"]);
+});
+
+test("an answer that is null cannot carry metadata, which is told", () => {
+  const driver = connect();
+  serve(driver, "authenticate", { methodId: "a" }, { _meta: { [expiresAtKey]: "2030-01-01T00:00:00Z" } });
+  assert.deepEqual(driver.lost, ["the metadata of the answer to authenticate"]);
 });
 
 const options = [

@@ -19,9 +19,11 @@ import { handleServices } from "./agent-services.ts";
 import { blockToV1 } from "./content.ts";
 import { errorFromPharo, errorToPharo } from "./errors.ts";
 import { agentToPharo, clientToV1 } from "./introduction.ts";
-import { jsonOptions, settingToV1 } from "./options.ts";
+import { currentMode, hasOtherOptions, jsonOptions, settingToV1 } from "./options.ts";
 import { serversToV1 } from "./servers.ts";
 import { updateToPharo } from "./updates.ts";
+
+const unlistedOptions = "the options of a session: the dialect sets them and does not list them";
 
 /** Titles of tool calls are kept for questions about them, at most this many. */
 const maxTitles = 1000;
@@ -50,6 +52,8 @@ class PharoClient {
   #firstMode: unknown;
   /** The options that hold JSON of any type, by session. */
   readonly #jsonOptions = new Map<string, ReadonlySet<string>>();
+  /** Modes that the last update of options has told, by session. */
+  readonly #modesOfOptions = new Map<string, string>();
   readonly #titles = new Map<string, string>();
 
   constructor(exchange: Exchange) {
@@ -113,6 +117,8 @@ class PharoClient {
         return;
       }
       call.answer(null);
+      if (metaField(answer.result)._meta !== undefined)
+        this.#lost("the metadata of the answer to session/load");
       this.#opened(sessionId, answer.result);
     });
   }
@@ -120,12 +126,14 @@ class PharoClient {
   /** The answer cannot name the current mode; an update can. */
   #opened(sessionId: string, result: Fields): void {
     this.#remember(sessionId, result);
-    const modeId = isObject(result["modes"]) ? result["modes"]["currentModeId"] : undefined;
-    if (typeof modeId !== "string" || modeId === this.#firstMode) return;
-    this.#exchange.notify("peer", "session/update", {
-      sessionId,
-      update: { type: "current_mode_update", modeId },
-    });
+    if (hasOtherOptions(result)) this.#lost(unlistedOptions);
+    const modeId = currentMode(result);
+    if (modeId !== undefined && modeId !== this.#firstMode) this.#tellMode(sessionId, modeId);
+  }
+
+  #tellMode(sessionId: unknown, modeId: string): void {
+    const update = { type: "current_mode_update", modeId };
+    this.#exchange.notify("peer", "session/update", { sessionId, update });
   }
 
   #remember(sessionId: string, holder: Fields): void {
@@ -159,10 +167,28 @@ class PharoClient {
   #update(params: Fields, call: Call): void {
     const { sessionId, update } = params;
     if (!isObject(update)) return;
-    if (update["sessionUpdate"] === "config_option_update") this.#remember(String(sessionId), update);
+    if (update["sessionUpdate"] === "config_option_update") {
+      this.#updateOptions(String(sessionId), update);
+      return;
+    }
+    if (update["sessionUpdate"] === "current_mode_update") {
+      const before = this.#modesOfOptions.get(String(sessionId));
+      this.#modesOfOptions.delete(String(sessionId));
+      if (before === update["currentModeId"]) return;
+    }
     this.#keepTitle(sessionId, update);
     const translated = updateToPharo(update, this.#lost);
     if (translated !== undefined) call.forward({ sessionId, update: translated, ...metaField(params) });
+  }
+
+  /** The dialect has modes and lists no options. Agents of version 1 may tell the mode both ways, or only as an option. */
+  #updateOptions(sessionId: string, update: Fields): void {
+    this.#remember(sessionId, update);
+    if (hasOtherOptions(update)) this.#lost(unlistedOptions);
+    const modeId = currentMode(update);
+    if (modeId === undefined) return;
+    this.#modesOfOptions.set(sessionId, modeId);
+    this.#tellMode(sessionId, modeId);
   }
 
   #keepTitle(sessionId: unknown, { sessionUpdate, toolCallId, title, status }: Fields): void {

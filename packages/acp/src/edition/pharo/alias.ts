@@ -10,12 +10,12 @@ import {
 } from "../../wire/pharo/validators.gen.ts";
 import { type DialectMachine, type DialectMessage, noStep, type Step } from "../dialect.ts";
 import { credentialsKey, storedCwdKey, timeoutKey } from "../dialect-keys.ts";
+import { decidesForPharo, dialectOf, dialectOfAnswer } from "../dialect-tells.ts";
 import { withMetaKeys } from "../dialects/details.ts";
 import { type Fields, metaField } from "../dialects/exchange.ts";
 import { settingToV1 } from "./options.ts";
 import { callOver, isAllowed, madeUpCall, questionToV1 } from "./permission.ts";
 import { mapToList } from "./servers.ts";
-import { isPharoServer, pharoAgentTell, pharoTell } from "./tells.ts";
 import { madeUpMessage, updateToV1 } from "./updates.ts";
 
 /** Reads what the peer of a connection on version 1 says in the dialect. `role` is that of our side. */
@@ -25,16 +25,23 @@ export function aliasReader(role: "agent" | "client"): DialectMachine {
 
 const toUs = (...messages: DialectMessage[]): Step => ({ toUs: messages, toPeer: [] });
 
+/** Requests that the public Pharo client sends without an id. */
+const sentWithoutId = new Set(["session/set_mode", "session/set_config_option"]);
+
 class AgentAliases implements DialectMachine {
   /** Requests that came without an id, by the id that they got. Nobody waits for their answers. */
   readonly #unanswered = new Set<unknown>();
   #ownIds = 0;
 
   receive(message: DialectMessage): Step {
-    if (!pharoTell(message)) return toUs(message);
-    const { method, id } = message;
+    const { method, id, result } = message;
+    if (method === undefined) {
+      const isSelected = dialectOfAnswer("session/request_permission", result) === "pharo";
+      return toUs(isSelected ? { ...message, result: selected(result) } : message);
+    }
+    const isUnanswered = id === undefined && sentWithoutId.has(method);
+    if (!isUnanswered && !decidesForPharo(method, message.params)) return toUs(message);
     const params = isObject(message.params) ? message.params : {};
-    if (method === undefined) return toUs({ ...message, result: selected(message.result) });
     const read = { ...message, params: paramsToV1(method, params) };
     if (id !== undefined) return toUs(read);
     const own = `parley:alias:${++this.#ownIds}`;
@@ -95,6 +102,10 @@ function servers({ mcpServers }: Fields): Fields {
   return { mcpServers: all };
 }
 
+function isPharoServer(server: Fields): boolean {
+  return typeof server["transport"] === "string" || isObject(server["env"]) || isObject(server["headers"]);
+}
+
 /** A map as a list; anything else as it is. */
 function listOf(value: unknown): unknown {
   if (value === undefined) return [];
@@ -109,9 +120,10 @@ class ClientAliases implements DialectMachine {
   readonly #asked = new Map<unknown, { question: RequestPermissionRequest; toolCallId: string }>();
 
   receive(message: DialectMessage): Step {
-    if (!pharoAgentTell(message)) return toUs(message);
+    const { method = "" } = message;
+    if (dialectOf(method, message.params) !== "pharo") return toUs(message);
     const params = isObject(message.params) ? message.params : {};
-    switch (message.method) {
+    switch (method) {
       case "session/update": {
         if (checkUpdate(params, readMode) !== undefined) return toUs(message);
         const { sessionId, update, ...rest } = params as object as SessionNotification; // just checked

@@ -7,9 +7,10 @@ import type {
   RequestPermissionRequest,
   WaitForExitRequest,
 } from "../../wire/pharo/types.gen.ts";
+import { timedOutKey } from "../dialect-keys.ts";
 import { detailsOf } from "../dialects/details.ts";
 import { type Call, type Exchange, type Fields, metaField } from "../dialects/exchange.ts";
-import { exitCodeOf, longestWait } from "./exit-codes.ts";
+import { exitCodeOf, wholeWait } from "./exit-codes.ts";
 import { callOver, decisionToPharo, isAllowed, madeUpCall, questionToV1 } from "./permission.ts";
 import { mapToList } from "./servers.ts";
 
@@ -24,18 +25,24 @@ export function handleAgentRequests(exchange: Exchange): void {
       permission(exchange, params as object as RequestPermissionRequest, call, madeUpId),
     "fs/read_text_file": (params, call) => {
       const { startLine: line, lineLimit: limit, ...rest } = params as object as ReadTextFileRequest;
-      call.forward({ ...rest, ...optional({ line, limit }) });
+      call.forward({ ...rest, ...optional({ line, limit }) }, (result) => kept(result, "content"));
     },
     "fs/write_text_file": (params, call) => call.forward(params, done),
     "terminal/create": (params, call) => {
       const { env, ...rest } = params as object as CreateTerminalRequest;
-      call.forward({ ...rest, ...(env === undefined ? {} : { env: mapToList(env) }) });
+      const request = { ...rest, ...(env === undefined ? {} : { env: mapToList(env) }) };
+      call.forward(request, (result) => kept(result, "terminalId"));
     },
     "terminal/output": (params, call) => call.forward(params, outputToPharo),
     "terminal/wait_for_exit": (params, call) => wait(exchange, params as object as WaitForExitRequest, call),
     "terminal/kill": (params, call) => call.forward(params, done),
     "terminal/release": (params, call) => call.forward(params, done),
   });
+}
+
+/** The field of an answer that both sides have. */
+function kept(result: Fields, name: string): Fields {
+  return { [name]: result[name], ...metaField(result) };
 }
 
 function permission(
@@ -86,7 +93,8 @@ function wait(exchange: Exchange, params: WaitForExitRequest, call: Call): void 
   call.forwardThen(request, (exit) => {
     if (exit.error === undefined) {
       // another client of the dialect has told the output with the exit
-      answer(exitCodeOf(exit.result), detailsOf(exit.result)["output"]);
+      const hasTimedOut = metaField(exit.result)._meta?.[timedOutKey] === true;
+      answer(hasTimedOut ? null : exitCodeOf(exit.result), detailsOf(exit.result)["output"]);
       return;
     }
     isOver = true;
@@ -94,7 +102,7 @@ function wait(exchange: Exchange, params: WaitForExitRequest, call: Call): void 
     call.refuse(exit.error);
   });
   if (timeout === undefined) return;
-  stopTimer = exchange.later(Math.min(timeout, longestWait), () => {
+  stopTimer = exchange.later(wholeWait(timeout), () => {
     call.cancelForwarded();
     answer(null);
   });

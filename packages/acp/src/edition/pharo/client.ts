@@ -35,8 +35,8 @@ export function clientSide(options: DialectOptions): DialectMachine {
 class PharoAgent {
   readonly #exchange: Exchange;
   #modes: readonly SessionMode[] = [];
-  /** The modes that sessions have left their first one for. */
-  readonly #current = new Map<unknown, string>();
+  /** The modes of our sessions that have left their first one. An agent that names others makes nothing grow. */
+  readonly #current = new Map<unknown, string | undefined>();
   /** The options that were set, by session. */
   readonly #options = new Map<unknown, Map<string, unknown>>();
   #messages = 0;
@@ -58,7 +58,10 @@ class PharoAgent {
       },
       "session/new": (params, call) => {
         const request = { cwd: params["cwd"], ...sessionToPharo(params, this.#lost) };
-        call.forward(request, (result) => ({ ...result, ...modeState(this.#modes, undefined) }));
+        call.forward(request, (result) => {
+          this.#current.set(result["sessionId"], undefined);
+          return { ...result, ...modeState(this.#modes, undefined) };
+        });
       },
       "session/load": (params, call) => this.#load(params, call),
       "session/set_mode": (params, call) => {
@@ -94,6 +97,7 @@ class PharoAgent {
     const { sessionId } = params;
     if (metaField(params)._meta?.[storedCwdKey] !== true)
       this.#lost("the working directory of session/load: the agent uses the one that it has stored");
+    if (!this.#current.has(sessionId)) this.#current.set(sessionId, undefined);
     const { _meta: _, ...request } = sessionToPharo(params, this.#lost);
     call.forward({ sessionId, ...request, ...withoutMeta(params, [storedCwdKey]) }, (result) => ({
       ...result,
@@ -113,7 +117,8 @@ class PharoAgent {
 
   #update(params: SessionNotification, call: Call): void {
     const { sessionId, update, ...rest } = params;
-    if (update.type === "current_mode_update") this.#current.set(sessionId, update.modeId);
+    if (update.type === "current_mode_update" && this.#current.has(sessionId))
+      this.#current.set(sessionId, update.modeId);
     for (const each of updateToV1(update, () => `${madeUpMessage}${++this.#messages}`))
       call.forward({ sessionId, update: each, ...rest });
   }

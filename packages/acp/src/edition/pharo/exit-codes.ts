@@ -1,10 +1,12 @@
-// The exit of a terminal: a number in the dialect, a code or a signal in version 1.
+// The exit of a terminal, a number in the dialect and a code or a signal in version 1, and how long to wait for it.
 
 import { detailsOf, withDetails } from "../dialects/details.ts";
 import type { Fields } from "../dialects/exchange.ts";
 
-/** The longest time that timers can wait. */
-export const longestWait = 2 ** 31 - 1;
+/** Whole milliseconds, and no more than timers can wait. */
+export function wholeWait(ms: number): number {
+  return Math.min(Math.max(0, Math.round(ms)), 2 ** 31 - 1);
+}
 
 /** Undefined while the command runs. Version 1 has no number below 0, which stands for a signal. */
 export function exitStatusOf(exitCode: unknown): Fields | undefined {

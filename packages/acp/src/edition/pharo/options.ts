@@ -40,6 +40,21 @@ export function optionToV1(id: string, value: unknown): Fields {
   return typeof value === "string" ? option : { ...option, _meta: { [valueKey]: value } };
 }
 
+/** The mode of a session, in the answer that opens it or in an update. */
+export function currentMode(holder: Fields): string | undefined {
+  const { modes, configOptions } = holder;
+  const option = Array.isArray(configOptions)
+    ? configOptions.find((each: unknown) => isObject(each) && each["category"] === "mode")
+    : undefined;
+  const mode = isObject(modes) ? modes["currentModeId"] : option?.["currentValue"];
+  return typeof mode === "string" ? mode : undefined;
+}
+
+/** Whether there are options that are no modes. */
+export function hasOtherOptions({ configOptions }: Fields): boolean {
+  return Array.isArray(configOptions) && configOptions.some((each: Fields) => each["category"] !== "mode");
+}
+
 /** The ids of the options that hold JSON of any type, in the answer that opens a session or in an update. */
 export function jsonOptions(holder: Fields): string[] | undefined {
   const options = holder["configOptions"];

@@ -4,7 +4,8 @@ import { type Immutable, optional } from "../../base/objects.ts";
 import type { AuthMethod, AvailableCommand, McpServer, SystemPrompt } from "../../model/content.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Activation, Lost } from "../agent-edition.ts";
-import { lostMeta, metaOf, nonEmpty } from "../wire-fields.ts";
+import { storedCwdKey } from "../dialect-keys.ts";
+import { lostMeta, nonEmpty } from "../wire-fields.ts";
 
 type TextInput = Extract<NonNullable<Command["input"]>, { type: "text" }>;
 type Command = Extract<AvailableCommand, { type: "command" }>;
@@ -24,8 +25,15 @@ export function activationFromV1(params: V1Activation): Activation {
     mcpServers: (params.mcpServers ?? []).map(serverFromV1),
     // as: validated by the method's row
     ...optional({ systemPrompt: (params.systemPrompt ?? undefined) as SystemPrompt | undefined }),
-    ...metaOf(params),
+    ...placeFromV1(params),
   };
+}
+
+/** In a dialect a session is loaded without its place. */
+function placeFromV1({ _meta }: V1Activation): Pick<Activation, "hasStoredPlace" | "_meta"> {
+  if (_meta?.[storedCwdKey] !== true) return optional({ _meta: _meta ?? undefined });
+  const { [storedCwdKey]: _, ...meta } = _meta;
+  return { hasStoredPlace: true, ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }) };
 }
 
 export function activationToV1(

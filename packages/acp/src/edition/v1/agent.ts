@@ -1,6 +1,6 @@
 // The agent's side of version 1.
 
-import { type Immutable, optional } from "../../base/objects.ts";
+import { type Immutable, isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { PermissionRequest } from "../../model/ask.ts";
 import type { Implementation, SessionConfigOption } from "../../model/content.ts";
@@ -19,6 +19,7 @@ import type {
   WireCall,
 } from "../agent-edition.ts";
 import { partsMetaFromV1, withPartsMetaInV1 } from "../capability-meta.ts";
+import { credentialsKey, sessionOptionsKey, valueKey } from "../dialect-keys.ts";
 import { steeringKey, terminalOutputKey } from "../vendor-extensions.ts";
 import {
   markers,
@@ -53,8 +54,8 @@ export const v1AgentEdition: AgentEdition = {
   introduce,
   decode,
   encode,
-  session(setup, features) {
-    const encoder = new V1UpdateEncoder(features);
+  session(setup, features, isDialect) {
+    const encoder = new V1UpdateEncoder(features, isDialect);
     encoder.setMode(selectOf(setup.configOptions, "mode")?.currentValue);
     return encoder;
   },
@@ -82,30 +83,28 @@ function client(params: object): Introduction<ClientCapabilities> {
       plans: can.plan != null,
       subagents: can.subagents != null,
       terminalOutput: can._meta?.[terminalOutputKey] === true,
-      ...withMeta(metaBesides(can._meta)),
+      ...withMeta(without(can._meta, terminalOutputKey)),
       ...partsMetaFromV1(can),
     },
     ...metaOf(params),
   };
 }
 
-/** The custom data without what the app is told as a capability. */
-function metaBesides(meta: wire.Meta | null | undefined): wire.Meta | undefined {
-  if (meta == null || !(terminalOutputKey in meta)) return meta ?? undefined;
-  const { [terminalOutputKey]: _, ...rest } = meta;
-  return Object.keys(rest).length === 0 ? undefined : rest;
-}
-
 function introduce(agent: AgentIntroduction, lost?: Lost): Immutable<wire.InitializeResponse> {
-  const { partsMeta } = agent.capabilities;
+  const { partsMeta, steer } = agent.capabilities;
+  const { sessionOptions: options } = agent;
+  const keys = {
+    ...(steer ? { [steeringKey]: { supported: true } } : {}),
+    ...(options
+      ? { [sessionOptionsKey]: optionsToV1(options, { knowsBooleans: true, knowsJson: true }) }
+      : {}),
+  };
   return {
     protocolVersion: 1,
     agentCapabilities: withPartsMetaInV1(capabilities(agent.capabilities), partsMeta, lost),
     authMethods: agent.authMethods.map((method) => authMethodToV1(method, lost)),
     ...optional({ agentInfo: agent.info }),
-    ...withMeta(
-      agent.capabilities.steer ? { ...agent._meta, [steeringKey]: { supported: true } } : agent._meta,
-    ),
+    ...withMeta(Object.keys(keys).length === 0 ? agent._meta : { ...agent._meta, ...keys }),
   };
 }
 
@@ -133,7 +132,7 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
   const { sessionId } = params;
   switch (method) {
     case "authenticate":
-      return { op: "login", methodId: (given as wire.AuthenticateRequest).methodId, ...metaOf(given) };
+      return loginFromV1(given as wire.AuthenticateRequest);
     case "logout":
       return { op: "logout", ...metaOf(given) };
     case "session/load":
@@ -159,17 +158,36 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
     case "session/set_config_option": {
       const { configId, value } = given as wire.SetSessionConfigOptionRequest;
       const option = optionsOf(sessionId).find((each) => each.configId === configId);
+      const { _meta } = metaOf(given);
       return {
         op: "set_option",
         sessionId,
         configId,
-        value: valueForOption(option, value),
-        ...metaOf(given),
+        value: valueForOption(option, value, _meta),
+        ...withMeta(without(_meta, valueKey)),
       };
     }
     default:
       return sharedOp(method, given, () => activationFromV1(params));
   }
+}
+
+/** Credentials are no custom data: handlers may keep that. */
+function loginFromV1({ methodId, _meta }: wire.AuthenticateRequest): AgentOp {
+  const credentials = _meta?.[credentialsKey];
+  return {
+    op: "login",
+    methodId,
+    ...optional({ credentials: isObject(credentials) ? credentials : undefined }),
+    ...withMeta(without(_meta, credentialsKey)),
+  };
+}
+
+/** Custom data without a key that means something. */
+function without(meta: wire.Meta | null | undefined, key: string): wire.Meta | undefined {
+  if (meta == null || !(key in meta)) return meta ?? undefined;
+  const { [key]: _, ...rest } = meta;
+  return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
 function byCategory(
@@ -196,7 +214,7 @@ function encode(method: string, result: AgentOpResult): object {
       // set_mode and set_model have empty results
       if (method !== "session/set_config_option") return withMeta(result._meta);
       return {
-        configOptions: optionsToV1(result.options, result.client.booleanOptions),
+        configOptions: optionsToV1(result.options, { knowsBooleans: result.client.booleanOptions }),
         ...withMeta(result._meta),
       };
     case "page":
@@ -207,13 +225,13 @@ function encode(method: string, result: AgentOpResult): object {
       return { status: result.status.status, ...withMeta(result.status._meta) };
     case "session": {
       const { sessionId, configOptions, _meta: meta } = result.setup;
-      const { booleanOptions } = result.client;
+      const { booleanOptions: knowsBooleans } = result.client;
       return optional({
         sessionId: method === "session/new" || method === "session/fork" ? sessionId : undefined,
         modes: modesToV1(configOptions),
         // left the schema, and is still in use
         models: modelsToV1(configOptions),
-        configOptions: configOptions.length === 0 ? undefined : optionsToV1(configOptions, booleanOptions),
+        configOptions: configOptions.length === 0 ? undefined : optionsToV1(configOptions, { knowsBooleans }),
         _meta: meta,
       });
     }

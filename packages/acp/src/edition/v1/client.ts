@@ -3,6 +3,7 @@
 import { isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
+import { isJsonOption, type JsonValue } from "../../model/dialect-types.ts";
 import { wireError } from "../../model/prompt-error.ts";
 import type { PromptError, PromptResult, SessionUpdate, StopReason } from "../../model/update.ts";
 import { WholeFirst } from "../../model/whole-first.ts";
@@ -10,13 +11,15 @@ import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import { partsMetaFromV1 } from "../capability-meta.ts";
-import type { ClientEdition, ClientSessionEdition, ClientSessionSink, ServiceOp } from "../client-edition.ts";
+import type { ClientEdition, ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
+import { credentialsKey, valueKey } from "../dialect-keys.ts";
 import type { MessageNames } from "../message-names.ts";
 import { steeringKey } from "../vendor-extensions.ts";
 import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
 import { permissionFromV1 } from "./permission.ts";
+import { service } from "./service.ts";
 import { V1UpdateDecoder } from "./update-decoder.ts";
 
 export { methods } from "./methods.ts";
@@ -25,7 +28,13 @@ export const v1ClientEdition: ClientEdition = {
   name: "v1",
   pipelinesPrompts: false,
   agent,
-  login: (methodId, meta) => ({ method: "authenticate", params: { methodId, ...withMeta(meta) } }),
+  login: (methodId, meta, credentials) => ({
+    method: "authenticate",
+    params: {
+      methodId,
+      ...withMeta(credentials === undefined ? meta : { ...meta, [credentialsKey]: credentials }),
+    },
+  }),
   logout: (meta) => ({ method: "logout", params: withMeta(meta) }),
   open: (activation) => ({ method: "session/new", params: activationToV1(activation) }),
   activate: (sessionId, activation, replay) => ({
@@ -104,7 +113,7 @@ function takesSteering(result: object): boolean {
 function setOption(
   sessionId: string,
   option: SessionConfigOption,
-  value: string | boolean,
+  value: JsonValue,
   meta: wire.Meta | undefined,
 ): WireCall {
   const common = { sessionId, ...withMeta(meta) };
@@ -114,49 +123,15 @@ function setOption(
   if (option.configId === modelConfigId) {
     return { method: "session/set_model", params: { ...common, modelId: String(value) } };
   }
+  if (isJsonOption(option)) {
+    const _meta = { ...meta, [valueKey]: value };
+    const params = { sessionId, configId: option.configId, value: JSON.stringify(value), _meta };
+    return { method: "session/set_config_option", params };
+  }
   const type = typeof value === "boolean" ? { type: "boolean" } : {};
   return {
     method: "session/set_config_option",
     params: { ...common, configId: option.configId, ...type, value },
-  };
-}
-
-function service(method: string, params: object): { sessionId: string; op: ServiceOp } | undefined {
-  const { sessionId, terminalId } = params as { sessionId: string; terminalId: string };
-  switch (method) {
-    case "fs/read_text_file": {
-      const { path, line, limit } = params as wire.ReadTextFileRequest;
-      const range = optional({ line: line ?? undefined, limit: limit ?? undefined });
-      return { sessionId, op: { op: "read", path, ...range, ...metaOf(params) } };
-    }
-    case "fs/write_text_file": {
-      const { path, content } = params as wire.WriteTextFileRequest;
-      return { sessionId, op: { op: "write", path, content, ...metaOf(params) } };
-    }
-    case "terminal/create":
-      return { sessionId, op: createTerminal(params as wire.CreateTerminalRequest) };
-    case "terminal/output":
-      return { sessionId, op: { op: "output", terminalId } };
-    case "terminal/wait_for_exit":
-      return { sessionId, op: { op: "wait", terminalId } };
-    case "terminal/kill":
-      return { sessionId, op: { op: "kill", terminalId } };
-    case "terminal/release":
-      return { sessionId, op: { op: "release", terminalId } };
-    default:
-      return undefined;
-  }
-}
-
-function createTerminal(params: wire.CreateTerminalRequest): ServiceOp {
-  const { command, args = [], env = [], cwd, outputByteLimit } = params;
-  return {
-    op: "create_terminal",
-    command,
-    args,
-    env: Object.fromEntries(env.map(({ name, value }) => [name, value])),
-    ...optional({ cwd: cwd ?? undefined, outputByteLimit: outputByteLimit ?? undefined }),
-    ...metaOf(params),
   };
 }
 

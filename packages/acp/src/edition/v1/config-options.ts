@@ -2,8 +2,10 @@
 
 import { optional } from "../../base/objects.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
+import { isJsonOption, type JsonConfigOption, type JsonValue } from "../../model/dialect-types.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
+import { valueKey } from "../dialect-keys.ts";
 import { bothMeta, metaOf } from "../wire-fields.ts";
 
 /** The ids of the options that stand for modes and models. */
@@ -32,9 +34,47 @@ type Choice = {
 export function optionsFromV1(options: readonly wire.SessionConfigOption[]): SessionConfigOption[] {
   return options.map((option) => {
     const { id, ...rest } = option;
+    if (rest.type === "select" && Object.hasOwn(rest._meta ?? {}, valueKey)) return jsonFromV1(option);
     const choices = rest.type === "select" ? { options: groupsFromV1(rest.options) } : {};
     return { configId: id, ...rest, ...choices } as SessionConfigOption; // validated by the method's row
   });
+}
+
+/** An option of any JSON type is a choice of one, whose value is in its custom data. */
+function jsonFromV1({ id, ...option }: wire.SessionConfigOption): SessionConfigOption {
+  const { name, description, category, _meta } = option;
+  const { [valueKey]: currentValue, ...meta } = _meta ?? {};
+  return {
+    type: "_json",
+    configId: id,
+    name,
+    currentValue,
+    ...optional({
+      description: description ?? undefined,
+      category: category ?? undefined,
+      _meta: Object.keys(meta).length === 0 ? undefined : meta,
+    }),
+  } as SessionConfigOption; // validated by the method's row
+}
+
+function jsonToV1({
+  configId: id,
+  name,
+  description,
+  category,
+  currentValue,
+  _meta,
+}: JsonConfigOption): wire.SessionConfigOption {
+  const value = JSON.stringify(currentValue ?? null);
+  return {
+    id,
+    name,
+    type: "select",
+    currentValue: value,
+    options: [{ value, name: value.length > 80 ? `${value.slice(0, 79)}…` : value }],
+    ...optional({ description, category }),
+    _meta: { ..._meta, [valueKey]: currentValue ?? null },
+  };
 }
 
 function groupsFromV1(options: wire.SessionConfigSelectOptions): SelectOption["options"] {
@@ -114,7 +154,7 @@ function legacyModels(value: unknown): LegacyModels | undefined {
 /** Options for a v1 client. Booleans become a choice of on and off where it knows no booleans. */
 export function optionsToV1(
   options: readonly SessionConfigOption[],
-  knowsBooleans: boolean,
+  { knowsBooleans, knowsJson = false }: { readonly knowsBooleans: boolean; readonly knowsJson?: boolean },
   lost?: Lost,
 ): wire.SessionConfigOption[] {
   return options.flatMap((option): wire.SessionConfigOption[] => {
@@ -125,6 +165,11 @@ export function optionsToV1(
       return [
         { ...common, type: "select", currentValue: onOff(option.currentValue), options: onOffChoices() },
       ];
+    }
+    if (isJsonOption(option)) {
+      if (!knowsJson)
+        lost?.(`values of the option ${id}, which takes any JSON: only the one that it has is shown`);
+      return [jsonToV1(option)];
     }
     if (option.type !== "select") {
       lost?.(`an option of type ${String(option.type)}`);
@@ -150,13 +195,29 @@ const onOffChoices = (): Choice[] => [
   { value: "off", name: "Off" },
 ];
 
-/** The value of a choice for an option that is a boolean in the model. */
+/** The value of a choice for an option that is a boolean in the model, or that takes any JSON. */
 export function valueForOption(
   option: SessionConfigOption | undefined,
   value: string | boolean,
-): string | boolean {
+  meta: wire.Meta | undefined,
+): JsonValue {
+  if (isJsonOption(option)) {
+    // as: what came from JSON
+    if (meta !== undefined && Object.hasOwn(meta, valueKey)) return meta[valueKey] as JsonValue;
+    return parsed(value);
+  }
   if (option?.type === "boolean" && (value === "on" || value === "off")) return value === "on";
   return value;
+}
+
+/** A client that does not know the custom data sends the text. */
+function parsed(value: string | boolean): JsonValue {
+  if (typeof value === "boolean") return value;
+  try {
+    return JSON.parse(value) as JsonValue; // what JSON gives
+  } catch {
+    return value;
+  }
 }
 
 /** The first option that chooses a mode, and what version 1 makes of it. */

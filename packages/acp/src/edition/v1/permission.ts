@@ -1,11 +1,13 @@
 // Translates permission requests. Version 1 asks about tool calls only, the model about anything.
 
-import { optional } from "../../base/objects.ts";
-import type { PermissionOutcome, PermissionRequest } from "../../model/ask.ts";
-import type { PermissionOption } from "../../model/content.ts";
+import { isObject, optional } from "../../base/objects.ts";
+import type { PermissionOutcome, PermissionRequest, PermissionSubject } from "../../model/ask.ts";
+import type { PermissionOption, ToolKind } from "../../model/content.ts";
+import { type OperationPermissionSubject, operationSubject } from "../../model/dialect-types.ts";
 import type { ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
+import { operationKey } from "../dialect-keys.ts";
 import { bothMeta, lostMeta, metaOf } from "../wire-fields.ts";
 import { ToolEncoder } from "./tool-encoder.ts";
 import { toolFromV1 } from "./update-decoder.ts";
@@ -16,8 +18,9 @@ export function permissionToV1(
   ask: PermissionRequest,
   lost?: Lost,
 ): wire.RequestPermissionRequest {
-  const { title, description, subject, options, _meta } = ask;
-  if (subject !== undefined && subject.type !== "tool_call" && subject.type !== "command") {
+  const { title, description, subject, options } = ask;
+  const operation = operationSubject(subject);
+  if (subject !== undefined && subject.type !== "tool_call" && subject.type !== "command" && !operation) {
     lost?.(`a question about ${String(subject.type)} is asked about a tool call`);
   }
   const asked: ToolCallUpdate =
@@ -27,9 +30,7 @@ export function permissionToV1(
           toolCallId: standInId(ask),
           title,
           status: "pending",
-          ...(subject?.type === "command"
-            ? { kind: "execute", rawInput: { command: subject.command, cwd: subject.cwd } }
-            : { kind: "other" }),
+          ...standIn(subject),
           ...metaOf(subject ?? {}),
         };
   const said =
@@ -45,8 +46,41 @@ export function permissionToV1(
     sessionId,
     toolCall: toolCall as wire.ToolCallUpdate, // what the encoder makes of a tool call
     options: options.map((option) => ({ ...option, kind: optionKind(option.kind, lost) })),
-    ...optional({ _meta }),
+    ...metaOfAsk(ask, operation),
   };
+}
+
+/** What a made-up call says of the question. */
+function standIn(
+  subject: PermissionSubject | undefined,
+): Pick<ToolCallUpdate, "kind" | "rawInput" | "locations"> {
+  if (subject?.type === "command")
+    return { kind: "execute", rawInput: { command: subject.command, cwd: subject.cwd } };
+  const asked = operationSubject(subject);
+  if (asked === undefined) return { kind: "other" };
+  const { operation, resource } = asked;
+  // a location is an absolute path
+  const isFile = operation.startsWith("file_") && /^(?:[\\/]|[A-Za-z]:[\\/])/.test(resource);
+  return {
+    kind: Object.hasOwn(operationKinds, operation) ? (operationKinds[operation] ?? "other") : "other",
+    rawInput: { operation, resource },
+    ...(isFile ? { locations: [{ path: resource }] } : {}),
+  };
+}
+
+const operationKinds: Readonly<Record<string, ToolKind>> = {
+  file_read: "read",
+  file_write: "edit",
+  file_delete: "delete",
+  terminal_execute: "execute",
+  network_access: "fetch",
+};
+
+/** Peers that know the key read the operation itself. */
+function metaOfAsk({ _meta }: PermissionRequest, asked: OperationPermissionSubject | undefined) {
+  if (asked === undefined) return optional({ _meta });
+  const { operation, resource, reason } = asked;
+  return { _meta: { ..._meta, [operationKey]: { operation, resource, ...optional({ reason }) } } };
 }
 
 /** Ends the made-up call of a question, which clients would show as pending for ever. */
@@ -54,7 +88,9 @@ export function permissionOverInV1(
   ask: PermissionRequest,
   answer: PermissionOutcome,
 ): wire.SessionUpdate | undefined {
-  if (ask.subject?.type === "tool_call") return undefined;
+  // of a call of the agent, which it ends itself
+  if (ask.subject?.type === "tool_call" || operationSubject(ask.subject)?.toolCallId !== undefined)
+    return undefined;
   const chosen = ask.options.find(
     ({ optionId }) => answer.outcome === "selected" && optionId === answer.optionId,
   );
@@ -67,7 +103,7 @@ export function permissionOverInV1(
 }
 
 function standInId(ask: PermissionRequest): string {
-  return `ask-${hash(JSON.stringify(ask))}`;
+  return operationSubject(ask.subject)?.toolCallId ?? `ask-${hash(JSON.stringify(ask))}`;
 }
 
 /** Leaves out content with terminals: it was sent with the call, and here it is not known whose terminal it is. */
@@ -82,11 +118,17 @@ export function permissionFromV1(
   title: string | undefined,
 ): PermissionRequest {
   const toolCall = toolFromV1(params.toolCall);
+  const { [operationKey]: asked, ...meta } = params._meta ?? {};
+  const { toolCallId } = toolCall;
+  const operation = operationSubject({ ...(isObject(asked) ? asked : {}), toolCallId, type: "_operation" });
   return {
     title: toolCall.title ?? title ?? "Permission required",
-    subject: { type: "tool_call", toolCall },
+    subject:
+      operation === undefined ? { type: "tool_call", toolCall } : { ...operation, ...metaOf(toolCall) },
     options: params.options as readonly PermissionOption[], // validated by the method's row
-    ...metaOf(params),
+    ...(operation === undefined
+      ? metaOf(params)
+      : optional({ _meta: Object.keys(meta).length === 0 ? undefined : meta })),
   };
 }
 

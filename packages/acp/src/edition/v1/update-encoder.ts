@@ -21,14 +21,16 @@ export type Encoded = wire.SessionUpdate | readonly wire.SessionUpdate[] | undef
 
 export class V1UpdateEncoder {
   readonly #features: ClientCapabilities;
+  readonly #isDialect: boolean;
   #tools: ToolEncoder | undefined;
   /** Messages that have been sent in part: they can grow, but not be replaced. */
   #sent: Set<string> | undefined;
   #plans: Map<string, wire.PlanEntry[]> | undefined;
   #mode: string | undefined;
 
-  constructor(features: ClientCapabilities) {
+  constructor(features: ClientCapabilities, isDialect = false) {
     this.#features = features;
+    this.#isDialect = isDialect;
   }
 
   /** The mode that the client knows; a later change is announced by itself too. */
@@ -169,7 +171,11 @@ export class V1UpdateEncoder {
   ): Encoded {
     const options: wire.SessionUpdate = {
       ...update,
-      configOptions: optionsToV1(update.configOptions, this.#features.booleanOptions, lost),
+      configOptions: optionsToV1(
+        update.configOptions,
+        { knowsBooleans: this.#features.booleanOptions, knowsJson: this.#isDialect },
+        lost,
+      ),
     };
     const mode = selectOf(update.configOptions, "mode")?.currentValue;
     if (mode === undefined || mode === this.#mode) return options;

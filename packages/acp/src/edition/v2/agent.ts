@@ -3,6 +3,7 @@
 import { type Immutable, isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { Implementation, McpServer, SystemPrompt } from "../../model/content.ts";
+import type { JsonValue } from "../../model/dialect-types.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type {
   Activation,
@@ -129,7 +130,7 @@ function decode(method: string, given: object): AgentOp | undefined {
       };
     }
     case "session/set_config_option": {
-      const { configId, value } = given as { configId: string; value: string | boolean };
+      const { configId, value } = given as { configId: string; value: JsonValue };
       return { op: "set_option", sessionId, configId, value, ...metaOf(given) };
     }
     case "tool_call/cancel":

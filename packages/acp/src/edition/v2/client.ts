@@ -49,12 +49,13 @@ export const v2ClientEdition: ClientEdition = {
       ...metaOf(result),
     };
   },
-  setOption: (sessionId, { configId }, value, meta) => ({
+  setOption: (sessionId, { configId, type }, value, meta) => ({
     method: "session/set_config_option",
     params: {
       sessionId,
       configId,
-      type: typeof value === "boolean" ? "boolean" : "id",
+      // a custom type of option is set by its own type
+      type: type.startsWith("_") ? type : typeof value === "boolean" ? "boolean" : "id",
       value,
       ...withMeta(meta),
     },

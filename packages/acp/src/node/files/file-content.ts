@@ -3,6 +3,8 @@
 import { isUtf8 } from "node:buffer";
 import { read, readSync } from "node:fs";
 import { promisify } from "node:util";
+import type { TextEncoding } from "../../model/services.ts";
+import { bytesFromText, encodingNames, isTextEncoding, textFromBytes } from "../../model/text-encodings.ts";
 import { fileError, quoted, throwIfAborted } from "./file-error.ts";
 
 const readAsync = promisify(read);
@@ -116,12 +118,36 @@ function isAllCrlf(bytes: Uint8Array): boolean {
   return true;
 }
 
-export function decodeText(bytes: Buffer, path: string): string {
+/** Throws RequestError "invalid_params" for an encoding that is not known. */
+export function checkedEncoding(encoding: TextEncoding = "utf-8", path: string): TextEncoding {
+  if (isTextEncoding(encoding)) return encoding;
+  const wanted = `encoding must be one of ${encodingNames.join(", ")}`;
+  throw fileError("invalid_argument", `${quoted(path)}: ${wanted}, got ${String(encoding)}`, path);
+}
+
+export function decodeText(bytes: Buffer, path: string, encoding: TextEncoding): string {
+  if (encoding !== "utf-8") {
+    const text = textFromBytes(bytes, encoding);
+    if (text !== undefined) return text;
+    const message = `${quoted(path)} is not ${encoding} text (${bytes.length} bytes); read it as base64`;
+    throw fileError("not_text", message, path);
+  }
   if (!isUtf8(bytes)) {
     const message = `${quoted(path)} is not UTF-8 text (${bytes.length} bytes); convert it, or read it as bytes`;
     throw fileError("not_text", message, path);
   }
   return bytes.toString("utf8", hasMark(bytes) ? markBytes : 0);
+}
+
+/** The bytes that the content stands for. */
+export function encodedBytes(content: string, encoding: TextEncoding, path: string): Buffer {
+  const bytes = typeof content === "string" ? bytesFromText(content, encoding) : undefined;
+  if (bytes !== undefined) return Buffer.from(bytes);
+  throw fileError(
+    "invalid_argument",
+    `${quoted(path)}: content must be text in ${encoding}, and is not`,
+    path,
+  );
 }
 
 /** Encodes text in the format of the replaced file, if there is one. */

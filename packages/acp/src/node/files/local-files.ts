@@ -37,7 +37,7 @@ export interface LocalFilesOptions {
 export interface LocalFiles extends Files {
   /** Like `readText`, with the version to pass to `write`. */
   read(path: string, options?: ReadTextOptions): Promise<TextFile>;
-  /** Reads a UTF-8 text without its byte order mark; `line` and `limit` select lines. */
+  /** Reads a text: UTF-8 without its byte order mark, or another `encoding`. `line` and `limit` select lines. */
   readText(path: string, options?: ReadTextOptions): Promise<string>;
   /** Reads any regular file, such as an image. */
   readBytes(path: string, options?: Pick<ReadTextOptions, "signal" | "followLinks">): Promise<Uint8Array>;

@@ -2,8 +2,16 @@
 
 import { closeSync } from "node:fs";
 import type { ReadTextOptions } from "../../model/services.ts";
+import { isByteEncoding } from "../../model/text-encodings.ts";
 import type { Handle } from "./directory-access.ts";
-import { checkLineRange, decodeText, readContent, sliceLines, versionOf } from "./file-content.ts";
+import {
+  checkedEncoding,
+  checkLineRange,
+  decodeText,
+  readContent,
+  sliceLines,
+  versionOf,
+} from "./file-content.ts";
 import { fileError, quoted } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { type ResolvedPath, Walk } from "./walk.ts";
@@ -37,8 +45,13 @@ export async function readTextFile(
   options: ReadTextOptions,
 ): Promise<TextFile> {
   checkLineRange(options, target.text);
+  const encoding = checkedEncoding(options.encoding, target.text);
+  if (isByteEncoding(encoding) && (options.line !== undefined || options.limit !== undefined)) {
+    const message = `${quoted(target.text)}: ${encoding} has no lines; read the whole file without line and limit`;
+    throw fileError("invalid_argument", message, target.text);
+  }
   const { bytes, links, canonical } = await readBytes(workspace, target, options);
-  const text = sliceLines(decodeText(bytes, target.text), options);
+  const text = sliceLines(decodeText(bytes, target.text, encoding), options);
   const version = versionOf(bytes);
   workspace.seen?.set(canonical, version);
   return { text, version, links };

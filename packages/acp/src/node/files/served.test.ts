@@ -62,7 +62,7 @@ async function refused(work: Promise<unknown>): Promise<{ code: number; data: un
   return { code: error.code, data: error.data };
 }
 
-test("C18 the roots of the session are all that is served, whatever path or link leads elsewhere", (t) =>
+test("C18 Q1 the roots of the session are all that is served, whatever path or link leads elsewhere", (t) =>
   served(t, async (files, { root, extra, outside }) => {
     writeFileSync(join(extra, "b"), "extra");
     writeFileSync(join(outside, "secret"), "secret");
@@ -76,7 +76,7 @@ test("C18 the roots of the session are all that is served, whatever path or link
     assert.ok(!existsSync(join(outside, "secret2")));
   }));
 
-test("C29 a write makes a missing file with its directories, and keeps byte order mark and line ends of an old one", (t) =>
+test("C29 Q2 a write makes a missing file with its directories, and keeps byte order mark and line ends of an old one", (t) =>
   served(t, async (files, { root }) => {
     const made = join(root, "new/deep/file.txt");
     await files.writeText(made, "hello\n");

@@ -4,6 +4,8 @@ import { accessSync, closeSync, constants } from "node:fs";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { WriteTextOptions } from "../../model/services.ts";
 import {
+  checkedEncoding,
+  encodedBytes,
   encodeText,
   formatOf,
   readContent,
@@ -40,6 +42,11 @@ export async function writeTextFile(
   content: string,
   options: LocalWriteOptions,
 ): Promise<WrittenFile> {
+  const encoding = checkedEncoding(options.encoding, target.text);
+  if (encoding !== "utf-8") {
+    const bytes = encodedBytes(content, encoding, target.text);
+    return writeFile(workspace, target, options, async () => bytes);
+  }
   if (typeof content !== "string" || !content.isWellFormed()) {
     const got = typeof content === "string" ? "half a surrogate pair" : typeof content;
     const message = `${quoted(target.text)}: content must be Unicode text, got ${got}`;
@@ -65,16 +72,17 @@ export async function writeBytesFile(
 async function writeFile(
   workspace: Workspace,
   target: FilePath,
-  options: LocalWriteOptions,
+  given: LocalWriteOptions,
   content: (resolved: ResolvedPath) => Promise<Buffer>,
 ): Promise<WrittenFile> {
   refuseDirectoryName(target);
+  const options: LocalWriteOptions = given.overwrite === false ? { ...given, expected: "absent" } : given;
   const resolved = resolveToWrite(workspace, target, options);
   try {
     if (resolved.dangling) throw workspace.roots.outside(target.text, danglingLink);
     if (resolved.entry !== undefined) {
       requireRegularFile(resolved.entry, target);
-      if (options.expected === "absent") throw conflict(target, "exists already");
+      if (options.expected === "absent") throw exists(target, given);
       // a rename needs no permission for the file itself, but respect a read-only file
       accessSync(resolved.entry.at, constants.W_OK);
     }
@@ -166,6 +174,12 @@ function versionNow(
   } finally {
     file.close();
   }
+}
+
+function exists(target: FilePath, { overwrite }: LocalWriteOptions): Error {
+  if (overwrite !== false) return conflict(target, "exists already");
+  const message = `${quoted(target.text)} exists, and the write was not to replace it; write to another path`;
+  return fileError("conflict", message, target.text);
 }
 
 function conflict(target: FilePath, what: string): Error {

@@ -34,6 +34,38 @@ for (const [way, access] of descents) {
     assert.equal(get("a/b/c.txt"), "");
   });
 
+  test(named("a write that must not replace leaves a file that exists as it is"), async (t) => {
+    const { files, at, get, put } = scratch(t, access);
+    put("old", "kept");
+    const found = await refusal(files.writeText(at("old"), "new", { overwrite: false }));
+    assert.deepEqual([found.reason, get("old")], ["conflict", "kept"]);
+    await files.writeText(at("new"), "text", { overwrite: false });
+    assert.equal(get("new"), "text");
+  });
+
+  test(named("text in another encoding is read and written as its bytes"), async (t) => {
+    const { files, at } = scratch(t, access);
+    const bytes = Buffer.from([0xff, 0x00, 0x80, 0x41]);
+    await files.writeText(at("b"), bytes.toString("base64"), { encoding: "base64" });
+    assert.deepEqual(Buffer.from(await files.readBytes(at("b"))), bytes);
+    for (const encoding of ["base64", "hex", "latin1"] as const)
+      assert.equal(await files.readText(at("b"), { encoding }), bytes.toString(encoding));
+    await files.writeText(at("u"), "é\n€\n", { encoding: "utf-16le" });
+    assert.equal(await files.readText(at("u"), { encoding: "utf-16le", line: 2 }), "€\n");
+    assert.deepEqual(Buffer.from(await files.readBytes(at("u"))), Buffer.from("é\n€\n", "utf16le"));
+    const reasons = await Promise.all([
+      refusal(files.readText(at("b"), { encoding: "ascii" })),
+      refusal(files.readText(at("b"), { encoding: "base64", line: 1 })),
+      refusal(files.readText(at("b"), { encoding: "klingon" as never })),
+      refusal(files.writeText(at("b"), "€", { encoding: "latin1" })),
+      refusal(files.writeText(at("b"), "no base64!", { encoding: "base64" })),
+    ]);
+    assert.deepEqual(
+      reasons.map(({ reason }) => reason),
+      ["not_text", "invalid_argument", "invalid_argument", "invalid_argument", "invalid_argument"],
+    );
+  });
+
   test(named("writing through a link to nothing creates nothing (N149)"), posix, async (t) => {
     const { files, at, outside, list } = scratch(t, access);
     symlinkSync(join(outside, "new"), at("out"));

@@ -1,5 +1,6 @@
 // Checks the command of a terminal, which runs without a shell, and describes it while it runs.
 
+import { constants as systemConstants } from "node:os";
 import { isAbsolute } from "node:path";
 import type { ExitStatus } from "../../model/content.ts";
 import type { CreateTerminalOptions } from "../../model/services.ts";
@@ -42,6 +43,19 @@ export function checkedByteLimit(limit: number): number {
     "/outputByteLimit",
     `outputByteLimit must be a number of bytes, 0 or more, got ${limit}`,
   );
+}
+
+/** Throws RequestError "invalid_params" for anything but a number of milliseconds. */
+export function checkedTimeout(timeoutMs: number | undefined): number | undefined {
+  if (timeoutMs === undefined || (typeof timeoutMs === "number" && timeoutMs >= 0)) return timeoutMs;
+  throw invalidParam("/timeoutMs", `timeoutMs must be a number of milliseconds, got ${String(timeoutMs)}`);
+}
+
+/** Throws RequestError "invalid_params" for what is no signal of this system. */
+export function checkedSignal(signal: string): NodeJS.Signals {
+  if (Object.hasOwn(systemConstants.signals, signal)) return signal as NodeJS.Signals; // one of its names
+  const got = JSON.stringify(String(signal).slice(0, 50));
+  throw invalidParam("/signal", `signal must be one of this system, such as "SIGINT", got ${got}`);
 }
 
 function checkNames(env: Readonly<Record<string, string>>): void {

@@ -19,6 +19,51 @@ function milestones(t: TestContext): { waitFor(name: string): string; signal(nam
   };
 }
 
+describe("a terminal's limits and signals", () => {
+  test("a wait ends after its limit, and the command goes on", posix, async (t) => {
+    const { sh, until } = probeTerminals(t);
+    const { waitFor, signal } = milestones(t);
+    const terminal = await sh(`${waitFor("go")}; echo over; exit 4`);
+    assert.deepEqual(await terminal.waitForExit({ timeoutMs: 1 }), { timedOut: true });
+    signal("go");
+    await until(terminal, /over/);
+    assert.deepEqual(await terminal.waitForExit({ timeoutMs: 100_000 }), { exitCode: 4 });
+  });
+
+  test("a command is killed after the limit that it was started with", posix, async (t) => {
+    const { terminals } = probeTerminals(t);
+    const terminal = await terminals.create({ command: "sleep", args: ["1000"], timeoutMs: 20 });
+    assert.deepEqual(await terminal.waitForExit(), { signal: "SIGTERM" });
+  });
+
+  test("a signal is sent as it is, and the command may go on", posix, async (t) => {
+    const { sh, until } = probeTerminals(t);
+    const terminal = await sh("trap 'echo caught' INT; echo ready; while :; do sleep 0.05; done");
+    await until(terminal, /ready/);
+    await terminal.kill({ signal: "SIGINT" });
+    await until(terminal, /caught/);
+    assert.equal((await terminal.output()).exitStatus, undefined);
+    await terminal.kill({ signal: "SIGKILL" });
+    assert.deepEqual(await terminal.waitForExit(), { signal: "SIGKILL" });
+    await assert.rejects(terminal.kill({ signal: "SIGNAL" }), /signal must be one of this system/);
+  });
+
+  test("listeners get the output so far and all that comes, in whole characters", posix, async (t) => {
+    const { sh, until } = probeTerminals(t);
+    const { waitFor, signal } = milestones(t);
+    const terminal = await sh(`printf 'a\\342\\202'; ${waitFor("go")}; printf '\\254b'`);
+    await until(terminal, /a../);
+    const parts: string[] = [];
+    const removed: string[] = [];
+    terminal.onOutput(({ data }) => void parts.push(data));
+    terminal.onOutput(({ data }) => void removed.push(data))();
+    signal("go");
+    await terminal.waitForExit();
+    assert.equal(parts[0], "a");
+    assert.deepEqual([parts.join(""), removed], ["a€b", ["a"]]);
+  });
+});
+
 describe("a terminal's output", () => {
   test("is complete once the command has ended", posix, async (t) => {
     const { sh } = probeTerminals(t);

@@ -9,10 +9,12 @@ import type { CreateTerminalOptions, Terminals } from "../../model/services.ts";
 import {
   type ByteSink,
   checkedByteLimit,
+  checkedTimeout,
   commandSpec,
   type RunningCommand,
   type TerminalCommand,
 } from "./command.ts";
+import { OutputListeners } from "./output-listeners.ts";
 import { startPiped } from "./piped-command.ts";
 import { type PtySpawn, startPty } from "./pty-command.ts";
 import { type LocalTerminal, Terminal } from "./terminal.ts";
@@ -110,7 +112,11 @@ class TerminalTable implements LocalTerminals {
     options.signal?.throwIfAborted();
     if (this.#closing !== undefined) throw terminalsClosed();
     if (this.#terminals.size + this.#busy.size >= maxTerminals) throw tooManyTerminals(maxTerminals);
-    const starting = this.#start(spec, Math.min(asked, maxOutputByteLimit));
+    const limits = {
+      bytes: Math.min(asked, maxOutputByteLimit),
+      timeoutMs: checkedTimeout(options.timeoutMs),
+    };
+    const starting = this.#start(spec, limits);
     const terminal = await this.#keep(starting);
     if (this.#closing === undefined && !options.signal?.aborted) return terminal;
     await terminal.release();
@@ -140,18 +146,25 @@ class TerminalTable implements LocalTerminals {
     return this.close();
   }
 
-  async #start(spec: TerminalCommand, limit: number): Promise<Terminal> {
+  async #start(
+    spec: TerminalCommand,
+    { bytes: limit, timeoutMs }: { readonly bytes: number; readonly timeoutMs: number | undefined },
+  ): Promise<Terminal> {
     const { pty, killMs = 2000, wrap, onOutput, onExit } = this.#options;
     const wrapped: WrappedCommand = wrap === undefined ? spec : await wrapCommand(wrap, spec);
     const terminalId = `term_${crypto.randomUUID()}`;
     const tail = new ByteTail(limit);
+    const listeners = new OutputListeners(tail);
     const sink = (bytes: Uint8Array): void => {
       tail.push(bytes);
+      listeners.push(bytes);
       onOutput?.(terminalId, bytes);
     };
     const running = await startCommand(wrapped, sink, pty);
-    const terminal = new Terminal(terminalId, running, tail, {
+    const output = { tail, listeners };
+    const terminal = new Terminal(terminalId, running, output, {
       killMs,
+      timeoutMs,
       exited: (id, status) => onExit?.(id, status),
       released: (id, work) => {
         this.#terminals.delete(id);

@@ -2,17 +2,25 @@
 
 import { setImmediate as immediate } from "node:timers/promises";
 import { ByteTail } from "../../base/byte-tail.ts";
-import { withTimeout } from "../../base/deadline.ts";
+import { backgroundDeadline, type Deadline, deadline, withTimeout } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import type { ExitStatus } from "../../model/content.ts";
-import type { TerminalHandle, TerminalSnapshot } from "../../model/services.ts";
-import type { PtyControl, RunningCommand } from "./command.ts";
+import type {
+  TerminalExit,
+  TerminalHandle,
+  TerminalOutputPart,
+  TerminalSnapshot,
+} from "../../model/services.ts";
+import { checkedSignal, type PtyControl, type RunningCommand } from "./command.ts";
+import type { OutputListeners } from "./output-listeners.ts";
 import { unknownTerminal } from "./terminal-errors.ts";
 
 /** A terminal on this machine. */
 export interface LocalTerminal extends TerminalHandle {
   /** The pid of the command's own process. */
   readonly pid: number;
+  /** Calls the listener with the output so far, and with all that comes. Returns a function that removes it. */
+  onOutput(listener: (part: TerminalOutputPart) => void): () => void;
   /** Input and screen size; undefined without a pseudo-terminal. */
   readonly pty: PtyControl | undefined;
   /** Releases it. */
@@ -20,6 +28,8 @@ export interface LocalTerminal extends TerminalHandle {
 }
 
 export interface TerminalOwner {
+  /** How long the command may run; undefined for as long as it takes. */
+  readonly timeoutMs?: number | undefined;
   /** How long the command may take after SIGTERM, before SIGKILL. */
   readonly killMs: number;
   exited(terminalId: string, status: ExitStatus): void;
@@ -40,6 +50,8 @@ export class Terminal implements LocalTerminal {
   readonly #owner: TerminalOwner;
   readonly #settled = Promise.withResolvers<void>();
   readonly #waits = new Set<(status: ExitStatus) => void>();
+  readonly #listeners: OutputListeners;
+  readonly #timeout: Deadline;
   #tail: ByteTail;
   #complete = false;
   #exited = false;
@@ -48,13 +60,20 @@ export class Terminal implements LocalTerminal {
   #ending: Promise<void> | undefined;
   #releasing: Promise<void> | undefined;
 
-  constructor(terminalId: string, running: RunningCommand, tail: ByteTail, owner: TerminalOwner) {
+  constructor(
+    terminalId: string,
+    running: RunningCommand,
+    { tail, listeners }: { readonly tail: ByteTail; readonly listeners: OutputListeners },
+    owner: TerminalOwner,
+  ) {
     this.terminalId = terminalId;
     this.pid = running.pid;
     this.pty = running.pty;
     this.#running = running;
     this.#tail = tail;
+    this.#listeners = listeners;
     this.#owner = owner;
+    this.#timeout = backgroundDeadline(owner.timeoutMs ?? Number.POSITIVE_INFINITY, () => void this.#end());
     // never rejects
     void this.#follow();
   }
@@ -68,17 +87,34 @@ export class Terminal implements LocalTerminal {
     };
   }
 
-  async waitForExit({ signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<ExitStatus> {
+  onOutput(listener: (part: TerminalOutputPart) => void): () => void {
+    this.#check();
+    return this.#listeners.add(listener);
+  }
+
+  async waitForExit({
+    signal,
+    timeoutMs = Number.POSITIVE_INFINITY,
+  }: {
+    readonly signal?: AbortSignal | undefined;
+    readonly timeoutMs?: number | undefined;
+  } = {}): Promise<TerminalExit> {
     this.#check();
     signal?.throwIfAborted();
     if (this.#status !== undefined) return this.#status;
     // not a race with a long-lived promise, which would keep every aborted wait
     return new Promise((resolve, reject) => {
-      const answer = (status: ExitStatus): void => {
+      const timer = deadline(timeoutMs, () => {
+        this.#waits.delete(answer);
+        answer({ timedOut: true });
+      });
+      const answer = (status: TerminalExit): void => {
+        clearTimeout(timer);
         signal?.removeEventListener("abort", abort);
         resolve(status);
       };
       const abort = (): void => {
+        clearTimeout(timer);
         this.#waits.delete(answer);
         reject(signal?.reason);
       };
@@ -87,9 +123,10 @@ export class Terminal implements LocalTerminal {
     });
   }
 
-  async kill(): Promise<void> {
+  async kill({ signal }: { readonly signal?: string | undefined } = {}): Promise<void> {
     this.#check();
-    await this.#end();
+    if (signal === undefined) await this.#end();
+    else await this.#running.group.send(checkedSignal(signal));
   }
 
   release(): Promise<void> {
@@ -128,6 +165,8 @@ export class Terminal implements LocalTerminal {
   #settle(status: ExitStatus): void {
     if (this.#status !== undefined) return;
     this.#status = status;
+    clearTimeout(this.#timeout);
+    this.#listeners.end();
     for (const answer of this.#waits) answer(status);
     this.#waits.clear();
     this.#settled.resolve();

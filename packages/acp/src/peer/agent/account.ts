@@ -2,6 +2,7 @@
 
 import { optional } from "../../base/objects.ts";
 import type { AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
+import { expiresAtKey } from "../../edition/dialect-keys.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { AuthStatus, Provider } from "../../model/agent-status.ts";
 import type { Meta } from "../../model/content.ts";
@@ -31,9 +32,13 @@ export async function runAccountOp(definition: AgentDefinition, op: AccountOp): 
   const { auth, providers } = definition;
   const handled = new HandledOp(op.op === "set_provider" ? op.setting : op);
   switch (op.op) {
-    case "login":
-      await logIn(definition, op.methodId, handled);
+    case "login": {
+      const { credentials } = op;
+      const request = Object.assign(handled, optional({ credentials }));
+      const { expiresAt } = await logIn(definition, op.methodId, request);
+      if (expiresAt !== undefined) handled.resultMeta = { ...handled.resultMeta, [expiresAtKey]: expiresAt };
       return handled.none;
+    }
     case "logout":
       if (auth?.logout === undefined) throw RequestError.methodNotFound("logout");
       await auth.logout(handled);

@@ -1,10 +1,12 @@
 // The types of an agent's definition: what it does, and what it offers.
 
-import type { SessionInfo } from "../../edition/agent-edition.ts";
+import type { Credentials, SessionInfo } from "../../edition/agent-edition.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { AuthStatus, Provider, ProviderSetting } from "../../model/agent-status.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
+import type { JsonValue } from "../../model/dialect-types.ts";
+import type { OutgoingConfigOption } from "../../model/outgoing.ts";
 import type { SessionStore } from "../../model/store.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type { HandshakeMeta } from "../base/definition-rules.ts";
@@ -17,6 +19,25 @@ export interface HandledRequest {
   readonly _meta?: Meta;
   /** Sets the custom data of the answer. Call it before the handler returns. */
   setResultMeta(meta: Meta): void;
+}
+
+/** The login that a handler works on. */
+export interface LoginRequest extends HandledRequest {
+  /**
+   * What the user logs in with, by name, such as `{ apiKey: "…" }`. Only clients that speak a dialect send it. It is not part
+   * of `_meta`, and is never stored, traced or logged.
+   */
+  readonly credentials?: Credentials;
+}
+
+/**
+ * What an agent says about a login.
+ *
+ * @inline
+ */
+export interface LoginEnd {
+  /** When the login ends, such as "2026-03-01T12:00:00Z" (RFC 3339). Default: not said. */
+  readonly expiresAt?: string | undefined;
 }
 
 /** How a session was opened. */
@@ -178,14 +199,14 @@ export interface SessionHandlers<Data> {
   /** Called when the client deletes a session, before the store deletes it. Throw a RequestError to refuse it. */
   readonly delete?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /**
-   * Called when the client chooses a value that the option offers, before it takes effect. Throw a RequestError to refuse
-   * it.
+   * Called when the client chooses a value that the option offers, before it takes effect: a string for a choice, true or
+   * false for a boolean, any JSON value for an option of type `_json`. Throw a RequestError to refuse it.
    */
   readonly setConfigOption?:
     | ((
         session: AgentSession<Data>,
         configId: string,
-        value: string | boolean,
+        value: JsonValue,
         request: HandledRequest,
       ) => Promise<void> | void)
     | undefined;
@@ -219,6 +240,11 @@ export interface SessionHandlers<Data> {
   readonly setTitle?: // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without a return statement
     | ((sessionId: string, title: string, request: HandledRequest) => Promise<string | void> | string | void)
     | undefined;
+  /**
+   * The options that new sessions begin with. Clients that speak a dialect are told them before there is a session. Default:
+   * none, and `open` sets them.
+   */
+  readonly initialOptions?: readonly OutgoingConfigOption[] | undefined;
   /** Where sessions are stored, such as `sqliteStore` of `@parley/acp/node`. Default: in memory, as long as the agent exists. */
   readonly store?: SessionStore | undefined;
   /**
@@ -236,8 +262,16 @@ export interface SessionHandlers<Data> {
 export interface AuthHandlers {
   /** The login methods. Terminal logins are offered only to clients that can run them. Default: none. */
   readonly methods?: readonly AuthMethod[] | undefined;
-  /** Logs in with one of `methods` that is not a terminal login. Throw a RequestError if it fails. */
-  readonly login?: ((methodId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  /**
+   * Logs in with one of `methods` that is not a terminal login. Throw a RequestError if it fails. Return `{ expiresAt }` if
+   * the login ends by itself.
+   */
+  readonly login?:
+    | ((
+        methodId: string,
+        request: LoginRequest,
+      ) => Promise<Opened<LoginEnd | undefined>> | Opened<LoginEnd | undefined>)
+    | undefined;
   /** Logs out. v2 requires it of agents that have `methods`. */
   readonly logout?: ((request: HandledRequest) => Promise<void> | void) | undefined;
   /**

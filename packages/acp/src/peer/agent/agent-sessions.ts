@@ -178,12 +178,14 @@ export class AgentSessions {
     request: IncomingRequest,
   ): Promise<ServedSession> {
     const record = await this.#stored.known(sessionId);
-    if (normalPath(record.cwd) !== normalPath(given.cwd)) {
+    const { hasStoredPlace = false, ...place } = given;
+    if (!hasStoredPlace && normalPath(record.cwd) !== normalPath(given.cwd)) {
       const message = `the session belongs to another working directory: ${JSON.stringify(record.cwd)}`;
       throw RequestError.invalidParams(message, "/cwd");
     }
+    const { cwd, additionalDirectories } = record;
     // the session keeps its own spelling
-    const activation = { ...given, cwd: record.cwd };
+    const activation = { ...place, cwd, ...(hasStoredPlace ? { additionalDirectories } : {}) };
     const live = this.#live.get(sessionId);
     if (live === undefined) await this.#store.claim(sessionId);
     const session = live ?? (await this.#begin(record, activation, replay ? "load" : "resume"));

@@ -11,6 +11,8 @@ import type {
   SessionOp,
 } from "../../edition/agent-edition.ts";
 import type { DialectName } from "../../edition/dialect.ts";
+import { terminalOutputMethod } from "../../edition/dialect-keys.ts";
+import { dialectOf } from "../../edition/dialect-of.ts";
 import { refuseDialect } from "../../edition/dialect-tells.ts";
 import {
   chooseVersion,
@@ -42,6 +44,7 @@ import { HeldInput } from "../base/held-input.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
 import { encodedCheck } from "./encoded-check.ts";
 import type { SessionSender } from "./session/session-sender.ts";
+import { TerminalOutputs } from "./session/terminal-outputs.ts";
 
 /** Does what the client asks: with sessions of its own, or as a relay to another agent. */
 export interface AgentHost {
@@ -66,8 +69,6 @@ export interface AgentWireOptions
   readonly unstable: UnstableFeatures;
   /** The host passes on what another agent says, so it goes out as it came. Default false. */
   readonly forwards?: boolean;
-  /** The dialect that the transport translates; undefined for version 1 or 2. */
-  readonly dialect?: (() => DialectName | undefined) | undefined;
 }
 
 /** The state of a connection once its version is agreed on. */
@@ -81,6 +82,8 @@ export class AgentWire implements SessionSender {
   readonly log: Log;
   readonly closed: Promise<ConnectionError>;
   readonly openUrls = new Set<string>();
+  readonly terminalOutput = new TerminalOutputs();
+  readonly #transport: Transport;
   readonly #connection: Connection;
   readonly #options: AgentWireOptions;
   readonly #host: AgentHost;
@@ -94,6 +97,7 @@ export class AgentWire implements SessionSender {
   rules: ModelRules | undefined;
 
   constructor(transport: Transport, options: AgentWireOptions, host: AgentHost) {
+    this.#transport = transport;
     this.#options = options;
     this.#host = host;
     this.log = guardedLog(options.log);
@@ -119,6 +123,10 @@ export class AgentWire implements SessionSender {
     return this.#now.edition;
   }
 
+  get dialect(): DialectName | undefined {
+    return dialectOf(this.#transport);
+  }
+
   get client(): Introduction<ClientCapabilities> {
     return this.#now.client;
   }
@@ -130,7 +138,7 @@ export class AgentWire implements SessionSender {
 
   /** The edition that the client speaks; undefined before the handshake. */
   get spoken(): Edition | undefined {
-    return this.version && (this.#options.dialect?.() ?? editionOf(this.version));
+    return this.version && (this.dialect ?? editionOf(this.version));
   }
 
   get isOpen(): boolean {
@@ -305,6 +313,7 @@ export class AgentWire implements SessionSender {
   }
 
   #notified(method: string, params: unknown): void {
+    if (method === terminalOutputMethod && this.terminalOutput.received(params)) return;
     if (method.startsWith("_")) return this.#host.extensionNotified(method, params);
     const wire = this.#negotiated?.wire;
     const row = wire?.receivedNotification(method);

@@ -33,6 +33,7 @@ const groupKeys: GroupKeys<
     unarchive: true,
     setTitle: true,
     status: true,
+    initialOptions: true,
     store: true,
     maxUnstored: true,
   },

@@ -7,16 +7,26 @@ import type {
   ClientCapabilities,
 } from "../../edition/agent-edition.ts";
 import type { AuthMethod } from "../../model/content.ts";
+import { completeConfigOptions } from "../../model/outgoing.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
-export function introduction(definition: AgentDefinition, client: ClientCapabilities): AgentIntroduction {
+/** `isDialect`: the client wants to know the options of sessions before it has one. */
+export function introduction(
+  definition: AgentDefinition,
+  client: ClientCapabilities,
+  isDialect: boolean,
+): AgentIntroduction {
+  const sessionOptions = isDialect ? definition.session?.initialOptions : undefined;
   const { name, version, title, _meta, handshakeMeta: { initialize, info, parts } = {} } = definition;
   return {
     info: { name, version, ...optional({ title, _meta: info }) },
     capabilities: { ...features(definition), ...optional({ _meta, partsMeta: parts }) },
     authMethods: authMethodsFor(definition, client),
-    ...optional({ _meta: initialize }),
+    ...optional({
+      sessionOptions: sessionOptions && completeConfigOptions(sessionOptions),
+      _meta: initialize,
+    }),
   };
 }
 

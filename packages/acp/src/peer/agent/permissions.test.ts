@@ -108,7 +108,7 @@ test("a call with permission: true never runs after a no, says why, and rejects 
     const end = version === 1 ? "failed" : "cancelled";
     assert.deepEqual(lines, ["pending", "asked", end, "I leave it"]);
     assert.equal(runs, 0);
-    assert.match(String(errors[0]), /the user did not allow this tool call/);
+    assert.match(String(errors[0]), /this tool call was not allowed/);
   }
 });
 
@@ -142,7 +142,7 @@ inEveryVersion(
       Array(3).fill(["yes", "never"]),
     );
     if (pair.version === 2) assert.equal(asks[0]?.description, "for ever");
-    assert.match(JSON.stringify(updates), /did not allow this tool call/);
+    assert.match(JSON.stringify(updates), /this tool call was not allowed/);
   },
 );
 

@@ -1,12 +1,13 @@
 // Checks what a client opens a session with, sets an option to and logs in by.
 
 import type { Activation } from "../../edition/agent-edition.ts";
-import { RequestError } from "../../jsonrpc/errors.ts";
+import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ArchiveFilter } from "../../model/agent-status.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
+import { isJsonOption, type JsonValue } from "../../model/dialect-types.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { lists } from "../../validation/unstable-features.ts";
-import type { AgentDefinition, HandledRequest } from "./agent-definition.ts";
+import type { AgentDefinition, LoginEnd, LoginRequest } from "./agent-definition.ts";
 
 /** Throws -32602 for what the agent cannot use. No root and no server is left out silently. */
 export function checkedActivation(
@@ -63,7 +64,7 @@ export function isAbsolutePath(path: string): boolean {
 export function checkOptionValue(
   options: readonly SessionConfigOption[],
   configId: string,
-  value: string | boolean,
+  value: JsonValue,
   /** Where the request has the value. */
   path = "/value",
 ): SessionConfigOption {
@@ -79,6 +80,7 @@ export function checkOptionValue(
     }
     return { ...option, currentValue: value };
   }
+  if (isJsonOption(option)) return { ...option, currentValue: value };
   if (option.type !== "select") throw wrong(`the option ${configId} cannot be set`, "/configId");
   const offered = option.options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
   if (typeof value !== "string" || !offered.some((choice) => choice.value === value)) {
@@ -112,16 +114,16 @@ export function archiveFilter(given = "exclude"): ArchiveFilter {
   throw RequestError.invalidParams(message, "/archived");
 }
 
-function quoted(value: string | boolean): string {
-  return JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value);
+function quoted(value: JsonValue): string {
+  return JSON.stringify(typeof value === "string" ? value.slice(0, 80) : value).slice(0, 90);
 }
 
 /** Throws -32602 for a method that is unknown, or that the client runs in a terminal. */
 export async function logIn(
   definition: AgentDefinition,
   methodId: string,
-  request: HandledRequest,
-): Promise<void> {
+  request: LoginRequest,
+): Promise<LoginEnd> {
   const { methods = [], login } = definition.auth ?? {};
   const method = methods.find((each) => each.methodId === methodId);
   if (method === undefined || method.type === "terminal" || login === undefined) {
@@ -129,5 +131,11 @@ export async function logIn(
     const message = `there is no such method to log in with; there are: ${known.join(", ") || "none"}`;
     throw RequestError.invalidParams(message, "/methodId");
   }
-  await login.call(definition.auth, methodId, request);
+  const end = (await login.call(definition.auth, methodId, request)) ?? {};
+  const { expiresAt } = end;
+  if (expiresAt !== undefined && Number.isNaN(Date.parse(expiresAt)))
+    throw new TypeError(
+      `auth.login: expiresAt must be a time such as "2026-03-01T12:00:00Z", got ${argumentText(expiresAt)}`,
+    );
+  return end;
 }

@@ -125,7 +125,7 @@ export class ServedClient implements AgentHost, AgentConnection {
 
   introduce(client: Introduction<ClientCapabilities>): AgentIntroduction {
     this.#client = client;
-    const introduced = introduction(this.#definition, client.capabilities);
+    const introduced = introduction(this.#definition, client.capabilities, this.#wire.dialect !== undefined);
     this.#capabilities = introduced.capabilities;
     return introduced;
   }

@@ -12,6 +12,7 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../../model/content.ts";
+import { type JsonValue, optionValue } from "../../model/dialect-types.ts";
 import type { Entry } from "../../model/entry.ts";
 import {
   completeCommands,
@@ -97,6 +98,7 @@ export class ServedSession implements AgentSession {
     this.#activation = activation;
     this.#definition = definition;
     this.#hasUserTitle = hasUserTitle;
+    this.#options = completeConfigOptions(definition.session?.initialOptions ?? []);
   }
 
   get sessionId(): string {
@@ -139,9 +141,8 @@ export class ServedSession implements AgentSession {
     return this.#turn?.hasEnded ? undefined : this.#turn;
   }
 
-  configOption(configId: string): string | boolean | undefined {
-    const option = this.#options.find((each) => each.configId === configId);
-    return option?.type === "select" || option?.type === "boolean" ? option.currentValue : undefined;
+  configOption(configId: string): JsonValue | undefined {
+    return optionValue(this.#options.find((each) => each.configId === configId));
   }
 
   completeElicitation(elicitationId: string, { _meta }: { readonly _meta?: Meta } = {}): void {

@@ -6,6 +6,7 @@ import { loadAgentVersion } from "../base/load-version.ts";
 import { ServedSession } from "./served-session.ts";
 import { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
+import { TerminalOutputs } from "./session/terminal-outputs.ts";
 
 const features = {
   readTextFile: false,
@@ -34,6 +35,8 @@ async function recordingSender(version: ProtocolVersion) {
     edition,
     client: { info: undefined, capabilities: features },
     openUrls: new Set(),
+    dialect: undefined,
+    terminalOutput: new TerminalOutputs(),
     log: () => undefined,
     rules: undefined,
     checkUpdate: (sessionId, update) => ({ sessionId, update }),

@@ -17,7 +17,7 @@ import { type AgentDefinition, RequestError, type SessionUpdate, type StopReason
 
 const kinds = (updates: readonly SessionUpdate[]) => updates.map(({ sessionUpdate }) => sessionUpdate);
 
-inEveryVersion("a turn says, thinks and plans, and the client sees it in order", async (pair) => {
+inEveryVersion("a turn says, thinks and plans, and the client sees it in order (Q10)", async (pair) => {
   const { session, updates } = await openSession(pair, {
     prompt(turn) {
       assert.equal(turn.text, "hi");

@@ -178,7 +178,7 @@ test("X1 an agent that echoes 2 but speaks version 1 is spoken to in version 1",
   assert.deepEqual(peer.methods(), ["initialize", "session/new", "session/prompt"]);
 });
 
-test("an agent that chokes on version 2 is asked again with version 1 alone", async () => {
+test("an agent that chokes on version 2 is asked again with version 1 alone (Q10)", async () => {
   const { agent: connected, peer } = await withScriptedAgent(1, {
     initialize: (params) => {
       if (params.protocolVersion !== 1) throw new Error("what is 2?");
@@ -193,7 +193,7 @@ test("an agent that chokes on version 2 is asked again with version 1 alone", as
   ]);
 });
 
-test("C4 an agent that chose a version which the client does not speak is left, and the error says which", async () => {
+test("C4 Q3 an agent that chose a version which the client does not speak is left, and the error says which", async () => {
   for (const [editions, chosen] of [
     [["v2", "v1"], 7],
     [["v1"], 2],

@@ -1,6 +1,6 @@
 // The interfaces of a client's connection to an agent, and of the options of a session.
 
-import type { AgentCapabilities, SessionInfo } from "../../edition/agent-edition.ts";
+import type { AgentCapabilities, Credentials, SessionInfo } from "../../edition/agent-edition.ts";
 import type { Edition } from "../../edition/negotiate.ts";
 import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
@@ -104,9 +104,10 @@ export interface ClientConnection {
   /**
    * Logs in with one of `authMethods`.
    *
-   * @throws {TypeError} When the agent has no such method, or it is a terminal login (as a rejection).
+   * @throws {TypeError} When the agent has no such method, when it is a terminal login, and when `credentials` are given to
+   * an agent that speaks no dialect (as a rejection).
    */
-  login(methodId: string, options?: CallOptions): Promise<CallResult>;
+  login(methodId: string, options?: LoginOptions): Promise<LoginResult>;
   /** Logs out. Needs `capabilities.logout`. */
   logout(options?: CallOptions): Promise<CallResult>;
   /**
@@ -165,6 +166,29 @@ export interface ClientConnection {
 export interface CallOptions extends MetaOptions {
   /** Aborting it cancels the request; the call rejects with ConnectionError "aborted". */
   readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * What a user logs in with.
+ *
+ * @inline
+ */
+export interface LoginOptions extends CallOptions {
+  /**
+   * What the user logs in with, by name, such as `{ apiKey: "…" }`. Only agents that speak a dialect take it: v1 and v2 have
+   * no place for it. It is never stored, traced or logged.
+   */
+  readonly credentials?: Credentials | undefined;
+}
+
+/**
+ * The answer to a login.
+ *
+ * @inline
+ */
+export interface LoginResult extends CallResult {
+  /** When the login ends, such as "2026-03-01T12:00:00Z" (RFC 3339), if the agent says it. */
+  readonly expiresAt?: string;
 }
 
 /** The directories, servers and listeners of a session. Pass all of them again when you load or resume a session. */

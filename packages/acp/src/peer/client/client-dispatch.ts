@@ -225,9 +225,9 @@ export class ClientDispatch {
     const { permit } = this.#permissions;
     const run =
       permit === undefined
-        ? () => services.run(op, request.signal)
+        ? () => services.run(op, request)
         : // before its turn among the large answers: the user may take long to answer
-          await services.permitted(op, request.signal, permit);
+          await services.permitted(op, request, permit);
     return op.op === "read" || op.op === "output" ? this.#large.give(request, run) : run();
   }
 
@@ -245,7 +245,7 @@ export class ClientDispatch {
     let services = this.#services.get(session.sessionId);
     if (services === undefined) {
       const { files, terminals } = this.#definition;
-      services = new SessionServices(files, terminals, session);
+      services = new SessionServices(files, terminals, session, this.#wire);
       this.#services.set(session.sessionId, services);
     }
     return services;

@@ -2,6 +2,8 @@
 
 import { optional } from "../../base/objects.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
+import type { DialectName } from "../../edition/dialect.ts";
+import { dialectOf } from "../../edition/dialect-of.ts";
 import type { Connection } from "../../jsonrpc/connection.ts";
 import {
   type ConnectionCounters,
@@ -12,10 +14,17 @@ import {
 } from "../../jsonrpc/connection-options.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import { checkParamsSize } from "../../jsonrpc/sent-size.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
 import { type BoundWire, extensionName } from "../base/bound-wire.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
 
 const sent = Promise.resolve();
+
+interface ClientWireOptions {
+  readonly log: Log;
+  readonly limits: ConnectionOptions["limits"];
+  readonly transport: Transport;
+}
 
 export class ClientWire {
   readonly #connection: Connection;
@@ -23,13 +32,15 @@ export class ClientWire {
   readonly #edition: ClientEdition;
   readonly #log: Log;
   readonly #maxSentBytes: number;
+  readonly #transport: Transport;
 
   constructor(
     connection: Connection,
     bound: BoundWire,
     edition: ClientEdition,
-    { log, limits }: { readonly log: Log; readonly limits: ConnectionOptions["limits"] },
+    { log, limits, transport }: ClientWireOptions,
   ) {
+    this.#transport = transport;
     this.#connection = connection;
     this.#log = log;
     this.#maxSentBytes = limitsFrom(defaultConnectionLimits, limits).maxSentBytes;
@@ -39,6 +50,11 @@ export class ClientWire {
 
   get isOpen(): boolean {
     return this.#connection.isOpen;
+  }
+
+  /** The dialect that the agent speaks; undefined for version 1 and version 2. */
+  get dialect(): DialectName | undefined {
+    return dialectOf(this.#transport);
   }
 
   get counters(): Readonly<ConnectionCounters> {

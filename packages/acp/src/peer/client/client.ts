@@ -2,6 +2,7 @@
 
 import { isObject, optional } from "../../base/objects.ts";
 import type { AgentIntroduction } from "../../edition/agent-edition.ts";
+import { dialectOf } from "../../edition/dialect-of.ts";
 import { dialectAnswer, dialectOfAnswer } from "../../edition/dialect-tells.ts";
 import {
   answeredVersion,
@@ -173,7 +174,7 @@ export async function connectWith(
     const result = await shakeHands(connection);
     const version = spokenVersion(result, versionsOf(editions));
     const { edition: base, wire: wireVersion } = await loadClientVersion(version);
-    const dialect = options.dialect?.();
+    const dialect = dialectOf(spoken);
     const edition = dialect === undefined ? base : { ...base, name: dialect };
     connection.idPolicy = wireVersion.idPolicy;
     const table = hooks === undefined ? wireVersion : forwarding(wireVersion);
@@ -186,6 +187,7 @@ export async function connectWith(
     const wire = new ClientWire(connection, bound, edition, {
       log: guardedLog(definition.log),
       limits: definition.connection?.limits,
+      transport: spoken,
     });
     const incoming = new ClientDispatch(wire, connection.closed, { definition, bound, edition, hooks });
     dispatch = incoming;

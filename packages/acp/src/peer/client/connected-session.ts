@@ -5,6 +5,7 @@ import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
+import type { JsonValue } from "../../model/dialect-types.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
@@ -158,15 +159,11 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.#requests.cancelTerminal(this.sessionId, terminalId, _meta);
   }
 
-  async setConfigOption(
-    configId: string,
-    value: string | boolean,
-    { _meta: meta }: MetaOptions = {},
-  ): Promise<CallResult> {
+  async setConfigOption(configId: string, value: JsonValue, given: MetaOptions = {}): Promise<CallResult> {
     this.#checkOpen("setConfigOption");
     const option = this.#options.find(configId);
     // when the answer is dispatched: a later change that is already here must not be undone
-    return this.#requests.setOption(this.sessionId, option, { value, meta }, (answered) => {
+    return this.#requests.setOption(this.sessionId, option, { value, meta: given._meta }, (answered) => {
       const after = this.#options.changed(configId, value, answered);
       // an agent may answer and send no update; listeners must know
       if (after !== undefined)

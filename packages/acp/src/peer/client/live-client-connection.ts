@@ -9,6 +9,7 @@ import type {
   WireCall,
 } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
+import type { DialectName } from "../../edition/dialect.ts";
 import { MessageNames } from "../../edition/message-names.ts";
 import type { Edition } from "../../edition/negotiate.ts";
 import {
@@ -31,6 +32,8 @@ import type {
   CallOptions,
   ClientConnection,
   ClientCounters,
+  LoginOptions,
+  LoginResult,
   ProviderList,
   SessionOptions,
   SessionPage,
@@ -38,6 +41,7 @@ import type {
 } from "./client-connection.ts";
 import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
+import { checkLogin, loginResult, noCredentials } from "./client-login.ts";
 import type { ClientWire } from "./client-wire.ts";
 import { ConnectedSession } from "./connected-session.ts";
 import type { CallResult, ClientSession, SessionListener, TitleResult } from "./session/client-session.ts";
@@ -107,6 +111,11 @@ export class LiveClientConnection implements ClientConnection {
 
   get edition(): Edition {
     return this.#edition.name;
+  }
+
+  /** The dialect that the agent speaks; undefined for version 1 and version 2. */
+  get dialect(): DialectName | undefined {
+    return this.#wire.dialect;
   }
 
   get counters(): ClientCounters {
@@ -184,20 +193,12 @@ export class LiveClientConnection implements ClientConnection {
     );
   }
 
-  async login(methodId: string, options: CallOptions & SentHook = {}): Promise<CallResult> {
-    const method = this.authMethods.find((each) => each.methodId === methodId);
-    if (method === undefined) {
-      const known = this.authMethods.map((each) => String(each.methodId)).join(", ");
-      throw new TypeError(`login: the agent has no method ${methodId}; it has: ${known || "none"}`);
-    }
-    // never sent to the agent (C11)
-    if (method.type === "terminal") {
-      throw new TypeError(
-        `login: ${methodId} is a terminal login: run the agent's program with its arguments, then connect again`,
-      );
-    }
-    const { method: name, params } = this.#edition.login(methodId, options._meta);
-    return metaOf(await this.#call(name, params, options));
+  async login(methodId: string, options: LoginOptions & SentHook = {}): Promise<LoginResult> {
+    const { credentials, _meta } = options;
+    checkLogin(methodId, this.authMethods);
+    if (credentials !== undefined && this.dialect === undefined) throw noCredentials(this.edition);
+    const { method, params } = this.#edition.login(methodId, _meta, credentials);
+    return loginResult(await this.#call(method, params, options));
   }
 
   async logout(options: CallOptions & SentHook = {}): Promise<CallResult> {

@@ -3,6 +3,7 @@
 import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition } from "../../edition/client-edition.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
+import type { JsonValue } from "../../model/dialect-types.ts";
 import type { SessionUpdate } from "../../model/update.ts";
 
 export class OfferedOptions {
@@ -40,7 +41,7 @@ export class OfferedOptions {
   /** The list after the agent has set an option, and answered with a list or without one; undefined when it is the same. */
   changed(
     configId: string,
-    value: string | boolean,
+    value: JsonValue,
     answered: readonly SessionConfigOption[] | undefined,
   ): readonly SessionConfigOption[] | undefined {
     const after =

@@ -12,6 +12,7 @@ import {
 import { metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
+import type { JsonValue } from "../../model/dialect-types.ts";
 import { unsupportedContent } from "../base/prompt-content.ts";
 import type { CallOptions } from "./client-connection.ts";
 import type { ClientWire } from "./client-wire.ts";
@@ -113,7 +114,7 @@ export class SessionRequests {
   async setOption(
     sessionId: string,
     option: SessionConfigOption,
-    { value, meta }: { readonly value: string | boolean; readonly meta: Meta | undefined },
+    { value, meta }: { readonly value: JsonValue; readonly meta: Meta | undefined },
     answered: (options: readonly SessionConfigOption[] | undefined) => void,
   ): Promise<CallResult> {
     const { method, params } = this.#edition.setOption(sessionId, option, value, meta);

@@ -1,17 +1,27 @@
 // Serves the files and terminals of one session to a v1 agent.
 
 import { exceedsJsonBytes, lastJsonBytes } from "../../base/json-size.ts";
+import { optional } from "../../base/objects.ts";
 import type { ServiceOp } from "../../edition/client-edition.ts";
+import { encodingKey, pidKey, pushesOutputKey, timedOutKey } from "../../edition/dialect-keys.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
+import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { ClientFiles, TerminalHandle, TerminalSnapshot, Terminals } from "../../model/services.ts";
+import { shownText } from "../../model/text-encodings.ts";
 import type { AskedSession, Permit } from "./policy/permissions.ts";
+import { type OutputConnection, PushedOutput } from "./pushed-output.ts";
 import type { ClientSession } from "./session/client-session.ts";
+
+type ServiceRequest = Pick<IncomingRequest, "signal" | "afterReply">;
 
 export class SessionServices {
   readonly #files: ClientFiles | undefined;
   readonly #terminals: Terminals | undefined;
   readonly #session: AskedSession;
+  readonly #connection: OutputConnection;
   readonly #open = new Map<string, TerminalHandle>();
+  /** The output that is sent by itself, by terminal. */
+  readonly #pushed = new Map<string, PushedOutput>();
   #closed = false;
 
   /** Closes what was made for this session alone, when it ends. */
@@ -21,8 +31,10 @@ export class SessionServices {
     files: ClientFiles | ((session: ClientSession) => ClientFiles) | undefined,
     terminals: Terminals | ((session: ClientSession) => Terminals) | undefined,
     session: AskedSession,
+    connection: OutputConnection,
   ) {
     this.#session = session;
+    this.#connection = connection;
     this.#files = typeof files === "function" ? files(session) : files;
     this.#terminals = typeof terminals === "function" ? terminals(session) : terminals;
     this.#owned = [
@@ -32,7 +44,8 @@ export class SessionServices {
   }
 
   /** Asks for permission, and gives what to run then. Rejects with -32060. */
-  async permitted(op: ServiceOp, signal: AbortSignal, permit: Permit): Promise<() => Promise<object>> {
+  async permitted(op: ServiceOp, request: ServiceRequest, permit: Permit): Promise<() => Promise<object>> {
+    const { signal } = request;
     const session = this.#session;
     let confirm: () => void = () => undefined;
     let exact: ServiceOp = op;
@@ -45,7 +58,9 @@ export class SessionServices {
       if (session.questions.cancels !== cancels)
         throw RequestError.permissionDenied("permission denied: the user has cancelled");
       const effect =
-        op.op === "read" ? ({ type: "read", path } as const) : { type: op.op, path, content: op.content };
+        op.op === "read"
+          ? ({ type: "read", path } as const)
+          : { type: op.op, path, content: shownText(op.content, op.encoding) };
       confirm = await permit(session, effect, signal);
       exact = { ...op, path, ...(files.realPath && { followLinks: false }) };
     } else if (op.op === "create_terminal") {
@@ -56,11 +71,12 @@ export class SessionServices {
     }
     return () => {
       confirm();
-      return this.run(exact, signal);
+      return this.run(exact, request);
     };
   }
 
-  async run(op: ServiceOp, signal: AbortSignal): Promise<object> {
+  async run(op: ServiceOp, request: ServiceRequest): Promise<object> {
+    const { signal } = request;
     switch (op.op) {
       case "read": {
         const { op: _, path, ...options } = op;
@@ -68,7 +84,7 @@ export class SessionServices {
         if (files.readText === undefined) throw missing(noMethod.read);
         const content = await files.readText(path, { ...options, signal });
         if (typeof content === "string" && exceedsJsonBytes(content, maxTextBytes)) throw tooMuchText(path);
-        return { content };
+        return op.encoding === undefined ? { content } : { content, _meta: { [encodingKey]: op.encoding } };
       }
       case "write": {
         const { op: _, path, content, ...options } = op;
@@ -85,28 +101,61 @@ export class SessionServices {
           await terminal.release();
           throw new RequestError("unavailable", "the session has ended", { data: { reason: "unavailable" } });
         }
-        this.#open.set(terminal.terminalId, terminal);
-        return { terminalId: terminal.terminalId };
+        return this.#opened(terminal, request);
       }
       case "output":
         return fitting(await this.#find(op.terminalId).output());
       case "wait":
-        return { ...(await this.#find(op.terminalId).waitForExit({ signal })) };
+        return this.#waited(op.terminalId, { signal, ...optional({ timeoutMs: op.timeoutMs }) });
       case "kill":
-        await this.#find(op.terminalId).kill();
+        await this.#find(op.terminalId).kill(op.signal === undefined ? undefined : { signal: op.signal });
         return {};
       case "release": {
         const terminal = this.#find(op.terminalId);
         this.#open.delete(op.terminalId);
+        this.#stopPushing(op.terminalId);
         await terminal.release();
         return {};
       }
     }
   }
 
+  #opened(terminal: TerminalHandle, request: ServiceRequest): object {
+    const { terminalId, pid } = terminal;
+    this.#open.set(terminalId, terminal);
+    const pushes = terminal.onOutput !== undefined && this.#connection.dialect === "scoped";
+    if (pushes) {
+      const pushed = new PushedOutput(this.#connection, terminalId);
+      this.#pushed.set(terminalId, pushed);
+      // the agent does not know the id before
+      request.afterReply(() => pushed.begin(terminal));
+    }
+    const meta = {
+      ...(typeof pid === "number" ? { [pidKey]: pid } : {}),
+      ...(pushes ? { [pushesOutputKey]: true } : {}),
+    };
+    return { terminalId, ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }) };
+  }
+
+  async #waited(
+    terminalId: string,
+    options: { readonly signal: AbortSignal; readonly timeoutMs?: number },
+  ): Promise<object> {
+    const { timedOut, ...exit } = await this.#find(terminalId).waitForExit(options);
+    // what the command wrote comes before its end
+    await this.#pushed.get(terminalId)?.flushed();
+    return timedOut === true ? { ...exit, _meta: { ...exit._meta, [timedOutKey]: true } } : exit;
+  }
+
+  #stopPushing(terminalId: string): void {
+    this.#pushed.get(terminalId)?.stop();
+    this.#pushed.delete(terminalId);
+  }
+
   /** Nothing of a session outlives it. */
   async close(): Promise<void> {
     this.#closed = true;
+    for (const terminalId of this.#pushed.keys()) this.#stopPushing(terminalId);
     const open = [...this.#open.values()];
     this.#open.clear();
     await Promise.allSettled(open.map((terminal) => terminal.release()));

@@ -5,7 +5,7 @@ import type { DialectMachine, DialectMessage, DialectName } from "../../edition/
 import { decidesForPharo, dialectOf } from "../../edition/dialect-tells.ts";
 import { type Edition, isDialect } from "../../edition/negotiate.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
-import type { Decision, DialectChoice, Machines, Refusal } from "./dialect-transport.ts";
+import type { Decision, DialectChoice, Machines, Refusal } from "./translating-transport.ts";
 
 /** The requests that decide what a connection speaks; what comes later changes nothing. */
 const decidingMethods = new Set(["authenticate", "session/new", "session/load"]);

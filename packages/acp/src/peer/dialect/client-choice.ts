@@ -3,7 +3,7 @@
 import type { DialectMessage, DialectName } from "../../edition/dialect.ts";
 import { dialectOfAnswer } from "../../edition/dialect-tells.ts";
 import { answeredVersion, type Edition, isDialect } from "../../edition/negotiate.ts";
-import type { Decision, DialectChoice, Machines } from "./dialect-transport.ts";
+import type { Decision, DialectChoice, Machines } from "./translating-transport.ts";
 
 export class ClientChoice implements DialectChoice {
   dialect: DialectName | undefined;

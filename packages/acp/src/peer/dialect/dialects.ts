@@ -1,25 +1,19 @@
 // Wraps the transport of an agent or a client that may speak a dialect. Others keep theirs.
 
-import type { DialectName } from "../../edition/dialect.ts";
 import { type Edition, isDialect } from "../../edition/negotiate.ts";
 import { guardedLog, guardedTap } from "../../jsonrpc/callbacks.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { AgentChoice } from "./agent-choice.ts";
 import { ClientChoice } from "./client-choice.ts";
-import { DialectTransport } from "./dialect-transport.ts";
-import { plainMessage } from "./plain-message.ts";
+import { TranslatingTransport } from "./translating-transport.ts";
 
-type Options = Pick<ConnectionOptions, "tap"> & {
-  readonly log?: Log | undefined;
-  /** What is received goes to a peer of version 1 or 2, which must not get what it cannot read. */
-  readonly isForPlainPeer?: boolean;
-};
+type Options = Pick<ConnectionOptions, "tap"> & { readonly log?: Log | undefined };
 
 interface Wrapped<Own> {
   readonly transport: Transport;
   /** The options for the connection on top, which sees version 1: a tap must see what travels. */
-  readonly options: Own & { readonly dialect?: () => DialectName | undefined };
+  readonly options: Own;
 }
 
 export function agentDialects<Own extends Options>(
@@ -52,15 +46,14 @@ function wrapped<Own extends Options>(
     known.add(what);
     log("warn", "lost in translation", { lost: [what] });
   };
-  const transport = new DialectTransport(inner, {
+  const transport = new TranslatingTransport(inner, {
     role,
     lost,
-    ...(options.isForPlainPeer && { received: (message) => plainMessage(message, lost) }),
     tap: guardedTap(options.tap, log),
     choice: (machines) =>
       role === "agent" ? new AgentChoice(editions, machines) : new ClientChoice(editions, machines),
   });
-  return { transport, options: { ...options, tap: undefined, dialect: () => transport.dialect } };
+  return { transport, options: { ...options, tap: undefined } };
 }
 
 /** Losses are told once each; the peer's words may be part of them. */

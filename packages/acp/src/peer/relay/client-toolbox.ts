@@ -1,6 +1,8 @@
 // Offers a version 1 client's files and terminals to a version 2 agent, as an MCP server per session.
 
-import { type AskClient, clientFiles, clientTerminals } from "../agent/turn/turn-client.ts";
+import { clientFiles } from "../agent/turn/client-files.ts";
+import type { AskClient } from "../agent/turn/client-services.ts";
+import { clientTerminals } from "../agent/turn/client-terminals.ts";
 import type { ClientConnection } from "../client/client-connection.ts";
 import type { ClientToolServices, ClientTools } from "./relay-options.ts";
 import type { RelayContext } from "./relayed-session.ts";
@@ -26,7 +28,14 @@ export class ClientToolbox {
     const isWanted = this.#agent.edition === "v2" && this.#agent.capabilities.mcpStdio;
     if (options.clientTools === undefined || !isWanted || !(readFiles || writeFiles || terminals))
       return undefined;
-    const ask: AskClient = (method, params, signal) => wire.request(method, params, { signal });
+    const ask: AskClient = (method, params, signal, receive) =>
+      wire.request(method, params, { signal, receive });
+    const at = () => ({
+      sessionId: known(),
+      ask,
+      dialect: wire.dialect,
+      terminalOutput: wire.terminalOutput,
+    });
     const known = (): string => {
       const id = sessionId();
       if (id === undefined) throw new Error("the session is not open yet: use its tools once it is");
@@ -37,8 +46,8 @@ export class ClientToolbox {
       canRead: readFiles,
       canWrite: writeFiles,
       canRunCommands: terminals,
-      files: () => clientFiles(known(), ask, { read: readFiles, write: writeFiles }),
-      terminals: () => clientTerminals(known(), ask, ignore, ignore),
+      files: () => clientFiles(at(), { read: readFiles, write: writeFiles }),
+      terminals: () => clientTerminals(at(), { created: ignore, released: ignore }),
     };
     try {
       return await options.clientTools(services);

@@ -12,7 +12,7 @@ import type {
   SessionOp,
 } from "../../edition/agent-edition.ts";
 import { steeringMethod } from "../../edition/vendor-extensions.ts";
-import { metaOf } from "../../edition/wire-fields.ts";
+import { metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SentHook } from "../../jsonrpc/pending-requests.ts";
@@ -130,7 +130,10 @@ export class RelayHost implements AgentHost {
         // the client has run a terminal login itself: there is nothing to ask the agent
         if (agent.authMethods.find(({ methodId }) => methodId === op.methodId)?.type === "terminal")
           return { kind: "none" };
-        return { kind: "none", ...(await run((sent) => agent.login(op.methodId, { sent, ...meta }))) };
+        return {
+          kind: "none",
+          ...withMeta((await run((sent) => agent.login(op.methodId, { sent, ...meta })))._meta),
+        };
       case "logout":
         if (!agent.capabilities.logout) throw new RequestError("internal_error", "this agent has no logout");
         return { kind: "none", ...(await run((sent) => agent.logout({ sent, ...meta }))) };

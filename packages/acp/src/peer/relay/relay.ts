@@ -4,6 +4,7 @@
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import { isObject, optional } from "../../base/objects.ts";
 import type { DialectName } from "../../edition/dialect.ts";
+import { dialectOf } from "../../edition/dialect-of.ts";
 import { dialectError, dialectOfAnswer, refuseDialect } from "../../edition/dialect-tells.ts";
 import {
   answeredVersion,
@@ -27,6 +28,7 @@ import { refusalOf } from "../../jsonrpc/unread-frame.ts";
 import { checkUnstable } from "../base/definition-rules.ts";
 import { offerInTurn } from "../client/client.ts";
 import { agentDialects, clientDialects } from "../dialect/dialects.ts";
+import { dialectClient } from "./dialect-client.ts";
 import { type InitializeParams, type Offers, offersFor, takesEither } from "./introduction.ts";
 import { passThrough } from "./pass-through.ts";
 import type { RelayOptions } from "./relay-options.ts";
@@ -112,8 +114,14 @@ class RunningRelay implements Relay {
     const { as, agentEdition } = options;
     // a dialect is translated to version 1, unless both sides speak it
     const isOne = as !== undefined && as === agentEdition;
-    this.#client = new Splice(isOne ? client : spokenBy("agent", client, as, agentEdition, options));
-    this.#agent = new Splice(isOne ? agent : spokenBy("client", agent, agentEdition, as, options));
+    const ofAgent = isOne ? agent : spokenBy("client", agent, agentEdition, options);
+    const ofClient = isOne ? client : spokenBy("agent", client, as, options);
+    // only a transport that may translate has the field: others pass their lines unread
+    const isTranslated = "dialect" in ofClient;
+    this.#client = new Splice(
+      isTranslated ? dialectClient(ofClient, () => dialectOf(ofAgent), this.#log) : ofClient,
+    );
+    this.#agent = new Splice(ofAgent);
     queueMicrotask(() => this.#client.read(this.#untilInitialize()));
     void this.#agent.ended.then(({ message = "the agent has disconnected" }) => {
       // after `initialize` the handshake answers the client
@@ -317,13 +325,11 @@ function spokenBy(
   role: "agent" | "client",
   transport: Transport,
   edition: Edition | undefined,
-  other: Edition | undefined,
   { log }: RelayOptions,
 ): Transport {
   const editions = edition === undefined ? [] : [edition];
   const wrap = role === "agent" ? agentDialects : clientDialects;
-  const meetsDialect = other !== undefined && isDialect(other);
-  return wrap(transport, editions, { log, isForPlainPeer: !meetsDialect }).transport;
+  return wrap(transport, editions, { log }).transport;
 }
 
 function errorAnswer(id: RequestId, error: unknown): object {

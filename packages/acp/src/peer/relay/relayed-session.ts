@@ -321,7 +321,7 @@ export class RelayedSession {
 
   #newEncoder(setup: SessionSetup): AgentSessionEdition {
     const { wire } = this.#relay;
-    return wire.edition.session(setup, wire.client.capabilities);
+    return wire.edition.session(setup, wire.client.capabilities, wire.dialect !== undefined);
   }
 }
 

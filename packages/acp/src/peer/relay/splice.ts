@@ -1,5 +1,6 @@
 // Wraps a transport that several readers read one after the other. Nothing is lost or reordered between them.
 
+import { type DialectTransport, dialectOf } from "../../edition/dialect-of.ts";
 import type { EndReason, Fault, LineAccess, Sink, Transport } from "../../jsonrpc/transport.ts";
 
 /** How much may wait for the next reader. */
@@ -102,8 +103,12 @@ export class Splice {
     return this.#inner.close(reason);
   }
 
-  #facade(start: (sink: Sink) => void): Transport {
+  #facade(start: (sink: Sink) => void): DialectTransport {
+    const inner = this.#inner;
     return {
+      get dialect() {
+        return dialectOf(inner);
+      },
       // a sink is not called before `start` has returned
       start: (sink) => queueMicrotask(() => start(sink)),
       send: (message, text) => this.send(message, text),

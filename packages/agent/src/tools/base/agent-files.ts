@@ -67,15 +67,19 @@ export class SessionFiles implements AgentFiles {
   readonly #client: Files | undefined;
   /** Returns the files for a path outside the roots that may be read. */
   readonly #readable: (path: string) => LocalFiles | undefined;
+  readonly #writes: (path: string, content: string) => Promise<void>;
 
+  /** `writes` is told of each file before it is written. */
   constructor(
     local: LocalFiles,
     client: Files | undefined,
     readable: (path: string) => LocalFiles | undefined,
+    writes: (path: string, content: string) => Promise<void>,
   ) {
     this.#local = local;
     this.#client = client;
     this.#readable = readable;
+    this.#writes = writes;
   }
 
   #at(path: string): LocalFiles {
@@ -112,6 +116,7 @@ export class SessionFiles implements AgentFiles {
         advice: "read it again, then repeat the change",
       });
     }
+    await this.#writes(path, content);
     if (this.#client?.canWrite === true) {
       const kept = expected === "absent" ? "" : await this.#clientMark(this.#client, path, given);
       await this.#client.writeText(path, kept + content, given);
@@ -180,7 +185,10 @@ export class SessionFiles implements AgentFiles {
     return this.#local.remove(path, options);
   }
 
-  move(from: string, to: string): Promise<void> {
+  async move(from: string, to: string): Promise<void> {
+    // what is not a text cannot be compared later
+    const text = await this.#local.readText(from).catch(() => undefined);
+    if (text !== undefined) await this.#writes(to, text);
     return this.#local.move(from, to);
   }
 

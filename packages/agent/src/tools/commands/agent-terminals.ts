@@ -19,11 +19,14 @@ export function clientCommands(terminals: Terminals, decides: boolean): AgentTer
   };
 }
 
-/** `close` ends all running commands. */
-export function localCommands(
-  roots: readonly [string, ...string[]],
-  profile: CommandSandbox,
-): AgentTerminals & { close(): Promise<void> } {
+interface LocalCommands extends AgentTerminals {
+  /** The agent itself writes a file, which is no command's doing. */
+  accept(path: string, text: string): Promise<void>;
+  /** Ends all running commands. */
+  close(): Promise<void>;
+}
+
+export function localCommands(roots: readonly [string, ...string[]], profile: CommandSandbox): LocalCommands {
   const held = new HeldCommands(roots, profile);
   const [cwd] = roots;
   const inside = outputOf((onOutput) =>
@@ -45,6 +48,7 @@ export function localCommands(
       });
       return { ...terminal, release: () => terminal.release().finally(done) };
     },
+    accept: (path, text) => held.accept(path, text),
     async close() {
       await Promise.all([inside.close(), outside.close()]);
       await held.close();
@@ -111,6 +115,10 @@ class HeldCommands {
     const asking = { ask };
     this.#asking.add(asking);
     return () => void this.#asking.delete(asking);
+  }
+
+  async accept(path: string, text: string): Promise<void> {
+    await (await this.#opened)?.accept(path, text);
   }
 
   async close(): Promise<void> {

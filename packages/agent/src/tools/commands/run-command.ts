@@ -165,14 +165,12 @@ function resultOf({ status, timedOut, output, whole, isDropped, holder, notices 
   else if (exitCode != null) notes.push(`exit code ${exitCode}`);
   else notes.push(`ended by ${signal ?? "a signal"}`);
   notes.push(...notices);
-  // a fact, and no guess at the cause
-  if (exitCode !== 0 && holder.by === "sandbox")
-    notes.push(
-      "it ran in a sandbox; if it cannot work there, run it with outside: true, and the user is asked",
-    );
   const text = excerpt.text === "" ? "[no output]" : excerpt.text;
   return {
-    content: [textPart(`${text}\n\n${notes.map((note) => `[${note}]`).join("\n")}`)],
+    content: [
+      textPart(`${text}\n\n${notes.map((note) => `[${note}]`).join("\n")}`),
+      ...(exitCode !== 0 && holder.by === "sandbox" ? [textPart(sandboxAdvice)] : []),
+    ],
     rawOutput: {
       exitCode: exitCode ?? null,
       signal: signal ?? null,
@@ -182,6 +180,10 @@ function resultOf({ status, timedOut, output, whole, isDropped, holder, notices 
     },
   };
 }
+
+/** A fact, and no guess at the cause. */
+const sandboxAdvice =
+  "[it ran in a sandbox; if it cannot work there, run it with outside: true, and the user is asked]";
 
 function cutNote(
   { from, to, text }: Excerpt,

@@ -145,9 +145,9 @@ export class SessionOutput {
   }
 
   #newEdition(): AgentSessionEdition {
-    const { edition, client } = this.sender;
+    const { edition, client, dialect } = this.sender;
     const setup = { sessionId: this.#sessionId, configOptions: [], availableCommands: [] };
-    return edition.session(setup, client.capabilities);
+    return edition.session(setup, client.capabilities, dialect !== undefined);
   }
 
   #send(update: SessionUpdate, text?: string): Promise<void> | undefined {

@@ -1,9 +1,11 @@
 // The interface through which a session uses the connection to its client.
 
 import type { AgentEdition, ClientCapabilities, Introduction } from "../../../edition/agent-edition.ts";
+import type { DialectName } from "../../../edition/dialect.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import type { RequestOptions } from "../../../jsonrpc/pending-requests.ts";
 import type { ModelRules } from "../../../model/model-rules.ts";
+import type { TerminalOutputs } from "./terminal-outputs.ts";
 
 /** Sends what a session says. A session is attached to another sender when its client reconnects. */
 export interface SessionSender {
@@ -13,6 +15,10 @@ export interface SessionSender {
   readonly rules: ModelRules | undefined;
   /** URL elicitations whose flow is not over. Their ids are unique on a connection. */
   readonly openUrls: Set<string>;
+  /** The dialect that the client speaks; undefined for version 1 and version 2. */
+  readonly dialect: DialectName | undefined;
+  /** Output of the client's terminals that comes without being asked for. */
+  readonly terminalOutput: TerminalOutputs;
   readonly log: Log;
   /** The params of `session/update`. Throws when the update is not valid. */
   checkUpdate(sessionId: string, update: object): object;

@@ -244,7 +244,7 @@ export class RunningToolCall implements ToolCall {
     // a cancel while the question was open counts, whatever the answer was
     this.#checkRunnable();
     if (option !== undefined) return;
-    this.#denial = RequestError.permissionDenied("the user did not allow this tool call");
+    this.#denial = RequestError.permissionDenied("this tool call was not allowed");
     this.#host.denials?.add(this.#denial);
     throw this.#denial;
   }

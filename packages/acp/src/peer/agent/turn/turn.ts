@@ -15,6 +15,7 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../../../model/content.ts";
+import type { JsonValue } from "../../../model/dialect-types.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { Files, Terminals } from "../../../model/services.ts";
 import type {
@@ -80,7 +81,7 @@ export interface AgentSession<Data = unknown> {
   /** The running turn; undefined between turns. */
   readonly turn: Turn<Data> | undefined;
   /** The current value of an option; undefined if the session has no such option. */
-  configOption(configId: string): string | boolean | undefined;
+  configOption(configId: string): JsonValue | undefined;
   /**
    * Replaces the list of options. The client is notified.
    *

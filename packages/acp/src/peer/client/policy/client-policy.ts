@@ -93,7 +93,7 @@ export type EffectRequest =
       readonly type: "write";
       /** An absolute path. Its symbolic links are resolved if `files` has `realPath`. */
       readonly path: string;
-      /** The new text of the file. */
+      /** The new text of the file. Of bytes that are no text, their number, in words. */
       readonly content: string;
     }
   | {

@@ -2,6 +2,7 @@
 
 import type { NoPromise } from "../../../base/no-promise.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../../model/content.ts";
+import type { JsonValue } from "../../../model/dialect-types.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
 
@@ -132,11 +133,12 @@ export interface ClientSession {
    */
   cancelTerminal(terminalId: string, options?: MetaOptions): Promise<CallResult>;
   /**
-   * Sets an option of the session. Resolves when the agent has accepted the value.
+   * Sets an option of the session: to one of the values of a choice, to true or false, or, for an option of type `_json`,
+   * to any JSON value. Resolves when the agent has accepted the value.
    *
    * @throws {TypeError} When the session has no such option (as a rejection).
    */
-  setConfigOption(configId: string, value: string | boolean, options?: MetaOptions): Promise<CallResult>;
+  setConfigOption(configId: string, value: JsonValue, options?: MetaOptions): Promise<CallResult>;
   /**
    * Sets the mode: a shorter form of `setConfigOption` for the option of category "mode".
    *

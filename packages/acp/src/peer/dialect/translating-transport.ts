@@ -11,6 +11,7 @@ import {
   noStep,
   type Step,
 } from "../../edition/dialect.ts";
+import type { DialectTransport } from "../../edition/dialect-of.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError } from "../../jsonrpc/errors.ts";
 import { exactId, idToJson, isExact } from "../../jsonrpc/message-id.ts";
@@ -57,20 +58,17 @@ export class Machines {
   }
 }
 
-interface DialectTransportOptions {
+interface TranslatingTransportOptions {
   readonly role: "agent" | "client";
   readonly lost: Lost;
   readonly tap?: ConnectionOptions["tap"];
   choice(machines: Machines): DialectChoice;
-  /** Changes what our side gets. */
-  received?(message: DialectMessage): DialectMessage;
 }
 
-export class DialectTransport implements Transport {
+export class TranslatingTransport implements DialectTransport {
   readonly #inner: Transport;
   readonly #tap: ConnectionOptions["tap"];
   readonly #choice: DialectChoice;
-  readonly #given: (message: DialectMessage) => DialectMessage;
   readonly #timers = new Set<() => void>();
   #sink: Sink | undefined;
   #machine: DialectMachine | undefined;
@@ -78,9 +76,8 @@ export class DialectTransport implements Transport {
   #held: (() => void)[] | undefined;
   #isClosed = false;
 
-  constructor(inner: Transport, { role, lost, tap, choice, received }: DialectTransportOptions) {
+  constructor(inner: Transport, { role, lost, tap, choice }: TranslatingTransportOptions) {
     this.#inner = inner;
-    this.#given = received ?? ((message) => message);
     this.#tap = tap;
     const clock: DialectClock = {
       now: () => Date.now(),
@@ -193,14 +190,14 @@ export class DialectTransport implements Transport {
   #take({ toUs, toPeer }: Step, id?: unknown, exact?: number | bigint): void {
     for (const each of toPeer) this.#write(each);
     if (exact === undefined) return this.#deliver(toUs);
-    for (const each of toUs.map(this.#given)) {
+    for (const each of toUs) {
       const same = each.id === id ? { ...each, id: idToJson(exact) } : each;
       this.#sink?.message(each, JSON.stringify(same));
     }
   }
 
   #deliver(messages: readonly DialectMessage[]): void {
-    for (const each of messages.map(this.#given)) this.#sink?.message(each, JSON.stringify(each));
+    for (const each of messages) this.#sink?.message(each, JSON.stringify(each));
   }
 
   #write(message: object): boolean {
@@ -217,9 +214,7 @@ export class DialectTransport implements Transport {
       isMessage(entry) && machine !== undefined ? machine.receive(entry) : { toUs: [entry], toPeer: [] },
     );
     for (const each of steps.flatMap(({ toPeer }) => toPeer)) this.#write(each);
-    const ours = steps.flatMap(({ toUs }) =>
-      toUs.map((each) => (isMessage(each) ? this.#given(each) : each)),
-    );
+    const ours = steps.flatMap(({ toUs }): readonly unknown[] => toUs);
     if (ours.length > 0) this.#sink?.message(ours, JSON.stringify(ours));
   }
 
