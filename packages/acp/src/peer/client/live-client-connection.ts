@@ -87,6 +87,7 @@ export class LiveClientConnection implements ClientConnection {
       unread: unreadLimits(definition.connection ?? {}),
       isStrict: definition.strict === true,
       keepsToolCalls: definition.policy !== undefined,
+      listsOptions: edition.name !== "pharo",
       cancelled: (session) => dispatch.cancelled(session),
       closed: (sessionId) => dispatch.end(sessionId),
     };
