@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { agent } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 import { read, repositoryFiles, root } from "./source-files.ts";
 
 const pages = repositoryFiles().filter((file) =>
@@ -80,4 +82,30 @@ test("every example is named by a page", () => {
     examples.filter((file) => !texts.includes(file)),
     [],
   );
+});
+
+test("docs/editions.md lists every key of _meta that the dialects use, and no other", () => {
+  const named = (text: string, pattern: RegExp) =>
+    [...text.matchAll(pattern)].map(([, key = ""]) => key).sort();
+  const used = named(read("packages/acp/src/edition/dialect-keys.ts"), /^export const \w+ = "([^"]+)";$/gm);
+  const listed = named(read("docs/editions.md"), /^(?:\| )?`(_parley\.dev\/\w+)` (?:\||is )/gm);
+  assert.ok(used.length > 10, `only ${used.join(", ")} were found`);
+  assert.deepEqual(listed, used);
+});
+
+test("docs/editions.md quotes the sentence for a dialect that is not enabled", async () => {
+  const [near, far] = memoryPair();
+  agent({ name: "plain", version: "1", prompt: () => undefined }).connect(far);
+  const answered = Promise.withResolvers<unknown>();
+  const nothing = () => undefined;
+  near.start({ message: answered.resolve, idle: nothing, reject: nothing, drain: nothing, end: nothing });
+  near.send({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: 1, capabilities: {} },
+  });
+  const { error } = (await answered.promise) as { error: { message: string } };
+  assert.ok(read("docs/editions.md").includes(error.message), error.message);
+  await near.close();
 });

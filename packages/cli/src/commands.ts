@@ -6,6 +6,7 @@ import { type Command, flag, option } from "./command/command.ts";
 import { permissionsCommands } from "./permissions/permissions-commands.ts";
 import { runCommands } from "./run/run-commands.ts";
 import { sessionsCommands } from "./sessions/sessions-commands.ts";
+import { editionNames } from "./settings/edition-choice.ts";
 import { traceCommands } from "./trace/trace-commands.ts";
 import { trustCommands } from "./trust/trust-commands.ts";
 
@@ -128,14 +129,19 @@ export const commands: readonly Command[] = [
   ...traceCommands,
   {
     name: "bridge",
-    summary: "Bridge a v1 editor and a v2 agent, or the reverse",
+    summary: "Bridge an editor and an agent of different editions of the protocol",
     details:
-      "Put it in front of the agent's command in your editor's settings. The agent may speak either version. Content that the " +
-      "editor's version cannot express is converted as closely as possible and reported once on stderr; docs/bridge.md lists all " +
-      "conversions.",
+      "Put it in front of the agent's command in your editor's settings. The agent may speak version 1 or 2; for an agent that speaks " +
+      "a dialect, name it with --edition. Content that the other edition cannot express is converted as closely as possible and " +
+      "reported once on stderr; docs/bridge.md and docs/editions.md list the conversions.",
     positionals: "-- COMMAND [ARGUMENTS]",
     options: {
-      as: option("v1|v2", "Protocol version of the editor", { completes: ["v1", "v2"] }),
+      as: option("NAME", "Edition that the editor speaks: v1, v2, pharo or scoped", {
+        completes: editionNames,
+      }),
+      edition: option("NAME", "Edition that the agent speaks (default: v2 or v1, as it answers)", {
+        completes: editionNames,
+      }),
       strict: flag(
         "Omit or reject content that the other version cannot express, instead of approximating it",
       ),
@@ -144,7 +150,10 @@ export const commands: readonly Command[] = [
       }),
     },
     ownsOutput: true,
-    examples: ["parley bridge --as v1 -- my-v2-agent --acp"],
+    examples: [
+      "parley bridge --as v1 -- my-v2-agent --acp",
+      "parley bridge --as v2 --edition scoped -- my-agent",
+    ],
     load: async () => (await import("./bridge/bridge.ts")).run,
   },
   {

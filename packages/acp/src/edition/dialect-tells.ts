@@ -1,7 +1,7 @@
 // Recognises the messages of a dialect by their keys. Many of them would pass as version 1, and lose what they mean.
 
 import { isObject } from "../base/objects.ts";
-import { RequestError } from "../jsonrpc/errors.ts";
+import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
 import type { DialectName } from "./dialect.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -115,14 +115,38 @@ function found(
 
 /** The sentence for a message of a dialect that is not enabled. */
 export function dialectSentence(what: string, dialect: DialectName): string {
-  return `${what}: this is written in the dialect "${dialect}", which is not enabled here; add "${dialect}" to the editions (parley: --edition ${dialect})`;
+  const option = `with parley: --edition ${dialect}, or "edition": "${dialect}" for the agent in the config; for the editor of a bridge --as ${dialect}`;
+  return `${what}: this is written in the dialect "${dialect}", which is not enabled here; add "${dialect}" to the editions (${option})`;
 }
 
 /** Throws the error to answer a request with that is written in a dialect. */
 export function refuseDialect(method: string, params: unknown): void {
   const dialect = dialectOf(method, params);
   if (dialect === undefined) return;
-  throw new RequestError("invalid_params", dialectSentence(method, dialect), {
+  throw dialectError("invalid_params", method, dialect);
+}
+
+/** The same sentence as an error. */
+export function dialectError(
+  kind: "invalid_params" | "unavailable",
+  what: string,
+  dialect: DialectName,
+): RequestError {
+  return new RequestError(kind, dialectSentence(what, dialect), {
     data: { reason: "dialect_not_enabled", dialect },
   });
+}
+
+/** The error for an answer to our request that is written in a dialect. */
+export function dialectAnswer(method: string, dialect: DialectName): ConnectionError {
+  const cause = dialectError("unavailable", `the answer to ${method}`, dialect);
+  return new ConnectionError("protocol", cause.message, { cause });
+}
+
+const dialectReasons: ReadonlySet<unknown> = new Set(["dialect_not_enabled", "dialect_only"]);
+
+/** Whether an error says that a dialect is not enabled, here or at the peer. */
+export function isDialectError(error: unknown): boolean {
+  if (error instanceof RequestError) return isObject(error.data) && dialectReasons.has(error.data["reason"]);
+  return error instanceof ConnectionError && isDialectError(error.cause);
 }

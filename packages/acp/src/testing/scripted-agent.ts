@@ -179,12 +179,13 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
             prompts.delete(String(params.sessionId));
           },
           answered(method, params, result) {
-            if (method === "session/prompt" && connection.edition === "v1") turnEnded(params.sessionId);
+            if (method === "session/prompt" && connection.edition !== "v2") turnEnded(params.sessionId);
             const named = (result as { sessionId?: unknown } | undefined)?.sessionId ?? params.sessionId;
             if (opening.has(method)) opened(named, run);
           },
           updated({ sessionId, update }) {
-            const { sessionUpdate, state } = update as { sessionUpdate: unknown; state?: unknown };
+            // the dialect scoped has no `update`
+            const { sessionUpdate, state } = (update ?? {}) as { sessionUpdate?: unknown; state?: unknown };
             if (sessionUpdate === "state_update" && state === "idle") turnEnded(sessionId);
           },
           ended: () => ended.abort(),

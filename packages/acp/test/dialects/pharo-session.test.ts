@@ -306,3 +306,22 @@ test("an agent of the document loads a session for our client", async () => {
   assert.deepEqual(load?.["params"], { sessionId: "sess_1", mcpServers: [] });
   await connection.close();
 });
+
+test("a client sets an option that an agent of pharo never listed, to any JSON", async () => {
+  const [near, far] = memoryPair();
+  const asked: unknown[] = [];
+  new RawPeer(far, (message, self) => {
+    const { method, params } = message;
+    if (method === "initialize")
+      self.answer(message, { protocolVersion: 1, agentCapabilities: {}, authenticationMethods: [] });
+    else if (method === "session/new") self.answer(message, { sessionId: "s" });
+    else {
+      asked.push(params);
+      self.answer(message, null);
+    }
+  });
+  await using connection = await client({ name: "c", version: "1", editions: ["pharo"] }).connect(near);
+  const session = await connection.newSession({ cwd: "/w" });
+  await session.setConfigOption("limits", { tokens: 5 });
+  assert.deepEqual(asked, [{ sessionId: "s", option: "limits", value: { tokens: 5 } }]);
+});

@@ -1,6 +1,7 @@
 // The tables of `parley agent`, the coding agent.
 
 import { type Command, flag, option } from "../command/command.ts";
+import { editionNames } from "../settings/edition-choice.ts";
 import { sandboxChoices } from "../settings/sandbox-choice.ts";
 
 const provider = option(
@@ -28,6 +29,11 @@ export const agentCommands: readonly Command[] = [
       model: option(
         "ID",
         "PROVIDER/NAME, or offline (default: PARLEY_MODEL, then the config file, then the first provider with a key)",
+      ),
+      edition: option(
+        "LIST",
+        "Editions of the protocol to speak, with commas: v2, v1, pharo, scoped (default: v2,v1); docs/editions.md",
+        { completes: editionNames },
       ),
       sandbox: option("PROFILE", "Sandbox of commands: workspace (default), read-only, strict or off", {
         completes: sandboxChoices,

@@ -8,6 +8,7 @@ import { codingAgent } from "@parley/agent";
 import { credentialsFile, openAccount } from "@parley/agent/internal";
 import type { Invocation } from "../command/command.ts";
 import { credentialsPath, dataFolder, isFirstToday } from "../settings/data-folder.ts";
+import { editionsOption } from "../settings/edition-choice.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { sandboxChoice } from "../settings/sandbox-choice.ts";
 import { readAgentConfig, withMode, withModelErrors } from "./agent-config.ts";
@@ -36,7 +37,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     ...(hasHistory && { store: sqliteStore({ path: join(dataFolder(), "sessions.db") }) }),
     offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
     ...optional({ mode, effort, autoApprove, maxRequests, privateHosts }),
-    ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox }),
+    ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox, editions: editionsOption(values) }),
     log: (level, message, data) => {
       if (level === "error" || level === "warn") console.error(`parley agent: ${message}`, data ?? "");
     },

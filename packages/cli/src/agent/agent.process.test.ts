@@ -206,3 +206,27 @@ test(
     assert.match(stderr, /stray print at the start\n.*stray print later/s);
   },
 );
+
+test("--edition chooses what the agent speaks, and a wrong name is told", patience, async () => {
+  const { env, cwd } = home("editions");
+  writeFileSync(join(cwd, "notes.txt"), "hello world\n");
+  const child = spawnTransport(launcher, ["agent", "--edition", "v1,pharo"], { env });
+  const agent = await client({ name: "test", version: "1", editions: ["pharo"] }).connect(child);
+  assert.equal(agent.edition, "pharo");
+  const session = await agent.newSession({ cwd });
+  const updates: SessionUpdate[] = [];
+  for await (const update of session.prompt("read notes.txt")) updates.push(update);
+  assert.match(said(updates), /hello world/);
+  await agent.close();
+  for (const [list, got] of [
+    ["v2,v3", "v3"],
+    ["v1,", "nothing"],
+  ] as const) {
+    const { status, stderr } = spawnSync(launcher, ["agent", "--edition", list], {
+      encoding: "utf8",
+      input: "",
+    });
+    assert.equal(status, 2);
+    assert.match(stderr, new RegExp(`--edition: expected v1, v2, pharo, scoped, got ${got}\n`));
+  }
+});

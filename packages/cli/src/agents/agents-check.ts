@@ -5,6 +5,7 @@ import { optional } from "@parley/acp/internal";
 import { type AgentEntry, loginCommandFor } from "@parley/client/internal";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, secondsOption, textOption } from "../command/option-values.ts";
+import { editionOption, editionText } from "../settings/edition-choice.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
@@ -18,7 +19,7 @@ export async function run({ words, argv, values, json }: Invocation): Promise<nu
   const [name, extra] = words;
   if (extra !== undefined)
     throw usageError(`agents check: expected one name, got also ${extra}`, "check one agent at a time");
-  const { entry } = chooseAgent(name, argv);
+  const { entry } = chooseAgent(name, argv, editionOption(values));
   const timeoutMs = secondsOption(values, "timeout");
   const timeouts = optional({ handshakeTimeoutMs: timeoutMs, sessionTimeoutMs: timeoutMs });
   const cwd = directoryOption(values);
@@ -45,12 +46,12 @@ export async function run({ words, argv, values, json }: Invocation): Promise<nu
 }
 
 function described(entry: AgentEntry, facts: AgentFacts): string {
-  const { title, version, protocol, handshakeMs, offers, session, loginMethods, keys } = facts;
+  const { title, version, edition, handshakeMs, offers, session, loginMethods, keys } = facts;
   const logins = loginMethods.map((method) => `${method.id} (${method.name})`).join(", ");
   const list = (lines: readonly string[]) => (lines.length === 0 ? "none" : lines.join("\n"));
   const rows: readonly (readonly [string, string])[] = [
     ["agent", `${title}${version === undefined ? "" : ` ${version}`}`],
-    ["protocol", `version ${protocol}`],
+    ["protocol", editionText(edition)],
     ["handshake", `${handshakeMs} ms`],
     ["offers", offers.join(", ") || "only the required methods"],
     ["keys passed", keys.join(", ") || "none"],

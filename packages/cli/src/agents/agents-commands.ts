@@ -1,7 +1,13 @@
 // The tables of `parley agents`.
 
 import { type Command, flag, option } from "../command/command.ts";
+import { editionNames } from "../settings/edition-choice.ts";
 
+const edition = option(
+  "NAME",
+  "Edition of the protocol that the agent speaks: v1, v2, pharo or scoped (default: v2 or v1, as it answers)",
+  { completes: editionNames },
+);
 const timeout = option("SECONDS", "Time limit (default: 60)");
 
 export const agentsCommands: readonly Command[] = [
@@ -31,6 +37,7 @@ export const agentsCommands: readonly Command[] = [
           completes: "directory",
         },
       ),
+      edition,
       sandbox: option("PROFILE", "agent: start the agent in a sandbox", { completes: ["agent"] }),
       timeout,
     },
@@ -57,6 +64,7 @@ export const agentsCommands: readonly Command[] = [
       pass: option("NAME", "Pass only these variables of your environment; NAME_* matches several", {
         multiple: true,
       }),
+      edition,
       sandbox: option("PROFILE", "agent: always run the agent in a sandbox", { completes: ["agent"] }),
       state: option("DIR", "Folder that the agent can write to in a sandbox, beside its workspace", {
         completes: "directory",
@@ -93,6 +101,7 @@ export const agentsCommands: readonly Command[] = [
       "type are not shown, and are stored so that only you can read them. For Parley's own agent, use `parley agent login`.",
     positionals: "NAME [METHOD] | [METHOD] -- COMMAND [ARGUMENTS]",
     completes: "agent",
+    options: { edition },
     json: true,
     examples: ["parley agents login claude"],
     load: async () => (await import("./agents-login.ts")).logIn,

@@ -4,13 +4,14 @@ import { optional } from "@parley/acp/internal";
 import type { ManagedAgent } from "@parley/client";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { deleteCredentials, storeCredentials } from "../settings/agent-credentials.ts";
+import { editionOption } from "../settings/edition-choice.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { loginAsker } from "./login-asker.ts";
 import { probeAgent } from "./probe-agent.ts";
 import { launchFailure, withAgent } from "./with-agent.ts";
 
-export async function logIn({ words, argv, json }: Invocation): Promise<number> {
+export async function logIn({ words, argv, values, json }: Invocation): Promise<number> {
   const isNamed = argv.length === 0;
   const [named, method] = isNamed ? words : [undefined, ...words];
   if (isNamed && named === undefined)
@@ -18,7 +19,7 @@ export async function logIn({ words, argv, json }: Invocation): Promise<number> 
       "agents login: expected the name of an agent, or its command after --",
       "see parley agents list",
     );
-  const chosen = chooseAgent(named, argv);
+  const chosen = chooseAgent(named, argv, editionOption(values));
   const { entry } = chosen;
   const { name } = entry;
   const asker = loginAsker();

@@ -64,6 +64,40 @@ test("an agent is added with its sandbox, its state and its hosts", patience, (t
   );
 });
 
+test("an agent is added with the edition that it speaks, and spoken to in it", patience, (t) => {
+  const { parley, agent, configFile } = agentHome(t);
+  const [command = "", ...args] = agent({ editions: ["pharo"] });
+  const added = parley(["agents", "add", "mine", "--edition", "pharo", "--", command, ...args]);
+  assert.equal(added.status, 0, added.stderr);
+  assert.equal(JSON.parse(readFileSync(configFile(), "utf8")).agents.mine.edition, "pharo");
+  assert.match(parley(["agents"]).stdout, /^ {2}mine +mine, \/.*, speaks pharo$/m);
+  const { agents } = JSON.parse(parley(["agents", "--json"]).stdout).data;
+  assert.equal(agents.find((each: { name: string }) => each.name === "mine").edition, "pharo");
+  const checked = parley(["agents", "check", "mine"]);
+  assert.match(checked.stdout, /^protocol: +the dialect pharo of version 1$/m, checked.stderr);
+  const { data } = JSON.parse(parley(["agents", "check", "mine", "--json"]).stdout);
+  assert.deepEqual([data.protocol, data.edition, data.session], [1, "pharo", "ok"]);
+  const wrong = parley(["agents", "add", "other", "--edition", "v3", "--", "x"]);
+  assert.deepEqual(
+    [wrong.status, wrong.stderr.split("\n")[0]],
+    [2, "parley: --edition: expected v1, v2, pharo, scoped, got v3"],
+  );
+});
+
+test("an agent that answers in a dialect is refused with the option that enables it", patience, (t) => {
+  const { parley, agent } = agentHome(t);
+  const answer = { protocolVersion: 1, agentCapabilities: {}, authenticationMethods: [] };
+  const wire = { replies: [{ method: "initialize", result: answer }] };
+  const command = agent({ editions: ["v1"], wire });
+  const refused = parley(["agents", "check", "--", ...command]);
+  assert.equal(refused.status, 5);
+  assert.match(
+    refused.stderr,
+    /the answer to initialize: .* add "pharo" to the editions \(with parley: --edition pharo,/,
+  );
+  assert.match(refused.stderr, /docs\/editions\.md says which edition is spoken when/);
+});
+
 test("a name or an address that cannot be used is not written", patience, (t) => {
   const { parley, configFile } = agentHome(t);
   for (const argv of [

@@ -7,6 +7,7 @@ import { type AgentEntry, findProgram } from "@parley/client/internal";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { assignment, listOption, textOption } from "../command/option-values.ts";
 import { changeConfig } from "../settings/config-file.ts";
+import { editionOption } from "../settings/edition-choice.ts";
 import { commandToType } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { readAgents } from "../settings/named-agent.ts";
@@ -29,9 +30,11 @@ export async function listAgents({ json }: Invocation): Promise<number> {
 }
 
 function facts(entry: AgentEntry) {
-  const { name, title = name, origin, transport } = entry;
+  const { name, title = name, origin, transport, edition } = entry;
+  const speaks = edition === undefined ? "" : `, speaks ${edition}`;
   if (entry.transport !== "stdio") {
-    return { name, title, origin, transport, url: entry.url, state: `${title}, at ${entry.url}` };
+    const state = `${title}, at ${entry.url}${speaks}`;
+    return { name, title, origin, transport, url: entry.url, ...optional({ edition }), state };
   }
   const { command, args, install } = entry;
   const found = findProgram(command, process.env, process.cwd());
@@ -45,9 +48,9 @@ function facts(entry: AgentEntry) {
     command: [command, ...args],
     installed: isInstalled,
     sandbox: entry.sandbox === true,
-    ...optional({ path: isInstalled ? found.path : undefined, install }),
+    ...optional({ edition, path: isInstalled ? found.path : undefined, install }),
     state: isInstalled
-      ? `${title}, ${found.path}${entry.sandbox === true ? ", in a sandbox" : ""}`
+      ? `${title}, ${found.path}${entry.sandbox === true ? ", in a sandbox" : ""}${speaks}`
       : `${title}, not installed${hint}`,
   };
 }
@@ -68,7 +71,7 @@ export async function addAgent({ words, argv, values, json }: Invocation): Promi
   const pairs = (option: string) =>
     Object.fromEntries(listOption(values, option).map((each) => assignment(option, each)));
   const section = {
-    ...optional({ title, pass: values["pass"] }),
+    ...optional({ title, edition: editionOption(values), pass: values["pass"] }),
     ...(url === undefined
       ? { command, args, env: pairs("env"), ...sandboxMembers(values) }
       : { transport: /^http/i.test(url) ? "http" : "websocket", url, headers: pairs("header") }),

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import {
   type ClientConnection,
   type ClientSession,
+  type Edition,
   RequestError,
   type SessionConfigOption,
 } from "@parley/acp";
@@ -20,6 +21,7 @@ export interface AgentFacts extends SessionFacts {
   readonly title: string;
   readonly version?: string;
   readonly protocol: number;
+  readonly edition: Edition;
   readonly handshakeMs: number;
   readonly offers: readonly string[];
   /** Whether it opens a session, or why not. */
@@ -77,6 +79,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
       title: agent.info?.title ?? agent.info?.name ?? entry.title ?? entry.name,
       ...optional({ version: agent.info?.version }),
       protocol: versionOf(agent.edition),
+      edition: agent.edition,
       handshakeMs: Math.round(handshakeMs),
       offers: Object.entries(agent.capabilities).flatMap(([name, has]) => (has ? [name] : [])),
       session,

@@ -79,18 +79,75 @@ const occurrences = (text: string, part: string): number => text.split(part).len
 
 test("what is missing is said, with exit code 2 and nothing on stdout", deadline, () => {
   for (const [args, complaint] of [
-    [["--", "agent"], /--as: expected the protocol version of the editor, v1 or v2, got nothing/],
-    [["--as", "3", "--", "agent"], /--as: .* got 3/],
+    [
+      ["--", "agent"],
+      /--as: expected the edition that the editor speaks: v1, v2, pharo, scoped; got nothing/,
+    ],
     [["--as", "v1"], /expected an agent: parley bridge --as v1 -- COMMAND/],
     [["--as", "v1", "--log", "/nowhere/at/all", "--", "agent"], /--log: cannot write there: ENOENT/],
-    [["--as", "v1", "--loud", "--", "agent"], /unknown option '--loud'; options: --as, --strict, --log/],
+    [
+      ["--as", "v1", "--loud", "--", "agent"],
+      /unknown option '--loud'; options: --as, --edition, --strict, --log/,
+    ],
   ] as const) {
     const { status, stdout, stderr } = bridge(...args);
     assert.deepEqual([status, stdout], [2, ""]);
     assert.match(stderr, complaint);
     assert.match(stderr, /see parley help bridge/);
   }
+  for (const name of ["as", "edition"]) {
+    const { status, stdout, stderr } = bridge("--as", "v1", `--${name}`, "v3", "--", "agent");
+    assert.deepEqual([status, stdout], [2, ""]);
+    assert.equal(
+      stderr,
+      `parley: --${name}: expected v1, v2, pharo, scoped, got v3\nparley: docs/editions.md says which edition is spoken when\n`,
+    );
+  }
 });
+
+test(
+  "an editor of version 1 works with an agent of a dialect, and the log says what is spoken and lost",
+  deadline,
+  async (t) => {
+    for (const edition of ["pharo", "scoped"] as const) {
+      const log = join(temporary, `${edition}.log`);
+      const args = ["--as", "v1", "--edition", edition, "--log", log, "--", launcher, "agent"];
+      const process = spawnTransport(launcher, ["bridge", ...args, "--edition", edition], {
+        cwd,
+        env: { ...environment, PARLEY_MODEL: "offline" },
+      });
+      const agent = await client({ name: "editor", version: "1.0.0", editions: ["v1"] }).connect(process);
+      t.after(() => agent.close());
+      const session = await agent.newSession({ cwd: temporary });
+      const updates = await turn(session, "list");
+      assert.ok(updates.some(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk"));
+      await agent.close();
+      await process.exited;
+      const logged = readFileSync(log, "utf8");
+      assert.match(logged, new RegExp(`info the editor speaks v1, the agent ${edition}`));
+      if (edition === "pharo") assert.match(logged, /warn lost in translation: capabilities of the client: /);
+    }
+  },
+);
+
+test(
+  "an agent of a dialect that was not named is refused with the option to type, on stderr too",
+  deadline,
+  async (t) => {
+    const answer = { protocolVersion: 1, agentCapabilities: {}, authenticationMethods: [] };
+    const script = `process.stdin.once("data", (line) => console.log(JSON.stringify({
+    jsonrpc: "2.0", id: JSON.parse(line).id, result: ${JSON.stringify(answer)} })))`;
+    for (const edition of ["v1", "v2"] as const) {
+      const args = ["bridge", "--as", edition, "--", process.execPath, "-e", script];
+      const child = spawnTransport(launcher, args, { cwd, env: environment });
+      const editor = client({ name: "editor", version: "1.0.0", editions: [edition] });
+      await assert.rejects(editor.connect(child), /--edition pharo/);
+      t.after(() => child.close());
+      await child.exited;
+      assert.match(child.stderrTail(), /^parley: the answer to initialize: .*--edition pharo/m);
+    }
+  },
+);
 
 test("the agent's arguments are its own, --help among them", deadline, () => {
   const script = "console.error(JSON.stringify(process.argv.slice(1)))";

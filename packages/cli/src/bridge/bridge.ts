@@ -1,4 +1,4 @@
-// `parley bridge --as v1 -- COMMAND`: connects an editor and an agent of different protocol versions.
+// `parley bridge --as v1 -- COMMAND`: connects an editor and an agent of different editions of the protocol.
 
 import type { Edition } from "@parley/acp";
 import { nodePlatform, stdioChannel } from "@parley/acp/internal/node";
@@ -7,18 +7,21 @@ import { spawnTransport } from "@parley/acp/node";
 import { type ClientToolServices, relay } from "@parley/acp/relay";
 import { type ByteChannel, byteTransport } from "@parley/acp/transport";
 import { type CommandError, type Invocation, usageError } from "../command/command.ts";
+import { editionNames, editionOption } from "../settings/edition-choice.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
 import { readWorkspaceText } from "./workspace-text.ts";
 
 const signals = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 
 export async function run({ values, positionals }: Invocation): Promise<number> {
-  const { as, strict, log: logTo } = values;
+  const { strict, log: logTo } = values;
   const [command, ...args] = positionals;
-  if (as !== "v1" && as !== "v2") {
-    const got = as === undefined ? "nothing" : String(as).slice(0, 40);
-    throw misuse(`--as: expected the protocol version of the editor, v1 or v2, got ${got}`);
-  }
+  const as = editionOption(values, "as");
+  const agentEdition = editionOption(values);
+  if (as === undefined)
+    throw misuse(
+      `--as: expected the edition that the editor speaks: ${editionNames.join(", ")}; got nothing`,
+    );
   if (command === undefined) throw misuse("expected an agent: parley bridge --as v1 -- COMMAND [ARGUMENTS]");
   let log: BridgeLog;
   try {
@@ -26,18 +29,20 @@ export async function run({ values, positionals }: Invocation): Promise<number> 
   } catch (error) {
     throw misuse(`--log: cannot write there: ${(error as Error).message}`);
   }
-  return serve({ as, isStrict: strict === true, command, args, log });
+  return serve({ as, agentEdition, isStrict: strict === true, command, args, log });
 }
 
 interface Bridge {
   readonly as: Edition;
+  /** What the agent speaks; undefined: version 1 or 2, as it answers. */
+  readonly agentEdition: Edition | undefined;
   readonly isStrict: boolean;
   readonly command: string;
   readonly args: readonly string[];
   readonly log: BridgeLog;
 }
 
-async function serve({ as, isStrict, command, args, log }: Bridge): Promise<number> {
+async function serve({ as, agentEdition, isStrict, command, args, log }: Bridge): Promise<number> {
   let isEditorGone = false;
   const editor = watched(stdioChannel({ exitOnEnd: false }), () => {
     isEditorGone = true;
@@ -46,6 +51,7 @@ async function serve({ as, isStrict, command, args, log }: Bridge): Promise<numb
   log.log("info", `the agent is ${[command, ...args].join(" ")}`, { pid: agent.pid });
   const between = relay(byteTransport(editor, { platform: nodePlatform }), agent, {
     as,
+    agentEdition,
     losses: isStrict ? "strict" : "lossy",
     log: log.log,
     readText: readWorkspaceText,
@@ -54,6 +60,11 @@ async function serve({ as, isStrict, command, args, log }: Bridge): Promise<numb
       return offerClientTools(services, log.log);
     },
   });
+  between.editions.then(
+    ({ client, agent: other }) => log.log("info", `the editor speaks ${client}, the agent ${other}`, {}),
+    // `closed` has the reason
+    () => undefined,
+  );
   let signal: keyof typeof signals | undefined;
   const stop = (got: NodeJS.Signals): void => {
     signal = got as keyof typeof signals; // as: only these have a listener

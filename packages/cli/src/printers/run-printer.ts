@@ -1,6 +1,6 @@
 // The interface of the printers of `parley run`, and a printer that removes known secrets.
 
-import type { Entry, PromptResult } from "@parley/acp";
+import type { Edition, Entry, PromptResult } from "@parley/acp";
 import type { StreamRedactor } from "@parley/acp/redact";
 import { safeText } from "../terminal/sanitise.ts";
 
@@ -8,6 +8,8 @@ export interface RunStart {
   readonly agent: { readonly name: string; readonly version?: string };
   /** The version of the protocol. */
   readonly protocol: number;
+  /** Its edition, which may be a dialect of version 1. */
+  readonly edition: Edition;
   /** The agent's id of the session. */
   readonly sessionId: string;
   /** The id in the history, if the session is stored. */

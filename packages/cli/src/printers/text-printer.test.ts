@@ -18,7 +18,7 @@ test("the last line for people has the agent's reason as text, and none of its s
     cwd: "/nowhere",
   });
   const ids = { sessionId: "s", session: undefined, name: undefined, resumed: false, cwd: "/nowhere" };
-  printer.started({ agent: { name: "a" }, protocol: 1, ...ids });
+  printer.started({ agent: { name: "a" }, edition: "v1", protocol: 1, ...ids });
   const stopReason = "max\u001b]0;title\u0007_\nparley: fine";
   printer.end({
     exitCode: 1,

@@ -2,6 +2,7 @@
 
 import type { ManagedAgentEvent } from "@parley/client";
 import type { RedactingPrinter } from "../printers/run-printer.ts";
+import { editionText } from "../settings/edition-choice.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 
 export interface ReporterOptions {
@@ -20,12 +21,14 @@ export function eventReporter(
   let waitsFor = "";
   /** A crash is reported when the agent continues; otherwise it is the end of the run. */
   let crash = "";
+  const detail = (text: string): void => {
+    if (isVerbose) printer.notice(text);
+  };
   return (event) => {
     switch (event.kind) {
       case "starting":
         printer.progress(`starting ${event.agent}`);
-        if (isVerbose && event.keys.length > 0)
-          printer.notice(`passing ${event.keys.join(", ")} to ${event.agent}`);
+        if (event.keys.length > 0) detail(`passing ${event.keys.join(", ")} to ${event.agent}`);
         return;
       case "connecting":
         return printer.progress(`connecting to ${event.agent}`);
@@ -41,6 +44,7 @@ export function eventReporter(
         return printer.notice(`waiting for the agent to ${what}, ${most} s at most${output}`);
       }
       case "ready":
+        detail(`${safeLine(event.agent)} speaks ${editionText(event.edition)}`);
         return printer.progress("opening the session");
       case "left_behind":
         return leftBehind(event, printer);

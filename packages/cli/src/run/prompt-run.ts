@@ -336,7 +336,7 @@ export class PromptRun {
     this.#entries.late.begin();
     this.#outcome = await prompt.result;
     // version 2 reports the end of a turn after its updates, as our own agent does in both
-    if (running.edition === "v1" && !isOwn(running)) {
+    if (running.edition !== "v2" && !isOwn(running)) {
       const { lateMs } = running.spec.quirks ?? {};
       await this.#entries.late.settled({ lateMs, signal: this.#stopping.signal });
     }

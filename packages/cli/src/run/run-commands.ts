@@ -1,6 +1,7 @@
 // The table of `parley run`.
 
 import { type Command, flag, option } from "../command/command.ts";
+import { editionNames } from "../settings/edition-choice.ts";
 import { sandboxWords } from "../settings/sandbox-choice.ts";
 
 export const runCommands: readonly Command[] = [
@@ -24,6 +25,11 @@ export const runCommands: readonly Command[] = [
     positionals: "[PROMPT] [-- COMMAND [ARGUMENTS]]",
     options: {
       agent: option("NAME", "Agent to use (default: parley)", { short: "a", completes: "agent" }),
+      edition: option(
+        "NAME",
+        "Edition of the protocol that the agent speaks: v1, v2, pharo or scoped (default: v2 or v1, as it answers)",
+        { completes: editionNames },
+      ),
       cwd: option("DIR", "Working directory (default: current directory)", {
         short: "C",
         completes: "directory",

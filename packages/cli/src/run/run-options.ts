@@ -3,12 +3,14 @@
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { Edition } from "@parley/acp";
 import type { McpServer } from "@parley/acp/model";
 import { ConfigError } from "@parley/client/config";
 import { mcpJsonServers } from "@parley/client/internal";
 import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, parseTime, textOption } from "../command/option-values.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
+import { editionOption } from "../settings/edition-choice.ts";
 import { type SandboxChoice, sandboxChoices, sandboxWords } from "../settings/sandbox-choice.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import type { PromptSource } from "./prompt-source.ts";
@@ -21,6 +23,8 @@ export interface RunOptions {
   readonly agent: string | undefined;
   /** The argv of an agent, after `--`. */
   readonly command: readonly string[];
+  /** The edition that the agent speaks. Default: that of its entry. */
+  readonly edition?: Edition | undefined;
   readonly cwd: string;
   /** --cwd was given; otherwise a continued session has its own. */
   readonly isCwdGiven: boolean;
@@ -70,6 +74,7 @@ export async function runOptions({ values, words, argv, json }: Invocation): Pro
     images: list("image"),
     agent,
     command: argv,
+    edition: editionOption(values),
     cwd,
     isCwdGiven: text("cwd") !== undefined,
     extraRoots: list("add-dir").map(extraRoot),

@@ -31,9 +31,9 @@ export interface RunTarget extends ChosenAgent {
 }
 
 export async function runTarget(options: RunOptions, history: RunHistory | undefined): Promise<RunTarget> {
-  const { agent: name, command, session, cwd, isCwdGiven } = options;
+  const { agent: name, command, edition, session, cwd, isCwdGiven } = options;
   const isGiven = name !== undefined || command.length > 0;
-  const chosen = chooseAgent(name, command);
+  const chosen = chooseAgent(name, command, edition);
   const given = historyAgent(chosen.entry.name, command);
   const known = await knownSession(options, history, given, isGiven);
   const agent = known === undefined || isGiven ? given : known.agent;
@@ -50,7 +50,7 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
       "omit --cwd, or choose another name to start a new session",
     );
   }
-  const target = agent === given ? chosen : chooseAgent(agent.name, agent.command ?? []);
+  const target = agent === given ? chosen : chooseAgent(agent.name, agent.command ?? [], edition);
   const entry = withOwnArguments(target.entry, options, target.sandbox);
   return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known };
 }

@@ -169,6 +169,7 @@ export function describeAgent({ info, edition }: ManagedConnection, name: string
   return {
     agent: { name: info?.name ?? name, ...optional({ version: info?.version }) },
     protocol: versionOf(edition),
+    edition,
   };
 }
 

@@ -1,7 +1,8 @@
 // Finds the agent for a command: a built-in one, one of the config file, or a typed command.
 
 import { dirname } from "node:path";
-import { nearestWord } from "@parley/acp/internal";
+import type { Edition } from "@parley/acp";
+import { nearestWord, optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import { configuredMcpServers } from "@parley/client/config";
 import {
@@ -35,7 +36,8 @@ export function readAgents(warn: (text: string) => void = warnOnStderr): AgentSe
 }
 
 function configured(ready: readonly CommandEntry[], config: Config): AgentSettings["agents"] {
-  return withConfigErrors(() => agentEntries(ready, config));
+  const entries = withConfigErrors(() => agentEntries(ready, config));
+  return new Map([...entries].map(([name, entry]) => [name, speaking(entry, entry.edition)]));
 }
 
 /** Variables with the keys of our own agent's providers, which may have any name. */
@@ -57,6 +59,14 @@ export function isOwnAgent({ command, args }: Pick<CommandEntry, "command" | "ar
   return command === launcher && args[0] === "agent";
 }
 
+/** The entry with the edition that the agent speaks. Our own agent is told which one. */
+function speaking(entry: AgentEntry, edition: Edition | undefined): AgentEntry {
+  if (edition === undefined) return entry;
+  if (entry.transport !== "stdio" || !isOwnAgent(entry)) return { ...entry, edition };
+  // the last one counts
+  return { ...entry, edition, args: [...entry.args, "--edition", edition] };
+}
+
 /** One agent, with what its sessions are given. */
 export interface ChosenAgent {
   readonly entry: AgentEntry;
@@ -69,18 +79,25 @@ export interface ChosenAgent {
   readonly sandbox?: SandboxChoice | undefined;
 }
 
-/** The agent of that name, or the command in `argv`. Throws a CommandError for unknown names. */
-export function chooseAgent(name: string | undefined, argv: readonly string[]): ChosenAgent {
+/**
+ * The agent of that name, or the command in `argv`. `edition` is what it speaks, whatever its entry says. Throws a
+ * CommandError for unknown names.
+ */
+export function chooseAgent(
+  name: string | undefined,
+  argv: readonly string[],
+  edition?: Edition,
+): ChosenAgent {
   const { config, agents, preferred } = readAgents();
   const mcpServers = sharedServers(config);
   const { reviewer, sandbox } = config.client ?? {};
   const shared = { mcpServers, reviewer, sandbox };
   if (argv.length > 0) {
-    return { entry: commandEntry(argv), credentials: {}, ...shared };
+    return { entry: { ...commandEntry(argv), ...optional({ edition }) }, credentials: {}, ...shared };
   }
   const found = agents.get(name ?? preferred);
   if (found !== undefined) {
-    return { entry: found, credentials: agentCredentials(found.name), ...shared };
+    return { entry: speaking(found, edition), credentials: agentCredentials(found.name), ...shared };
   }
   throw unknownAgent(name ?? preferred, [...agents.keys()]);
 }

@@ -56,6 +56,51 @@ test("an answer is shown with the method that it answers, and each side has ids 
   );
 });
 
+test("the updates of every edition begin with their kind", () => {
+  const line = printer();
+  const update = (params: object) =>
+    line("agent", { method: "session/update", params: { sessionId: "s", ...params } }).slice(26);
+  assert.equal(
+    update({ update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "hi" } } }),
+    'session/update  agent_message_chunk, content: "hi"',
+  );
+  assert.equal(
+    update({ update: { type: "message", role: "agent", content: [{ type: "text", text: "hi" }] } }),
+    'session/update  message, role: "agent", content: ["hi"]',
+  );
+  assert.equal(
+    update({ type: "agent_message_chunk", data: { content: "hi" }, timestamp: "2026-01-01T00:00:00Z" }),
+    'session/update  agent_message_chunk, content: "hi"',
+  );
+});
+
+test("the other messages of the dialects are shown with their methods and fields", () => {
+  const line = printer();
+  assert.equal(
+    line("agent", {
+      id: 4,
+      method: "session/request_permission",
+      params: { operation: "file_write", resource: "/a" },
+    }),
+    '    7 ms  client ← agent  session/request_permission #4  operation: "file_write", resource: "/a"',
+  );
+  assert.equal(
+    line("client", { id: 4, result: { granted: true, scope: "once" } }),
+    '    7 ms  client → agent  answer to session/request_permission #4  granted: true, scope: "once"',
+  );
+  // in scoped it is the client that sends it
+  assert.equal(
+    line("client", { id: 5, method: "terminal/output", params: { terminalId: "t", data: "more" } }),
+    '    7 ms  client → agent  terminal/output #5  terminalId: "t", data: "more"',
+  );
+  // pharo answers with null
+  line("client", { id: 6, method: "session/set_mode", params: { sessionId: "s", modeId: "ask" } });
+  assert.equal(
+    line("agent", { id: 6, result: null }),
+    "    7 ms  client ← agent  answer to session/set_mode #6",
+  );
+});
+
 test("an answer to nothing, or a second one, is shown as nobody's", () => {
   const line = printer();
   assert.match(line("agent", { id: 9, result: {} }), /answer to nobody's request$/);

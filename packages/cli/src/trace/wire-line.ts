@@ -59,13 +59,18 @@ function cut(text: string, most: number): string {
 /** `key: value` for every field. A session update begins with its kind, without its session. */
 function summary(value: unknown): string {
   if (typeof value !== "object" || value === null) return "";
-  const { update } = value as { update?: unknown };
-  return fields(typeof update === "object" && update !== null ? update : value);
+  const { update, type, data } = value as { update?: unknown; type?: unknown; data?: unknown };
+  // the dialect scoped has the fields of an update in `data`
+  if (typeof type === "string" && isObject(data)) return [type, fields(data)].filter(Boolean).join(", ");
+  if (typeof update !== "object" || update === null) return fields(value);
+  // the dialect pharo calls it `type`
+  return fields(update, "sessionUpdate" in update ? "sessionUpdate" : "type");
 }
 
-function fields(value: object): string {
+/** The value of the field `kind` is shown without its name. */
+function fields(value: object, kind?: string): string {
   return Object.entries(value)
-    .map(([key, item]) => (key === "sessionUpdate" ? String(item) : `${key}: ${brief(item)}`))
+    .map(([key, item]) => (key === kind ? String(item) : `${key}: ${brief(item)}`))
     .join(", ");
 }
 

@@ -1,6 +1,7 @@
 // Describes how an agent is started or reached.
 
-import { argumentText, isObject } from "@parley/acp/internal";
+import type { Edition } from "@parley/acp";
+import { allEditions, argumentText, isObject } from "@parley/acp/internal";
 import type { JsonValue } from "@parley/acp/model";
 
 /** The mode, model and options of new sessions. */
@@ -21,6 +22,11 @@ export interface CommandSpec {
   readonly title?: string | undefined;
   /** The mode, model and options of its sessions. */
   readonly setup?: SessionSetup | undefined;
+  /**
+   * The edition of the protocol that it speaks (docs/editions.md). A dialect, "pharo" or "scoped", must be named. Default:
+   * `editions` of the client, which is version 2 or 1, as the agent answers.
+   */
+  readonly edition?: Edition | undefined;
   /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
   readonly handshakeTimeoutMs?: number | undefined;
   /** Known deviations of the agent. */
@@ -77,7 +83,7 @@ export interface SandboxNeeds {
 
 /** An agent on another machine. */
 export interface RemoteSpec
-  extends Pick<CommandSpec, "name" | "title" | "setup" | "handshakeTimeoutMs" | "quirks"> {
+  extends Pick<CommandSpec, "name" | "title" | "setup" | "edition" | "handshakeTimeoutMs" | "quirks"> {
   /** The address: `https:`, `wss:`, or `http:` and `ws:` on this machine. */
   readonly url: string;
   /** Default: "http" for `http:` and `https:`, otherwise "websocket". */
@@ -141,6 +147,11 @@ export function agentEntry(spec: AgentSpec, key?: string): AgentEntry {
     if (value !== undefined && (typeof value !== "string" || value === ""))
       throw new TypeError(`${where}: ${member} must be a text that is not empty, got ${argumentText(value)}`);
   }
+  const { edition } = spec;
+  if (edition !== undefined && !allEditions.includes(edition))
+    throw new TypeError(
+      `${where}: edition must be one of ${allEditions.join(", ")}, got ${argumentText(edition)}`,
+    );
   // as: an entry is a spec too, and keeps its origin
   const { origin = "config" } = spec as Partial<AgentEntry>;
   if (isCommandSpec(spec)) {

@@ -62,6 +62,12 @@ const agents = {
       mode: { type: "string", minLength: 1, description: "The mode that its sessions begin in" },
       model: { type: "string", minLength: 1, description: "The model that its sessions begin with" },
       options,
+      edition: {
+        type: "string",
+        enum: ["v1", "v2", "pharo", "scoped"],
+        description:
+          "The edition of the protocol that it speaks; the dialects pharo and scoped must be named. Default: v2 or v1, as it answers",
+      },
       handshakeTimeoutMs: {
         type: "integer",
         minimum: 1,

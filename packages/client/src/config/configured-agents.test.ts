@@ -37,6 +37,22 @@ test("agents of the config stand beside the known ones, in the shapes that other
   assert.equal(all.get("short")?.transport, "websocket");
 });
 
+test("an agent of the config names the edition that it speaks, and only one that exists", () => {
+  const all = agents({
+    mine: { command: "/opt/mine", edition: "scoped" },
+    far: { url: "wss://agents.example.com/acp", edition: "pharo" },
+    claude: { edition: "v1" },
+  });
+  assert.deepEqual(
+    ["mine", "far", "claude", "codex"].map((name) => all.get(name)?.edition),
+    ["scoped", "pharo", "v1", undefined],
+  );
+  assert.throws(
+    () => parseConfig('{ "agents": { "mine": { "command": "x", "edition": "v3" } } }', "config.json"),
+    { message: "config.json: agents.mine.edition must be one of v1, v2, pharo, scoped, got another text" },
+  );
+});
+
 test("a known agent keeps what the config does not say, and begins as the config wants", () => {
   const all = agents({
     claude: { model: "opus", mode: "plan", options: { effort: "high" }, env: { DEBUG: "1" }, pass: ["MORE"] },

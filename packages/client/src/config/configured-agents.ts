@@ -1,5 +1,6 @@
 // Merges the ready agents with those of the config file.
 
+import type { Edition } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import type { CommandProfile } from "@parley/sandbox";
@@ -44,6 +45,8 @@ export interface AgentSection {
   readonly model?: string;
   /** Values of other options, by the option's id, category or name. */
   readonly options?: Readonly<Record<string, string>>;
+  /** The edition of the protocol that it speaks; a dialect must be named. Default: "v2" or "v1", as it answers. */
+  readonly edition?: Edition;
   /** How long the agent may take to start, in milliseconds. Default 60,000. */
   readonly handshakeTimeoutMs?: number;
 }
@@ -164,12 +167,12 @@ function hostProblem(pattern: string): string | undefined {
 }
 
 function entryOf(name: string, section: AgentSection, known: CommandEntry | undefined): AgentEntry {
-  const { title, handshakeTimeoutMs, url, headers, allowPlainText, transport } = section;
+  const { title, edition, handshakeTimeoutMs, url, headers, allowPlainText, transport } = section;
   const { mode, model, options } = section;
   const setup = optional({ mode, model, options });
   const facts = {
     name,
-    ...optional({ title, handshakeTimeoutMs }),
+    ...optional({ title, edition, handshakeTimeoutMs }),
     ...(Object.keys(setup).length === 0 ? {} : { setup }),
     origin: "config" as const,
   };
@@ -188,7 +191,7 @@ function entryOf(name: string, section: AgentSection, known: CommandEntry | unde
 /** The config changes a known agent; with another command it is another program. */
 function commandOf(
   { command, args, env, pass, sandbox, state, hosts }: AgentSection,
-  facts: Pick<CommandEntry, "name" | "title" | "origin" | "setup" | "handshakeTimeoutMs">,
+  facts: Pick<CommandEntry, "name" | "title" | "origin" | "setup" | "edition" | "handshakeTimeoutMs">,
   known: CommandEntry | undefined,
 ): CommandEntry {
   const base = known ?? { command: "", args: [] };

@@ -7,7 +7,7 @@ import {
   client,
   RequestError,
 } from "@parley/acp";
-import { optional, withTimeout } from "@parley/acp/internal";
+import { isDialectError, optional, withTimeout } from "@parley/acp/internal";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
 import { type AgentSandbox, wantedSandbox } from "./agent-sandbox.ts";
@@ -67,7 +67,11 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   // it throws for a definition that cannot be served, before anything is started
   const { files, ...rest } = definition;
   const offered = entry.quirks?.ownFiles ? rest : { ...rest, ...optional({ files }) };
-  const app = client({ ...offered, connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs } });
+  const app = client({
+    ...offered,
+    ...(entry.edition !== undefined && { editions: [entry.edition] as const }),
+    connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs },
+  });
   const started = performance.now();
   const reached = await (entry.transport === "stdio"
     ? startProgram(entry, options)
@@ -157,7 +161,9 @@ function failure(
 ): Error {
   const stderr = reached.stderrTail().trim() || undefined;
   const { name } = entry;
-  const servesHint = `check that this ${entry.transport === "stdio" ? "command" : "address"} serves ACP`;
+  const servesHint = isDialectError(error)
+    ? "docs/editions.md says which edition is spoken when"
+    : `check that this ${entry.transport === "stdio" ? "command" : "address"} serves ACP`;
   const { exitCode, signal } = error instanceof ConnectionError ? error : {};
   const launchError = (kind: LaunchErrorKind, message: string, hint: string) =>
     new LaunchError(kind, message, { hint, stderr, exitCode, signal, cause: error });

@@ -21,6 +21,14 @@ test("an unknown name is told with the nearest known one and the list", async ()
   await assert.rejects(connectAgent("", me), { message: /^unknown agent ""\. Known agents: parley,/ });
 });
 
+test("an edition that does not exist is told with those that do", async () => {
+  // @ts-expect-error: callers may have no types
+  await assert.rejects(connectAgent({ command: "mine", edition: "v3" }, me), {
+    name: "TypeError",
+    message: 'the agent: edition must be one of v2, v1, pharo, scoped, got "v3"',
+  });
+});
+
 test("a command line is not split into words: the error says how to write it", async () => {
   await assert.rejects(connectAgent("node agent.js", me), {
     kind: "unknown_agent",

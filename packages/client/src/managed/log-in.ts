@@ -21,7 +21,7 @@ export interface LoginGiven extends Custom {
 }
 
 /** The agent that a login is for. */
-type LoginTarget = Pick<ManagedProcess, "entry" | "options" | "restart">;
+type LoginTarget = Pick<ManagedProcess, "entry" | "options" | "restart" | "loggedIn">;
 
 /** The login methods that the agent offers. */
 function methodsOf({ entry, options }: LoginTarget, { agent }: LaunchedAgent): readonly LoginMethod[] {
@@ -77,7 +77,10 @@ async function byAgent(
     throw loginNeeded(target.entry, why, [method], error);
   });
   const result = await withTimeout(loginTimeoutMs, work);
-  if (result !== undefined) return result;
+  if (result !== undefined) {
+    target.loggedIn((again) => again.login(method.id, custom));
+    return result;
+  }
   // an agent that hangs in its login cannot be used any more
   await target.restart("its login did not end");
   throw loginNeeded(target.entry, `the login did not end within ${loginTimeoutMs} ms`, [method]);

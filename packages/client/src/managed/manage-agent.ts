@@ -1,14 +1,13 @@
 // Runs a managed agent: a connection that survives the crashes of its process, with login, pause and close.
 
-import { type ClientConnection, type ClientSession, ConnectionError } from "@parley/acp";
-import { argumentText, isObject, normalPath, optional, withTimeout } from "@parley/acp/internal";
+import { type ClientConnection, ConnectionError } from "@parley/acp";
+import { optional, withTimeout } from "@parley/acp/internal";
 import type { AgentEntry } from "../agents/agent-spec.ts";
-import { wantedSandbox } from "../launch/agent-sandbox.ts";
 import { abortable } from "./abortable.ts";
 import type { ManagedAgent } from "./managed-agent.ts";
 import type { ManageAgentOptions, ManagedSessionOptions } from "./managed-options.ts";
-import { ManagedProcess } from "./managed-process.ts";
-import { ManagedSession } from "./managed-session.ts";
+import type { ManagedSession } from "./managed-session.ts";
+import { ManagedSessions } from "./managed-sessions.ts";
 
 /** With what only the command needs. */
 export interface ManagedConnection extends ManagedAgent {
@@ -31,7 +30,14 @@ export async function manageAgent(
   const { process } = sessions;
   const { setupTimeoutMs = 60_000 } = options;
   await process.running();
-  const close = (reason?: string) => process.close(() => sessions.end(), reason);
+  const ending = {
+    before: () => sessions.end(),
+    async after() {
+      await sessions.ended();
+      await options.recorder?.finish?.();
+    },
+  };
+  const close = (reason?: string) => process.close(ending, reason);
   const inTime = async <Result>(what: string, work: Promise<Result>): Promise<Result> => {
     const done = await withTimeout(
       setupTimeoutMs,
@@ -86,13 +92,13 @@ export async function manageAgent(
     listSessions: (query = {}) => call(query, "list its sessions", (agent) => agent.listSessions(query)),
     async deleteSession(id, given = {}) {
       const result = await call(given, "delete the session", (agent) => agent.deleteSession(id, given));
-      sessions.find(id)?.end();
+      await sessions.find(id)?.leave();
       options.recorder?.ended?.(id);
       return result;
     },
     async archiveSession(id, given = {}) {
       const result = await call(given, "archive the session", (agent) => agent.archiveSession(id, given));
-      sessions.find(id)?.end();
+      await sessions.find(id)?.leave();
       options.recorder?.ended?.(id);
       return result;
     },
@@ -119,84 +125,10 @@ export async function manageAgent(
     async notify(method, params) {
       await (await process.running()).agent.notify(method, params);
     },
-    pause: () => process.pause(),
-    resume: () => process.resume(),
-    finish: (silenceMs) => process.finish(() => sessions.end(), silenceMs),
+    pause: () => sessions.pause(),
+    resume: () => sessions.resume(),
+    finish: (silenceMs) => process.finish(ending, silenceMs),
     close,
     [Symbol.asyncDispose]: () => close(),
   };
-}
-
-/** The sessions of a managed agent, also those that are being opened. */
-class ManagedSessions {
-  readonly process: ManagedProcess;
-  readonly #opening = new Set<ManagedSession>();
-  readonly #open = new Set<ManagedSession>();
-
-  constructor(entry: AgentEntry, options: ManageAgentOptions) {
-    this.process = new ManagedProcess(entry, options, {
-      current: (sessionId) => this.find(sessionId)?.inner,
-      managed: (session) => this.#of(session) ?? session,
-    });
-  }
-
-  get open(): readonly ManagedSession[] {
-    return [...this.#open];
-  }
-
-  find(sessionId: string): ManagedSession | undefined {
-    return this.open.find((session) => session.sessionId === sessionId);
-  }
-
-  async begin(
-    options: ManagedSessionOptions,
-    start: (session: ManagedSession) => Promise<void>,
-  ): Promise<ManagedSession> {
-    if (!isObject(options)) {
-      const wanted = 'an object with `cwd` as the last argument, as { cwd: "/absolute/path" }';
-      throw new TypeError(`expected ${wanted}, got ${argumentText(options)}`);
-    }
-    this.#warnOfFolders(options);
-    const session = new ManagedSession(this.process, options, () => this.#open.delete(session));
-    this.#opening.add(session);
-    const started = start(session);
-    try {
-      await abortable(options.signal, started);
-    } catch (error) {
-      // one that is opened too late is closed again
-      void started.then(() => session.close()).catch(() => undefined);
-      throw error;
-    } finally {
-      this.#opening.delete(session);
-    }
-    this.#open.add(session);
-    // who gives a setup looks at its problems
-    if (options.setup === undefined) session.reportProblems();
-    return session;
-  }
-
-  end(): void {
-    for (const session of this.#open) session.end();
-  }
-
-  /** The sandbox of an agent is older than its sessions. */
-  #warnOfFolders({ cwd, additionalDirectories = [] }: ManagedSessionOptions): void {
-    const { entry, options } = this.process;
-    const sandbox = wantedSandbox(entry, options.sandbox);
-    if (sandbox === undefined) return;
-    const { roots = [options.cwd ?? process.cwd()] } = sandbox;
-    const isInside = (path: string) =>
-      roots.some((root) => normalPath(path) === normalPath(root) || path.startsWith(`${normalPath(root)}/`));
-    for (const path of [cwd, ...additionalDirectories].filter((each) => !isInside(each))) {
-      const message = `${path} is outside the sandbox of ${entry.name}, which can only read it`;
-      options.onEvent?.({ kind: "warning", message });
-    }
-  }
-
-  #of(session: ClientSession): ManagedSession | undefined {
-    const { sessionId } = session;
-    return [...this.#open, ...this.#opening].find(
-      (each) => each.inner === session || each.sessionId === sessionId,
-    );
-  }
 }

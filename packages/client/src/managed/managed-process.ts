@@ -1,7 +1,7 @@
 // Runs an agent: starts it on demand, restarts it after a crash or a login, and gives up when it crashes too often.
 
 import { ConnectionError } from "@parley/acp";
-import { sleep } from "@parley/acp/internal";
+import { isDialect, sleep } from "@parley/acp/internal";
 import type { AuthStatus } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
@@ -17,6 +17,16 @@ const longestPauseMs = 60_000;
 const defaultSilenceMs = 500;
 const longestEndMs = 2_000;
 
+/** What ends with an agent. */
+export interface Ending {
+  /** Called before the agent is closed. */
+  before?(): void;
+  /** Called when the agent has been closed. */
+  after?(): Promise<void>;
+}
+
+type RepeatedLogin = (agent: LaunchedAgent["agent"]) => Promise<unknown>;
+
 /** One agent program or remote agent across its restarts. */
 export class ManagedProcess {
   readonly entry: AgentEntry;
@@ -27,6 +37,8 @@ export class ManagedProcess {
   readonly #sessions: SessionLookup;
   /** Typed by the user to log in; kept in memory only. */
   #credentials: Readonly<Record<string, string>> = {};
+  /** Repeats the last login that the agent performed. */
+  #repeat: RepeatedLogin | undefined;
   #launching: Promise<LaunchedAgent> | undefined;
   #launched: LaunchedAgent | undefined;
   #latest: LaunchedAgent["agent"] | undefined;
@@ -71,10 +83,44 @@ export class ManagedProcess {
     return this.#loggingIn;
   }
 
+  /** Called after a login that the agent performed. */
+  loggedIn(repeat: RepeatedLogin): void {
+    this.#repeat = repeat;
+  }
+
+  /** Another process of the same agent, for one session. It has the logins of this one. */
+  another(sessions: SessionLookup): ManagedProcess {
+    const { entry, options } = this;
+    const env = { ...options.env, ...this.#credentials };
+    const other = new ManagedProcess(entry, { ...options, env }, sessions);
+    other.#repeat = this.#repeat;
+    if (this.#isPaused) other.pause();
+    return other;
+  }
+
+  /** The agent wants a login. In a dialect one counts for one connection, so the last one is repeated. */
+  async loginAgain(why?: string): Promise<Custom> {
+    const repeat = this.#repeat;
+    this.#repeat = undefined;
+    const { agent } = await this.running();
+    if (repeat !== undefined && isDialect(agent.edition)) {
+      const isIn = await repeat(agent).then(
+        () => true,
+        () => false,
+      );
+      if (isIn) {
+        this.#repeat = repeat;
+        return {};
+      }
+    }
+    return this.login(undefined, {}, why);
+  }
+
   async logout(custom: Custom = {}): Promise<Custom> {
     const { agent } = await this.running();
     const result = await agent.logout(custom);
     this.#credentials = {};
+    this.#repeat = undefined;
     return result;
   }
 
@@ -103,20 +149,20 @@ export class ManagedProcess {
 
   /**
    * Ends the agent's input and reads what it still sends. An agent that takes too long is left to the watchdog, which ends
-   * it after this process has exited. `closing` is called before the agent is closed.
+   * it after this process has exited.
    */
-  finish(closing: () => void, silenceMs = defaultSilenceMs): Promise<void> {
+  finish(ending: Ending, silenceMs = defaultSilenceMs): Promise<void> {
     this.#closing ??= (async () => {
       const launched = this.#launched;
       if (launched?.endInput() && !(await this.#lastEntries(launched, silenceMs))) launched.leave();
-      await this.#end(closing);
+      await this.#end(ending);
     })();
     return this.#closing;
   }
 
-  close(closing: () => void, reason?: string): Promise<void> {
+  close(ending: Ending, reason?: string): Promise<void> {
     this.#stop.abort();
-    this.#closing ??= this.#end(closing, reason);
+    this.#closing ??= this.#end(ending, reason);
     return this.#closing;
   }
 
@@ -144,7 +190,7 @@ export class ManagedProcess {
     } catch (error) {
       if (problemOf(error).kind !== "login_needed") throw error;
     }
-    await this.login();
+    await this.loginAgain();
     const second = await this.running();
     try {
       return await work(second);
@@ -175,14 +221,14 @@ export class ManagedProcess {
 
   // ----
 
-  async #end(closing: () => void, reason?: string): Promise<void> {
+  async #end({ before, after }: Ending, reason?: string): Promise<void> {
     try {
       const launched = this.#launched ?? (await this.#launching?.catch(() => undefined));
-      closing();
+      before?.();
       await launched?.close(reason);
       this.#launched = undefined;
       await this.#stopping;
-      await this.options.recorder?.finish?.();
+      await after?.();
     } finally {
       this.#closed.resolve(this.#closedError());
     }

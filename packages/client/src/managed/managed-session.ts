@@ -31,10 +31,20 @@ import { SessionActivation } from "./session-activation.ts";
 import type { SetupProblem } from "./session-setup.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 
+/** What a session needs of those who keep it. */
+export interface SessionKeeper {
+  /** Throws if the session cannot be opened under this id. */
+  checkId(sessionId: string): void;
+  /** The session takes no more prompts. */
+  ended(): void;
+  /** The session has been closed. `work` resolves when its last prompt has ended. */
+  closed(work: Promise<unknown>): Promise<void>;
+}
+
 export class ManagedSession implements ClientSession {
   data: unknown;
   readonly #process: ManagedProcess;
-  readonly #ended: () => void;
+  readonly #keeper: SessionKeeper;
   readonly #place: ManagedSessionOptions;
   readonly #events: SessionEvents;
   readonly #queue = new PromptQueue<ManagedPrompt>((prompt) => this.#work(prompt));
@@ -43,15 +53,15 @@ export class ManagedSession implements ClientSession {
   #seq = 0;
   #isClosed = false;
 
-  /** `ended` is called when the session is closed. */
-  constructor(process: ManagedProcess, place: ManagedSessionOptions, ended: () => void) {
+  constructor(process: ManagedProcess, place: ManagedSessionOptions, keeper: SessionKeeper) {
     bindMethods(this, clientSessionMethods);
     this.#process = process;
-    this.#ended = ended;
+    this.#keeper = keeper;
     this.#place = place;
-    this.#activation = new SessionActivation(process, place, (entry, isRecorded) =>
-      this.#entry(entry, isRecorded),
-    );
+    this.#activation = new SessionActivation(process, place, {
+      checkId: keeper.checkId,
+      deliver: (entry, isRecorded) => this.#entry(entry, isRecorded),
+    });
     this.#events = new SessionEvents(process.options.log ?? (() => undefined));
     if (place.onUpdate !== undefined) this.#events.onUpdate(place.onUpdate);
     if (place.onEntry !== undefined) this.#events.onEntry(place.onEntry);
@@ -169,7 +179,7 @@ export class ManagedSession implements ClientSession {
 
   async close(custom?: Custom): Promise<Custom> {
     const { inner } = this;
-    this.end();
+    const work = this.end();
     try {
       return (await inner?.close(custom)) ?? {};
     } catch (error) {
@@ -180,6 +190,7 @@ export class ManagedSession implements ClientSession {
       // after its last entry
       this.#process.options.recorder?.ended?.(this.sessionId);
       this.#events.end();
+      await this.#keeper.closed(work);
     }
   }
 
@@ -205,12 +216,20 @@ export class ManagedSession implements ClientSession {
     this.#activation.reportProblems();
   }
 
-  /** Withdraws all prompts, and takes no more. */
-  end(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#ended();
-    for (const prompt of this.#prompts()) prompt.cancel();
+  /** Withdraws all prompts, and takes no more. Resolves when the last one has ended. */
+  end(): Promise<unknown> {
+    const prompts = this.#prompts();
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.#keeper.ended();
+      for (const prompt of prompts) prompt.cancel();
+    }
+    return Promise.allSettled(prompts.map((prompt) => prompt.result));
+  }
+
+  /** It is gone at the agent. */
+  async leave(): Promise<void> {
+    await this.#keeper.closed(this.end());
   }
 
   #checkOpen(method: string): void {
@@ -298,7 +317,7 @@ export class ManagedSession implements ClientSession {
       signal: prompt.signal,
       isOver: this.#isClosed,
       session: this.#activation,
-      login: (why) => this.#process.login(undefined, {}, why),
+      login: (why) => this.#process.loginAgain(why),
     };
   }
 

@@ -15,6 +15,13 @@ import { applySetup, type SetupProblem } from "./session-setup.ts";
 type How = "new" | "loaded" | "resumed";
 type OpenCall = (agent: LaunchedAgent["agent"], place: SessionOptions) => Promise<ClientSession>;
 
+/** What an activation needs of its session. */
+interface Activated {
+  /** Throws if the session cannot be opened under this id. */
+  checkId(sessionId: string): void;
+  deliver(entry: Entry, isRecorded: boolean): void;
+}
+
 export class SessionActivation {
   sessionId = "";
   problems: readonly SetupProblem[] = [];
@@ -22,21 +29,17 @@ export class SessionActivation {
   readonly chosen: Record<string, JsonValue> = {};
   readonly #process: ManagedProcess;
   readonly #place: ManagedSessionOptions;
-  readonly #deliver: (entry: Entry, isRecorded: boolean) => void;
+  readonly #session: Activated;
   #inner: ClientSession | undefined;
   #owner: LaunchedAgent | undefined;
   #filter: EntryFilter | undefined;
   /** The options as they were before the session was reopened. */
   #optionsBefore: readonly SessionConfigOption[] = [];
 
-  constructor(
-    process: ManagedProcess,
-    place: ManagedSessionOptions,
-    deliver: (entry: Entry, isRecorded: boolean) => void,
-  ) {
+  constructor(process: ManagedProcess, place: ManagedSessionOptions, session: Activated) {
     this.#process = process;
     this.#place = place;
-    this.#deliver = deliver;
+    this.#session = session;
   }
 
   /** The session at the process that runs, or ran last. */
@@ -73,6 +76,7 @@ export class SessionActivation {
   }
 
   async openOld(sessionId: string, replay: "history" | "silent"): Promise<void> {
+    this.#session.checkId(sessionId);
     this.sessionId = sessionId;
     const { session, how } = await this.#loadOrResume(replay === "silent");
     this.#startRecording(session, how);
@@ -110,6 +114,7 @@ export class SessionActivation {
   async #open(call: OpenCall, replaces?: string): Promise<void> {
     this.#optionsBefore = [];
     const opened = await this.#activate("new", call);
+    this.#session.checkId(opened.sessionId);
     this.#startRecording(opened, "new", replaces);
     await this.#setUp(opened);
   }
@@ -147,7 +152,7 @@ export class SessionActivation {
     const first = this.#inner === undefined ? optional({ signal }) : {};
     const attempt = (timeoutMs: number) =>
       this.#process.authenticated(async (launched) => {
-        const filter = new EntryFilter(what, this.#deliver);
+        const filter = new EntryFilter(what, this.#session.deliver);
         this.#filter?.stop();
         this.#filter = filter;
         const onEntry = (entry: Entry): void => {

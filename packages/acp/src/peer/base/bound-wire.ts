@@ -1,6 +1,6 @@
 // Validates the messages of one role in one version of the protocol: lenient in, strict out.
 
-import { dialectOfAnswer, dialectSentence } from "../../edition/dialect-tells.ts";
+import { dialectAnswer, dialectOfAnswer } from "../../edition/dialect-tells.ts";
 import type { Connection } from "../../jsonrpc/connection.ts";
 import type { BatchCall, Log } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
@@ -149,8 +149,7 @@ function checked(method: BoundMethod, value: unknown): unknown {
 function receivedResult(method: BoundMethod, value: unknown, { idPolicy }: WireVersion): unknown {
   const mayBeDialect = idPolicy === "any"; // version 1
   const dialect = mayBeDialect ? dialectOfAnswer(method.row.method, value) : undefined;
-  if (dialect !== undefined)
-    throw new ConnectionError("protocol", dialectSentence(`the answer to ${method.row.method}`, dialect));
+  if (dialect !== undefined) throw dialectAnswer(method.row.method, dialect);
   const decoded = decodeResult(method, value);
   if (!(decoded instanceof Failure)) return decoded;
   throw new ConnectionError("protocol", describeFailure(method.row.method, "result", decoded));

@@ -3,7 +3,7 @@
 import { isObject, optional } from "../../base/objects.ts";
 import type { AgentIntroduction } from "../../edition/agent-edition.ts";
 import { dialectOf } from "../../edition/dialect-of.ts";
-import { dialectOfAnswer, dialectSentence } from "../../edition/dialect-tells.ts";
+import { dialectAnswer, dialectOfAnswer } from "../../edition/dialect-tells.ts";
 import {
   answeredVersion,
   defaultEditions,
@@ -258,8 +258,7 @@ function initialize(definition: ClientDefinition, versions: readonly ProtocolVer
 function spokenVersion(result: unknown, versions: readonly ProtocolVersion[]): ProtocolVersion {
   // before the other version's half is taken out of it
   const dialect = dialectOfAnswer("initialize", result);
-  if (dialect !== undefined)
-    throw new ConnectionError("protocol", dialectSentence("the answer to initialize", dialect));
+  if (dialect !== undefined) throw dialectAnswer("initialize", dialect);
   const answered = answeredVersion(result);
   const known = versions.find((version) => version === answered);
   if (known !== undefined) return known;

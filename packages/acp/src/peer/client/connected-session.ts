@@ -64,7 +64,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     bindMethods(this, clientSessionMethods);
     this.sessionId = sessionId;
     this.roots = roots;
-    this.#options = new OfferedOptions(edition, configOptions);
+    this.#options = new OfferedOptions(edition, configOptions, settings.listsOptions);
     this.#commands = availableCommands;
     this.#requests = requests;
     this.#settings = settings;

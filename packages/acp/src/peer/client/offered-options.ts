@@ -8,10 +8,13 @@ import type { SessionUpdate } from "../../model/update.ts";
 
 export class OfferedOptions {
   readonly #edition: ClientSessionEdition;
+  /** Whether options that are not in the list do not exist. */
+  readonly #isComplete: boolean;
   list: readonly SessionConfigOption[];
 
-  constructor(edition: ClientSessionEdition, list: readonly SessionConfigOption[]) {
+  constructor(edition: ClientSessionEdition, list: readonly SessionConfigOption[], isComplete: boolean) {
     this.#edition = edition;
+    this.#isComplete = isComplete;
     this.list = list;
     edition.setOptions(list);
   }
@@ -27,6 +30,7 @@ export class OfferedOptions {
   find(configId: string): SessionConfigOption {
     const option = this.list.find((each) => each.configId === configId);
     if (option !== undefined) return option;
+    if (!this.#isComplete) return { configId, name: configId, type: "_json", currentValue: null };
     const known = this.list.map((each) => each.configId).join(", ");
     throw new TypeError(`setConfigOption: the session has no option ${configId}; it has: ${known || "none"}`);
   }

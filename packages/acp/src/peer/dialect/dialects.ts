@@ -44,7 +44,7 @@ function wrapped<Own extends Options>(
   const lost = (what: string): void => {
     if (known.has(what) || known.size >= maxNotes) return;
     known.add(what);
-    log("warn", "lost in translation", { lost: what });
+    log("warn", "lost in translation", { lost: [what] });
   };
   const transport = new TranslatingTransport(inner, {
     role,

@@ -6,7 +6,7 @@ import { memoryPair } from "../../transport.ts";
 
 const v1 = { protocolVersion: 1, clientCapabilities: {} };
 const sentence = (what: string, dialect: string): string =>
-  `${what}: this is written in the dialect "${dialect}", which is not enabled here; add "${dialect}" to the editions (parley: --edition ${dialect})`;
+  `${what}: this is written in the dialect "${dialect}", which is not enabled here; add "${dialect}" to the editions (with parley: --edition ${dialect}, or "edition": "${dialect}" for the agent in the config; for the editor of a bridge --as ${dialect})`;
 
 function servedBy(prompt: Parameters<typeof agent>[0]["prompt"] = () => undefined): RawPeer {
   const [near, far] = memoryPair();

@@ -5,6 +5,7 @@ import { type Deadline, deadline } from "../../base/deadline.ts";
 import { isObject, optional } from "../../base/objects.ts";
 import type { DialectName } from "../../edition/dialect.ts";
 import { dialectOf } from "../../edition/dialect-of.ts";
+import { dialectError, dialectOfAnswer, refuseDialect } from "../../edition/dialect-tells.ts";
 import {
   answeredVersion,
   chooseVersion,
@@ -184,19 +185,19 @@ class RunningRelay implements Relay {
   }
 
   async #begin(asked: Initialize, value: unknown, text: string): Promise<void> {
+    const { unstable = "*", as, agentEdition } = this.#options;
+    const passesDialect = as !== undefined && as === agentEdition && isDialect(as);
     let version: ProtocolVersion;
     try {
-      version = chooseVersion(
-        asked.params,
-        versionsOf(this.#options.as === undefined ? defaultEditions : [this.#options.as]),
-      );
+      if (!passesDialect) refuseDialect("initialize", asked.params);
+      version = chooseVersion(asked.params, versionsOf(as === undefined ? defaultEditions : [as]));
     } catch (error) {
+      this.#log("error", error instanceof Error ? error.message : String(error), {});
       this.#refuse(asked.id, error);
       this.#hasBegun = false;
       return this.#client.read(this.#untilInitialize());
     }
-    const { unstable = "*", as, agentEdition } = this.#options;
-    if (as !== undefined && as === agentEdition && isDialect(as)) return this.#passAll(as, value, text);
+    if (passesDialect) return this.#passAll(as, value, text);
     const passesEither = version === 2 && this.#passesEither(asked.params);
     const { offers, lost } = await offersFor(asked.params, version, {
       passesEither,
@@ -210,6 +211,8 @@ class RunningRelay implements Relay {
       this.#refuse(asked.id, error);
       return this.#end(error instanceof Error ? error.message : String(error));
     }
+    const dialect = dialectOfAnswer("initialize", result);
+    if (dialect !== undefined) return this.#refuseAgent(asked.id, dialect);
     const spoken = answeredVersion(result);
     this.#log("info", "versions negotiated", { client: version, agent: spoken });
     if (spoken === version || (spoken === 1 && this.#passesEither(asked.params))) {
@@ -302,6 +305,14 @@ class RunningRelay implements Relay {
     this.#editions.resolve(this.#named(version, version));
     const reason = await passThrough(this.#client, this.#agent, this.#log);
     await this.#end(reason.message ?? `ended: ${reason.kind}`);
+  }
+
+  /** The agent speaks a dialect that was not named. */
+  #refuseAgent(id: RequestId, dialect: DialectName): Promise<void> {
+    const error = dialectError("unavailable", "the answer to initialize", dialect);
+    this.#log("error", error.message, {});
+    this.#refuse(id, error);
+    return this.#end(error.message);
   }
 
   #refuse(id: RequestId, error: unknown): void {

@@ -471,3 +471,38 @@ test(
     await relayed.close();
   },
 );
+
+for (const version of [1, 2] as const) {
+  test(
+    `a client of version ${version} learns that the agent speaks a dialect that was not named`,
+    deadline,
+    async () => {
+      const logged: string[] = [];
+      const answer = { protocolVersion: 1, agentCapabilities: {}, authenticationMethods: [] };
+      const { client, relayed } = between((message, peer) => peer.answer(message, answer), {
+        log: (level, message) => void (level === "error" && logged.push(message)),
+      });
+      const { error } = await client.ask(1, "initialize", introduction(version));
+      const { data, message } = error as { data: unknown; message: string };
+      assert.deepEqual(data, { reason: "dialect_not_enabled", dialect: "pharo" });
+      assert.match(message, /add "pharo" to the editions/);
+      await relayed.closed;
+      assert.deepEqual(logged, [message]);
+    },
+  );
+}
+
+test(
+  "a client that begins in a dialect that was not named is told so, and may begin again",
+  deadline,
+  async () => {
+    const { client, agent, relayed } = between((message, peer) => peer.answer(message, welcome(1)));
+    const params = { protocolVersion: 1, capabilities: { fs: { read: true, write: true } } };
+    const { error } = await client.ask(1, "initialize", params);
+    assert.match((error as { message: string }).message, /in the dialect "scoped", .* --as scoped/);
+    assert.deepEqual(agent.got, []);
+    const { result } = await client.ask(2, "initialize", introduction(1));
+    assert.deepEqual(result, welcome(1));
+    await relayed.close();
+  },
+);

@@ -11,6 +11,8 @@ export interface OpenSessionSettings {
   readonly isStrict: boolean;
   /** Whether all that is known of open tool calls is kept. */
   readonly keepsToolCalls: boolean;
+  /** Whether the agent says which options there are. One of pharo does not. */
+  readonly listsOptions: boolean;
   /** Called when the user has cancelled the work of the session. */
   cancelled(session: ClientSession): void;
   /** Called when the session has been closed. */

@@ -1,0 +1,150 @@
+// The sessions of a managed agent, and the processes that they run in.
+
+import { ConnectionError } from "@parley/acp";
+import { argumentText, isObject, normalPath } from "@parley/acp/internal";
+import type { AgentEntry } from "../agents/agent-spec.ts";
+import { wantedSandbox } from "../launch/agent-sandbox.ts";
+import { abortable } from "./abortable.ts";
+import type { SessionLookup } from "./client-definition.ts";
+import type { ManageAgentOptions, ManagedSessionOptions } from "./managed-options.ts";
+import { ManagedProcess } from "./managed-process.ts";
+import { ManagedSession } from "./managed-session.ts";
+
+/**
+ * All sessions share one process. Only an agent that speaks `scoped` gets a further one for each further session that is
+ * open at once: its calls for files and terminals do not name their session.
+ */
+export class ManagedSessions {
+  /** The first process, which serves everything that is not about a session. */
+  readonly process: ManagedProcess;
+  /** Those of single sessions, until they have ended. */
+  readonly #further = new Set<ManagedProcess>();
+  /** The process of each session, also of those that are being opened, until they have been closed. */
+  readonly #processOf = new Map<ManagedSession, ManagedProcess>();
+  readonly #open = new Set<ManagedSession>();
+
+  constructor(entry: AgentEntry, options: ManageAgentOptions) {
+    this.process = new ManagedProcess(
+      entry,
+      options,
+      this.#lookup(() => this.process),
+    );
+  }
+
+  get open(): readonly ManagedSession[] {
+    return [...this.#open];
+  }
+
+  find(sessionId: string): ManagedSession | undefined {
+    return this.open.find((session) => session.sessionId === sessionId);
+  }
+
+  async begin(
+    options: ManagedSessionOptions,
+    start: (session: ManagedSession) => Promise<void>,
+  ): Promise<ManagedSession> {
+    if (!isObject(options)) {
+      const wanted = 'an object with `cwd` as the last argument, as { cwd: "/absolute/path" }';
+      throw new TypeError(`expected ${wanted}, got ${argumentText(options)}`);
+    }
+    this.#warnOfFolders(options);
+    const process = this.#free();
+    const session = new ManagedSession(process, options, {
+      checkId: (sessionId) => this.#checkId(sessionId, process),
+      ended: () => this.#open.delete(session),
+      closed: (work) => this.#closed(session, process, work),
+    });
+    this.#processOf.set(session, process);
+    const started = start(session);
+    try {
+      await abortable(options.signal, started);
+    } catch (error) {
+      // one that is opened too late is closed again
+      const over = started.then(
+        () => session.close(),
+        () => session.leave(),
+      );
+      void over.catch(() => undefined);
+      throw error;
+    }
+    this.#open.add(session);
+    // who gives a setup looks at its problems
+    if (options.setup === undefined) session.reportProblems();
+    return session;
+  }
+
+  pause(): void {
+    for (const process of [this.process, ...this.#further]) process.pause();
+  }
+
+  resume(): void {
+    for (const process of [this.process, ...this.#further]) process.resume();
+  }
+
+  /** Withdraws all prompts, and ends the processes of single sessions. */
+  end(): void {
+    for (const session of this.#open) void session.end();
+    // `ended` waits for them
+    for (const process of this.#further) process.close({}).catch(() => undefined);
+  }
+
+  /** Resolves when no process of a single session runs any more. */
+  async ended(): Promise<void> {
+    await Promise.all([...this.#further].map((process) => process.closed));
+  }
+
+  /** Finds the sessions of one process. Ids of other processes may be the same. */
+  #lookup(process: () => ManagedProcess): SessionLookup {
+    const own = () => [...this.#processOf].flatMap(([session, its]) => (its === process() ? [session] : []));
+    return {
+      current: (sessionId) =>
+        own().find((each) => each.sessionId === sessionId && this.#open.has(each))?.inner,
+      managed: (session) =>
+        own().find((each) => each.inner === session || each.sessionId === session.sessionId) ?? session,
+    };
+  }
+
+  /** The process for the next session. */
+  #free(): ManagedProcess {
+    const { process: first } = this;
+    const isTaken = [...this.#processOf.values()].includes(first);
+    if (!isTaken || first.latest.edition !== "scoped") return first;
+    const further: ManagedProcess = first.another(this.#lookup(() => further));
+    this.#further.add(further);
+    void further.closed.then(() => this.#further.delete(further));
+    return further;
+  }
+
+  /** Histories, rules and apps know sessions by their ids. */
+  #checkId(sessionId: string, process: ManagedProcess): void {
+    const other = this.find(sessionId);
+    if (other === undefined || this.#processOf.get(other) === process) return;
+    const { name } = process.entry;
+    throw new ConnectionError(
+      "protocol",
+      `${name} has a session ${argumentText(sessionId)} in another process already; close it before you open it again. An agent that gives new sessions the same id in each process can have one session at a time`,
+    );
+  }
+
+  /** The process of a single session ends with it; the first one takes another when the work has ended. */
+  async #closed(session: ManagedSession, process: ManagedProcess, work: Promise<unknown>): Promise<void> {
+    if (this.#further.has(process)) {
+      await process.close({});
+      this.#processOf.delete(session);
+    } else void work.then(() => this.#processOf.delete(session));
+  }
+
+  /** The sandbox of an agent is older than its sessions. */
+  #warnOfFolders({ cwd, additionalDirectories = [] }: ManagedSessionOptions): void {
+    const { entry, options } = this.process;
+    const sandbox = wantedSandbox(entry, options.sandbox);
+    if (sandbox === undefined) return;
+    const { roots = [options.cwd ?? process.cwd()] } = sandbox;
+    const isInside = (path: string) =>
+      roots.some((root) => normalPath(path) === normalPath(root) || path.startsWith(`${normalPath(root)}/`));
+    for (const path of [cwd, ...additionalDirectories].filter((each) => !isInside(each))) {
+      const message = `${path} is outside the sandbox of ${entry.name}, which can only read it`;
+      options.onEvent?.({ kind: "warning", message });
+    }
+  }
+}
