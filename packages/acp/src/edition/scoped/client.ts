@@ -20,13 +20,18 @@ import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
 import { Exchange, type Fields, type Handler, metaField } from "../dialects/exchange.ts";
 import { refusal } from "../dialects/refusals.ts";
 import { forward, refusing } from "./calls.ts";
-import { agentFromScoped, clientToScoped, requireOffered } from "./capabilities.ts";
+import {
+  agentFromScoped,
+  clientToScoped,
+  documentedLogins,
+  implementation,
+  requireOffered,
+} from "./capabilities.ts";
 import { ClientFiles } from "./client-files.ts";
 import { ClientTerminals, type ClientTurn } from "./client-terminals.ts";
 import { attachmentOf, blockToScoped } from "./content.ts";
 import { dialectDetails, metaValue, metaWithDetails, textOf } from "./details.ts";
 import { errorFromScoped, errorToScoped } from "./errors.ts";
-import { documentedLogins, implementation } from "./introduction.ts";
 import { serversFor } from "./mcp.ts";
 import { ModeNames } from "./modes.ts";
 import { optionOf, valueIn } from "./options.ts";
