@@ -8,7 +8,7 @@ export const expiresAtKey = "_parley.dev/expiresAt";
 export const sessionOptionsKey = "_parley.dev/sessionOptions";
 /** Of a client's capabilities: the capabilities of the dialect as they came, such as `ui` and `fs.watch`. */
 export const capabilitiesKey = "_parley.dev/capabilities";
-/** Of `session/load`: true where the request has no working directory, and the stored one counts. */
+/** Of `session/load`: true where the request has no working directory, and the stored one counts. Of its answer: that one. */
 export const storedCwdKey = "_parley.dev/storedCwd";
 /** Of an option, and of a request that sets it: the value, which is JSON of any type. */
 export const valueKey = "_parley.dev/value";

@@ -370,6 +370,7 @@ test("an agent of the document loads a session for our client", async () => {
 
 test("a client of the document loads a session that another connection left", async () => {
   const logins: unknown[] = [];
+  let lists = 0;
   const kept = agent({
     name: "a",
     version: "1",
@@ -381,7 +382,13 @@ test("a client of the document loads a session that another connection left", as
         return { expiresAt: "2026-12-01T00:00:00Z" };
       },
     },
-    session: { open: (session) => session.setConfigOptions([mode, auto]) },
+    session: {
+      open: (session) => session.setConfigOptions([mode, auto]),
+      list: (sessions) => {
+        lists += 1;
+        return sessions;
+      },
+    },
     prompt: (turn) => turn.say("done"),
   });
   const connect = async (): Promise<{ peer: RawPeer; close: () => Promise<void> }> => {
@@ -418,6 +425,7 @@ test("a client of the document loads a session that another connection left", as
       ["agent_message_chunk", "done"],
     ],
   );
+  assert.equal(lists, 0, "the answer of the agent tells the place");
   await second.close();
 });
 

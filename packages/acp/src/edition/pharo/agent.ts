@@ -13,7 +13,7 @@ import type {
 } from "../../wire/pharo/types.gen.ts";
 import type { DialectMachine, DialectOptions } from "../dialect.ts";
 import { credentialsKey, storedCwdKey } from "../dialect-keys.ts";
-import { withMetaKeys } from "../dialects/details.ts";
+import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
 import { type Call, Exchange, type Fields, metaField } from "../dialects/exchange.ts";
 import { handleServices } from "./agent-services.ts";
 import { blockToV1 } from "./content.ts";
@@ -117,7 +117,7 @@ class PharoClient {
         return;
       }
       call.answer(null);
-      if (metaField(answer.result)._meta !== undefined)
+      if (withoutMeta(answer.result, [storedCwdKey])._meta !== undefined)
         this.#lost("the metadata of the answer to session/load");
       this.#opened(sessionId, answer.result);
     });

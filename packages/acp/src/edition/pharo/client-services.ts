@@ -7,8 +7,8 @@ import type {
   RequestPermissionRequest,
   WaitForExitRequest,
 } from "../../wire/pharo/types.gen.ts";
-import { timedOutKey } from "../dialect-keys.ts";
-import { detailsOf } from "../dialects/details.ts";
+import { timedOutKey, timeoutKey } from "../dialect-keys.ts";
+import { detailsOf, withMetaKeys } from "../dialects/details.ts";
 import { type Call, type Exchange, type Fields, metaField } from "../dialects/exchange.ts";
 import { exitCodeOf, wholeWait } from "./exit-codes.ts";
 import { callOver, decisionToPharo, isAllowed, madeUpCall, questionToV1 } from "./permission.ts";
@@ -71,8 +71,8 @@ function outputToPharo(result: Fields): Fields {
 
 /** Version 1 waits without end, and its answer has no output. */
 function wait(exchange: Exchange, params: WaitForExitRequest, call: Call): void {
-  const { timeout, ...request } = params;
-  const { sessionId, terminalId } = request;
+  const { sessionId, terminalId, timeout } = params;
+  const request = { sessionId, terminalId, ...withMetaKeys(params, { [timeoutKey]: timeout }) };
   let isOver = false;
   let stopTimer = (): void => {};
   const answer = (exitCode: number | null, known?: unknown): void => {

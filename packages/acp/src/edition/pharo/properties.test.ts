@@ -144,7 +144,7 @@ test("what a peer asks comes back as it was, after it was in version 1", () => {
 
 /** What our machines write where a peer may leave it out. */
 function withDefaults(method: string, params: object): object {
-  const given = params as { mcpServers?: object[]; credentials?: object; timeout?: number };
+  const given = params as { mcpServers?: object[]; credentials?: object };
   switch (method) {
     case "initialize": {
       const { terminal: flags, ...rest } =
@@ -162,11 +162,6 @@ function withDefaults(method: string, params: object): object {
         "command" in server ? { args: [], env: {}, ...server } : { headers: {}, ...server },
       );
       return { ...params, mcpServers };
-    }
-    case "terminal/wait_for_exit": {
-      // a wait ends with its timeout on our side
-      const { timeout: _, ...rest } = given;
-      return rest;
     }
     default:
       return params;

@@ -448,7 +448,9 @@ test("session/set_mode answers with both modes, and the name that was set is the
     const asked = only(
       driver.receive({ id: 5, method: "session/set_mode", params: { sessionId: "s", mode } }).toUs,
     );
-    assert.deepEqual(asked.params, { sessionId: "s", modeId: currentModeId });
+    // for an agent of the dialect behind a bridge, which knows the name that was set
+    const meta = mode === currentModeId ? {} : { _meta: { [details]: { mode } } };
+    assert.deepEqual(asked.params, { sessionId: "s", modeId: currentModeId, ...meta });
     const step = driver.send({ id: 5, result: {} });
     // the agent tells it too: the client hears it once
     assert.deepEqual(tell(driver, { sessionUpdate: "current_mode_update", currentModeId }).toPeer, []);
@@ -463,6 +465,24 @@ test("session/set_mode answers with both modes, and the name that was set is the
   assert.deepEqual(set("ask", "chat"), changed("architect", "ask"));
   assert.deepEqual(set("code", "code"), changed("ask", "code"));
   assert.deepEqual(said(tell(driver, { sessionUpdate: "current_mode_update", currentModeId: "architect" })), [
+    { type: "current_mode_update", data: { previousMode: "code", currentMode: "architect" } },
+  ]);
+});
+
+test("a mode that the agent reports before it answers has the name that was set, and the old one where it refuses", () => {
+  const driver = inTurn({ session: { modes: ourModes } });
+  const params = { sessionId: "s", mode: "architect" };
+  const reported = { sessionUpdate: "current_mode_update", currentModeId: "architect" };
+  driver.receive({ id: 5, method: "session/set_mode", params });
+  assert.deepEqual(said(tell(driver, reported)), [
+    { type: "current_mode_update", data: { previousMode: "default", currentMode: "architect" } },
+  ]);
+  const { toPeer } = driver.send({ id: 5, result: {} });
+  assert.deepEqual(only(toPeer).result, { previousMode: "default", currentMode: "architect" });
+  driver.receive({ id: 6, method: "session/set_mode", params: { ...params, mode: "plan" } });
+  driver.send({ id: 6, error: { code: -32602, message: "no" } });
+  tell(driver, { ...reported, currentModeId: "code" });
+  assert.deepEqual(said(tell(driver, reported)), [
     { type: "current_mode_update", data: { previousMode: "code", currentMode: "architect" } },
   ]);
 });

@@ -22,7 +22,13 @@ import { AgentSession } from "./agent-session.ts";
 import { AgentSetup } from "./agent-setup.ts";
 import { AgentTerminals } from "./agent-terminals.ts";
 import { forward, refusing } from "./calls.ts";
-import { agentToScoped, clientFromScoped, implementation, requireOffered } from "./capabilities.ts";
+import {
+  agentToScoped,
+  areDocumented,
+  clientFromScoped,
+  implementation,
+  requireOffered,
+} from "./capabilities.ts";
 import { attachmentFromScoped, blockFromScoped } from "./content.ts";
 import { countOf, dialectDetails, metaValue, metaWithDetails, textOf } from "./details.ts";
 import { errorFromScoped, errorToScoped } from "./errors.ts";
@@ -144,7 +150,7 @@ class AgentMachine {
         capabilities: agentToScoped(agentCapabilities, namesOf(known)),
         ...optional({ requiredClientCapabilities }),
         ...metaWithDetails(withoutMeta(result, [sessionOptionsKey]), {
-          authMethods: authMethods.length === 0 ? undefined : authMethods,
+          authMethods: areDocumented(authMethods) ? undefined : authMethods,
         }),
       };
     });
@@ -190,11 +196,17 @@ class AgentMachine {
     const { sessionId, mode } = params as object as scoped.SetModeRequest; // checked by its row
     const session = this.#named(sessionId);
     const { updates } = session;
-    const request = { sessionId, modeId: updates.names.ours(mode), ...metaField(params) };
+    const modeId = updates.names.ours(mode);
     const previousMode = updates.mode ?? "default";
-    call.forwardThen(request, (answer) => {
-      if (answer.error !== undefined) return call.refuse(answer.error);
-      updates.names.setAs(mode);
+    const before = updates.names.theirs(modeId);
+    // agents report the change before they answer
+    updates.names.setAs(mode);
+    const meta = metaWithDetails(params, { mode: mode === modeId ? undefined : mode });
+    call.forwardThen({ sessionId, modeId, ...meta }, (answer) => {
+      if (answer.error !== undefined) {
+        updates.names.setAs(before);
+        return call.refuse(answer.error);
+      }
       call.answer({ previousMode, currentMode: mode, ...withoutMeta(answer.result, [detailsKey]) });
       session.say(updates.modeSet(mode));
     });

@@ -81,6 +81,8 @@ export function agentToScoped(
   const transports = ["stdio", ...(can.mcpCapabilities?.http ? ["http"] : [])];
   if (can.mcpCapabilities?.sse) transports.push("sse");
   const known = (name: string): boolean | undefined => (isOwn ? true : booleanOf(prompt?.[name]));
+  const names = (list: string[] | undefined, field: string): string[] | undefined =>
+    list !== undefined && list.length > 0 ? list : isOwn ? [] : textsOf(session?.[field]);
   return optional({
     loadSession: isOwn || load || said["loadSession"] !== undefined ? load : undefined,
     mcpCapabilities: isOwn
@@ -97,8 +99,8 @@ export function agentToScoped(
     sessionCapabilities:
       isOwn || session !== undefined
         ? optional({
-            modes: modes ?? (isOwn ? [] : textsOf(session?.["modes"])),
-            configOptions: configOptions ?? (isOwn ? [] : textsOf(session?.["configOptions"])),
+            modes: names(modes, "modes"),
+            configOptions: names(configOptions, "configOptions"),
             persistence: isOwn ? load : booleanOf(session?.["persistence"]),
           })
         : undefined,
@@ -162,3 +164,8 @@ export const documentedLogins: readonly v1.AuthMethod[] = [
   { id: "oauth2", name: "OAuth 2.0" },
   { id: "custom", name: "Custom credentials" },
 ];
+
+/** Whether nothing is to be said of these logins: the other side assumes the same. */
+export function areDocumented(logins: readonly v1.AuthMethod[]): boolean {
+  return logins.length === 0 || JSON.stringify(logins) === JSON.stringify(documentedLogins);
+}

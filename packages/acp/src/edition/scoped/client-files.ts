@@ -53,7 +53,9 @@ export class ClientFiles {
     call.forward(request, (result) => {
       const { content } = result as object as v1.ReadTextFileResponse; // our side's
       const facts = factsOf(result);
-      const isWhole = line === undefined && limit === undefined;
+      // another client of the dialect has said what it wants to say
+      const isOwn = metaValue(result, fileFactsKey) === undefined;
+      const isWhole = isOwn && line === undefined && limit === undefined;
       const totalLines = countOf(facts["totalLines"]) ?? (isWhole ? linesIn(content) : undefined);
       const truncated = booleanOf(facts["truncated"]) ?? (isWhole ? false : undefined);
       return {

@@ -266,7 +266,11 @@ class ClientMachine {
   readonly #setMode: Handler = (params, call) => {
     const { sessionId, modeId } = params as object as v1.SetSessionModeRequest; // our side's
     const { updates } = this.#session(sessionId);
-    call.forward({ sessionId, mode: updates.names.theirs(modeId), ...metaField(params) }, (result) => {
+    // the name that a client of the dialect has set, if the agent knows it
+    const said = textOf(dialectDetails(params)?.["mode"]);
+    const isKnown = said !== undefined && updates.names.declared.includes(said);
+    const mode = isKnown ? said : updates.names.theirs(modeId);
+    call.forward({ sessionId, mode, ...withoutMeta(params, [detailsKey]) }, (result) => {
       const { previousMode, currentMode } = result as object as scoped.SetModeResponse; // checked by its row
       updates.names.setAs(currentMode);
       updates.mode = updates.names.ours(currentMode);

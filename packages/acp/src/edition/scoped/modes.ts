@@ -23,8 +23,9 @@ export class ModeNames {
       return [mode.id, known ?? theirNames.get(mode.id) ?? mode.id];
     });
     for (const [ours, theirs] of distinct(wanted)) names.#pair(ours, theirs);
-    // the document's architect is ours too
-    if (names.#theirs.has("architect") && !names.#ours.has("architect"))
+    // the document's architect is ours too; an agent of the dialect has said all of its modes
+    const isOurs = modes.every((mode) => dialectDetails(mode) === undefined);
+    if (isOurs && names.#theirs.has("architect") && !names.#ours.has("architect"))
       names.#ours.set("architect", "architect");
     return names;
   }

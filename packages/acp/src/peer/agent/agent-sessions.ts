@@ -4,9 +4,11 @@ import { withTimeout } from "../../base/deadline.ts";
 import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
 import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
+import { storedCwdKey } from "../../edition/dialect-keys.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
+import type { Meta } from "../../model/content.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
 import { SessionOrder } from "../base/session-order.ts";
@@ -139,7 +141,10 @@ export class AgentSessions {
     const reopened = this.#order.run(sessionId, async () => {
       const isSent = (await earlier) === true;
       const opening = this.#activate({ sessionId, activation, replay: replay && !isSent }, request);
-      return this.#setup(await this.#alive(opening), request);
+      const session = await this.#alive(opening);
+      // a dialect's client wants to know the place, which its request did not name
+      const place = activation.hasStoredPlace ? { [storedCwdKey]: session.cwd } : {};
+      return this.#setup(session, request, place);
     });
     if (replay) this.#trackReplay(sessionId, reopened);
     return reopened;
@@ -265,7 +270,7 @@ export class AgentSessions {
     return session;
   }
 
-  #setup(session: ServedSession, request: IncomingRequest): AgentOpResult {
+  #setup(session: ServedSession, request: IncomingRequest, place: Meta = {}): AgentOpResult {
     const { edition, client } = this.#sender;
     const { sessionId, configOptions: options, availableCommands: commands } = session;
     session.announce();
@@ -278,11 +283,12 @@ export class AgentSessions {
         });
       });
     }
+    const meta = { ...session.resultMeta, ...place };
     const setup = {
       sessionId,
       configOptions: [...options],
       availableCommands: [...commands],
-      ...optional({ _meta: session.resultMeta }),
+      ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
     };
     return { kind: "session", setup, client: client.capabilities };
   }
