@@ -446,6 +446,17 @@ test("permission is asked with title, description and labels, and answered with 
   assert.deepEqual(answer.result, { outcome: { outcome: "selected", optionId: "y" } });
 });
 
+test("a question about a diff goes on to another client with all of its content", () => {
+  const text = { type: "content", content: { type: "text", text: "because" } };
+  const content = [{ type: "diff", path: "/w/a.ts", newText: "x" }, text];
+  const params = { sessionId: "s", toolCall: { toolCallId: "c", title: "Write", content }, options };
+  const { asked } = ask(connect(), "session/request_permission", params, { selectedOptionId: "y" });
+  assert.equal((asked as { description: string }).description, "because");
+  const client = new DialectDriver(pharo, "client", methods);
+  const { toUs } = client.receive({ id: 7, method: "session/request_permission", params: asked });
+  assert.deepEqual(toUs[0]?.params, params);
+});
+
 test("a question without a title has that of its tool call, and an answer that was not offered is an error", () => {
   const driver = connect();
   told(driver, { sessionUpdate: "tool_call", toolCallId: "c", title: "Run tests" });

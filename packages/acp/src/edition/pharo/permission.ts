@@ -14,18 +14,22 @@ export const madeUpCall = "perm_";
 export function questionToPharo(params: Fields, title: string | undefined): Fields {
   const { sessionId, toolCall, options } = params;
   const call = isObject(toolCall) ? given(toolCall) : {};
-  const { title: own, content, ...rest } = call;
+  const { title: own, content, ...others } = call;
+  const description = firstText(content);
+  // a diff says which file is meant
+  const hasMore = Array.isArray(content) && content.length > (description === undefined ? 0 : 1);
+  const rest = hasMore ? { ...others, content } : others;
   const isMadeUp = String(call["toolCallId"]).startsWith(madeUpCall);
   const list: readonly Fields[] = Array.isArray(options) ? options : [];
   return {
     sessionId,
     title: own ?? title ?? "Permission required",
-    ...optional({ description: firstText(content) }),
-    options: list.map(({ optionId, kind, name: label, ...others }) => ({
+    ...optional({ description }),
+    options: list.map(({ optionId, kind, name: label, ...more }) => ({
       optionId,
       kind,
       label,
-      ...metaField(others),
+      ...metaField(more),
     })),
     // the question has no field for it, and a bridge wants to know what is asked about
     ...withDetails(params, { toolCall: isMadeUp ? undefined : rest }),
@@ -51,8 +55,11 @@ export function questionToV1(
   const named = detailsOf(params)["toolCall"];
   const call = isObject(named) && typeof named["toolCallId"] === "string" ? named : undefined;
   const madeUp = call === undefined ? madeUpId() : undefined;
+  // a bridge tells all of the content, of which the description is a part
   const content =
-    description === undefined ? [] : [{ type: "content", content: { type: "text", text: description } }];
+    description === undefined || call?.["content"] !== undefined
+      ? []
+      : [{ type: "content", content: { type: "text", text: description } }];
   return {
     madeUp,
     params: {

@@ -71,6 +71,25 @@ test("a question is about an operation and a resource, with a reason; the call w
   assert.deepEqual(dataOf(only(granted.toPeer)), { id: "t", status: "in_progress" });
 });
 
+test("the resource of a question is what the call is about, also where only updates before it say so (8.3)", () => {
+  const diff = { type: "diff", path: "/w/new.ts", newText: "x" };
+  const asked = (update: object, toolCall: object = {}): unknown => {
+    const driver = inTurn();
+    const call = { toolCallId: "t", title: "Do it", ...update };
+    tell(driver, { sessionUpdate: "tool_call", ...call });
+    const question = { toolCall: { toolCallId: "t", ...toolCall }, options: allOptions };
+    const [, params] = ask(driver, "session/request_permission", question).toPeer;
+    return (params?.params as { resource: string }).resource;
+  };
+  const edit = { kind: "edit", rawInput: { path: "new.ts" } };
+  assert.equal(asked({ ...edit, locations: [{ path: "/w/new.ts" }] }, { content: [diff] }), "/w/new.ts");
+  assert.equal(asked(edit, { content: [diff] }), "/w/new.ts");
+  assert.equal(asked({ kind: "fetch", rawInput: { url: "https://a.example" } }), "https://a.example");
+  const run = { kind: "execute", locations: [{ path: "/w" }] };
+  assert.equal(asked({ ...run, rawInput: { command: "npm", args: ["test"] } }), "npm test");
+  assert.equal(asked({ kind: "edit" }), "Do it");
+});
+
 test("each kind of call has its operation (8.3)", () => {
   const kinds = {
     read: "file_read",

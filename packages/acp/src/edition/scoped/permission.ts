@@ -26,6 +26,14 @@ const kinds: Readonly<Record<string, v1.ToolKind>> = {
   network_access: "fetch",
 };
 
+/** What was said about a call before the question. */
+export interface KnownCall {
+  readonly kind?: v1.ToolKind | undefined;
+  readonly title?: string | undefined;
+  /** What it is about. */
+  readonly resource?: string | undefined;
+}
+
 /** The scopes of the document, and the refusals, as options. The words are their ids. */
 const options: v1.PermissionOption[] = [
   { optionId: "once", name: "Allow once", kind: "allow_once" },
@@ -85,7 +93,7 @@ export function answerToScoped(result: object): scoped.RequestPermissionResponse
 /** `known`: what was said about the call before. Whoever asks gives a reason. */
 export function questionToScoped(
   params: v1.RequestPermissionRequest,
-  known: { readonly kind?: v1.ToolKind | undefined; readonly title?: string | undefined },
+  known: KnownCall,
 ): scoped.RequestPermissionRequest {
   const { sessionId, toolCall } = params;
   const { toolCallId, title } = toolCall;
@@ -94,7 +102,12 @@ export function questionToScoped(
   const shown = title ?? known.title;
   const operation =
     textOf(own["operation"]) ?? operations[toolCall.kind ?? known.kind ?? "other"] ?? "mcp_tool";
-  const resource = textOf(own["resource"]) ?? resourceOf(toolCall) ?? shown ?? toolCallId;
+  const resource =
+    textOf(own["resource"]) ??
+    resourceOf(toolCall, toolCall.kind ?? known.kind) ??
+    known.resource ??
+    shown ??
+    toolCallId;
   // a question that came from the dialect has a reason if it was given one
   const reason = isObject(asked) ? textOf(own["reason"]) : (firstText(toolCall) ?? shown);
   return {
@@ -116,11 +129,23 @@ function isMadeUp(toolCallId: string): boolean {
   return /^perm-\d+$/.test(toolCallId);
 }
 
-function resourceOf({ locations, rawInput, kind }: v1.ToolCallUpdate): string | undefined {
+/** What a call is about, as far as it says: a command, a file or an address. */
+export function resourceOf(
+  { locations, content, rawInput }: Partial<v1.ToolCallUpdate>,
+  kind: v1.ToolKind | null | undefined,
+): string | undefined {
   const input: Fields = isObject(rawInput) ? rawInput : {};
-  if (kind === "execute" && typeof input["command"] === "string") return input["command"];
-  const named = input["path"] ?? input["file_path"] ?? input["command"] ?? input["url"];
-  return locations?.[0]?.path ?? textOf(named);
+  const command = commandOf(input);
+  if (kind === "execute" && command !== undefined) return command;
+  const changed = content?.find((item) => item.type === "diff")?.path;
+  const named = textOf(input["path"] ?? input["file_path"]) ?? command ?? textOf(input["url"]);
+  return locations?.[0]?.path ?? changed ?? named;
+}
+
+/** A program alone would say less than what is run. */
+function commandOf({ command, args }: Fields): string | undefined {
+  const words = [command, args].flat().filter((word) => typeof word === "string");
+  return command === undefined || words.length === 0 ? undefined : words.join(" ");
 }
 
 function firstText({ content }: v1.ToolCallUpdate): string | undefined {

@@ -13,6 +13,7 @@ import type { Fields } from "../dialects/exchange.ts";
 import { blockToScoped, placeholder } from "./content.ts";
 import { booleanOf, countOf, dialectDetails, given, metaWithDetails, numberOf } from "./details.ts";
 import { diffText, hunksBetween } from "./diff.ts";
+import { type KnownCall, resourceOf } from "./permission.ts";
 
 type ToolUpdate = Extract<v1.SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>;
 
@@ -30,6 +31,7 @@ interface KnownTool {
   status: v1.ToolCallStatus;
   kind: v1.ToolKind | undefined;
   title: string | undefined;
+  resource: string | undefined;
   readonly began: number;
   /** The status before the question about it. */
   whenAsked: v1.ToolCallStatus;
@@ -49,10 +51,7 @@ export class ToolEncoder {
     this.#around = around;
   }
 
-  known(toolCallId: string): {
-    readonly kind?: v1.ToolKind | undefined;
-    readonly title?: string | undefined;
-  } {
+  known(toolCallId: string): KnownCall {
     return this.#tools.get(toolCallId) ?? {};
   }
 
@@ -114,6 +113,7 @@ export class ToolEncoder {
       status: "pending",
       kind: undefined,
       title: undefined,
+      resource: undefined,
       began: this.#around.now(),
       whenAsked: "pending",
       questions: 0,
@@ -122,6 +122,7 @@ export class ToolEncoder {
     tool.status = update.status ?? tool.status;
     tool.kind = update.kind ?? tool.kind;
     tool.title = update.title ?? tool.title;
+    tool.resource = resourceOf(update, tool.kind) ?? tool.resource;
     this.#tools.set(update.toolCallId, tool);
     return tool;
   }
