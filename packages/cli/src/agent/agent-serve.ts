@@ -11,6 +11,8 @@ import { credentialsPath, dataFolder, isFirstToday } from "../settings/data-fold
 import { editionsOption } from "../settings/edition-choice.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { sandboxChoice } from "../settings/sandbox-choice.ts";
+import { lossesIn } from "../terminal/losses.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 import { readAgentConfig, withMode, withModelErrors } from "./agent-config.ts";
 
 export async function serve(values: Invocation["values"]): Promise<number> {
@@ -39,7 +41,10 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     ...optional({ mode, effort, autoApprove, maxRequests, privateHosts }),
     ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox, editions: editionsOption(values) }),
     log: (level, message, data) => {
-      if (level === "error" || level === "warn") console.error(`parley agent: ${message}`, data ?? "");
+      if (level !== "error" && level !== "warn") return;
+      const lost = lossesIn(data);
+      if (lost.length === 0) console.error(`parley agent: ${message}`, data ?? "");
+      for (const what of lost) console.error(`parley agent: ${escapedLine(`${message}: ${what}`)}`);
     },
   });
   // process.stdin would be a second reader of the wire

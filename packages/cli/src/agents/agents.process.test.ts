@@ -77,6 +77,10 @@ test("an agent is added with the edition that it speaks, and spoken to in it", p
   assert.match(checked.stdout, /^protocol: +the dialect pharo of version 1$/m, checked.stderr);
   const { data } = JSON.parse(parley(["agents", "check", "mine", "--json"]).stdout);
   assert.deepEqual([data.protocol, data.edition, data.session], [1, "pharo", "ok"]);
+  assert.match(
+    parley(["doctor", "--agent", "mine"]).stdout,
+    /agent mine: .*speaks the dialect pharo of version 1, /,
+  );
   const wrong = parley(["agents", "add", "other", "--edition", "v3", "--", "x"]);
   assert.deepEqual(
     [wrong.status, wrong.stderr.split("\n")[0]],

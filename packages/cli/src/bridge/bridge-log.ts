@@ -2,6 +2,7 @@
 
 import { createWriteStream, openSync } from "node:fs";
 import type { Log } from "@parley/acp";
+import { lossesIn } from "../terminal/losses.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 
 export interface BridgeLog {
@@ -50,11 +51,6 @@ function everything(write: (line: string) => void): Log {
     const what = lost.length === 0 ? "" : `: ${lost.join("; ")}`;
     write(`${new Date().toISOString()} ${level} ${escapedLine(message + what + rest(details))}\n`);
   };
-}
-
-function lossesIn(details: unknown): readonly string[] {
-  const { lost } = (details ?? {}) as { lost?: unknown };
-  return Array.isArray(lost) ? lost.map(String) : [];
 }
 
 /** The details on the same line. */

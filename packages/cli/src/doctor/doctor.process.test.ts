@@ -22,7 +22,7 @@ test("a machine on which everything works is told so, and what could be there", 
   const { status, stdout, stderr } = parley(["doctor"]);
   assert.equal(status, 0, stdout + stderr);
   assert.match(stdout, /^ok +node: \d+/m);
-  assert.match(stdout, /^ok +agent parley: Parley .*protocol 2, handshake \d+ ms, opens sessions$/m);
+  assert.match(stdout, /^ok +agent parley: Parley .*speaks version 2, handshake \d+ ms, opens sessions$/m);
   assert.match(stdout, /^(?:ok +sandbox: bubblewrap \d|warning +sandbox: .*\n +→ \S)/m);
   assert.match(stdout, /^- +model: offline: no provider has a key\n +→ /m);
   assert.match(stdout, /^- +other agents: not installed: claude, /m);

@@ -10,6 +10,7 @@ import { probeAgent } from "../agents/probe-agent.ts";
 import { CommandError } from "../command/command.ts";
 import { type Config, checkedConfig, configText } from "../settings/config-file.ts";
 import { configPath, credentialsPath, dataFolder, stateFolder } from "../settings/data-folder.ts";
+import { editionText } from "../settings/edition-choice.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 
 export interface Finding {
@@ -140,10 +141,10 @@ async function examineAgent(entry: AgentEntry, timeoutMs: number): Promise<Findi
   const what = `agent ${entry.name}`;
   try {
     const facts = await probeAgent(entry, { handshakeTimeoutMs: timeoutMs, sessionTimeoutMs: timeoutMs });
-    const { title, version = "", protocol, handshakeMs, session, keys } = facts;
+    const { title, version = "", edition, handshakeMs, session, keys } = facts;
     const known = `${title} ${version}`.trim();
     const given = keys.length === 0 ? "" : `, gets ${keys.join(", ")}`;
-    const detail = safeLine(`${known}, protocol ${protocol}, handshake ${handshakeMs} ms${given}`);
+    const detail = safeLine(`${known}, speaks ${editionText(edition)}, handshake ${handshakeMs} ms${given}`);
     if (session === "login_needed") {
       return {
         what,

@@ -1,7 +1,7 @@
 // Answers the permission requests of an agent that runs its own tools.
 
 import type { PermissionOption, PermissionRequest } from "@parley/acp";
-import { askedAbout, optional } from "@parley/acp/internal";
+import { askedAbout, operationSubject, optional } from "@parley/acp/internal";
 import type { PermissionOutcome, ToolCallUpdate } from "@parley/acp/model";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { claimsOf } from "../subjects/claims.ts";
@@ -92,10 +92,18 @@ function metaOf({ effect, by, said, reason }: Decision): Pick<PermissionOutcome,
 /** All that is known of the tool call that a question is about. */
 function callOf(ask: PermissionRequest, state: GateState): Partial<ToolCallUpdate> | undefined {
   const call = askedCall(ask);
-  if (call === undefined) return undefined;
+  if (call === undefined) return callOfOperation(ask, state);
   state.noteCall({ ...askedAbout(state.call(call.toolCallId) ?? {}, call), toolCallId: call.toolCallId });
   state.judged(call.toolCallId);
   return state.call(call.toolCallId);
+}
+
+/** A question about an operation may name the call that it belongs to. */
+function callOfOperation(ask: PermissionRequest, state: GateState): Partial<ToolCallUpdate> | undefined {
+  const toolCallId = operationSubject(ask.subject)?.toolCallId;
+  if (toolCallId === undefined) return undefined;
+  state.judged(toolCallId);
+  return state.call(toolCallId);
 }
 
 /** What the call would change, by itself or by what was said of it before. */

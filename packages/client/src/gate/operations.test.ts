@@ -74,6 +74,40 @@ test("rules answer questions about operations exactly, each for once", async (t)
   );
 });
 
+test("a question about an operation counts with what the call that it names says (V13)", async (t) => {
+  const cwd = folder(t, { "src/a.ts": "old" });
+  const got: unknown[] = [];
+  const inputs = [
+    { command: "npm test" },
+    { command: "npm test", cwd: "/elsewhere" },
+    { command: "rm -r src" },
+  ];
+  const { go } = await talk(t, cwd, { rules: rules("allow exec npm test") }, async (turn) => {
+    for (const rawInput of inputs) {
+      const toolCallId = `t${got.length}`;
+      await turn.update({
+        sessionUpdate: "tool_call_update",
+        toolCallId,
+        title: "Test",
+        kind: "execute",
+        rawInput,
+      });
+      let chosen: string | undefined;
+      await turn.requestPermission({
+        title: "Test",
+        subject: { type: "_operation", operation: "terminal_execute", resource: "npm test", toolCallId },
+        options: scopes,
+        onAnswer: ({ optionId }: PermissionOption) => {
+          chosen = optionId;
+        },
+      });
+      got.push(chosen);
+    }
+  });
+  await go();
+  assert.deepEqual(got, ["once", "reject_once", "reject_once"]);
+});
+
 test("an operation is told from its facts, and deleting is more than writing", async (t) => {
   const { decisions, cwd } = await answers(
     t,

@@ -32,7 +32,16 @@ export function claimsOf(ask: PermissionRequest, call: Call | undefined, cwd: st
     return claimsOfCall({ kind: "execute", rawInput }, cwd);
   }
   const operation = operationSubject(subject);
-  if (operation !== undefined) return claimsOfCall(callOfOperation(operation), cwd);
+  if (operation !== undefined) {
+    const asked = claimsOfCall(callOfOperation(operation), cwd);
+    const paths = new Set(asked.map(({ path }) => path));
+    // what the call itself says must be allowed too, but for labels, and reading what is asked for anyway
+    const said = (call === undefined ? [] : claimsOfCall(call, cwd)).filter(
+      ({ labelOnly, operation: what, path }) =>
+        !labelOnly && !(what === "read" && path !== undefined && paths.has(path)),
+    );
+    return distinct([...asked, ...said]);
+  }
   return claimsOfCall(askedAbout(call ?? {}, askedCall(ask) ?? {}), cwd);
 }
 
