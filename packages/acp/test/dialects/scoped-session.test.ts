@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agent, type ClientDefinition, client, type Edition } from "../../src/index.ts";
+import { agent, type ClientDefinition, client, type Edition, RequestError } from "../../src/index.ts";
 import { relay } from "../../src/relay.ts";
 import { memoryPair, type Transport } from "../../src/transport.ts";
 import { type Message, RawPeer } from "../support/raw-peer-probe.ts";
@@ -65,8 +65,8 @@ function served(permission: object = always, edition?: Edition) {
     editions: [edition ?? "scoped"],
     auth: {
       methods: [{ type: "agent", methodId: "api_key", name: "API Key" }],
-      login: (methodId) => {
-        if (methodId !== "api_key") throw new Error("unknown");
+      login: (_, { credentials }) => {
+        if (credentials?.["apiKey"] !== "sk-1") throw new RequestError("auth_required", "wrong key");
       },
     },
     session: {
@@ -138,7 +138,9 @@ test("a client of the document has a whole session with our agent (Q4, Q7, Q10)"
   assert.deepEqual(welcome["agentInfo"], { name: "a", version: "1" });
   const login = { method: "api_key", credentials: { apiKey: "sk-1" } };
   assert.deepEqual((await peer.ask(2, "authenticate", login))["result"], { success: true });
-  const wrong = (await peer.ask(20, "authenticate", { ...login, method: "oauth2" }))["result"] as Message;
+  const unknown = (await peer.ask(20, "authenticate", { ...login, method: "oauth2" }))["error"] as Message;
+  assert.equal(unknown["code"], -32602);
+  const wrong = (await peer.ask(21, "authenticate", { ...login, credentials: {} }))["result"] as Message;
   assert.equal(wrong["success"], false);
   const sessionId = await open(peer, { initialMode: "plan", configOptions: { autoApprove: true } });
   assert.deepEqual(set, [
@@ -460,5 +462,28 @@ test("what a command of our client writes is pushed to an agent of the document,
     { terminalId, data: "err", stream: "stderr" },
   ]);
   assert.equal(log["pushed"], "outerr", "all of it before the exit");
+  await connection.close();
+});
+
+test("a bridge does not let a client of another edition take encoded bytes for text", async () => {
+  const [near, far] = memoryPair();
+  const [left, right] = memoryPair();
+  relay(left, near, { as: "v1", agentEdition: "scoped" });
+  const file = { path: "/w/a", encoding: "base64" };
+  const answers: unknown[] = [];
+  const results = documentAgent({}, []);
+  new RawPeer(far, async (message, self) => {
+    if (message["method"] !== "session/prompt") return results(message, self);
+    answers.push((await self.ask(31, "fs/write_text_file", { ...file, content: "AAAA" }))["error"]);
+    answers.push((await self.ask(32, "fs/read_text_file", file))["error"]);
+    self.answer(message, { stopReason: "end_turn" });
+  });
+  const connection = await client({ name: "c", version: "1", editions: ["v1"], ...services }).connect(right);
+  const session = await connection.newSession({ cwd: "/w" });
+  await session.prompt("Fix it");
+  assert.partialDeepStrictEqual(answers, [
+    { code: -32602, data: { path: "/encoding" } },
+    { code: -32602, data: { path: "/encoding" } },
+  ]);
   await connection.close();
 });

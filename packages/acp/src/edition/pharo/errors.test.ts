@@ -35,6 +35,12 @@ test("error numbers are translated by their kind, both ways, and data is kept", 
   }
 });
 
+test("a login by a method that the agent does not have has the dialect's number, whoever says where it is", () => {
+  const to = (path: string) =>
+    errorToPharo({ code: -32602, message: "m", data: { path } }, "authenticate", unheard).code;
+  assert.deepEqual([to("/methodId"), to("/credentials")], [-32002, -32602]);
+});
+
 test("a reason in words stays as it is", () => {
   const error = { code: -32001, message: "Authentication failed", data: { reason: "Invalid API key" } };
   const read = errorFromPharo(error, "authenticate", unheard);

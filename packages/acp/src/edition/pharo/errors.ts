@@ -26,6 +26,7 @@ const codesByKind: Partial<Record<RequestErrorKind, number>> = {
   permission_denied: pharoCodes.permissionDenied,
   outside_workspace: pharoCodes.permissionDenied,
   turn_in_progress: pharoCodes.invalidSessionState,
+  conflict: pharoCodes.invalidSessionState,
   // the dialect has no number for it: a cancelled turn is a result
   cancelled: errorCodes.internal_error,
 };
@@ -50,7 +51,7 @@ export function errorToPharo(error: DialectError, method: string, lost: Lost): D
   if (own !== undefined) return withReason({ code: own, message, data }, kind);
   if (kind === "method_not_found" && known.has(method))
     return { ...error, code: pharoCodes.capabilityNotSupported };
-  if (kind === "invalid_params" && method === "authenticate" && !hasPath(data))
+  if (kind === "invalid_params" && method === "authenticate" && !isElsewhere(data))
     return { ...error, code: pharoCodes.invalidMethodId };
   if (kind === "invalid_request" && reasonOf(data) === badState)
     return { ...error, code: pharoCodes.invalidSessionState };
@@ -81,9 +82,9 @@ function reasonOf(data: unknown): unknown {
   return isObject(data) ? data["reason"] : undefined;
 }
 
-/** The machine's own check of the params names the place; a method id that the agent does not know has none. */
-function hasPath(data: unknown): boolean {
-  return isObject(data) && data["path"] !== undefined;
+/** Whether something else than the method id is wrong. */
+function isElsewhere(data: unknown): boolean {
+  return isObject(data) && data["path"] !== undefined && data["path"] !== "/methodId";
 }
 
 /** Names the kind where the number does not, and the peer has given no reason of its own. */

@@ -79,7 +79,7 @@ test("the resource of a question is what the call is about, also where only upda
     tell(driver, { sessionUpdate: "tool_call", ...call });
     const question = { toolCall: { toolCallId: "t", ...toolCall }, options: allOptions };
     const [, params] = ask(driver, "session/request_permission", question).toPeer;
-    return (params?.params as { resource: string }).resource;
+    return (params?.params as { resource?: string } | undefined)?.resource;
   };
   const edit = { kind: "edit", rawInput: { path: "new.ts" } };
   assert.equal(asked({ ...edit, locations: [{ path: "/w/new.ts" }] }, { content: [diff] }), "/w/new.ts");

@@ -75,7 +75,8 @@ class ClientMachine {
     this.#now = () => options.clock.now();
     const turn = (): ClientTurn => this.#turn();
     this.#terminals = new ClientTerminals(this.exchange, () => this.#offered.terminal, turn);
-    new ClientFiles(this.exchange, () => this.#offered.fs, turn);
+    const { isBridge = false } = options;
+    new ClientFiles(this.exchange, () => this.#offered.fs, { turn, isBridge });
     this.exchange.handle("us", {
       initialize: this.#initialize,
       authenticate: this.#authenticate,

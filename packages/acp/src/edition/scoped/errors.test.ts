@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { DialectDriver, only } from "../../../test/support/dialect-driver.ts";
 import { methods } from "../../wire/scoped/methods.gen.ts";
+import { errorFromPharo, errorToPharo } from "../pharo/errors.ts";
 import { scoped } from "./dialect.ts";
 import { errorFromScoped, errorToScoped } from "./errors.ts";
+
+const unheard = (what: string): void => assert.fail(`lost: ${what}`);
 
 test("the error table of section 15, both ways", () => {
   const table: [scoped: number, v1: number, reason: string][] = [
@@ -22,12 +25,37 @@ test("the error table of section 15, both ways", () => {
     const error = { code, message: "m", data: { hint: 1 } };
     const decoded = errorFromScoped(error);
     assert.deepEqual(decoded, { code: v1, message: "m", data: { hint: 1, reason } });
-    assert.deepEqual(errorToScoped(decoded, "session/prompt"), error);
+    assert.deepEqual(errorToScoped(decoded, "session/prompt", unheard), error);
   }
   for (const code of [-32700, -32600, -32601, -32602, -32603, 7]) {
     const error = { code, message: "m" };
     assert.deepEqual(errorFromScoped(error), error);
-    assert.deepEqual(errorToScoped(error, "_custom/x"), error);
+    assert.deepEqual(errorToScoped(error, "_custom/x", unheard), error);
+  }
+});
+
+test("a number that is free in version 1 and means something here becomes an internal error, and is told", () => {
+  const lost: string[] = [];
+  const error = { code: -32005, message: "m", data: { more: 1 } };
+  const told = errorToScoped(error, "session/prompt", (what) => void lost.push(what));
+  assert.deepEqual(told, { ...error, code: -32603 });
+  assert.deepEqual(lost, ["the error number -32005, which means something else to the peer"]);
+});
+
+test("the errors of both dialects keep their meaning between them", () => {
+  const pairs: readonly (readonly [pharo: number, scoped: number])[] = [
+    [-32001, -32001],
+    [-32003, -32004],
+    [-32004, -32002],
+    [-32005, -32000],
+    [-32006, -32006],
+    [-32007, -32007],
+  ];
+  for (const [theirs, ours] of pairs) {
+    const read = errorFromPharo({ code: theirs, message: "m" }, "session/prompt", unheard);
+    assert.equal(errorToScoped(read, "session/prompt", unheard).code, ours);
+    const back = errorFromScoped({ code: ours, message: "m" });
+    assert.equal(errorToPharo(back, "session/prompt", unheard).code, theirs);
   }
 });
 

@@ -3,6 +3,7 @@
 import { isObject } from "../../base/objects.ts";
 import { errorCodes, errorKindOf, isErrorKind, type RequestErrorKind } from "../../jsonrpc/error-kinds.ts";
 import { methods } from "../../wire/scoped/methods.gen.ts";
+import type { Lost } from "../agent-edition.ts";
 import type { DialectError } from "../dialects/refusals.ts";
 
 /** The kind that a number of the dialect means when its data gives no other reason. */
@@ -26,8 +27,15 @@ numbers.set("not_text", -32005);
 const known = new Set(methods.map(({ method }) => method));
 
 /** A method that is not of the document stays one that is not found; of the document it is a missing capability. */
-export function errorToScoped(error: DialectError, method: string): DialectError {
+export function errorToScoped(error: DialectError, method: string, lost: Lost): DialectError {
   const kind = errorKindOf(error.code, error.data);
+  if (kind === "other" && kinds.has(error.code)) {
+    lost(`the error number ${error.code}, which means something else to the peer`);
+    return { ...error, code: errorCodes.internal_error };
+  }
+  // how the other dialect's errors say it in version 1
+  if (isObject(error.data) && error.data["reason"] === "invalid_session_state")
+    return { ...error, code: -32006 };
   const isCustom = !known.has(method);
   const code = kind === "method_not_found" && isCustom ? error.code : (numbers.get(kind) ?? error.code);
   const { data } = error;
