@@ -35,8 +35,6 @@ export interface DialectOptions {
   readonly clock: DialectClock;
   /** Called with what one of the two sides cannot express, in words for a person. */
   readonly lost: Lost;
-  /** True where our side passes messages on to a peer of another edition, which does not know the keys of `_meta`. */
-  readonly isBridge?: boolean | undefined;
 }
 
 /** Translates the messages of one connection. Nothing is awaited: every message gives its step at once. */

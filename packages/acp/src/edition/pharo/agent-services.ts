@@ -92,7 +92,7 @@ class AgentServices {
 
   #read(params: Fields, call: Call): void {
     const { sessionId, path, line, limit } = params;
-    if (refusedEncoding(params, call)) return;
+    this.#tellEncoding(params);
     call.forward({
       sessionId,
       path,
@@ -103,7 +103,7 @@ class AgentServices {
 
   #write(params: Fields, call: Call): void {
     const { sessionId, path, content } = params;
-    if (refusedEncoding(params, call)) return;
+    this.#tellEncoding(params);
     const write = (): void =>
       call.forward({ sessionId, path, content, ...withoutMeta(params, [encodingKey, overwriteKey]) });
     if (metaField(params)._meta?.[overwriteKey] !== false) {
@@ -124,6 +124,12 @@ class AgentServices {
       else if (isNotFound(answer)) write();
       else call.refuse(answer.error);
     });
+  }
+
+  #tellEncoding(params: Fields): void {
+    const encoding = metaField(params)._meta?.[encodingKey];
+    if (encoding !== undefined && encoding !== "utf-8")
+      this.#exchange.lost(`the encoding ${String(encoding)} of a file`);
   }
 
   #create(params: Fields, call: Call): void {
@@ -184,15 +190,6 @@ class AgentServices {
 function terminal(params: Fields, without: readonly string[]): Fields {
   const { sessionId, terminalId } = params;
   return { sessionId, terminalId, ...withoutMeta(params, without) };
-}
-
-/** The dialect has text only: bytes in another form would be read or written as text. */
-function refusedEncoding(params: Fields, call: Call): boolean {
-  const encoding = metaField(params)._meta?.[encodingKey];
-  if (encoding === undefined || encoding === "utf-8") return false;
-  const got = JSON.stringify(encoding);
-  call.refuse(refusal("invalid_params", `${call.method}: the dialect has files in UTF-8 only, got ${got}`));
-  return true;
 }
 
 function isNotFound(answer: Answer): boolean {

@@ -18,17 +18,15 @@ export class ClientFiles {
   readonly #exchange: Exchange;
   readonly #offered: () => scoped.FsCapabilities | null | undefined;
   readonly #turn: () => ClientTurn;
-  readonly #isBridge: boolean;
 
   constructor(
     exchange: Exchange,
     offered: () => scoped.FsCapabilities | null | undefined,
-    { turn, isBridge }: { readonly turn: () => ClientTurn; readonly isBridge: boolean },
+    turn: () => ClientTurn,
   ) {
     this.#exchange = exchange;
     this.#offered = offered;
     this.#turn = turn;
-    this.#isBridge = isBridge;
     exchange.handle("peer", {
       "fs/read_text_file": refusing(this.#read),
       "fs/write_text_file": refusing(this.#write),
@@ -38,7 +36,6 @@ export class ClientFiles {
   readonly #read: Handler = (params, call) => {
     if (this.#offered()?.read !== true) throw capabilityMissing("fs.read");
     const { path, startLine, endLine, encoding } = params as object as scoped.ReadTextFileRequest; // checked
-    this.#checkEncoding(encoding, call.method);
     const { sessionId, resolve } = this.#turn();
     const line = startLine ?? undefined;
     if (endLine != null && endLine < (line ?? 1)) {
@@ -75,7 +72,6 @@ export class ClientFiles {
   readonly #write: Handler = (params, call) => {
     if (this.#offered()?.write !== true) throw capabilityMissing("fs.write");
     const given = params as object as scoped.WriteTextFileRequest; // checked by its row
-    this.#checkEncoding(given.encoding, call.method);
     const { sessionId, resolve } = this.#turn();
     const path = resolve(given.path);
     if (this.#offered()?.read !== true) {
@@ -90,14 +86,6 @@ export class ClientFiles {
       }),
     );
   };
-
-  /** Other editions have text only: a client of theirs would take the encoded bytes for the text. */
-  #checkEncoding(encoding: string | null | undefined, method: string): void {
-    if (!this.#isBridge || isUtf8(encoding)) return;
-    const got = JSON.stringify(encoding?.slice(0, 50));
-    const message = `${method}: params/encoding must be utf-8, because the client speaks another edition, got ${got}`;
-    throw RequestError.invalidParams(message, "/encoding");
-  }
 
   #put(
     params: Fields,

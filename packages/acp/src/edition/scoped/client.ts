@@ -75,8 +75,7 @@ class ClientMachine {
     this.#now = () => options.clock.now();
     const turn = (): ClientTurn => this.#turn();
     this.#terminals = new ClientTerminals(this.exchange, () => this.#offered.terminal, turn);
-    const { isBridge = false } = options;
-    new ClientFiles(this.exchange, () => this.#offered.fs, { turn, isBridge });
+    new ClientFiles(this.exchange, () => this.#offered.fs, turn);
     this.exchange.handle("us", {
       initialize: this.#initialize,
       authenticate: this.#authenticate,

@@ -8,11 +8,7 @@ import { AgentChoice } from "./agent-choice.ts";
 import { ClientChoice } from "./client-choice.ts";
 import { TranslatingTransport } from "./translating-transport.ts";
 
-type Options = Pick<ConnectionOptions, "tap"> & {
-  readonly log?: Log | undefined;
-  /** Messages are passed on to a peer of another edition. */
-  readonly isBridge?: boolean;
-};
+type Options = Pick<ConnectionOptions, "tap"> & { readonly log?: Log | undefined };
 
 interface Wrapped<Own> {
   readonly transport: Transport;
@@ -53,7 +49,6 @@ function wrapped<Own extends Options>(
   const transport = new TranslatingTransport(inner, {
     role,
     lost,
-    isBridge: options.isBridge,
     tap: guardedTap(options.tap, log),
     choice: (machines) =>
       role === "agent" ? new AgentChoice(editions, machines) : new ClientChoice(editions, machines),

@@ -8,7 +8,6 @@ import {
   type DialectMachine,
   type DialectMessage,
   type DialectName,
-  type DialectOptions,
   noStep,
   type Step,
 } from "../../edition/dialect.ts";
@@ -38,16 +37,19 @@ export interface DialectChoice {
 /** Makes machines. `role` is that of our side. */
 export class Machines {
   readonly #role: "agent" | "client";
-  readonly #options: DialectOptions;
+  readonly #lost: Lost;
+  readonly clock: DialectClock;
 
-  constructor(role: "agent" | "client", options: DialectOptions) {
+  constructor(role: "agent" | "client", lost: Lost, clock: DialectClock) {
     this.#role = role;
-    this.#options = options;
+    this.#lost = lost;
+    this.clock = clock;
   }
 
   async load(name: DialectName): Promise<DialectMachine> {
     const dialect = await loadDialect(name);
-    return this.#role === "agent" ? dialect.agentSide(this.#options) : dialect.clientSide(this.#options);
+    const options = { clock: this.clock, lost: this.#lost };
+    return this.#role === "agent" ? dialect.agentSide(options) : dialect.clientSide(options);
   }
 
   /** Reads the dialect in a connection that has begun in version 1; undefined where nothing of it can be mixed in. */
@@ -59,7 +61,6 @@ export class Machines {
 interface TranslatingTransportOptions {
   readonly role: "agent" | "client";
   readonly lost: Lost;
-  readonly isBridge?: boolean | undefined;
   readonly tap?: ConnectionOptions["tap"];
   choice(machines: Machines): DialectChoice;
 }
@@ -75,14 +76,14 @@ export class TranslatingTransport implements DialectTransport {
   #held: (() => void)[] | undefined;
   #isClosed = false;
 
-  constructor(inner: Transport, { role, tap, choice, ...options }: TranslatingTransportOptions) {
+  constructor(inner: Transport, { role, lost, tap, choice }: TranslatingTransportOptions) {
     this.#inner = inner;
     this.#tap = tap;
     const clock: DialectClock = {
       now: () => Date.now(),
       after: (ms, work) => this.#after(ms, work),
     };
-    this.#choice = choice(new Machines(role, { ...options, clock }));
+    this.#choice = choice(new Machines(role, lost, clock));
   }
 
   /** The dialect that is spoken; undefined for version 1 or 2, and while it is not known. */

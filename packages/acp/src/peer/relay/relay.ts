@@ -329,7 +329,7 @@ function spokenBy(
 ): Transport {
   const editions = edition === undefined ? [] : [edition];
   const wrap = role === "agent" ? agentDialects : clientDialects;
-  return wrap(transport, editions, { log, isBridge: true }).transport;
+  return wrap(transport, editions, { log }).transport;
 }
 
 function errorAnswer(id: RequestId, error: unknown): object {
