@@ -12,6 +12,13 @@ type Rows = readonly MethodRow[];
 
 const strict = modes.strict | modes.checks;
 
+interface DriverOptions {
+  /** Our side has every unstable feature. Default: none. */
+  readonly unstable?: boolean;
+  /** What our side gets is checked as our side checks it, which accepts more than it sends. */
+  readonly lenient?: boolean;
+}
+
 interface Timer {
   readonly at: number;
   readonly work: () => Step;
@@ -25,9 +32,18 @@ export class DialectDriver {
   readonly #asked = { us: new Map<Id, string>(), peer: new Map<Id, string>() };
   #timers: Timer[] = [];
   #now = 0;
+  /** How what each side gets is checked. */
+  readonly #modes: { readonly us: number; readonly peer: number };
 
-  constructor(dialect: Dialect, role: "agent" | "client", rows: Rows) {
+  constructor(
+    dialect: Dialect,
+    role: "agent" | "client",
+    rows: Rows,
+    { unstable = false, lenient = false }: DriverOptions = {},
+  ) {
     this.#rows = { us: v1, peer: rows };
+    const ours = lenient ? modes.checks | modes.open : strict;
+    this.#modes = { us: unstable ? ours | modes.unstable : ours, peer: strict };
     const options = {
       lost: (what: string) => this.lost.push(what),
       clock: {
@@ -60,10 +76,16 @@ export class DialectDriver {
 
   /** Lets this time pass. */
   pass(ms: number): Step {
-    this.#now += ms;
-    const due = this.#timers.filter(({ at }) => at <= this.#now);
-    this.#timers = this.#timers.filter(({ at }) => at > this.#now);
-    const steps = due.map(({ work }) => this.#checked(work()));
+    const end = this.#now + ms;
+    const steps: Step[] = [];
+    for (;;) {
+      const [next] = this.#timers.filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at);
+      if (next === undefined) break;
+      this.#now = next.at;
+      this.#timers = this.#timers.filter((each) => each !== next);
+      steps.push(this.#checked(next.work()));
+    }
+    this.#now = end;
     return {
       toUs: steps.flatMap(({ toUs }) => toUs),
       toPeer: steps.flatMap(({ toPeer }) => toPeer),
@@ -95,13 +117,19 @@ export class DialectDriver {
       if (id !== undefined) this.#asked[from].set(id, method);
       const row = this.#rows[to].find((each) => each.method === method);
       if (row === undefined) assert.match(method, /^[_$]/, `${to} gets an unknown method: ${text}`);
-      assert.deepEqual(row?.params(structuredClone(params), strict), undefined, text);
+      assert.deepEqual(row?.params(structuredClone(params), this.#modes[to]), undefined, text);
       return;
     }
     const asked = this.#asked[to].get(id);
     this.#asked[to].delete(id);
     if (error !== undefined || asked === undefined) return;
     const row = this.#rows[to].find((each) => each.method === asked);
-    assert.deepEqual(row?.result?.(structuredClone(result), strict), undefined, `${asked}: ${text}`);
+    assert.deepEqual(row?.result?.(structuredClone(result), this.#modes[to]), undefined, `${asked}: ${text}`);
   }
+}
+
+/** The only message of a list. */
+export function only(messages: readonly DialectMessage[]): DialectMessage {
+  assert.equal(messages.length, 1, JSON.stringify(messages));
+  return messages[0] ?? { jsonrpc: "2.0" };
 }

@@ -163,7 +163,7 @@ class ClientMachine {
       const details = dialectDetails(answer.result) ?? {};
       const data = isObject(details["data"]) ? details["data"] : {};
       call.refuse(
-        refusal("auth_required", error ?? "the agent refused the login, and did not say why", data),
+        refusal("auth_required", error || "the agent refused the login, and did not say why", data),
       );
     });
   };

@@ -13,8 +13,8 @@ const mostPushed = 64 * 1024;
 const mostWaiting = 1024 * 1024;
 const shortestPoll = 50;
 const longestPoll = 1000;
-/** So much of the end tells where new output begins, when the front was dropped. */
-const overlap = 1024;
+/** So much of the end is looked for in output whose front was dropped. */
+const longestTail = 1024;
 
 export class PushedOutput {
   readonly #exchange: Exchange;
@@ -95,7 +95,7 @@ export class PushedOutput {
     this.#stopPoll();
     this.#stopPoll = this.#exchange.later(this.#delay, () => {
       // a slow agent is not given more than it takes
-      if (this.#waiting.bytes > 0) this.#schedule();
+      if (this.#isInFlight || this.#waiting.bytes > 0) this.#schedule();
       else this.#ask(() => this.#schedule());
     });
   }
@@ -119,8 +119,19 @@ export class PushedOutput {
 
 /** What was not there before. Output whose front was dropped goes on behind what was last seen. */
 function newPart(seen: string, output: string): string {
-  if (output.startsWith(seen)) return output.slice(seen.length);
-  const end = seen.slice(-overlap);
-  const at = output.lastIndexOf(end);
-  return at === -1 ? output : output.slice(at + end.length);
+  return output.slice(output.startsWith(seen) ? seen.length : overlapOf(seen, output));
+}
+
+/** How much of the front of `output` is the end of what was seen. Repeated text is not searched for ever. */
+function overlapOf(seen: string, output: string): number {
+  const tail = seen.slice(-longestTail);
+  let at = output.lastIndexOf(tail);
+  for (let tries = 0; at !== -1 && tries < 64; tries++) {
+    const end = at + tail.length;
+    if (seen.endsWith(output.slice(0, end))) return end;
+    at = at === 0 ? -1 : output.lastIndexOf(tail, at - 1);
+  }
+  let length = Math.min(tail.length, output.length);
+  while (!tail.endsWith(output.slice(0, length))) length -= 1;
+  return length;
 }

@@ -92,9 +92,10 @@ export class ToolEncoder {
     const tool = this.#tools.get(toolCallId);
     if (tool === undefined) return [];
     tool.questions = Math.max(0, tool.questions - 1);
-    tool.isDenied = !isGranted;
+    // nobody refused what was cancelled
+    tool.isDenied = !isGranted && !this.isCancelling;
     if (isGranted) tool.status = tool.whenAsked;
-    const status = isGranted ? tool.status : "denied";
+    const status = isGranted ? tool.status : tool.isDenied ? "denied" : "pending";
     // an agent says itself when a call begins
     return status === "pending" ? [] : [{ type: "tool_call_update", data: { id: toolCallId, status } }];
   }

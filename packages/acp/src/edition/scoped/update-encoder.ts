@@ -1,6 +1,7 @@
 // Says the updates of one session in the dialect.
 
 import { isObject, optional } from "../../base/objects.ts";
+import { isDateTime } from "../../validation/failure.ts";
 import type * as scoped from "../../wire/scoped/types.gen.ts";
 import type * as v1 from "../../wire/v1/types.gen.ts";
 import { detailsKey } from "../dialect-keys.ts";
@@ -56,7 +57,7 @@ export class UpdateEncoder {
 
   encode({ update, _meta }: v1.SessionNotification): Params[] {
     const details = dialectDetails(update);
-    const stamp = details === undefined ? this.#now() : textOf(details["timestamp"]);
+    const stamp = details === undefined ? this.#now() : timeOf(details["timestamp"]);
     const envelope = {
       sessionId: this.#sessionId,
       ...optional({ timestamp: stamp }),
@@ -222,6 +223,11 @@ export class UpdateEncoder {
     this.#around.lost(`the update ${sessionUpdate}, which the dialect scoped does not have`);
     return [];
   }
+}
+
+/** The document wants ISO 8601 with an offset. */
+function timeOf(value: unknown): string | undefined {
+  return typeof value === "string" && isDateTime(value) ? value : undefined;
 }
 
 function isChunk(update: v1.SessionUpdate): update is Chunk {

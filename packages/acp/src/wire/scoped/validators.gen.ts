@@ -594,6 +594,7 @@ function McpStdio_(v: any, mode: number, n: number, outer: string): Failure | un
         for (let i = 0; i < x.length; i++) {
           const y = x[i];
           if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
+          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
         }
       } else if (mode & 2) delete v.args;
     }
@@ -607,6 +608,7 @@ function McpStdio_(v: any, mode: number, n: number, outer: string): Failure | un
         for (const k in x) {
           const y = x[k];
           if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
+          if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
         }
       } else if (mode & 2) delete v.env;
     }
@@ -1682,6 +1684,7 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
         for (let i = 0; i < x.length; i++) {
           const y = x[i];
           if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
+          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
         }
       } else if (mode & 2) delete v.args;
     }
@@ -1705,6 +1708,7 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
         for (const k in x) {
           const y = x[k];
           if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
+          if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
         }
       } else if (mode & 2) delete v.env;
     }

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { DialectDriver, only } from "../../../test/support/dialect-driver.ts";
+import { methods } from "../../wire/scoped/methods.gen.ts";
+import { scoped } from "./dialect.ts";
+import { errorFromScoped, errorToScoped } from "./errors.ts";
+
+test("the error table of section 15, both ways", () => {
+  const table: [scoped: number, v1: number, reason: string][] = [
+    [-32000, -32002, "session_not_found"],
+    [-32001, -32000, "auth_required"],
+    [-32002, -32060, "permission_denied"],
+    [-32003, -32800, "cancelled"],
+    [-32004, -32002, "not_found"],
+    [-32005, -32061, "outside_workspace"],
+    [-32006, -32066, "conflict"],
+    [-32007, -32601, "method_not_found"],
+    [-32008, -32065, "rate_limited"],
+    [-32009, -32068, "timeout"],
+  ];
+  for (const [code, v1, reason] of table) {
+    const error = { code, message: "m", data: { hint: 1 } };
+    const decoded = errorFromScoped(error);
+    assert.deepEqual(decoded, { code: v1, message: "m", data: { hint: 1, reason } });
+    assert.deepEqual(errorToScoped(decoded, "session/prompt"), error);
+  }
+  for (const code of [-32700, -32600, -32601, -32602, -32603, 7]) {
+    const error = { code, message: "m" };
+    assert.deepEqual(errorFromScoped(error), error);
+    assert.deepEqual(errorToScoped(error, "_custom/x"), error);
+  }
+});
+
+test("an error of our agent has the dialect's number, with its data", () => {
+  const driver = new DialectDriver(scoped, "agent", methods, { unstable: true });
+  driver.receive({ id: 1, method: "session/prompt", params: { sessionId: "x", content: [] } });
+  const data = { reason: "session_not_found", sessionId: "x" };
+  const { toPeer } = driver.send({ id: 1, error: { code: -32002, message: "there is no session", data } });
+  assert.deepEqual(only(toPeer).error, {
+    code: -32000,
+    message: "there is no session",
+    data: { sessionId: "x" },
+  });
+});
