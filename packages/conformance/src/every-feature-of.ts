@@ -7,6 +7,8 @@ import { everyFeature } from "./every-feature.ts";
 /** One way to write the protocol. */
 type Edition = NonNullable<AgentScenario["editions"]>[number];
 
+const isDialect = (edition: Edition): boolean => edition === "pharo" || edition === "scoped";
+
 /** Dialects have no methods for these. */
 const onlyVersions: ReadonlySet<string> = new Set(["fork", "close", "resume", "delete", "list", "logout"]);
 
@@ -58,20 +60,23 @@ const added: readonly ClientStep[] = [
   { setMode: "code" },
 ];
 
-/** An agent and a client that use every feature which all of these editions have. */
-export function everyFeatureOf(...editions: readonly Edition[]): {
-  readonly agent: AgentScenario;
-  readonly client: ClientScenario;
-} {
+/** An agent and a client that use every feature which these two editions have. */
+export function everyFeatureOf(
+  clientEdition: Edition,
+  agentEdition: Edition,
+): { readonly agent: AgentScenario; readonly client: ClientScenario } {
   const { agent, client } = everyFeature;
-  if (!editions.includes("pharo") && !editions.includes("scoped")) return everyFeature;
+  if (!isDialect(clientEdition) && !isDialect(agentEdition)) return everyFeature;
+  // an agent of pharo lists no options: only a client that knows them can set them
+  const canSet = agentEdition !== "pharo" || clientEdition === "pharo";
   const open = { ...agent.open, configOptions: [...(agent.open?.configOptions ?? []), limits] };
   const turns = [
-    ...(agent.turns ?? []),
+    ...(agent.turns ?? []).map((turn) => ({ ...turn, steps: [...turn.steps].sort(namedLast) })),
     { when: "operations", steps: operations },
     { when: "rich services", steps: richServices },
   ];
   const asked = scopes.map(({ optionId }) => ({ when: `${optionId}.txt`, answer: { option: optionId } }));
+  const steps = [...client.steps.flatMap(sayable), ...added, ...loaded];
   return {
     agent: { ...agent, open, turns },
     client: {
@@ -82,7 +87,7 @@ export function everyFeatureOf(...editions: readonly Edition[]): {
         { command: "make all", output: "made\n", pid: 11 },
         { command: "sleep forever", output: "zzz", exit: "runs", pid: 12 },
       ],
-      steps: [...client.steps.flatMap(step), ...added, ...loaded],
+      steps: steps.filter((step) => canSet || !("setConfigOption" in step)),
     },
   };
 }
@@ -94,9 +99,14 @@ const loaded: readonly ClientStep[] = [
 ];
 
 /** The step as dialects can say it; nothing where they cannot. */
-function step(given: ClientStep): readonly ClientStep[] {
+function sayable(given: ClientStep): readonly ClientStep[] {
   if ("open" in given) return given.as === undefined ? [{ open: "/project" }] : [];
   if ("load" in given || Object.keys(given).some((key) => onlyVersions.has(key))) return [];
   if ("prompt" in given && (given.prompt === "forms" || given.session !== undefined)) return [];
   return [given];
+}
+
+/** Dialects have no ids of messages: nothing is added to a message after another one. */
+function namedLast(one: AgentStep, other: AgentStep): number {
+  return Number("messageId" in one) - Number("messageId" in other);
 }

@@ -261,7 +261,7 @@ const client: ClientScenario = {
   login: "password",
   permissions: [
     { when: "Delete", answer: { kind: "reject_once" } },
-    { when: "Go on?", answer: { option: "go" } },
+    { when: "Go on?", answer: { kind: "allow_always" } },
     { answer: { kind: "allow_once" } },
   ],
   elicitations: [

@@ -143,9 +143,10 @@ export function dialectAnswer(method: string, dialect: DialectName): ConnectionE
   return new ConnectionError("protocol", cause.message, { cause });
 }
 
+const dialectReasons: ReadonlySet<unknown> = new Set(["dialect_not_enabled", "dialect_only"]);
+
 /** Whether an error says that a dialect is not enabled, here or at the peer. */
 export function isDialectError(error: unknown): boolean {
-  if (error instanceof RequestError)
-    return isObject(error.data) && error.data["reason"] === "dialect_not_enabled";
+  if (error instanceof RequestError) return isObject(error.data) && dialectReasons.has(error.data["reason"]);
   return error instanceof ConnectionError && isDialectError(error.cause);
 }

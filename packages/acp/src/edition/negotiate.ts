@@ -12,7 +12,7 @@ import { terminalOutputKey } from "./vendor-extensions.ts";
  * A wire format of the protocol: version 1 or 2, or a dialect of version 1. More will be added: give a `switch` over it a
  * `default:`.
  */
-export type Edition = "v1" | "v2" | DialectName;
+export type Edition = "v1" | "v2" | "pharo" | "scoped";
 
 /** One edition of the protocol or more, newest first. */
 export type Editions = readonly [Edition, ...Edition[]];

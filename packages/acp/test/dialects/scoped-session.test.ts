@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agent, type ClientDefinition, client } from "../../src/index.ts";
-import { memoryPair } from "../../src/transport.ts";
+import { agent, type ClientDefinition, client, type Edition } from "../../src/index.ts";
+import { relay } from "../../src/relay.ts";
+import { memoryPair, type Transport } from "../../src/transport.ts";
 import { type Message, RawPeer } from "../support/raw-peer-probe.ts";
 
 const hello = {
@@ -47,8 +48,12 @@ function answerAs(permission: object): (message: Message, self: RawPeer) => void
   };
 }
 
-function served(permission: object = { granted: true, remember: true, scope: "session" }) {
-  const [near, far] = memoryPair();
+const always = { granted: true, remember: true, scope: "session" };
+
+/** `edition`: what our agent speaks, behind a relay. Default: the dialect, without one. */
+function served(permission: object = always, edition?: Edition) {
+  const [near, middle] = memoryPair();
+  const far = edition === undefined ? middle : behindRelay(middle, edition);
   const set: unknown[] = [];
   const options = {
     mode: { ...mode, currentValue: "ask" as string },
@@ -57,7 +62,7 @@ function served(permission: object = { granted: true, remember: true, scope: "se
   const connection = agent({
     name: "a",
     version: "1",
-    editions: ["scoped"],
+    editions: [edition ?? "scoped"],
     auth: {
       methods: [{ type: "agent", methodId: "api_key", name: "API Key" }],
       login: (methodId) => {
@@ -99,6 +104,12 @@ function served(permission: object = { granted: true, remember: true, scope: "se
     },
   }).connect(far);
   return { peer: new RawPeer(near, answerAs(permission)), connection, set };
+}
+
+function behindRelay(client: Transport, agentEdition: Edition): Transport {
+  const [near, far] = memoryPair();
+  relay(client, near, { as: "scoped", agentEdition });
+  return far;
 }
 
 interface Told {
@@ -188,6 +199,28 @@ test("a client of the document has a whole session with our agent (Q4, Q7, Q10)"
   );
   await connection.close();
 });
+
+for (const edition of ["v1", "pharo", "scoped"] as const) {
+  test(`a client of the document has the same session with an agent of ${edition}, through a relay`, async () => {
+    const { peer, connection } = served(always, edition);
+    await peer.ask(1, "initialize", hello);
+    const sessionId = await open(peer);
+    const turn = await peer.ask(4, "session/prompt", { sessionId, content: text("Fix the bug") });
+    assert.equal((turn["result"] as Message)["stopReason"], "end_turn");
+    const told = toldTo(peer);
+    const texts = told
+      .filter(({ type }) => type === "agent_message_chunk")
+      .map(({ data }) => data["content"]);
+    assert.deepEqual(texts, ["I will fix it.", "exit 0 All tests passed!"]);
+    const statuses = told
+      .filter(({ type }) => type.startsWith("tool_call"))
+      .map(({ data }) => data["status"]);
+    assert.ok(statuses.includes("awaiting_permission"), statuses.join());
+    assert.equal(statuses.at(-1), "completed");
+    assert.ok(told.some(({ data }) => (data["output"] as Message | undefined)?.["type"] === "diff"));
+    await connection.close();
+  });
+}
 
 test("a client of the document denies and cancels, and is told that a session is not there", async () => {
   const { peer, connection } = served({ granted: false });
@@ -332,5 +365,92 @@ test("an agent of the document loads a session for our client", async () => {
   assert.equal(session.configOptions[0]?.currentValue, "architect");
   const load = peer.got.find(({ method }) => method === "session/load");
   assert.deepEqual(load?.["params"], { sessionId: "sess_1" });
+  await connection.close();
+});
+
+test("a client of the document loads a session that another connection left", async () => {
+  const logins: unknown[] = [];
+  const kept = agent({
+    name: "a",
+    version: "1",
+    editions: ["scoped"],
+    auth: {
+      methods: [{ type: "agent", methodId: "oauth2", name: "OAuth" }],
+      login: (methodId, { credentials }) => {
+        logins.push([methodId, credentials]);
+        return { expiresAt: "2026-12-01T00:00:00Z" };
+      },
+    },
+    session: { open: (session) => session.setConfigOptions([mode, auto]) },
+    prompt: (turn) => turn.say("done"),
+  });
+  const connect = async (): Promise<{ peer: RawPeer; close: () => Promise<void> }> => {
+    const [near, far] = memoryPair();
+    const connection = kept.connect(far);
+    const peer = new RawPeer(near);
+    await peer.ask(1, "initialize", hello);
+    return { peer, close: () => connection.close() };
+  };
+  const first = await connect();
+  const login = { method: "oauth2", credentials: { token: "t" } };
+  assert.deepEqual((await first.peer.ask(2, "authenticate", login))["result"], {
+    success: true,
+    expiresAt: "2026-12-01T00:00:00Z",
+  });
+  assert.deepEqual(logins, [["oauth2", { token: "t" }]]);
+  const sessionId = await open(first.peer);
+  await first.peer.ask(4, "session/prompt", { sessionId, content: text("Hello") });
+  await first.close();
+  const second = await connect();
+  assert.deepEqual((await second.peer.ask(5, "session/load", { sessionId }))["result"], {
+    sessionId,
+    workingDirectory: "/w",
+    mode: "default",
+    configOptions: { autoApprove: false },
+    messageCount: 2,
+  });
+  assert.deepEqual(
+    toldTo(second.peer)
+      .filter(({ type }) => type.endsWith("message_chunk"))
+      .map(({ type, data }) => [type, data["content"]]),
+    [
+      ["user_message_chunk", "Hello"],
+      ["agent_message_chunk", "done"],
+    ],
+  );
+  await second.close();
+});
+
+test("what a command of our client writes is pushed to an agent of the document, each stream by itself", async () => {
+  const [near, far] = memoryPair();
+  const pushed: Message[] = [];
+  const log: Message = {};
+  new RawPeer(far, documentAgent(log, pushed));
+  const terminals: ClientDefinition["terminals"] = {
+    create: async () => ({
+      terminalId: "t",
+      pid: 77,
+      onOutput: (listener) => {
+        listener({ data: "out", stream: "stdout" });
+        listener({ data: "err", stream: "stderr" });
+        return () => undefined;
+      },
+      output: async () => ({ output: "outerr", truncated: false, exitStatus: { exitCode: 0 } }),
+      waitForExit: async () => ({ exitCode: 0 }),
+      kill: async () => undefined,
+      release: async () => undefined,
+    }),
+  };
+  const definition = { name: "c", version: "1", editions: ["scoped"], ...services, terminals } as const;
+  const connection = await client(definition).connect(near);
+  const session = await connection.newSession({ cwd: "/w" });
+  await session.prompt("Fix it");
+  const { terminalId, pid } = log["terminal/create"] as { terminalId: string; pid: number };
+  assert.equal(pid, 77);
+  assert.deepEqual(pushed, [
+    { terminalId, data: "out", stream: "stdout" },
+    { terminalId, data: "err", stream: "stderr" },
+  ]);
+  assert.equal(log["pushed"], "outerr", "all of it before the exit");
   await connection.close();
 });

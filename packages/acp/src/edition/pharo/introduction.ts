@@ -58,12 +58,12 @@ export function clientToPharo(params: Fields, lost: Lost): Fields {
   };
 }
 
-/** All five alike, unless another client of the dialect has said which it has. */
+/** All five alike, unless another client of the dialect has said which it has: then it has not all of them. */
 function terminalToPharo(can: Fields, terminal: unknown): ClientCapabilities["terminal"] {
   const said = metaField(can)._meta?.[capabilitiesKey];
   const own = isObject(said) && isObject(said["terminal"]) ? said["terminal"] : undefined;
   if (own === undefined && typeof terminal !== "boolean") return undefined;
-  const has = (flag: string): boolean => (own === undefined ? terminal === true : own[flag] === true);
+  const has = (flag: string): boolean => terminal === true || own?.[flag] === true;
   return Object.fromEntries(flags.map((flag) => [flag, has(flag)]));
 }
 

@@ -69,13 +69,18 @@ export class AgentSetup {
         session.updates.mode = mode;
       }
       this.#run(stepsOf(given, result, session), session, {
-        done: () => this.#created(result, session, mode, call),
+        done: () => this.#created(result, session, given, call),
         failed: (error, path) => this.#failed(result.sessionId, error, path, call),
       });
     });
   };
 
-  #created(result: v1.NewSessionResponse, session: AgentSession, mode: string | undefined, call: Call): void {
+  #created(
+    result: v1.NewSessionResponse,
+    session: AgentSession,
+    { initialMode, configOptions }: scoped.NewSessionRequest,
+    call: Call,
+  ): void {
     const { sessionId } = result;
     const createdAt = textOf(dialectDetails(result)?.["createdAt"]) ?? this.#time();
     call.answer({ sessionId, createdAt, ...withoutMeta(result, [detailsKey]) });
@@ -83,10 +88,12 @@ export class AgentSetup {
     const { updates } = session;
     const current = result.modes?.currentModeId;
     // a session begins in the mode "default" unless it is told otherwise
-    if (mode === undefined && current !== undefined && updates.names.theirs(current) !== "default")
+    if (initialMode == null && current !== undefined && updates.names.theirs(current) !== "default")
       session.say(updates.modeSet(updates.names.theirs(current)));
     else updates.mode ??= "default";
-    const options = updates.options.map((option) => ({
+    // the client knows those that it set
+    const others = updates.options.filter(({ id }) => !Object.hasOwn(configOptions ?? {}, id));
+    const options = others.map((option) => ({
       type: "config_option_update",
       data: { key: option.id, currentValue: optionValue(option), source: "agent" },
     }));

@@ -223,13 +223,18 @@ test("session/new: working directory, servers, system prompt, initial mode and o
     currentValue: "m0",
     options: [{ value: "m1", name: "1" }],
   };
-  let step = driver.send({ id: 2, result: { sessionId: "s", modes: ourModes, configOptions: [model] } });
+  const other = { id: "other", name: "Other", type: "boolean", currentValue: true };
+  let step = driver.send({
+    id: 2,
+    result: { sessionId: "s", modes: ourModes, configOptions: [model, other] },
+  });
   assert.deepEqual(step.toPeer, [], "the client waits until all is set");
   const asked: unknown[] = [];
   while (step.toUs.length > 0) {
     const { id, method, params } = only(step.toUs);
     asked.push([method, params]);
-    const result = method === "session/set_mode" ? {} : { configOptions: [{ ...model, currentValue: "m1" }] };
+    const result =
+      method === "session/set_mode" ? {} : { configOptions: [{ ...model, currentValue: "m1" }, other] };
     step = driver.send({ id, result });
   }
   assert.deepEqual(asked, [
@@ -249,7 +254,7 @@ test("session/new: working directory, servers, system prompt, initial mode and o
   const [answer, ...updates] = step.toPeer;
   assert.deepEqual(answer, { jsonrpc: "2.0", id: 2, result: { sessionId: "s", createdAt: time } });
   assert.deepEqual(said({ toUs: [], toPeer: updates }), [
-    { type: "config_option_update", data: { key: "model", currentValue: "m1", source: "agent" } },
+    { type: "config_option_update", data: { key: "other", currentValue: true, source: "agent" } },
   ]);
   // no system prompt in version 1: it comes with the first prompt
   const first = driver.receive({
@@ -514,6 +519,17 @@ test("a cancel ends the open calls as cancelled, and the question about one too 
   const end = driver.send({ id: 9, result: { stopReason: "cancelled" } });
   assert.deepEqual(said(end), [{ type: "tool_call_update", data: { id: "a", status: "cancelled" } }]);
   assert.deepEqual(end.toPeer.at(-1)?.result, { stopReason: "cancelled" });
+});
+
+test("a cancel while nothing runs does not make the next turn's failures cancelled", () => {
+  const driver = inTurn();
+  driver.send({ id: 9, result: { stopReason: "end_turn" } });
+  driver.receive({ method: "session/cancel", params: { sessionId: "s" } });
+  driver.receive({ id: 10, method: "session/prompt", params: { sessionId: "s", content: [] } });
+  const failed = tell(driver, { sessionUpdate: "tool_call_update", toolCallId: "t", status: "failed" });
+  assert.deepEqual(said(failed), [
+    { type: "tool_call_update", data: { id: "t", status: "failed", duration: 0 } },
+  ]);
 });
 
 test("an agent that says it does not stream sends each message whole (promptCapabilities.streaming)", () => {

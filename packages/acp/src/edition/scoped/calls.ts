@@ -27,7 +27,7 @@ export function forward(call: Call, params: object, back: (result: Fields) => un
   });
 }
 
-/** The other side did not declare it (Q4). */
+/** The other side did not declare it. */
 export function capabilityMissing(name: string): RequestError {
   const data = { reason: "method_not_found", capability: name };
   return new RequestError("method_not_found", `the client does not offer ${name}`, { data });

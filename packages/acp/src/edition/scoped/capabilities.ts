@@ -1,4 +1,4 @@
-// Translates what both sides can do, and finds what a client lacks.
+// Translates what both sides say of themselves: their names, what they can do, and how to log in. Finds what a client lacks.
 
 import { isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
@@ -7,7 +7,7 @@ import type * as v1 from "../../wire/v1/types.gen.ts";
 import { capabilitiesKey } from "../dialect-keys.ts";
 import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
 import type { Fields } from "../dialects/exchange.ts";
-import { booleanOf, countOf, metaValue } from "./details.ts";
+import { booleanOf, countOf, dialectDetails, metaValue, metaWithDetails, textOf } from "./details.ts";
 
 const customKey = "_custom";
 
@@ -107,7 +107,7 @@ export function agentToScoped(
   });
 }
 
-/** Refuses to go on without what the agent requires, with a sentence that names it (Q4). */
+/** Refuses to go on without what the agent requires, with a sentence that names it. */
 export function requireOffered(
   required: scoped.ClientCapabilities | null | undefined,
   offered: scoped.ClientCapabilities,
@@ -141,3 +141,24 @@ function partsOf<Name extends string>(said: unknown, ...names: readonly Name[]):
 function textsOf(value: unknown): string[] | undefined {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : undefined;
 }
+
+export const implementation = {
+  fromScoped(info: scoped.Implementation): v1.Implementation {
+    const { name, version } = info;
+    const title = textOf(dialectDetails(info)?.["title"]);
+    return { name, version, ...optional({ title }), ...metaWithDetails(info, {}) };
+  },
+  /** The dialect demands a name and a version. */
+  toScoped(info: v1.Implementation | null | undefined): scoped.Implementation {
+    if (info == null) return { name: "unknown", version: "0" };
+    const { name, version, title } = info;
+    return { name, version, ...metaWithDetails(info, { title }) };
+  },
+};
+
+/** The methods of section 4.2. An agent does not say which of them it takes. */
+export const documentedLogins: readonly v1.AuthMethod[] = [
+  { id: "api_key", name: "API key" },
+  { id: "oauth2", name: "OAuth 2.0" },
+  { id: "custom", name: "Custom credentials" },
+];

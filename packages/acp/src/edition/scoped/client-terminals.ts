@@ -29,7 +29,7 @@ import { PushedOutput } from "./pushed-output.ts";
 
 export interface ClientTurn {
   readonly sessionId: string;
-  /** The path, from the session's working directory where it is relative (Q8). */
+  /** The path, from the session's working directory where it is relative. */
   readonly resolve: (path: string) => string;
 }
 

@@ -20,13 +20,18 @@ import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
 import { Exchange, type Fields, type Handler, metaField } from "../dialects/exchange.ts";
 import { refusal } from "../dialects/refusals.ts";
 import { forward, refusing } from "./calls.ts";
-import { agentFromScoped, clientToScoped, requireOffered } from "./capabilities.ts";
+import {
+  agentFromScoped,
+  clientToScoped,
+  documentedLogins,
+  implementation,
+  requireOffered,
+} from "./capabilities.ts";
 import { ClientFiles } from "./client-files.ts";
 import { ClientTerminals, type ClientTurn } from "./client-terminals.ts";
 import { attachmentOf, blockToScoped } from "./content.ts";
 import { dialectDetails, metaValue, metaWithDetails, textOf } from "./details.ts";
 import { errorFromScoped, errorToScoped } from "./errors.ts";
-import { documentedLogins, implementation } from "./introduction.ts";
 import { serversFor } from "./mcp.ts";
 import { ModeNames } from "./modes.ts";
 import { optionOf, valueIn } from "./options.ts";
@@ -36,6 +41,9 @@ import { UpdateDecoder } from "./update-decoder.ts";
 export function scopedClientSide(options: DialectOptions): DialectMachine {
   return new ClientMachine(options).exchange;
 }
+
+/** An agent may name any session in its updates: it must not fill our memory. */
+const mostSessions = 10_000;
 
 interface ClientSession {
   readonly updates: UpdateDecoder;
@@ -101,7 +109,7 @@ class ClientMachine {
       isLive: (terminalId) => this.#terminals.isLive(terminalId),
     });
     const session = { updates, cwd: cwd ?? "/", running: 0 };
-    this.#sessions.set(sessionId, session);
+    if (this.#sessions.size < mostSessions) this.#sessions.set(sessionId, session);
     return session;
   }
 

@@ -25,7 +25,7 @@ numbers.set("not_text", -32005);
 
 const known = new Set(methods.map(({ method }) => method));
 
-/** A method that is not of the document stays one that is not found (Q6); of the document it is a missing capability. */
+/** A method that is not of the document stays one that is not found; of the document it is a missing capability. */
 export function errorToScoped(error: DialectError, method: string): DialectError {
   const kind = errorKindOf(error.code, error.data);
   const isCustom = !known.has(method);

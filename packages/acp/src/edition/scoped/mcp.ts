@@ -54,7 +54,7 @@ export function serverToScoped(server: v1.McpServer): scoped.McpServer {
   return { ...common, transport: { type, url, ...rest } };
 }
 
-/** Those that the agent connects to. It said so in its capabilities (Q4). */
+/** Those that the agent connects to. It said so in its capabilities. */
 export function serversFor(
   servers: readonly v1.McpServer[],
   can: scoped.McpCapabilities | null | undefined,

@@ -82,7 +82,7 @@ export function answerToScoped(result: object): scoped.RequestPermissionResponse
   }
 }
 
-/** `known`: what was said about the call before. Whoever asks gives a reason (Q7). */
+/** `known`: what was said about the call before. Whoever asks gives a reason. */
 export function questionToScoped(
   params: v1.RequestPermissionRequest,
   known: { readonly kind?: v1.ToolKind | undefined; readonly title?: string | undefined },

@@ -87,6 +87,7 @@ export class UpdateEncoder {
   /** A new turn begins: messages are counted anew. */
   turnBegan(): void {
     this.#indices.clear();
+    this.tools.isCancelling = false;
   }
 
   /** What is gathered of a message. */

@@ -9,7 +9,6 @@ import type {
   WireCall,
 } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
-import type { DialectName } from "../../edition/dialect.ts";
 import { MessageNames } from "../../edition/message-names.ts";
 import type { Edition } from "../../edition/negotiate.ts";
 import {
@@ -115,7 +114,7 @@ export class LiveClientConnection implements ClientConnection {
   }
 
   /** The dialect that the agent speaks; undefined for version 1 and version 2. */
-  get dialect(): DialectName | undefined {
+  get dialect(): ClientWire["dialect"] {
     return this.#wire.dialect;
   }
 

@@ -81,7 +81,7 @@ function saysV1(params: unknown): boolean {
 
 function refusal({ id = null }: DialectMessage, dialects: readonly DialectName[]): Refusal {
   const names = dialects.map((each) => `"${each}"`).join(" and ");
-  const message = `initialize: this agent speaks only ${names}; add "v2" and "v1" to its editions, or speak one of those`;
-  const data = { reason: "unsupported_version", supported: dialects };
+  const message = `initialize: this agent speaks only ${names}; add that to the client's editions (with parley: --edition ${dialects[0]})`;
+  const data = { reason: "dialect_only", supported: dialects };
   return { answer: { jsonrpc: "2.0", id, error: { code: errorCodes.invalid_params, message, data } } };
 }

@@ -74,8 +74,6 @@ export class TranslatingTransport implements DialectTransport {
   #machine: DialectMachine | undefined;
   /** Exists while a dialect is being loaded: everything waits for it, in order. */
   #held: (() => void)[] | undefined;
-  /** What follows for our side from messages that it sends. It comes when the call that sends them is over. */
-  #following: DialectMessage[] = [];
   #isClosed = false;
 
   constructor(inner: Transport, { role, lost, tap, choice }: TranslatingTransportOptions) {
@@ -98,7 +96,6 @@ export class TranslatingTransport implements DialectTransport {
     this.#inner.start({
       message: (value, text) => {
         this.#tap?.("in", text);
-        this.#follow();
         this.#inOrder(() => this.#received(value, text));
       },
       idle: () => sink.idle(),
@@ -107,10 +104,7 @@ export class TranslatingTransport implements DialectTransport {
         this.#inOrder(() => sink.reject(fault));
       },
       drain: () => sink.drain(),
-      end: (reason) => {
-        this.#follow();
-        this.#inOrder(() => sink.end(reason));
-      },
+      end: (reason) => this.#inOrder(() => sink.end(reason)),
     });
   }
 
@@ -188,7 +182,7 @@ export class TranslatingTransport implements DialectTransport {
       const exact = raw !== undefined && each.id === raw ? { ...each, id } : each;
       hasRoom = this.#write(exact) && hasRoom;
     }
-    this.#deliverLater(toUs);
+    this.#deliverSoon(toUs);
     return hasRoom;
   }
 
@@ -206,14 +200,9 @@ export class TranslatingTransport implements DialectTransport {
     for (const each of messages) this.#sink?.message(each, JSON.stringify(each));
   }
 
-  /** A connection knows its own request only after it was sent: an answer must not come before. */
-  #deliverLater(messages: readonly DialectMessage[]): void {
-    if (messages.length > 0 && this.#following.length === 0) queueMicrotask(() => this.#follow());
-    this.#following.push(...messages);
-  }
-
-  #follow(): void {
-    if (this.#following.length > 0) this.#deliver(this.#following.splice(0));
+  /** A machine may answer a request of ours itself: our side waits for the answer only after it has sent the request. */
+  #deliverSoon(messages: readonly DialectMessage[]): void {
+    if (messages.length > 0) queueMicrotask(() => this.#deliver(messages));
   }
 
   #write(message: object): boolean {
@@ -238,7 +227,7 @@ export class TranslatingTransport implements DialectTransport {
     const steps = messages.map((each) => this.#machine?.send(each as DialectMessage) ?? noStep);
     const theirs = steps.flatMap(({ toPeer }) => toPeer);
     const hasRoom = theirs.length === 0 || this.#write(theirs);
-    for (const { toUs } of steps) this.#deliverLater(toUs);
+    this.#deliverSoon(steps.flatMap(({ toUs }) => toUs));
     return hasRoom;
   }
 
@@ -277,9 +266,7 @@ export class TranslatingTransport implements DialectTransport {
     };
     const timer = backgroundDeadline(ms, () => {
       this.#timers.delete(stop);
-      if (this.#isClosed) return;
-      this.#follow();
-      this.#take(work());
+      if (!this.#isClosed) this.#take(work());
     });
     this.#timers.add(stop);
     return stop;

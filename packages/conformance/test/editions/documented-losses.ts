@@ -1,0 +1,204 @@
+// What each dialect cannot say, as docs/editions.md lists it, and how a record looks without it.
+
+import { comparable } from "@parley/acp/internal/testing";
+import type { ClientRecord } from "@parley/acp/testing";
+
+type Fields = { readonly [key: string]: unknown };
+
+/** What a person sees of a session. */
+interface View extends Fields {
+  readonly timeline: readonly Fields[];
+  readonly configOptions: readonly Fields[];
+  readonly plans: readonly Fields[];
+}
+
+/** What a person sees of everything. */
+export interface Shown {
+  readonly steps: readonly Fields[];
+  readonly asked: readonly Fields[];
+  readonly sessions: Readonly<Record<string, View>>;
+}
+
+interface Loss {
+  /** The row of the table in docs/editions.md. */
+  readonly row: string;
+  readonly without: (shown: Shown) => Shown;
+}
+
+/** What is shown, without the losses of these editions. */
+export function shownWithout(record: ClientRecord, editions: readonly string[]): Shown {
+  const { steps, asked, sessions } = withoutDetails(comparable(record)) as unknown as Shown; // its parts
+  const losses = [...new Set(editions)].flatMap((edition) => lossesOf[edition as "pharo"] ?? []);
+  return losses.reduce((shown, { without }) => without(shown), { steps, asked, sessions });
+}
+
+/** Data that dialects add is under keys of ours. */
+function withoutDetails(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDetails);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).flatMap(([key, item]) => {
+    if (key.startsWith("_parley.dev/")) return [];
+    const inner = withoutDetails(item);
+    return key === "_meta" && Object.keys(inner as object).length === 0 ? [] : [[key, inner]];
+  });
+  return Object.fromEntries(kept);
+}
+
+const inViews =
+  (change: (view: View) => object) =>
+  (shown: Shown): Shown => ({
+    ...shown,
+    sessions: Object.fromEntries(
+      Object.entries(shown.sessions).map(([name, view]) => [name, { ...view, ...change(view) }]),
+    ),
+  });
+
+const inItems = (change: (item: Fields) => readonly Fields[]) =>
+  inViews(({ timeline }) => ({ timeline: timeline.flatMap(change) }));
+
+const withoutFields = (item: Fields, ...names: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => !names.includes(name)));
+
+const isMessage = ({ kind }: Fields): boolean => kind === "agent_message" || kind === "agent_thought";
+const isText = (block: unknown): block is { text: string } => (block as { type: string }).type === "text";
+
+const ids: Loss = {
+  row: "the ids of messages",
+  // pieces of one message may become messages
+  without: inViews(({ timeline }) => {
+    const merged: Fields[] = [];
+    for (const { messageId: _, _meta: __, ...item } of timeline) {
+      const last = merged.at(-1);
+      if (!isMessage(item) || last?.["kind"] !== item["kind"]) merged.push(item);
+      else merged[merged.length - 1] = { ...last, content: [...blocks(last), ...blocks(item)] };
+    }
+    return { timeline: merged.map((item) => (isMessage(item) ? { ...item, content: joined(blocks(item)) } : item)) };
+  }),
+};
+
+const blocks = (item: Fields): readonly unknown[] => item["content"] as readonly unknown[];
+
+function joined(content: readonly unknown[]): readonly unknown[] {
+  const texts = content.filter(isText).map(({ text }) => text);
+  return [texts.join(""), ...content.filter((block) => !isText(block))];
+}
+
+const updates: Loss = {
+  row: "usage, session titles and other updates that the dialect does not name",
+  without: (shown) =>
+    inViews((view) => ({
+      usage: undefined,
+      cost: undefined,
+      title: undefined,
+      timeline: view.timeline.filter(({ kind }) => kind !== "notice" && kind !== "compaction"),
+    }))(shown),
+};
+
+const stops: Loss = {
+  row: "the stop reason `max_turn_requests`",
+  without: (shown) => JSON.parse(JSON.stringify(shown).replaceAll("max_turn_requests", "max_tokens")),
+};
+
+const options: Loss = {
+  row: "options of a session",
+  without: inViews(({ configOptions, mode }) => ({
+    configOptions: configOptions
+      .filter(({ category }) => category !== "mode")
+      .map(({ configId, currentValue }) => ({ configId, currentValue })),
+    mode: (mode as Fields | undefined)?.["value"],
+  })),
+};
+
+const withoutUsage = (item: Fields): Fields =>
+  item["result"] === undefined ? item : { ...item, result: withoutFields(item["result"] as Fields, "usage") };
+
+const usage: Loss = {
+  row: "the usage of a turn",
+  without: (shown) => ({
+    ...inItems((item) => [withoutUsage(item)])(shown),
+    steps: shown.steps.map(withoutUsage),
+  }),
+};
+
+/** An operation and a resource are kept as they are; other questions are asked as one. */
+function question(ask: Fields, title: "title" | "permission"): Fields {
+  const asked = String(ask[title]);
+  if (asked.startsWith("file_write: /project/")) return ask;
+  const answer = /^(?:allow|go$|once$|session$)/.test(optionOf(ask["answer"])) ? "allowed" : "refused";
+  return { [title]: asked.replace(/^\w+: /, ""), answer };
+}
+
+const optionOf = (answer: unknown): string =>
+  typeof answer === "string" ? answer : String((answer as Fields | undefined)?.["optionId"]);
+
+const content: Loss = {
+  row: "a tool call: content",
+  without: inItems((item) => {
+    if (item["kind"] !== "tool_call") return [item];
+    const parts = item["content"] as readonly { type: string; content: { text: string } }[];
+    const whole = parts.find(({ type }) => type !== "content");
+    const texts = parts.map((part) => part.content?.text).join("\n");
+    return [{ ...item, content: parts.length === 0 ? undefined : (whole ?? texts) }];
+  }),
+};
+
+const placeholders = /\[(?:image|audio|resource_link|resource): [^\]]*\]/g;
+
+export const lossesOf: Readonly<Record<"pharo" | "scoped", readonly Loss[]>> = {
+  pharo: [
+    { row: "a thought", without: inItems((item) => (item["kind"] === "agent_thought" ? [] : [item])) },
+    ids,
+    {
+      row: "a tool call: name, raw input and raw output",
+      without: inItems((item) => [withoutFields(item, "name", "rawInput", "rawOutput")]),
+    },
+    updates,
+    usage,
+    stops,
+    options,
+    {
+      row: "options of a session",
+      // they are known when they are set
+      without: inViews(({ configOptions, timeline }) => (timeline.length > 20 ? { configOptions } : { configOptions: [] })),
+    },
+    {
+      row: "a new file in a diff",
+      without: (shown) => JSON.parse(JSON.stringify(shown).replaceAll('"add"', '"modify"')),
+    },
+  ],
+  scoped: [
+    {
+      row: "an image, audio or a resource in a message",
+      without: inItems((item) => {
+        if (!isMessage(item)) return [item];
+        const texts = blocks(item).filter(isText);
+        return [{ ...item, content: texts.map((each) => ({ ...each, text: each.text.replace(placeholders, "") })) }];
+      }),
+    },
+    ids,
+    content,
+    {
+      row: "a tool call: name, raw input and raw output",
+      without: inItems((item) => [withoutFields(item, "rawOutput")]),
+    },
+    {
+      row: "a plan",
+      without: inViews(({ plans }) => ({
+        plans: JSON.parse(JSON.stringify(plans).replaceAll(/"priority":"\w+"/g, '"priority":""')),
+      })),
+    },
+    updates,
+    usage,
+    stops,
+    {
+      row: "a question about a tool call",
+      without: (shown) => ({
+        ...inItems((item) => [
+          item["kind"] === "permission" ? { kind: "permission", ...question(item, "title") } : item,
+        ])(shown),
+        asked: shown.asked.map((ask) => question(ask, "permission")),
+      }),
+    },
+    options,
+  ],
+};
