@@ -75,7 +75,7 @@ export function everyFeatureOf(
     { when: "operations", steps: operations },
     { when: "rich services", steps: richServices },
   ];
-  const asked = scopes.map(({ optionId }) => ({ when: `${optionId}.txt`, answer: { option: optionId } }));
+  const asked = scopes.map(({ optionId }) => ({ when: `/${optionId}.txt`, answer: { option: optionId } }));
   const steps = [...client.steps.flatMap(sayable), ...added, ...loaded];
   return {
     agent: { ...agent, open, turns },

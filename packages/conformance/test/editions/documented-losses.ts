@@ -29,7 +29,23 @@ interface Loss {
 export function shownWithout(record: ClientRecord, editions: readonly string[]): Shown {
   const { steps, asked, sessions } = withoutDetails(comparable(record)) as unknown as Shown; // its parts
   const losses = [...new Set(editions)].flatMap((edition) => lossesOf[edition as "pharo"] ?? []);
-  return losses.reduce((shown, { without }) => without(shown), { steps, asked, sessions });
+  return renumbered(losses.reduce((shown, { without }) => without(shown), { steps: steps.map(outcome), asked, sessions }));
+}
+
+/** The number of an error counts; its words may be those of a relay. */
+function outcome(step: Fields): Fields {
+  return "error" in step ? { ...step, error: (step["error"] as Fields)["code"] } : step;
+}
+
+/** Without what was lost, the others have other numbers. */
+function renumbered(shown: Shown): Shown {
+  const numbers = new Map<string, string>();
+  const text = JSON.stringify(shown).replaceAll(/"tool-\d+"/g, (id) => {
+    const known = numbers.get(id) ?? `"tool ${numbers.size + 1}"`;
+    numbers.set(id, known);
+    return known;
+  });
+  return JSON.parse(text);
 }
 
 /** Data that dialects add is under keys of ours. */
@@ -55,6 +71,8 @@ const inViews =
 
 const inItems = (change: (item: Fields) => readonly Fields[]) =>
   inViews(({ timeline }) => ({ timeline: timeline.flatMap(change) }));
+
+const main = ({ sessions: { main: first } }: Shown): object => (first === undefined ? {} : { main: first });
 
 const withoutFields = (item: Fields, ...names: readonly string[]): Fields =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !names.includes(name)));
@@ -137,7 +155,8 @@ const content: Loss = {
     if (item["kind"] !== "tool_call") return [item];
     const parts = item["content"] as readonly { type: string; content: { text: string } }[];
     const whole = parts.find(({ type }) => type !== "content");
-    const texts = parts.map((part) => part.content?.text).join("\n");
+    // an agent's own terminal begins as an empty text
+    const texts = parts.flatMap(({ content }) => content?.text || []).join("\n");
     return [{ ...item, content: parts.length === 0 ? undefined : (whole ?? texts) }];
   }),
 };
@@ -158,8 +177,12 @@ export const lossesOf: Readonly<Record<"pharo" | "scoped", readonly Loss[]>> = {
     options,
     {
       row: "options of a session",
-      // they are known when they are set
-      without: inViews(({ configOptions, timeline }) => (timeline.length > 20 ? { configOptions } : { configOptions: [] })),
+      // they are known when they are set, which is done in the first session
+      without: (shown) => {
+        const areSet = shown.steps.some(({ step }) => step === "setConfigOption");
+        const others = inViews(() => ({ configOptions: [] }))(shown);
+        return areSet ? { ...others, sessions: { ...others.sessions, ...main(shown) } } : others;
+      },
     },
     {
       row: "a new file in a diff",
@@ -179,7 +202,11 @@ export const lossesOf: Readonly<Record<"pharo" | "scoped", readonly Loss[]>> = {
     content,
     {
       row: "a tool call: name, raw input and raw output",
-      without: inItems((item) => [withoutFields(item, "rawOutput")]),
+      without: inItems((item) => {
+        const { rawOutput: _, name, rawInput, ...rest } = item;
+        const hasInput = rawInput !== undefined && JSON.stringify(rawInput) !== "{}";
+        return [{ ...rest, ...(name === item["toolKind"] ? {} : { name }), ...(hasInput ? { rawInput } : {}) }];
+      }),
     },
     {
       row: "a plan",
@@ -193,9 +220,15 @@ export const lossesOf: Readonly<Record<"pharo" | "scoped", readonly Loss[]>> = {
     {
       row: "a question about a tool call",
       without: (shown) => ({
-        ...inItems((item) => [
-          item["kind"] === "permission" ? { kind: "permission", ...question(item, "title") } : item,
-        ])(shown),
+        ...inViews(({ timeline }) => {
+          const items = timeline.map((item) =>
+            item["kind"] === "permission" ? { kind: "permission", ...question(item, "title") } : item,
+          );
+          // version 1 asks about a call, which stands for a question about nothing else
+          const isOnlyAsked = (item: Fields, at: number) =>
+            item["toolKind"] === "other" && item["title"] !== undefined && items[at + 1]?.["title"] === item["title"];
+          return { timeline: items.filter((item, at) => !isOnlyAsked(item, at)) };
+        })(shown),
         asked: shown.asked.map((ask) => question(ask, "permission")),
       }),
     },
