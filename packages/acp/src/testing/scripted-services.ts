@@ -30,7 +30,8 @@ export function scriptedFiles(texts: Map<string, string>, note: Note): Files {
       if (overwrite === false && texts.has(path)) {
         throw new RequestError("conflict", "the file exists", { data: { reason: "conflict" } });
       }
-      const bytes = encoding === "base64" ? Uint8Array.from(atob(content), (each) => each.charCodeAt(0)) : undefined;
+      const bytes =
+        encoding === "base64" ? Uint8Array.from(atob(content), (each) => each.charCodeAt(0)) : undefined;
       texts.set(path, bytes === undefined ? content : new TextDecoder().decode(bytes));
     },
   };

@@ -9,7 +9,6 @@ type Fields = { readonly [key: string]: unknown };
 interface View extends Fields {
   readonly timeline: readonly Fields[];
   readonly configOptions: readonly Fields[];
-  readonly plans: readonly Fields[];
 }
 
 /** What a person sees of everything. */
@@ -25,11 +24,14 @@ interface Loss {
   readonly without: (shown: Shown) => Shown;
 }
 
-/** What is shown, without the losses of these editions. */
-export function shownWithout(record: ClientRecord, editions: readonly string[]): Shown {
-  const { steps, asked, sessions } = withoutDetails(comparable(record)) as unknown as Shown; // its parts
+/** What is shown, without the losses of these editions; `but` is left in. */
+export function shownWithout(record: ClientRecord, editions: readonly string[], but?: Loss): Shown {
+  const { steps, asked, sessions } = withoutDetails(comparable(record)) as Shown; // its parts
   const losses = [...new Set(editions)].flatMap((edition) => lossesOf[edition as "pharo"] ?? []);
-  return renumbered(losses.reduce((shown, { without }) => without(shown), { steps: steps.map(outcome), asked, sessions }));
+  const shown: Shown = { steps: steps.map(outcome), asked, sessions };
+  return renumbered(
+    losses.filter((loss) => loss !== but).reduce<Shown>((rest, { without }) => without(rest), shown),
+  );
 }
 
 /** The number of an error counts; its words may be those of a relay. */
@@ -88,13 +90,16 @@ const ids: Loss = {
     for (const { messageId: _, _meta: __, ...item } of timeline) {
       const last = merged.at(-1);
       if (!isMessage(item) || last?.["kind"] !== item["kind"]) merged.push(item);
-      else merged[merged.length - 1] = { ...last, content: [...blocks(last), ...blocks(item)] };
+      else
+        merged[merged.length - 1] = { ...item, ...last, content: [...blocks(last ?? {}), ...blocks(item)] };
     }
-    return { timeline: merged.map((item) => (isMessage(item) ? { ...item, content: joined(blocks(item)) } : item)) };
+    return {
+      timeline: merged.map((item) => (isMessage(item) ? { ...item, content: joined(blocks(item)) } : item)),
+    };
   }),
 };
 
-const blocks = (item: Fields): readonly unknown[] => item["content"] as readonly unknown[];
+const blocks = (item: Fields): readonly unknown[] => (item["content"] ?? []) as readonly unknown[]; // of a message
 
 function joined(content: readonly unknown[]): readonly unknown[] {
   const texts = content.filter(isText).map(({ text }) => text);
@@ -195,7 +200,9 @@ export const lossesOf: Readonly<Record<"pharo" | "scoped", readonly Loss[]>> = {
       without: inItems((item) => {
         if (!isMessage(item)) return [item];
         const texts = blocks(item).filter(isText);
-        return [{ ...item, content: texts.map((each) => ({ ...each, text: each.text.replace(placeholders, "") })) }];
+        return [
+          { ...item, content: texts.map((each) => ({ ...each, text: each.text.replace(placeholders, "") })) },
+        ];
       }),
     },
     ids,
@@ -205,18 +212,12 @@ export const lossesOf: Readonly<Record<"pharo" | "scoped", readonly Loss[]>> = {
       without: inItems((item) => {
         const { rawOutput: _, name, rawInput, ...rest } = item;
         const hasInput = rawInput !== undefined && JSON.stringify(rawInput) !== "{}";
-        return [{ ...rest, ...(name === item["toolKind"] ? {} : { name }), ...(hasInput ? { rawInput } : {}) }];
+        return [
+          { ...rest, ...(name === item["toolKind"] ? {} : { name }), ...(hasInput ? { rawInput } : {}) },
+        ];
       }),
     },
-    {
-      row: "a plan",
-      without: inViews(({ plans }) => ({
-        plans: JSON.parse(JSON.stringify(plans).replaceAll(/"priority":"\w+"/g, '"priority":""')),
-      })),
-    },
     updates,
-    usage,
-    stops,
     {
       row: "a question about a tool call",
       without: (shown) => ({
@@ -226,7 +227,9 @@ export const lossesOf: Readonly<Record<"pharo" | "scoped", readonly Loss[]>> = {
           );
           // version 1 asks about a call, which stands for a question about nothing else
           const isOnlyAsked = (item: Fields, at: number) =>
-            item["toolKind"] === "other" && item["title"] !== undefined && items[at + 1]?.["title"] === item["title"];
+            item["toolKind"] === "other" &&
+            item["title"] !== undefined &&
+            items[at + 1]?.["title"] === item["title"];
           return { timeline: items.filter((item, at) => !isOnlyAsked(item, at)) };
         })(shown),
         asked: shown.asked.map((ask) => question(ask, "permission")),
@@ -235,3 +238,26 @@ export const lossesOf: Readonly<Record<"pharo" | "scoped", readonly Loss[]>> = {
     options,
   ],
 };
+
+/** What is logged as lost, by the row of docs/editions.md that has it; "" where the page of the bridge has it. */
+export const logged: readonly (readonly [pattern: RegExp, row: string])[] = [
+  [/^a thought/, "a thought"],
+  [/^content of type \w+ in a message$/, "an image, audio or a resource in a message"],
+  [/^all content of a tool call but one$/, "a tool call: content"],
+  [/^the (name|rawInput|rawOutput) of a tool call$/, "a tool call: name, raw input and raw output"],
+  [/^the raw output of a tool call beside/, "a tool call: name, raw input and raw output"],
+  [/^(an update of type|the update) \w+/, updates.row],
+  [/^session\/update was dropped/, updates.row],
+  [/^the usage of a turn$/, usage.row],
+  [/^the stop reason max_turn_requests/, stops.row],
+  [/^the options of a session/, options.row],
+  [/^the signal of terminal\/kill$/, "a signal for `terminal/kill`"],
+  [/^the working directory of/, "the working directory of a session that is loaded"],
+  [/^the title of a program/, "the title of an agent or a client"],
+  [/^capabilities of the (agent|client)/, "capabilities that the dialect has no words for"],
+  [/^the metadata of the answer to/, "custom data of an answer that is `null` in the dialect"],
+  [/^the credentials of a login/, "credentials of a login"],
+  [/vendor\/notify/, "methods that the dialect does not name, unless they begin with `_`"],
+  [/^all but the changed lines|^the status cancelled|^work in the background/, ""],
+  [/^a compaction of the conversation|^the notice /, ""],
+];
