@@ -18,12 +18,12 @@ export const sharedByCommands = [
   // what needs no package of ours, so that nobody pays for what they do not use
   {
     name: "leaf",
-    test: /\/cli\/src\/(?:command\/(?:command|option-values)|settings\/(?:data-folder|installation|sandbox-choice)|terminal\/(?:sanitise|paint|wrap-line)|printers\/output)\.ts/,
+    test: /\/cli\/src\/(?:command\/(?:command|option-values)|settings\/(?:data-folder|installation|[a-z]+-choice)|terminal\/(?:sanitise|paint|wrap-line)|printers\/output)\.ts/,
     minShareCount: 2,
   },
   {
     name: "core",
-    test: /\/acp\/src\/(?:base|jsonrpc|transport|validation|model|peer\/base|(?:wire|edition)\/[^/]+\.ts)/,
+    test: /\/acp\/src\/(?:base|jsonrpc|transport|validation|model|peer\/(?:base|dialect)|(?:wire|edition)\/[^/]+\.ts)/,
     minShareCount: 2,
   },
   { name: "node", test: /\/acp\/src\/node\//, minShareCount: 2 },
@@ -57,6 +57,12 @@ const separateParts = [
   ["cli/src/agent/agent-serve.ts", "node/store/open-store.ts"],
   ["cli/src/agent/agent-serve.ts", "client/src/gate/"],
   ["cli/src/agent/agent-serve.ts", "peer/client/client.ts"],
+  // a dialect is for those who speak it
+  ...["acp/src/index.ts", "cli/src/agent/agent-serve.ts"].flatMap((entry) =>
+    ["/edition/pharo/", "/edition/scoped/", "/wire/pharo/", "/wire/scoped/"].map(
+      (part) => [entry, part] as const,
+    ),
+  ),
   // the help needs none of our packages
   ["cli/src/command-line.ts", "/acp/src/"],
   ["cli/src/command-line.ts", "/client/src/"],

@@ -2,8 +2,8 @@
 
 import type { Transport } from "@modelcontextprotocol/client";
 import { HostError } from "../network/public-addresses.ts";
+import { stderrTail } from "../text/stderr-tail.ts";
 import type { ServerEntry } from "./server-entry.ts";
-import { stderrTail } from "./stderr-tail.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 export function describeFailure(
