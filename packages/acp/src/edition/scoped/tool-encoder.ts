@@ -13,6 +13,7 @@ import type { Fields } from "../dialects/exchange.ts";
 import { blockToScoped, placeholder } from "./content.ts";
 import { booleanOf, countOf, dialectDetails, given, metaWithDetails, numberOf } from "./details.ts";
 import { diffText, hunksBetween } from "./diff.ts";
+import { resourceOf } from "./permission.ts";
 
 type ToolUpdate = Extract<v1.SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>;
 
@@ -30,6 +31,8 @@ interface KnownTool {
   status: v1.ToolCallStatus;
   kind: v1.ToolKind | undefined;
   title: string | undefined;
+  /** What it works on: questions about it say that. */
+  resource: string | undefined;
   readonly began: number;
   /** The status before the question about it. */
   whenAsked: v1.ToolCallStatus;
@@ -54,6 +57,7 @@ export class ToolEncoder {
   known(toolCallId: string): {
     readonly kind?: v1.ToolKind | undefined;
     readonly title?: string | undefined;
+    readonly resource?: string | undefined;
   } {
     return this.#tools.get(toolCallId) ?? {};
   }
@@ -116,6 +120,7 @@ export class ToolEncoder {
       status: "pending",
       kind: undefined,
       title: undefined,
+      resource: undefined,
       began: this.#around.now(),
       whenAsked: "pending",
       questions: 0,
@@ -125,6 +130,7 @@ export class ToolEncoder {
     tool.status = update.status ?? tool.status;
     tool.kind = update.kind ?? tool.kind;
     tool.title = update.title ?? tool.title;
+    tool.resource = resourceOf(update) ?? tool.resource;
     tool.hasContent = update.content == null ? tool.hasContent : update.content.length > 0;
     this.#tools.set(update.toolCallId, tool);
     return tool;
