@@ -31,12 +31,15 @@ interface KnownTool {
   status: v1.ToolCallStatus;
   kind: v1.ToolKind | undefined;
   title: string | undefined;
+  /** What it works on: questions about it say that. */
   resource: string | undefined;
   readonly began: number;
   /** The status before the question about it. */
   whenAsked: v1.ToolCallStatus;
   questions: number;
   isDenied: boolean;
+  /** Content was said, which a raw output must not replace. */
+  hasContent: boolean;
 }
 
 export type Said = { readonly type: string; readonly data: object };
@@ -118,11 +121,16 @@ export class ToolEncoder {
       whenAsked: "pending",
       questions: 0,
       isDenied: false,
+      hasContent: false,
     };
     tool.status = update.status ?? tool.status;
     tool.kind = update.kind ?? tool.kind;
     tool.title = update.title ?? tool.title;
-    tool.resource = resourceOf(update, tool.kind) ?? tool.resource;
+    const resource = resourceOf(update, tool.kind);
+    // where a command runs says less than the command
+    const isLess = tool.kind === "execute" && tool.resource !== undefined && !isObject(update.rawInput);
+    if (resource !== undefined && !isLess) tool.resource = resource;
+    tool.hasContent = update.content == null ? tool.hasContent : update.content.length > 0;
     this.#tools.set(update.toolCallId, tool);
     return tool;
   }
@@ -161,7 +169,7 @@ export class ToolEncoder {
     const data = {
       id: toolCallId,
       ...optional({ status, duration: numberOf(details?.["duration"]) ?? measured }),
-      ...this.#output(update, status),
+      ...this.#output(update, status, tool),
       ...(update.sessionUpdate === "tool_call_update" ? this.#location(update) : {}),
       ...more,
     };
@@ -196,16 +204,17 @@ export class ToolEncoder {
   #output(
     update: ToolUpdate,
     status: scoped.ToolCallStatus | undefined,
+    { hasContent }: KnownTool,
   ): { output?: object; error?: string } {
     const content = update.content ?? [];
     const { rawOutput } = update;
     const { lost } = this.#around;
+    if (rawOutput != null && hasContent) lost("the raw output of a tool call beside its content");
     if (content.length === 0) {
-      if (rawOutput === undefined || rawOutput === null) return {};
+      if (rawOutput == null || hasContent) return {};
       const text = typeof rawOutput === "string" ? rawOutput : JSON.stringify(rawOutput);
       return status === "failed" ? { error: text } : { output: { type: "text", text } };
     }
-    if (rawOutput != null) lost("the raw output of a tool call beside its content");
     const errors = content.filter((item) => dialectDetails(item)?.["error"] === true);
     const rest = content.filter((item) => !errors.includes(item));
     const isPlain = rest.every((item) => item.type === "content" && item.content.type === "text");
