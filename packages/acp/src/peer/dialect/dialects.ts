@@ -8,7 +8,11 @@ import { AgentChoice } from "./agent-choice.ts";
 import { ClientChoice } from "./client-choice.ts";
 import { TranslatingTransport } from "./translating-transport.ts";
 
-type Options = Pick<ConnectionOptions, "tap"> & { readonly log?: Log | undefined };
+type Options = Pick<ConnectionOptions, "tap"> & {
+  readonly log?: Log | undefined;
+  /** For a bridge: messages tell what they lost, or are not sent. */
+  readonly losses?: "lossy" | "strict";
+};
 
 interface Wrapped<Own> {
   readonly transport: Transport;
@@ -49,6 +53,7 @@ function wrapped<Own extends Options>(
   const transport = new TranslatingTransport(inner, {
     role,
     lost,
+    losses: options.losses,
     tap: guardedTap(options.tap, log),
     choice: (machines) =>
       role === "agent" ? new AgentChoice(editions, machines) : new ClientChoice(editions, machines),

@@ -8,6 +8,7 @@ import {
   type DialectMachine,
   type DialectMessage,
   type DialectName,
+  type DialectOptions,
   noStep,
   type Step,
 } from "../../edition/dialect.ts";
@@ -17,6 +18,7 @@ import { ConnectionError } from "../../jsonrpc/errors.ts";
 import { exactId, idToJson, isExact } from "../../jsonrpc/message-id.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";
 import { loadDialect } from "./load-dialect.ts";
+import { NotedLosses } from "./noted-losses.ts";
 
 /** Answers a message that nobody here speaks. */
 export interface Refusal {
@@ -37,19 +39,22 @@ export interface DialectChoice {
 /** Makes machines. `role` is that of our side. */
 export class Machines {
   readonly #role: "agent" | "client";
-  readonly #lost: Lost;
-  readonly clock: DialectClock;
+  readonly #options: DialectOptions;
+  readonly #losses: "lossy" | "strict" | undefined;
 
-  constructor(role: "agent" | "client", lost: Lost, clock: DialectClock) {
+  constructor(role: "agent" | "client", options: DialectOptions, losses: "lossy" | "strict" | undefined) {
     this.#role = role;
-    this.#lost = lost;
-    this.clock = clock;
+    this.#options = options;
+    this.#losses = losses;
   }
 
   async load(name: DialectName): Promise<DialectMachine> {
     const dialect = await loadDialect(name);
-    const options = { clock: this.clock, lost: this.#lost };
-    return this.#role === "agent" ? dialect.agentSide(options) : dialect.clientSide(options);
+    const role = this.#role;
+    const make = (options: DialectOptions): DialectMachine =>
+      role === "agent" ? dialect.agentSide(options) : dialect.clientSide(options);
+    if (this.#losses === undefined) return make(this.#options);
+    return new NotedLosses(make, { ...this.#options, role, losses: this.#losses });
   }
 
   /** Reads the dialect in a connection that has begun in version 1; undefined where nothing of it can be mixed in. */
@@ -61,6 +66,8 @@ export class Machines {
 interface TranslatingTransportOptions {
   readonly role: "agent" | "client";
   readonly lost: Lost;
+  /** Given: messages tell what they lost, or are not sent. */
+  readonly losses?: "lossy" | "strict" | undefined;
   readonly tap?: ConnectionOptions["tap"];
   choice(machines: Machines): DialectChoice;
 }
@@ -76,14 +83,14 @@ export class TranslatingTransport implements DialectTransport {
   #held: (() => void)[] | undefined;
   #isClosed = false;
 
-  constructor(inner: Transport, { role, lost, tap, choice }: TranslatingTransportOptions) {
+  constructor(inner: Transport, { role, lost, losses, tap, choice }: TranslatingTransportOptions) {
     this.#inner = inner;
     this.#tap = tap;
     const clock: DialectClock = {
       now: () => Date.now(),
       after: (ms, work) => this.#after(ms, work),
     };
-    this.#choice = choice(new Machines(role, lost, clock));
+    this.#choice = choice(new Machines(role, { lost, clock }, losses));
   }
 
   /** The dialect that is spoken; undefined for version 1 or 2, and while it is not known. */

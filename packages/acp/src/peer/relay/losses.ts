@@ -2,9 +2,6 @@
 
 import type { Log } from "../../jsonrpc/connection-options.ts";
 
-/** The key of `_meta` that lists what was lost, in sentences for people. */
-const lostKey = "parley.dev/lost";
-
 const maxNotes = 32;
 const maxCounted = 256;
 
@@ -57,11 +54,4 @@ export class Losses {
     this.#turn.clear();
     return lost;
   }
-}
-
-/** The same message with a note of what it lost. */
-export function withLost<Message extends object>(message: Message, lost: readonly string[]): Message {
-  if (lost.length === 0) return message;
-  const { _meta } = message as { _meta?: object | null };
-  return { ...message, _meta: { ..._meta, [lostKey]: lost } };
 }

@@ -328,11 +328,11 @@ function spokenBy(
   role: "agent" | "client",
   transport: Transport,
   edition: Edition | undefined,
-  { log }: RelayOptions,
+  { log, losses = "lossy" }: RelayOptions,
 ): Transport {
   const editions = edition === undefined ? [] : [edition];
   const wrap = role === "agent" ? agentDialects : clientDialects;
-  return wrap(transport, editions, { log }).transport;
+  return wrap(transport, editions, { log, losses }).transport;
 }
 
 function errorAnswer(id: RequestId, error: unknown): object {

@@ -8,11 +8,12 @@ import type { Meta } from "../../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
 import { plainTextHead } from "../agent/session/plain-text.ts";
+import { withLost } from "../base/lost-note.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import type { ConnectedSession } from "../client/connected-session.ts";
 import type { ClientSession, Prompt } from "../client/session/client-session.ts";
 import { type ReadText, withDiffTexts } from "./diff-texts.ts";
-import { Losses, withLost } from "./losses.ts";
+import { Losses } from "./losses.ts";
 import type { RelayOptions } from "./relay-options.ts";
 import { isText, RelayedHistory } from "./relayed-history.ts";
 

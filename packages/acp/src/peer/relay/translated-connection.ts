@@ -12,13 +12,13 @@ import type {
   PermissionRequest,
 } from "../../model/ask.ts";
 import { AgentWire } from "../agent/agent-wire.ts";
+import { withLost } from "../base/lost-note.ts";
 import { connectWith } from "../client/client.ts";
 import type { ClientDefinition, RelayHooks } from "../client/client-definition.ts";
 import type { LiveClientConnection } from "../client/live-client-connection.ts";
 import type { RequestContext } from "../client/session/client-session.ts";
 import { askWithDiffTexts } from "./diff-texts.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
-import { withLost } from "./losses.ts";
 import { RelayHost } from "./relay-host.ts";
 import type { RelayOptions } from "./relay-options.ts";
 import type { RelayContext, RelayedSession } from "./relayed-session.ts";
