@@ -174,9 +174,6 @@ test("authenticate: api_key, oauth2 and custom credentials go to the login; a fa
   const { toPeer } = driver.send({ id: 4, error: { code: -32000, message: "wrong key" } });
   const { success, error } = only(toPeer).result as { success: boolean; error: string };
   assert.deepEqual({ success, error }, { success: false, error: "wrong key" });
-  driver.receive({ id: 5, method: "authenticate", params: { method: "custom", credentials: {} } });
-  const unknown = driver.send({ id: 5, error: { code: -32602, message: "no such method" } });
-  assert.equal(only(unknown.toPeer).error?.code, -32602, "a method that the agent does not have (section 7)");
 });
 
 test("session/new: working directory, servers, system prompt, initial mode and options take several requests (8.3)", () => {

@@ -1,7 +1,6 @@
 // The machine for a connection in which our side is the agent: the client speaks the dialect.
 
 import { isObject, optional } from "../../base/objects.ts";
-import { errorKindOf } from "../../jsonrpc/error-kinds.ts";
 import { modes } from "../../validation/failure.ts";
 import { methods } from "../../wire/scoped/methods.gen.ts";
 import type * as scoped from "../../wire/scoped/types.gen.ts";
@@ -157,14 +156,13 @@ class AgentMachine {
     });
   };
 
-  /** A login that fails is a result here; a method that the agent does not have is an error. */
+  /** A login that fails is a result here, also by a method that the agent does not have. */
   readonly #authenticate: Handler = (params, call) => {
     const { method, credentials } = params as object as scoped.AuthenticateRequest; // checked by its row
     const request = { methodId: method, ...withMetaKeys(params, { [credentialsKey]: credentials }) };
     call.forwardThen(request, (answer) => {
       if (answer.error !== undefined) {
         const { code, message, data } = answer.error;
-        if (errorKindOf(code, data) === "invalid_params") return call.refuse(answer.error);
         const meta = metaWithDetails({}, { code, data });
         return call.answer({ success: false, error: message, ...meta });
       }
