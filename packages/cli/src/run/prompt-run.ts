@@ -204,7 +204,7 @@ export class PromptRun {
     if (this.#options.format === "json" || !process.stderr.isTTY || !process.stdin.isTTY) return undefined;
     this.#isAtTerminal = true;
     const { terminalAsker } = await import("./terminal-asker.ts");
-    return terminalAsker({ agent: entry.name, cwd }, painter(true), () => this.#printer.pause());
+    return terminalAsker({ agent: entry.name, cwd }, painter(true), this.#printer);
   }
 
   async #openGate(
@@ -317,7 +317,7 @@ export class PromptRun {
     const { askedTrust } = await import("../trust/trust.ts");
     const shown = streamRedactor(await this.#secrets()).value(lines);
     this.#printer.pause();
-    return askedTrust(shown, this.#stopping.signal);
+    return askedTrust(shown, this.#stopping.signal).finally(() => this.#printer.resume());
   }
 
   async #content({ text, piped }: PromptText, { cwd }: RunTarget, accepts: AcceptedContent) {
