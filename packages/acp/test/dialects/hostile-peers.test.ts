@@ -1,0 +1,590 @@
+// Peers that break the rules of a dialect: nothing hangs, nothing crashes, and the connection stays usable.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type AgentDefinition, agent, type ClientDefinition, client, type Edition } from "../../src/index.ts";
+import type { TerminalHandle } from "../../src/model.ts";
+import { relay } from "../../src/relay.ts";
+import { memoryPair } from "../../src/transport.ts";
+import { type Message, RawPeer } from "../support/raw-peer-probe.ts";
+
+type Dialect = "pharo" | "scoped";
+const limit = { timeout: 60_000 };
+const dialects = ["pharo", "scoped"] as const;
+
+/** JSON, so that a field may have any name. */
+const json = (text: string): never => JSON.parse(text) as never; // the test knows what it wrote
+
+const wrongValues = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  "",
+  "x",
+  [],
+  [[]],
+  {},
+  json('{"__proto__":{"a":1},"constructor":1}'),
+];
+
+/** A message with each of its fields left out, and replaced by each wrong value. */
+function damaged(params: object): object[] {
+  return Object.entries(params).flatMap(([key, value]) => {
+    const { [key]: _, ...without } = params as Record<string, unknown>;
+    const inner = typeof value === "object" && value !== null ? damaged(value) : [];
+    return [without, ...[...wrongValues, ...inner].map((each) => ({ ...params, [key]: each }))];
+  });
+}
+
+const hello = {
+  pharo: {
+    protocolVersion: 1,
+    clientCapabilities: {
+      fs: { readTextFile: true, writeTextFile: true },
+      terminal: { create: true, output: true, waitForExit: true, kill: true, release: true },
+    },
+  },
+  scoped: {
+    protocolVersion: 1,
+    clientInfo: { name: "c", version: "1" },
+    capabilities: {
+      fs: { read: true, write: true },
+      terminal: { create: true },
+      ui: { permissionDialogs: true, diffViewer: true },
+    },
+  },
+};
+const opening = { pharo: { cwd: "/w", mcpServers: [] }, scoped: { workingDirectory: "/w" } };
+const text = [{ type: "text", text: "hi" }];
+const promptOf = (dialect: Dialect, sessionId: string): object =>
+  dialect === "pharo" ? { sessionId, prompt: text } : { sessionId, content: text };
+
+const mode = {
+  configId: "mode",
+  name: "Mode",
+  category: "mode",
+  type: "select",
+  currentValue: "ask",
+  options: [
+    { value: "ask", name: "Ask" },
+    { value: "code", name: "Code" },
+  ],
+} as const;
+const verbose = { configId: "verbose", name: "Verbose", type: "boolean", currentValue: false } as const;
+
+/** An agent of ours with a client by hand; `behind` a relay the agent speaks version 1. */
+async function agentWith(
+  dialect: Dialect,
+  behind: "relay" | "direct",
+  definition: Partial<AgentDefinition> = {},
+) {
+  const [near, far] = memoryPair();
+  const editions: [Edition] = [behind === "relay" ? "v1" : dialect];
+  const served = agent({
+    name: "a",
+    version: "1",
+    editions,
+    auth: { methods: [{ type: "agent", methodId: "api_key", name: "Key" }], login: () => undefined },
+    session: { open: (session) => session.setConfigOptions([mode, verbose]) },
+    prompt: (turn) => turn.say("alive").then(() => undefined),
+    ...definition,
+  });
+  if (behind === "relay") {
+    const [agentSide, other] = memoryPair();
+    served.connect(other);
+    relay(far, agentSide, { as: dialect, agentEdition: "v1" });
+  } else served.connect(far);
+  const peer = new RawPeer(near);
+  await peer.ask(1, "initialize", hello[dialect]);
+  const { result } = await peer.ask(2, "session/new", opening[dialect]);
+  const { sessionId } = result as { sessionId: string };
+  let id = 1_000_000;
+  const alive = async (): Promise<void> => {
+    const answer = await peer.ask(++id, "session/prompt", promptOf(dialect, sessionId));
+    assert.equal((answer["result"] as Message)["stopReason"], "end_turn");
+  };
+  return { peer, sessionId, alive };
+}
+
+/** Requests of a client that are right. */
+const requests = (dialect: Dialect, sessionId: string): readonly (readonly [string, object])[] =>
+  dialect === "pharo"
+    ? [
+        ["initialize", hello.pharo],
+        ["authenticate", { methodId: "api_key", credentials: { apiKey: "k" } }],
+        [
+          "session/new",
+          { cwd: "/w", mcpServers: [{ transport: "stdio", command: "x", args: ["a"], env: { A: "1" } }] },
+        ],
+        ["session/load", { sessionId: "none", mcpServers: [] }],
+        ["session/prompt", promptOf(dialect, sessionId)],
+        ["session/set_mode", { sessionId, modeId: "code" }],
+        ["session/set_config_option", { sessionId, option: "verbose", value: true }],
+      ]
+    : [
+        ["initialize", hello.scoped],
+        ["authenticate", { method: "api_key", credentials: { apiKey: "k" } }],
+        [
+          "session/new",
+          {
+            workingDirectory: "/w",
+            mcpServers: [{ name: "x", transport: { type: "stdio", command: "x", env: { A: "1" } } }],
+            systemPrompt: "Be brief.",
+            initialMode: "code",
+            configOptions: { verbose: true },
+          },
+        ],
+        ["session/load", { sessionId: "none" }],
+        ["session/prompt", { ...promptOf(dialect, sessionId), attachments: [{ uri: "file:///a" }] }],
+        ["session/set_mode", { sessionId, mode: "code" }],
+        ["session/set_config_option", { sessionId, key: "verbose", value: true }],
+        ["terminal/output", { terminalId: "t", data: "x", stream: "stdout" }],
+      ];
+
+for (const dialect of dialects) {
+  for (const behind of ["direct", "relay"] as const) {
+    test(
+      `damaged requests of a client of ${dialect} are answered, each once (${behind})`,
+      limit,
+      async () => {
+        const { peer, sessionId, alive } = await agentWith(dialect, behind);
+        let id = 10;
+        for (const [method, params] of requests(dialect, sessionId)) {
+          const sent: number[] = [];
+          for (const each of [...damaged(params), ...wrongValues]) {
+            peer.send({ jsonrpc: "2.0", id: ++id, method, params: each });
+            sent.push(id);
+          }
+          await Promise.all(sent.map((each) => peer.until((message) => message["id"] === each)));
+          // and as notifications, which nobody answers
+          for (const each of wrongValues) peer.send({ jsonrpc: "2.0", method, params: each });
+        }
+        await alive();
+        const answers = peer.got
+          .filter((message) => message["method"] === undefined)
+          .map((each) => each["id"]);
+        const numbers = answers.filter((each) => each !== null);
+        assert.equal(new Set(numbers).size, numbers.length, "no request is answered twice");
+        assert.equal(({} as Record<string, unknown>)["a"], undefined, "no prototype is changed");
+      },
+    );
+
+    test(
+      `a client of ${dialect} that sends nonsense does not end the connection (${behind})`,
+      limit,
+      async () => {
+        const { peer, alive } = await agentWith(dialect, behind);
+        const nonsense: object[] = [
+          { id: 900, result: {} },
+          { id: "parley:1", result: { outcome: 1 } },
+          { id: "parley:1", error: { code: 1, message: "x" } },
+          { id: null, result: null },
+          { id: 901, result: {}, error: { code: 1, message: "both" } },
+          { id: 902 },
+          { method: "session/cancel", params: { sessionId: "nobody" } },
+          { method: "session/update", params: {} },
+          { method: "no/such/method", params: [] },
+          { method: "_vendor/thing" },
+          { method: "$/cancel_request", params: { requestId: 12345 } },
+        ];
+        for (const each of nonsense) peer.send({ jsonrpc: "2.0", ...each });
+        const unknown = await peer.ask(903, "no/such/method", {});
+        assert.equal((unknown["error"] as { code: number }).code, -32601);
+        peer.send([] as unknown as object);
+        peer.send([1, { jsonrpc: "2.0", id: 904, method: "no/such" }] as unknown as object);
+        await alive();
+      },
+    );
+
+    test(
+      `two requests of a client of ${dialect} with one id: the first is answered (${behind})`,
+      limit,
+      async () => {
+        const go = Promise.withResolvers<void>();
+        const prompt: AgentDefinition["prompt"] = async () => {
+          await go.promise;
+          return undefined;
+        };
+        const { peer, sessionId, alive } = await agentWith(dialect, behind, { prompt });
+        const params = promptOf(dialect, sessionId);
+        peer.send({ jsonrpc: "2.0", id: 50, method: "session/prompt", params });
+        peer.send({ jsonrpc: "2.0", id: 50, method: "session/prompt", params });
+        await peer.until(({ id, error }) => (id === null || id === 50) && error !== undefined);
+        go.resolve();
+        await peer.until(({ id, result }) => id === 50 && result !== undefined);
+        await alive();
+      },
+    );
+  }
+
+  test(
+    `a question answered twice by a client of ${dialect} counts once, by its first answer`,
+    limit,
+    async () => {
+      const outcomes: boolean[] = [];
+      const options = [
+        { optionId: "y", name: "Yes", kind: "allow_once" as const },
+        { optionId: "n", name: "No", kind: "reject_once" as const },
+      ];
+      const { peer, alive } = await agentWith(dialect, "direct", {
+        prompt: async (turn) =>
+          void outcomes.push(await turn.requestPermission({ title: "Go on?", options })),
+      });
+      const answers =
+        dialect === "pharo"
+          ? [{ selectedOptionId: "y" }, { selectedOptionId: "n" }]
+          : [{ granted: true }, { granted: false }];
+      const turn = alive();
+      const question = await peer.until(({ method }) => method === "session/request_permission");
+      for (const answer of answers) peer.answer(question, answer);
+      await turn;
+      const late = alive();
+      const next = await peer.until(
+        ({ id, method }) => method === "session/request_permission" && id !== question["id"],
+      );
+      peer.answer(question, answers[0]);
+      peer.answer(next, answers[1]);
+      await late;
+      assert.deepEqual(outcomes, [true, false]);
+    },
+  );
+
+  test(`prototype names in maps of a client of ${dialect} are plain names`, limit, async () => {
+    const seen: unknown[] = [];
+    const { peer, sessionId } = await agentWith(dialect, "direct", {
+      auth: {
+        methods: [{ type: "agent", methodId: "api_key", name: "Key" }],
+        login: (_methodId, { credentials }) => void seen.push(JSON.stringify(credentials)),
+      },
+      session: {
+        open: (session) => {
+          session.setConfigOptions([mode, verbose]);
+          for (const server of session.mcpServers)
+            seen.push(JSON.stringify("env" in server ? server.env : undefined));
+        },
+      },
+    });
+    seen.length = 0;
+    const map = '{"__proto__":"p","constructor":"c","A":"1"}';
+    const credentials = json(map);
+    const env = json(map);
+    const login =
+      dialect === "pharo" ? { methodId: "api_key", credentials } : { method: "api_key", credentials };
+    await peer.ask(60, "authenticate", login);
+    const server =
+      dialect === "pharo"
+        ? { transport: "stdio", command: "/x", args: [], env }
+        : { name: "x", transport: { type: "stdio", command: "/x", env } };
+    await peer.ask(61, "session/new", { ...opening[dialect], mcpServers: [server] });
+    assert.equal(seen[0], map);
+    assert.match(String(seen[1]), /__proto__.*"p".*constructor/);
+    for (const name of ["__proto__", "constructor", "toString"]) {
+      const named = dialect === "pharo" ? { option: name } : { key: name };
+      const { error } = await peer.ask(70, "session/set_config_option", { sessionId, ...named, value: 1 });
+      assert.equal((error as { code: number }).code, -32602, name);
+    }
+    if (dialect === "scoped") {
+      const configOptions = json('{"__proto__":{"polluted":true}}');
+      const { error } = await peer.ask(71, "session/new", { workingDirectory: "/w", configOptions });
+      assert.notEqual(error, undefined);
+    }
+    assert.equal(({} as Record<string, unknown>)["polluted"], undefined);
+  });
+}
+
+test(
+  "a flood of output for terminals that are not there is taken or refused, and nothing is kept (scoped)",
+  limit,
+  async () => {
+    let output = "";
+    const { peer, alive } = await agentWith("scoped", "direct", {
+      async prompt(turn) {
+        const terminal = await turn.client.terminals?.create({ command: "make" });
+        await terminal?.waitForExit();
+        output = (await terminal?.output())?.output ?? "";
+        await terminal?.release();
+      },
+    });
+    const push = (id: number | undefined, terminalId: string, data: string) =>
+      peer.send({
+        jsonrpc: "2.0",
+        ...(id === undefined ? {} : { id }),
+        method: "terminal/output",
+        params: { terminalId, data },
+      });
+    for (let n = 0; n < 2_000; n++) push(n % 2 === 0 ? 2_000 + n : undefined, `t${n % 50}`, "x".repeat(100));
+    const refused = await peer.until(({ id }) => id === 2_000);
+    assert.deepEqual(refused["result"], { received: false });
+    const turn = alive();
+    const create = await peer.until(({ method }) => method === "terminal/create");
+    peer.answer(create, { terminalId: "live" });
+    const wait = await peer.until(({ method }) => method === "terminal/wait_for_exit");
+    for (let n = 0; n < 40; n++) push(undefined, "live", String(n % 10).repeat(64 * 1024));
+    push(undefined, "other", "not of this terminal");
+    peer.answer(wait, { exitCode: 0 });
+    peer.answer(await peer.until(({ method }) => method === "terminal/release"), { released: true });
+    await turn;
+    assert.ok(output.length <= 1024 * 1024, `${output.length}`);
+    assert.match(output, /^[0-9]+$/);
+    assert.ok(output.endsWith("9"));
+  },
+);
+
+/** A client of ours with an agent by hand, in a turn of each of its sessions. */
+async function clientWith(
+  dialect: Dialect,
+  sessions: number,
+  definition: Partial<ClientDefinition> = {},
+  takesOutput = true,
+) {
+  const [near, far] = memoryPair();
+  const ids: string[] = [];
+  const welcome =
+    dialect === "pharo"
+      ? { protocolVersion: 1, agentCapabilities: {}, authenticationMethods: [] }
+      : {
+          protocolVersion: 1,
+          agentInfo: { name: "a", version: "1" },
+          capabilities: { promptCapabilities: { streaming: true, cancellation: true } },
+        };
+  const prompts: Message[] = [];
+  const peer = new RawPeer(far, (message, self) => {
+    if (message["method"] === "initialize") self.answer(message, welcome);
+    if (message["method"] === "session/new") {
+      ids.push(`s${ids.length}`);
+      self.answer(message, { sessionId: ids.at(-1), createdAt: "2026-02-04T10:30:00Z" });
+    }
+    if (message["method"] === "session/prompt") prompts.push(message);
+    if (message["method"] === "terminal/output" && takesOutput) self.answer(message, { received: true });
+  });
+  const connection = await client({
+    name: "c",
+    version: "1",
+    editions: [dialect],
+    files: {
+      readText: async (path) => `text of ${path}`,
+      writeText: async () => undefined,
+    },
+    terminals: { create: async () => fakeTerminal() },
+    requestPermission: ({ options }) => options[0]?.optionId,
+    ...definition,
+  }).connect(near);
+  const opened = await Promise.all(
+    Array.from({ length: sessions }, () => connection.newSession({ cwd: "/w" })),
+  );
+  const turns = opened.map((session) => session.prompt("hi"));
+  await peer.until(() => prompts.length === sessions);
+  /** Ends all turns, and has one more in each session. */
+  const alive = async (): Promise<void> => {
+    const end = () => {
+      for (const prompt of prompts.splice(0)) peer.answer(prompt, { stopReason: "end_turn" });
+    };
+    end();
+    for (const turn of turns) assert.equal((await turn).stopReason, "end_turn");
+    for (const session of opened) {
+      const turn = session.prompt("again");
+      await peer.until(() => prompts.length > 0);
+      end();
+      assert.equal((await turn).stopReason, "end_turn");
+    }
+    await connection.close();
+  };
+  return { peer, alive, opened };
+}
+
+let terminals = 0;
+function fakeTerminal(): TerminalHandle {
+  const exited = Promise.withResolvers<{ exitCode: number }>();
+  const end = async () => exited.resolve({ exitCode: 0 });
+  return {
+    terminalId: `t${++terminals}`,
+    output: async () => ({ output: "out", truncated: false }),
+    onOutput(listener) {
+      listener({ data: "out" });
+      return () => undefined;
+    },
+    waitForExit: () => exited.promise,
+    kill: end,
+    release: end,
+  };
+}
+
+/** Messages of an agent that are right. */
+const agentMessages = (dialect: Dialect): readonly (readonly [string, object])[] => {
+  const own = dialect === "pharo" ? { sessionId: "s0" } : {};
+  const range =
+    dialect === "pharo" ? { startLine: 1, lineLimit: 2 } : { startLine: 1, endLine: 2, encoding: "utf-8" };
+  const updates =
+    dialect === "pharo"
+      ? [
+          { type: "message", role: "agent", content: text },
+          {
+            type: "tool_call",
+            toolCallId: "c",
+            title: "T",
+            kind: "edit",
+            status: "pending",
+            location: { path: "/w/a", line: 1 },
+          },
+          {
+            type: "tool_call_update",
+            toolCallId: "c",
+            status: "completed",
+            content: [{ type: "diff", path: "/w/a", oldText: "", newText: "x" }],
+          },
+          { type: "plan", entries: [{ content: "x", priority: "high", status: "pending" }] },
+          { type: "available_commands_update", availableCommands: [{ name: "x", description: "y" }] },
+          { type: "current_mode_update", modeId: "code" },
+        ].map((update) => ({ sessionId: "s0", update }))
+      : [
+          { type: "agent_message_chunk", data: { content: "x", index: 0, final: true } },
+          { type: "thought_message_chunk", data: { content: "x", visible: false } },
+          {
+            type: "tool_call",
+            data: {
+              id: "c",
+              tool: "fs/read_text_file",
+              input: { path: "/w/a" },
+              status: "pending",
+              location: { path: "/w/a", line: 1, column: 2 },
+            },
+          },
+          {
+            type: "tool_call_update",
+            data: {
+              id: "c",
+              status: "completed",
+              duration: 3,
+              output: {
+                type: "diff",
+                path: "/w/a",
+                hunks: [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, content: "-a\n+b" }],
+              },
+            },
+          },
+          { type: "plan", data: { planId: "p", steps: [{ id: "1", description: "x", status: "pending" }] } },
+          { type: "available_commands", data: { commands: [{ name: "x", description: "y" }] } },
+          { type: "current_mode_update", data: { previousMode: "ask", currentMode: "code" } },
+          {
+            type: "config_option_update",
+            data: { key: "__proto__", previousValue: 1, currentValue: { a: 1 }, source: "agent" },
+          },
+        ].map((update) => ({ sessionId: "s0", timestamp: "2026-02-04T10:30:00Z", ...update }));
+  const question =
+    dialect === "pharo"
+      ? {
+          sessionId: "s0",
+          title: "T",
+          description: "D",
+          options: [{ optionId: "y", kind: "allow_once", label: "Yes" }],
+        }
+      : { sessionId: "s0", operation: "file_write", resource: "/w/a", reason: "r", toolCallId: "c" };
+  return [
+    ...updates.map((update) => ["session/update", update] as const),
+    ["session/request_permission", question],
+    ["fs/read_text_file", { ...own, path: "/w/a", ...range }],
+    [
+      "fs/write_text_file",
+      { ...own, path: "/w/a", content: "x", ...(dialect === "scoped" ? { overwrite: false } : {}) },
+    ],
+    ["terminal/create", { ...own, command: "x", args: ["a"], env: { A: "1" }, cwd: "/w" }],
+    ["terminal/wait_for_exit", { ...own, terminalId: "none", timeout: 5 }],
+    ["terminal/output", { ...own, terminalId: "none" }],
+    ["terminal/kill", { ...own, terminalId: "none" }],
+    ["terminal/release", { ...own, terminalId: "none" }],
+  ];
+};
+
+for (const dialect of dialects) {
+  test(
+    `damaged messages of an agent of ${dialect} are answered, each once, and the turn goes on`,
+    limit,
+    async () => {
+      const { peer, alive } = await clientWith(dialect, 1);
+      let id = 100;
+      for (const [method, params] of agentMessages(dialect)) {
+        const sent: number[] = [];
+        for (const each of [params, ...damaged(params), ...wrongValues]) {
+          const isUpdate = method === "session/update";
+          peer.send({ jsonrpc: "2.0", ...(isUpdate ? {} : { id: ++id }), method, params: each });
+          if (!isUpdate) sent.push(id);
+        }
+        const isAnswer = (each: number) => (message: Message) =>
+          message["id"] === each && message["method"] === undefined;
+        await Promise.all(sent.map((each) => peer.until(isAnswer(each))));
+      }
+      await alive();
+      assert.equal(({} as Record<string, unknown>)["a"], undefined, "no prototype is changed");
+    },
+  );
+
+  test(
+    `an agent of ${dialect} with hundreds of terminals gets them, and all end with the connection`,
+    limit,
+    async () => {
+      let open = 0;
+      const { peer, alive } = await clientWith(dialect, 1, {
+        terminals: {
+          async create() {
+            open += 1;
+            const terminal = fakeTerminal();
+            const release = async () => {
+              open -= 1;
+            };
+            return { ...terminal, release };
+          },
+        },
+      });
+      const own = dialect === "pharo" ? { sessionId: "s0" } : {};
+      const answers = await Promise.all(
+        Array.from({ length: 300 }, (_, n) => peer.ask(100 + n, "terminal/create", { ...own, command: "x" })),
+      );
+      const made = answers.filter(({ result }) => result !== undefined).length;
+      assert.equal(open, made);
+      assert.ok(made > 0);
+      await alive();
+      assert.equal(open, 0);
+    },
+  );
+}
+
+test(
+  "with two turns at once a call without a session is refused with a sentence, and both turns go on (scoped)",
+  limit,
+  async () => {
+    const { peer, alive } = await clientWith("scoped", 2);
+    for (const [at, [method, params]] of agentMessages("scoped")
+      .filter(([each]) => /^fs|create/.test(each))
+      .entries()) {
+      const { error } = await peer.ask(100 + at, method, params);
+      assert.match((error as { message: string }).message, /2 turns|several|one turn/);
+    }
+    await alive();
+  },
+);
+
+test("without a turn a call without a session is refused too (scoped)", limit, async () => {
+  const { peer, alive } = await clientWith("scoped", 0);
+  const { error } = await peer.ask(100, "fs/read_text_file", { path: "/w/a" });
+  assert.match((error as { message: string }).message, /turn/);
+  await alive();
+});
+
+test(
+  "an agent that never takes pushed output still ends its terminal and its turn (scoped)",
+  limit,
+  async () => {
+    const { peer, alive } = await clientWith("scoped", 1, {}, false);
+    const created = await peer.ask(100, "terminal/create", { command: "x" });
+    const { terminalId } = created["result"] as { terminalId: string };
+    const wait = peer.ask(101, "terminal/wait_for_exit", { terminalId });
+    await peer.until(({ method }) => method === "terminal/output");
+    const released = await peer.ask(102, "terminal/release", { terminalId });
+    assert.deepEqual(released["result"], { released: true });
+    assert.notEqual((await wait)["id"], undefined);
+    assert.equal(peer.got.filter(({ method }) => method === "terminal/output").length, 1);
+    await alive();
+  },
+);
