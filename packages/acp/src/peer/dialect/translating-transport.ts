@@ -33,6 +33,8 @@ export interface DialectChoice {
   readonly dialect: DialectName | undefined;
   received(message: DialectMessage): Decision | Refusal;
   sent(message: DialectMessage): Decision;
+  /** What a machine gets in place of a message of the peer. */
+  instead?(message: DialectMessage): DialectMessage;
 }
 
 /** Makes machines. `role` is that of our side. */
@@ -162,7 +164,7 @@ export class TranslatingTransport implements DialectTransport {
   /** A machine that fails over a message of the peer must not end the connection. */
   #translated(machine: DialectMachine, message: DialectMessage): Step {
     try {
-      return machine.receive(message);
+      return machine.receive(this.#choice.instead?.(message) ?? message);
     } catch (error) {
       this.#lost(`a message that could not be translated: ${String(error).slice(0, 200)}`);
       const { id, method } = message;
