@@ -194,7 +194,7 @@ const turns: readonly TurnScript[] = [
       {
         background: { title: "Watch the files", toolCallId: "watch" },
         steps: [{ start: true }, { wait: { gate: "watched" } }, { add: "one change" }],
-        after: [{ usage: { used: 1400, size: 200_000 } }],
+        after: [{ usage: { used: 1400, size: 200_000 } }, { say: "The files were watched." }],
       },
       {
         later: [
@@ -261,7 +261,7 @@ const client: ClientScenario = {
   login: "password",
   permissions: [
     { when: "Delete", answer: { kind: "reject_once" } },
-    { when: "Go on?", answer: { option: "go" } },
+    { when: "Go on?", answer: { kind: "allow_always" } },
     { answer: { kind: "allow_once" } },
   ],
   elicitations: [
@@ -294,7 +294,7 @@ const client: ClientScenario = {
     { until: { update: "agent_message_chunk", nth: 3 } },
     { until: { state: "idle" } },
     { openGate: "watched" },
-    { until: { update: "usage_update", nth: 2 } },
+    { until: { update: "agent_message_chunk", nth: 4 } },
     { prompt: "cancel me", cancel: { update: "tool_call_update", nth: 2 } },
     { prompt: "refuse" },
     { prompt: "too many" },

@@ -1,6 +1,7 @@
 // Test material for agents and clients: a scenario of every feature, oddities of real peers, traces and replay.
 
 export { everyFeature } from "./every-feature.ts";
+export { everyFeatureOf } from "./every-feature-of.ts";
 export { oddities } from "./oddities/oddities.ts";
 export type { Oddity } from "./oddities/oddity.ts";
 export { replayAgent, replayClient } from "./replay/replay.ts";

@@ -13,7 +13,7 @@ import type {
   Usage,
 } from "../model/content.ts";
 import type { EntryBody } from "../model/entry.ts";
-import type { CreateTerminalOptions } from "../model/services.ts";
+import type { CreateTerminalOptions, ReadTextOptions, WriteTextOptions } from "../model/services.ts";
 import type {
   OutgoingCommand,
   OutgoingConfigOption,
@@ -124,8 +124,17 @@ export type ToolStep =
   /** Ends the tool call as failed, with this text. */
   | { readonly failTool: string };
 
-/** Operations on a client's terminal. */
-export type TerminalOp = "output" | "wait" | "kill" | "release";
+/**
+ * Operations on a client's terminal. `waitMs` waits so long at most, and `signal` sends a signal: both need a client that
+ * speaks a dialect.
+ */
+export type TerminalOp =
+  | "output"
+  | "wait"
+  | "kill"
+  | "release"
+  | { readonly waitMs: number }
+  | { readonly signal: string };
 
 /** One step of an agent. Each has exactly one verb, which is its first key. */
 export type AgentStep =
@@ -174,8 +183,18 @@ export type AgentStep =
     } & KeptAnswer)
   | { readonly completeElicitation: string }
   /** Uses the client's files and terminals; skipped, and reported, without client support. */
-  | ({ readonly read: string; readonly line?: number; readonly limit?: number } & KeptAnswer)
-  | { readonly write: string; readonly content: string }
+  | ({
+      readonly read: string;
+      readonly line?: number;
+      readonly limit?: number;
+      readonly encoding?: ReadTextOptions["encoding"];
+    } & KeptAnswer)
+  | {
+      readonly write: string;
+      readonly content: string;
+      readonly encoding?: WriteTextOptions["encoding"];
+      readonly overwrite?: boolean;
+    }
   | ({
       readonly run: Omit<CreateTerminalOptions, "signal">;
       /** Default: wait, output, release. */

@@ -36,6 +36,8 @@ type Modifier =
   | "line"
   | "limit"
   | "content"
+  | "encoding"
+  | "overwrite"
   | "after";
 export type AgentVerb = Exclude<KeysOf<AgentStep>, Modifier>;
 export type StepWith<Verb extends AgentVerb> = Extract<AgentStep, Readonly<Record<Verb, unknown>>>;

@@ -6,7 +6,7 @@ import type { PermissionOption, Usage } from "../model/content.ts";
 import type { PromptResult } from "../model/update.ts";
 import type { ToolCall } from "../peer/agent/turn/tool-call.ts";
 import type { AgentSession, PromptEnd, Turn } from "../peer/agent/turn/turn.ts";
-import type { AgentStep } from "./agent-scenario.ts";
+import type { AgentStep, TerminalOp } from "./agent-scenario.ts";
 import type { AgentVerb, Verbs } from "./agent-steps.ts";
 import { type Clock, type Gates, untilAborted } from "./gates.ts";
 import { filled, type ScriptedWire, type Values } from "./scripted-wire.ts";
@@ -123,15 +123,16 @@ export const clientVerbs: Verbs<
   completeElicitation({ completeElicitation }, { session }) {
     session.completeElicitation(completeElicitation);
   },
-  async read({ read, line, limit, as }, { turn, run, values }) {
-    const range = optional({ line, limit });
+  async read({ read, line, limit, encoding, as }, { turn, run, values }) {
+    const range = optional({ line, limit, encoding });
     const text = await tried(run, "files", () => turn?.client.files?.readText(read, range));
     if (text !== undefined) run.note({ event: "read", path: read, text });
     if (as !== undefined) values[as] = text ?? "unavailable";
   },
-  async write({ write, content }, { turn, run }) {
+  async write({ write, content, encoding, overwrite }, { turn, run }) {
+    const how = optional({ encoding, overwrite });
     const written = await tried(run, "files", () =>
-      turn?.client.files?.writeText(write, content).then(() => true),
+      turn?.client.files?.writeText(write, content, how).then(() => true),
     );
     if (written) run.note({ event: "written", path: write });
   },
@@ -143,8 +144,12 @@ export const clientVerbs: Verbs<
       return;
     }
     await tool?.add({ type: "terminal", terminalId: terminal.terminalId });
+    const { pid } = terminal;
+    if (pid !== undefined) run.note({ event: "terminal", command: command.command, op: "create", pid });
+    const pushed: string[] = [];
+    const stop = terminal.onOutput?.(({ data }) => pushed.push(data));
     for (const op of ops) {
-      if (typeof op !== "string") {
+      if (!isTerminalOp(op)) {
         const ended = await runSteps([op], context);
         if (ended !== undefined) return ended;
         continue;
@@ -152,12 +157,18 @@ export const clientVerbs: Verbs<
       const said = await tried(run, "terminals", async () => {
         if (op === "output") return terminal.output();
         if (op === "wait") return terminal.waitForExit();
-        await (op === "kill" ? terminal.kill() : terminal.release());
+        if (typeof op === "object" && "waitMs" in op) return terminal.waitForExit({ timeoutMs: op.waitMs });
+        if (op === "release") await terminal.release();
+        else await terminal.kill(op === "kill" ? undefined : op);
         return {};
       });
       if (said === undefined) continue;
       run.note({ event: "terminal", command: command.command, op, ...said });
       if (as !== undefined && "output" in said) values[as] = said.output;
+    }
+    stop?.();
+    if (stop !== undefined) {
+      run.note({ event: "terminal", command: command.command, op: "pushed", output: pushed.join("") });
     }
   },
   async take({ as }, { turn, run, signal, values }) {
@@ -172,6 +183,10 @@ export const clientVerbs: Verbs<
     if (as !== undefined) values[as] = text;
   },
 };
+
+function isTerminalOp(op: TerminalOp | AgentStep): op is TerminalOp {
+  return typeof op === "string" || "waitMs" in op || "signal" in op;
+}
 
 /** Runs the steps of a tool call. Cancelling only the call does not end the turn. */
 async function insideTool(

@@ -12,6 +12,7 @@ import {
   either,
   fields,
   flag,
+  json,
   lazy,
   listOf,
   mapOf,
@@ -52,6 +53,7 @@ const command = fields("a command", {
   env: mapOf(text),
   cwd: text,
   outputByteLimit: count,
+  timeoutMs: count,
 });
 
 const toolStart = fields("how a tool call begins", {
@@ -83,14 +85,16 @@ const agentVerbs: VerbShapes<AgentVerb> = {
   ask: [either(yes, text, permissionAsk), { choices: wire.permissionOptions, on: branches, ...keep }],
   elicit: [elicitationAsk, { on: branches, ...keep }],
   completeElicitation: [text],
-  read: [text, { line: count, limit: count, ...keep }],
-  write: [text, { "content!": text }],
+  read: [text, { line: count, limit: count, encoding: wire.encoding, ...keep }],
+  write: [text, { "content!": text, encoding: wire.encoding, overwrite: flag }],
   run: [
     command,
     {
       ops: listOf(
         either(
           oneOf("output", "wait", "kill", "release"),
+          fields("a limited wait", { "waitMs!": count }),
+          fields("a signal to send", { "signal!": text }),
           lazy("a step", () => step),
         ),
       ),
@@ -202,9 +206,9 @@ const clientVerbs: VerbShapes<ClientVerb> = {
   cancel: [text],
   cancelToolCall: [text, inSession],
   cancelTerminal: [text, inSession],
-  setConfigOption: [text, { "value!": either(text, flag), ...inSession }],
+  setConfigOption: [text, { "value!": json, ...inSession }],
   setMode: [text, inSession],
-  login: [text],
+  login: [text, { credentials: object }],
   logout: [yes],
   request: [text, { params: anything }],
   notify: [text, { params: anything }],
@@ -255,10 +259,12 @@ const clientScenario = fields("a client's scenario", {
     fields("a command", {
       "command!": text,
       output: text,
+      pid: count,
       exit: either(oneOf("runs"), fields("an exit status", { exitCode: whole, signal: text })),
     }),
   ),
   login: text,
+  credentials: object,
   "steps!": listOf(stepOf(clientVerbs, "cancel"), "a list of steps"),
   wire: wire.wireRules,
 });

@@ -1,8 +1,10 @@
 // The type of a client scenario: a scripted client as plain JSON.
 
+import type { Credentials } from "../edition/agent-edition.ts";
 import type { Editions } from "../edition/negotiate.ts";
 import type { ElicitationResponse } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
+import type { JsonValue } from "../model/dialect-types.ts";
 import type { OutgoingMcpServer } from "../model/outgoing.ts";
 import type { UnstableFeatures } from "../validation/unstable-features.ts";
 import type { RawMessage, WireRules } from "./scripted-wire.ts";
@@ -33,6 +35,8 @@ export interface ClientScenario {
   readonly terminals?: readonly CommandScript[];
   /** The login method to use when the agent requires one. Default: none. */
   readonly login?: string;
+  /** The credentials of that login, where the agent speaks a dialect. Default: none. */
+  readonly credentials?: Credentials;
   /** The steps of the client, in order. */
   readonly steps: readonly ClientStep[];
   /** Changes to the messages on the wire. */
@@ -77,6 +81,8 @@ export interface CommandScript {
   readonly command: string;
   /** Its output. Default: nothing. */
   readonly output?: string;
+  /** The id of its process. Default: not told. */
+  readonly pid?: number;
   /** How it exits; "runs" waits until it is killed. Default: exit code 0. */
   readonly exit?: { readonly exitCode?: number; readonly signal?: string } | "runs";
 }
@@ -132,9 +138,9 @@ export type ClientStep =
   | { readonly cancel: string }
   | ({ readonly cancelToolCall: string } & InSession)
   | ({ readonly cancelTerminal: string } & InSession)
-  | ({ readonly setConfigOption: string; readonly value: string | boolean } & InSession)
+  | ({ readonly setConfigOption: string; readonly value: JsonValue } & InSession)
   | ({ readonly setMode: string } & InSession)
-  | { readonly login: string }
+  | { readonly login: string; readonly credentials?: Credentials }
   | { readonly logout: true }
   /** Extension methods; names begin with `_`. */
   | { readonly request: string; readonly params?: unknown }

@@ -14,7 +14,7 @@ import type { ScriptedWire } from "./scripted-wire.ts";
 type KeysOf<Step> = Step extends unknown ? keyof Step : never;
 export type ClientVerb = Exclude<
   KeysOf<ClientStep>,
-  "as" | "session" | "_meta" | "wait" | "value" | "params"
+  "as" | "session" | "_meta" | "wait" | "value" | "params" | "credentials"
 >;
 type StepWith<Verb extends ClientVerb> = Extract<ClientStep, Readonly<Record<Verb, unknown>>>;
 
@@ -76,8 +76,8 @@ const verbs: {
     await sessionOf(run, session).setMode(setMode);
     run.steps.push({ step: "setMode", session: session ?? "main" });
   },
-  async login({ login }, { agent, steps }) {
-    await agent.login(login);
+  async login({ login, credentials }, { agent, steps }) {
+    await agent.login(login, optional({ credentials }));
     steps.push({ step: "login" });
   },
   async logout(_, { agent, steps }) {

@@ -58,10 +58,7 @@ for (const [scenario, message] of wrongAgents) {
 const wrongClients: readonly (readonly [unknown, string])[] = [
   [{ parley: "client-scenario", version: 1 }, "$.steps: got nothing, wanted a list of steps"],
   [client({ steps: [{ prompt: "x", cancel: "soon" }] }), "$.steps[0].cancel"],
-  [
-    client({ steps: [{ setConfigOption: "model" }] }),
-    "$.steps[0].value: got nothing, wanted a text, or true or false",
-  ],
+  [client({ steps: [{ setConfigOption: "model" }] }), "$.steps[0].value: got nothing, wanted any JSON"],
   [
     client({ permissions: [{ answer: "yes" }] }),
     '$.permissions[0].answer: got the string "yes", wanted "cancel" or "never"',

@@ -6,7 +6,7 @@ import { memoryStore } from "../model/memory-store.ts";
 import type { SessionStore } from "../model/store.ts";
 import type { PromptResult } from "../model/update.ts";
 import { type Agent, type AgentConnection, agent } from "../peer/agent/agent.ts";
-import type { AgentDefinition } from "../peer/agent/agent-definition.ts";
+import type { AgentDefinition, LoginRequest } from "../peer/agent/agent-definition.ts";
 import type { AgentSession, Turn } from "../peer/agent/turn/turn.ts";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";
@@ -91,9 +91,9 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
           ? {}
           : {
               methods: authMethods,
-              login(methodId: string) {
+              login(methodId: string, { credentials }: LoginRequest) {
                 loggedIn = true;
-                note({ event: "login", methodId });
+                note({ event: "login", methodId, ...optional({ credentials }) });
               },
               logout() {
                 loggedIn = false;

@@ -78,7 +78,7 @@ async function run(
     atPermission: new Set(),
   };
   const used = new Map<object, number>();
-  const { elicitations, terminals, login } = scenario;
+  const { elicitations, terminals } = scenario;
   const definition: ClientDefinition = {
     ...rest,
     name: scenario.name ?? "scripted-client",
@@ -130,7 +130,7 @@ async function run(
     const clientRun: ClientRun = { ...state, agent, wire, gates, clock, ended: ended.signal };
     for (const step of scenario.steps) {
       try {
-        await runWithLogin(step, clientRun, login);
+        await runWithLogin(step, clientRun, scenario);
       } catch (error) {
         state.steps.push({ step: verbOf(step), error: stepError(error) });
       }
@@ -171,13 +171,18 @@ async function run(
 /** The steps whose request a scripted client repeats after a login. */
 const repeatable: ReadonlySet<string> = new Set(["open", "load", "resume", "fork", "list", "delete"]);
 
-async function runWithLogin(step: ClientStep, run: ClientRun, login: string | undefined): Promise<void> {
+async function runWithLogin(
+  step: ClientStep,
+  run: ClientRun,
+  { login, credentials }: ClientScenario,
+): Promise<void> {
   try {
     await runClientStep(step, run);
   } catch (error) {
     const needsLogin = error instanceof RequestError && error.kind === "auth_required";
     if (login === undefined || !needsLogin || !repeatable.has(verbOf(step))) throw error;
-    await run.agent.login(login);
+    const isDialect = run.agent.edition !== "v1" && run.agent.edition !== "v2";
+    await run.agent.login(login, isDialect ? optional({ credentials }) : {});
     await runClientStep(step, run);
   }
 }

@@ -59,6 +59,7 @@ export const flag: Shape = { type: "boolean" };
 export const count: Shape = { type: "integer", minimum: 0 };
 export const whole: Shape = { type: "integer" };
 export const anything: Shape = custom("anything", () => []);
+export const json: Shape = custom("any JSON", (value, _path, wrong) => (value === undefined ? wrong : []));
 export const object: Shape = { type: "object", additionalProperties: anything };
 export const yes: Shape = oneOf(true);
 

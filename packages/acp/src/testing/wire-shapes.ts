@@ -43,6 +43,8 @@ export const exitStatus = asInTheModel("an exit status", validate.ExitStatus);
 export const tokenUsage = asInTheModel("the tokens of a turn", validate.Usage);
 export const formSchema = asInTheModel("the schema of a form", validate.ElicitationSchema);
 
+export const encoding = oneOf("utf-8", "utf-16le", "latin1", "ascii", "base64", "hex");
+
 export const editions = listOf(
   oneOf("v1", "v2", "pharo", "scoped"),
   'a list of editions, "v1", "v2", "pharo" or "scoped"',

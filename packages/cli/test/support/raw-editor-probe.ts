@@ -58,6 +58,23 @@ export class RawEditor {
     return this.until((line) => line.id === id && line.method === undefined);
   }
 
+  /** Answers each request of the agent from now on, by its method. */
+  serve(answers: Readonly<Record<string, (params: Line) => unknown>>): void {
+    const answered = new Set<unknown>(this.lines);
+    const next = async (): Promise<void> => {
+      const isOpen = (line: Line): boolean => line.id !== undefined && typeof line.method === "string";
+      const request = await this.until((line) => isOpen(line) && !answered.has(line));
+      answered.add(request);
+      const { id, method, params } = request as { id: number; method: string; params: Line };
+      const answer = answers[method];
+      if (answer === undefined) this.send({ id, error: { code: -32601, message: `no ${method} here` } });
+      else this.send({ id, result: answer(params) });
+      await next();
+    };
+    // it ends with the agent
+    next().catch(() => undefined);
+  }
+
   answers(id: unknown): Line[] {
     return this.lines.filter((line) => line.id === id && line.method === undefined);
   }

@@ -92,7 +92,7 @@ class AgentServices {
 
   #read(params: Fields, call: Call): void {
     const { sessionId, path, line, limit } = params;
-    this.#tellEncoding(params);
+    if (refusesEncoding(params, call)) return;
     call.forward({
       sessionId,
       path,
@@ -103,7 +103,7 @@ class AgentServices {
 
   #write(params: Fields, call: Call): void {
     const { sessionId, path, content } = params;
-    this.#tellEncoding(params);
+    if (refusesEncoding(params, call)) return;
     const write = (): void =>
       call.forward({ sessionId, path, content, ...withoutMeta(params, [encodingKey, overwriteKey]) });
     if (metaField(params)._meta?.[overwriteKey] !== false) {
@@ -124,12 +124,6 @@ class AgentServices {
       else if (isNotFound(answer)) write();
       else call.refuse(answer.error);
     });
-  }
-
-  #tellEncoding(params: Fields): void {
-    const encoding = metaField(params)._meta?.[encodingKey];
-    if (encoding !== undefined && encoding !== "utf-8")
-      this.#exchange.lost(`the encoding ${String(encoding)} of a file`);
   }
 
   #create(params: Fields, call: Call): void {
@@ -185,6 +179,15 @@ class AgentServices {
     if (status !== undefined) this.#terminals.get(terminalId)?.stopTimer();
     return status;
   }
+}
+
+/** A text in another encoding would be taken for the file itself. */
+function refusesEncoding(params: Fields, call: Call): boolean {
+  const encoding = metaField(params)._meta?.[encodingKey];
+  if (encoding === undefined || encoding === "utf-8") return false;
+  const what = `${call.method}: the client speaks pharo, which has no encoding but UTF-8, got ${JSON.stringify(encoding)}`;
+  call.refuse(refusal("method_not_found", `${what}; use a command instead`));
+  return true;
 }
 
 function terminal(params: Fields, without: readonly string[]): Fields {

@@ -11,6 +11,7 @@ import type {
   PromptRequest,
   SetConfigOptionRequest,
 } from "../../wire/pharo/types.gen.ts";
+import type { Lost } from "../agent-edition.ts";
 import type { DialectMachine, DialectOptions } from "../dialect.ts";
 import { credentialsKey, storedCwdKey } from "../dialect-keys.ts";
 import { withMetaKeys } from "../dialects/details.ts";
@@ -64,7 +65,7 @@ class PharoClient {
     // the params of the peer have the shapes of the method table, which has checked them
     this.#exchange.handle("peer", {
       initialize: (params, call) => this.#initialize(params as object as InitializeRequest, call),
-      authenticate: (params, call) => authenticate(params as object as AuthenticateRequest, call),
+      authenticate: (params, call) => authenticate(params as object as AuthenticateRequest, call, this.#lost),
       "session/new": (params, call) => this.#newSession(params as object as NewSessionRequest, call),
       "session/load": (params, call) => this.#loadSession(params as object as LoadSessionRequest, call),
       "session/set_mode": (params, call) => call.forward(params, () => null),
@@ -201,8 +202,17 @@ class PharoClient {
   }
 }
 
-function authenticate(params: AuthenticateRequest, call: Call): void {
+function authenticate(params: AuthenticateRequest, call: Call, lost: Lost): void {
   const { methodId, credentials } = params;
   const meta = withMetaKeys(params, { [credentialsKey]: credentials });
-  call.forward({ methodId, ...meta }, () => null);
+  call.forwardThen({ methodId, ...meta }, (answer) => {
+    const { error } = answer;
+    if (error === undefined) {
+      if (metaField(answer.result)._meta !== undefined) lost("the metadata of the answer to authenticate");
+      return call.answer(null);
+    }
+    // the shape is right: it is the method that the agent does not know, which has a number of its own
+    const { path: _, ...data } = isObject(error.data) ? error.data : {};
+    call.refuse(isObject(error.data) ? { ...error, data } : error);
+  });
 }

@@ -50,7 +50,7 @@ test("a question is about an operation and a resource, with a reason; the call w
   const call = { toolCallId: "t", title: "Write a.ts", kind: "edit", status: "in_progress" };
   tell(driver, { sessionUpdate: "tool_call", ...call, locations: [{ path: "/w/a.ts", line: 3 }] });
   const { toPeer } = ask(driver, "session/request_permission", {
-    toolCall: { toolCallId: "t", locations: [{ path: "/w/a.ts" }] },
+    toolCall: { toolCallId: "t", title: "Write a.ts" },
     options: allOptions,
   });
   const [waits, question] = toPeer;

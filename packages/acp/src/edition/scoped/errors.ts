@@ -23,13 +23,17 @@ const numbers = new Map<RequestErrorKind, number>(Array.from(kinds, ([code, kind
 numbers.set("turn_in_progress", -32006);
 numbers.set("not_text", -32005);
 
+/** A file that exists and must not be replaced: its number is not that of a session in the wrong state. */
+const fileIsThere = -32005;
+
 const known = new Set(methods.map(({ method }) => method));
 
 /** A method that is not of the document stays one that is not found; of the document it is a missing capability. */
 export function errorToScoped(error: DialectError, method: string): DialectError {
   const kind = errorKindOf(error.code, error.data);
   const isCustom = !known.has(method);
-  const code = kind === "method_not_found" && isCustom ? error.code : (numbers.get(kind) ?? error.code);
+  const own = kind === "conflict" && method === "fs/write_text_file" ? fileIsThere : numbers.get(kind);
+  const code = kind === "method_not_found" && isCustom ? error.code : (own ?? error.code);
   const { data } = error;
   const { code: _, data: __, ...rest } = error;
   // the number says the reason already
@@ -44,7 +48,9 @@ export function errorToScoped(error: DialectError, method: string): DialectError
 export function errorFromScoped(error: DialectError): DialectError {
   const { code, data } = error;
   const reason = isObject(data) ? data["reason"] : undefined;
-  const given = isErrorKind(reason) && numbers.get(reason) === code ? reason : undefined;
+  const isTheirs =
+    isErrorKind(reason) && (numbers.get(reason) === code || (reason === "conflict" && code === fileIsThere));
+  const given = isTheirs ? reason : undefined;
   const kind = given ?? kinds.get(code);
   if (kind === undefined || kind === "other") return error;
   const { data: _, ...rest } = error;

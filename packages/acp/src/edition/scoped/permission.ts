@@ -85,7 +85,11 @@ export function answerToScoped(result: object): scoped.RequestPermissionResponse
 /** `known`: what was said about the call before. Whoever asks gives a reason. */
 export function questionToScoped(
   params: v1.RequestPermissionRequest,
-  known: { readonly kind?: v1.ToolKind | undefined; readonly title?: string | undefined },
+  known: {
+    readonly kind?: v1.ToolKind | undefined;
+    readonly title?: string | undefined;
+    readonly resource?: string | undefined;
+  },
 ): scoped.RequestPermissionRequest {
   const { sessionId, toolCall } = params;
   const { toolCallId, title } = toolCall;
@@ -94,7 +98,7 @@ export function questionToScoped(
   const shown = title ?? known.title;
   const operation =
     textOf(own["operation"]) ?? operations[toolCall.kind ?? known.kind ?? "other"] ?? "mcp_tool";
-  const resource = textOf(own["resource"]) ?? resourceOf(toolCall) ?? shown ?? toolCallId;
+  const resource = textOf(own["resource"]) ?? resourceOf(toolCall) ?? known.resource ?? shown ?? toolCallId;
   // a question that came from the dialect has a reason if it was given one
   const reason = isObject(asked) ? textOf(own["reason"]) : (firstText(toolCall) ?? shown);
   return {
@@ -116,7 +120,7 @@ function isMadeUp(toolCallId: string): boolean {
   return /^perm-\d+$/.test(toolCallId);
 }
 
-function resourceOf({ locations, rawInput, kind }: v1.ToolCallUpdate): string | undefined {
+export function resourceOf({ locations, rawInput, kind }: v1.ToolCallUpdate): string | undefined {
   const input: Fields = isObject(rawInput) ? rawInput : {};
   if (kind === "execute" && typeof input["command"] === "string") return input["command"];
   const named = input["path"] ?? input["file_path"] ?? input["command"] ?? input["url"];

@@ -13,6 +13,7 @@ import type { Fields } from "../dialects/exchange.ts";
 import { blockToScoped, placeholder } from "./content.ts";
 import { booleanOf, countOf, dialectDetails, given, metaWithDetails, numberOf } from "./details.ts";
 import { diffText, hunksBetween } from "./diff.ts";
+import { resourceOf } from "./permission.ts";
 
 type ToolUpdate = Extract<v1.SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>;
 
@@ -30,11 +31,15 @@ interface KnownTool {
   status: v1.ToolCallStatus;
   kind: v1.ToolKind | undefined;
   title: string | undefined;
+  /** What it works on: questions about it say that. */
+  resource: string | undefined;
   readonly began: number;
   /** The status before the question about it. */
   whenAsked: v1.ToolCallStatus;
   questions: number;
   isDenied: boolean;
+  /** Content was said, which a raw output must not replace. */
+  hasContent: boolean;
 }
 
 export type Said = { readonly type: string; readonly data: object };
@@ -52,6 +57,7 @@ export class ToolEncoder {
   known(toolCallId: string): {
     readonly kind?: v1.ToolKind | undefined;
     readonly title?: string | undefined;
+    readonly resource?: string | undefined;
   } {
     return this.#tools.get(toolCallId) ?? {};
   }
@@ -114,14 +120,18 @@ export class ToolEncoder {
       status: "pending",
       kind: undefined,
       title: undefined,
+      resource: undefined,
       began: this.#around.now(),
       whenAsked: "pending",
       questions: 0,
       isDenied: false,
+      hasContent: false,
     };
     tool.status = update.status ?? tool.status;
     tool.kind = update.kind ?? tool.kind;
     tool.title = update.title ?? tool.title;
+    tool.resource = resourceOf(update) ?? tool.resource;
+    tool.hasContent = update.content == null ? tool.hasContent : update.content.length > 0;
     this.#tools.set(update.toolCallId, tool);
     return tool;
   }
@@ -160,7 +170,7 @@ export class ToolEncoder {
     const data = {
       id: toolCallId,
       ...optional({ status, duration: numberOf(details?.["duration"]) ?? measured }),
-      ...this.#output(update, status),
+      ...this.#output(update, status, tool),
       ...(update.sessionUpdate === "tool_call_update" ? this.#location(update) : {}),
       ...more,
     };
@@ -195,16 +205,17 @@ export class ToolEncoder {
   #output(
     update: ToolUpdate,
     status: scoped.ToolCallStatus | undefined,
+    { hasContent }: KnownTool,
   ): { output?: object; error?: string } {
     const content = update.content ?? [];
     const { rawOutput } = update;
     const { lost } = this.#around;
+    if (rawOutput != null && hasContent) lost("the raw output of a tool call beside its content");
     if (content.length === 0) {
-      if (rawOutput === undefined || rawOutput === null) return {};
+      if (rawOutput == null || hasContent) return {};
       const text = typeof rawOutput === "string" ? rawOutput : JSON.stringify(rawOutput);
       return status === "failed" ? { error: text } : { output: { type: "text", text } };
     }
-    if (rawOutput != null) lost("the raw output of a tool call beside its content");
     const errors = content.filter((item) => dialectDetails(item)?.["error"] === true);
     const rest = content.filter((item) => !errors.includes(item));
     const isPlain = rest.every((item) => item.type === "content" && item.content.type === "text");

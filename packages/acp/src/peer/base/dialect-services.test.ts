@@ -148,6 +148,21 @@ test("on v1 the agent's side ends a wait after its limit, and the command goes o
   assert.ok(!JSON.stringify(wire.filter(({ from }) => from === "agent")).includes("_parley.dev"));
 });
 
+test("on v1 a limited wait ends in time at a client that ignores cancellation", async () => {
+  const { terminals, exit } = handTerminals();
+  const create: Terminals["create"] = async (options) => {
+    const terminal = await terminals.create(options);
+    return { ...terminal, waitForExit: () => terminal.waitForExit() };
+  };
+  const work = withTerminal(async (terminal) => {
+    const waited = await terminal.waitForExit({ timeoutMs: 1 });
+    exit();
+    return waited;
+  });
+  const { result } = await turnWith(plainV1, { terminals: { create } }, work);
+  assert.deepEqual(result, { timedOut: true });
+});
+
 test("on v1 the agent's side kills a command after its limit", async () => {
   const { terminals, asked, exit } = handTerminals();
   const killed = Promise.withResolvers<void>();

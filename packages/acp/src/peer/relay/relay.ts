@@ -28,6 +28,7 @@ import { refusalOf } from "../../jsonrpc/unread-frame.ts";
 import { checkUnstable } from "../base/definition-rules.ts";
 import { offerInTurn } from "../client/client.ts";
 import { agentDialects, clientDialects } from "../dialect/dialects.ts";
+import { dialectAgent } from "./dialect-agent.ts";
 import { dialectClient } from "./dialect-client.ts";
 import { type InitializeParams, type Offers, offersFor, takesEither } from "./introduction.ts";
 import { passThrough } from "./pass-through.ts";
@@ -114,8 +115,10 @@ class RunningRelay implements Relay {
     const { as, agentEdition } = options;
     // a dialect is translated to version 1, unless both sides speak it
     const isOne = as !== undefined && as === agentEdition;
-    const ofAgent = isOne ? agent : spokenBy("client", agent, agentEdition, options);
+    const translated = isOne ? agent : spokenBy("client", agent, agentEdition, options);
     const ofClient = isOne ? client : spokenBy("agent", client, as, options);
+    const ofAgent =
+      "dialect" in translated ? dialectAgent(translated, () => dialectOf(ofClient)) : translated;
     // only a transport that may translate has the field: others pass their lines unread
     const isTranslated = "dialect" in ofClient;
     this.#client = new Splice(

@@ -148,19 +148,21 @@ function withoutMeta({ _meta: _, ...exit }: ExitStatus): ExitStatus {
   return exit;
 }
 
-/** Gives the wait up after a time: the request for it is cancelled, and the command goes on. */
+/** Gives the wait up after a time, and cancels the request for it, which many clients ignore. The command goes on. */
 async function waitHere(
   ms: number,
   signal: AbortSignal | undefined,
   wait: (until: AbortSignal) => Promise<TerminalExit>,
 ): Promise<TerminalExit> {
   const late = new AbortController();
-  const timer = backgroundDeadline(ms, () => late.abort());
+  const timedOut = Promise.withResolvers<TerminalExit>();
+  const timer = backgroundDeadline(ms, () => {
+    timedOut.resolve({ timedOut: true });
+    late.abort();
+  });
   try {
-    return await wait(signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]));
-  } catch (error) {
-    if (late.signal.aborted && signal?.aborted !== true) return { timedOut: true };
-    throw error;
+    const exit = wait(signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]));
+    return await Promise.race([timedOut.promise, exit]);
   } finally {
     clearTimeout(timer);
   }
