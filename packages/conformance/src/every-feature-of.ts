@@ -1,11 +1,9 @@
 // The session with everything, for any pair of editions: what an edition has no words for is left out, and what the
 // dialects add is there.
 
+import type { Edition } from "@parley/acp";
 import type { AgentScenario, AgentStep, ClientScenario, ClientStep } from "@parley/acp/testing";
 import { everyFeature } from "./every-feature.ts";
-
-/** One way to write the protocol. */
-type Edition = NonNullable<AgentScenario["editions"]>[number];
 
 const isDialect = (edition: Edition): boolean => edition === "pharo" || edition === "scoped";
 
@@ -60,7 +58,23 @@ const added: readonly ClientStep[] = [
   { setMode: "code" },
 ];
 
-/** An agent and a client that use every feature which these two editions have. */
+/**
+ * An agent and a client that use every feature which these two editions have, and what the dialects add.
+ *
+ * @param clientEdition - The edition of the client.
+ * @param agentEdition - The edition of the agent; between two editions is a relay.
+ *
+ * @example
+ * import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
+ * import { memoryPair } from "@parley/acp/transport";
+ * import { everyFeatureOf } from "@parley/conformance";
+ *
+ * const { agent, client } = everyFeatureOf("scoped", "scoped");
+ * const [left, right] = memoryPair();
+ * scriptedAgent({ ...agent, editions: ["scoped"] }).connect(left);
+ * const record = await scriptedClient({ ...client, editions: ["scoped"] }).run(right);
+ * console.log(record.steps);
+ */
 export function everyFeatureOf(
   clientEdition: Edition,
   agentEdition: Edition,

@@ -5,7 +5,6 @@ import { dirname } from "node:path";
 import { optional } from "@parley/acp/internal";
 import {
   auditLog,
-  describeRule,
   type Gate,
   type GateOptions,
   permissionGate,
@@ -14,7 +13,6 @@ import {
   reviewer,
 } from "@parley/client/internal";
 import { RuleError } from "@parley/client/policy";
-import { usageError } from "../command/command.ts";
 import {
   auditFolder,
   configPath,
@@ -25,6 +23,7 @@ import {
 import type { SandboxChoice } from "../settings/sandbox-choice.ts";
 import { trustedSettings } from "../trust/workspace-trust.ts";
 import { configuredRules, type RunRules } from "./policy-rules.ts";
+import { allowsEverything, refuseForRoot } from "./rules-for-root.ts";
 
 export interface OpenGateOptions
   extends RunRules,
@@ -53,9 +52,7 @@ export function openGate(options: OpenGateOptions): OpenedGate {
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
   const remembered = rememberedRules(permissionsPath());
-  const everything = [...rules, ...readable(remembered)].find(
-    ({ effect, operation }) => effect === "allow" && operation === "*",
-  );
+  const everything = [...rules, ...readable(remembered)].find(allowsEverything);
   if (everything !== undefined) {
     refuseForRoot(everything);
     warn?.("a rule allows everything, except what is always asked");
@@ -96,13 +93,4 @@ function warnOfReadOnly(folder: string, warn: OpenGateOptions["warn"]): void {
       `cannot write the log to ${folder} (${code}), so everything that needs a permission will be refused; set PARLEY_HOME to another folder`,
     );
   }
-}
-
-/** As root, an agent that may do everything could damage the whole machine. */
-function refuseForRoot(rule: Rule): void {
-  if (process.getuid?.() !== 0 || process.env["PARLEY_SANDBOX"] === "1") return;
-  throw usageError(
-    `${describeRule(rule)} is refused for root: it would give an agent full control of this machine`,
-    "use another user, allow only what is needed, or set PARLEY_SANDBOX=1 on a disposable machine",
-  );
 }

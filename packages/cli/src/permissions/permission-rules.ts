@@ -20,6 +20,7 @@ import { escapedLine } from "../terminal/sanitise.ts";
 import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
 import { trustedSettings } from "../trust/workspace-trust.ts";
 import { configuredRules } from "./policy-rules.ts";
+import { allowsEverything, refuseForRoot } from "./rules-for-root.ts";
 
 export async function listRules({ values, json }: Invocation): Promise<number> {
   const cwd = directoryOption(values) ?? process.cwd();
@@ -106,6 +107,8 @@ export async function addRule({ values, positionals, json }: Invocation): Promis
   const rule = parsed(typedRule(positionals));
   const scope = scopeOf(values["scope"]);
   if (scope === "always") checkReach(rule);
+  // it would refuse every later run
+  if (allowsEverything(rule)) refuseForRoot(rule, "allow *");
   const cwd = realpathSync(directoryOption(values) ?? ".");
   const lasts = duration(values["for"]);
   const { operation, pattern, effect } = rule;

@@ -20,6 +20,7 @@ export function jsonPrinter(output: Output): RunPrinter {
     showsProgress: false,
     progress: () => undefined,
     pause: () => output.flush(),
+    resume: () => undefined,
     started({ session, sessionId, ...rest }) {
       ids = { ...optional({ session }), sessionId };
       print("start", { ...ids, ...rest });
@@ -67,6 +68,7 @@ export function quietPrinter(output: Output, warn: (text: string) => void, isTer
     showsProgress: false,
     progress: () => undefined,
     pause: () => output.flush(),
+    resume: () => undefined,
     started: () => undefined,
     entry(entry) {
       last.entry(entry);

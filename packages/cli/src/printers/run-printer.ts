@@ -51,8 +51,9 @@ export interface RunPrinter {
   readonly showsProgress: boolean;
   /** Shows what is happening, if the output is a terminal. */
   progress(text: string): void;
-  /** Called before something else writes to the terminal. */
+  /** Called before something else uses the terminal. No status is drawn until `resume`. */
   pause(): void;
+  resume(): void;
   started(start: RunStart): void;
   entry(entry: Entry): void;
   decision(decision: RunDecision): void;
@@ -107,6 +108,7 @@ export function redactingPrinter(
     showsProgress: printer.showsProgress,
     progress: (text) => printer.progress(redactors?.stream.text(text) ?? text),
     pause: () => printer.pause(),
+    resume: () => printer.resume(),
     started: (start) => when(({ stream }) => printer.started(stream.value(start))),
     entry(entry) {
       if (!redactsEntries && waiting.length === 0) return printer.entry(entry);

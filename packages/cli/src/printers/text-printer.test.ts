@@ -52,3 +52,20 @@ test("a notice keeps its lines, and none of its sequences", () => {
   printer.entry({ seq: 1, time: 0, kind: "update", update: notice } as unknown as Entry); // as: a fixture
   assert.equal(shown, "! The server is not running\n  It wrote:\n  no database\n  hint: start it\n");
 });
+
+test("a question keeps its line: no status is drawn while it is open", () => {
+  const drawn: (string | undefined)[] = [];
+  const printer = new TextPrinter({
+    output: { write: () => undefined, flush: () => undefined },
+    paint: painter(false),
+    warn: () => undefined,
+    status: (text) => void drawn.push(text),
+    cwd: "/nowhere",
+  });
+  printer.progress("reading");
+  printer.pause();
+  printer.progress("no output from the agent for 30 s");
+  printer.resume();
+  printer.progress("writing");
+  assert.deepEqual(drawn, ["reading", undefined, "writing"]);
+});

@@ -47,6 +47,8 @@ type AgentMessage = "agent_message" | "agent_thought";
 
 export class TextPrinter implements RunPrinter {
   readonly #options: TextPrinterOptions;
+  /** A question is open, and its line must stay. */
+  #isPaused = false;
   readonly #view: SessionView = createView({ terminalBytes: 64 * 1024 });
   readonly #shownCalls = new Set<string>();
   /** The number of tool calls that were printed. */
@@ -82,7 +84,7 @@ export class TextPrinter implements RunPrinter {
 
   progress(text: string): void {
     const { status } = this.#options;
-    if (status === undefined) return;
+    if (status === undefined || this.#isPaused) return;
     this.#endLine();
     status(text);
   }
@@ -91,6 +93,11 @@ export class TextPrinter implements RunPrinter {
     this.#endLine();
     this.#options.output.flush();
     this.#options.status?.(undefined);
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
   }
 
   started(start: RunStart): void {

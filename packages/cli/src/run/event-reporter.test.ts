@@ -13,6 +13,7 @@ function told(showsProgress: boolean, event: Parameters<ReturnType<typeof eventR
     progress: (text) => lines.push(`status: ${text}`),
     notice: (text) => lines.push(`notice: ${text}`),
     pause: () => undefined,
+    resume: () => undefined,
     started: () => undefined,
     entry: () => undefined,
     decision: () => undefined,

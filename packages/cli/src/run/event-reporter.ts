@@ -1,6 +1,8 @@
 // Prints events around a session: starting, waiting, crashing, retrying, and output that is not a message.
 
+import type { ClientConnection } from "@parley/acp";
 import type { ManagedAgentEvent } from "@parley/client";
+import { CommandError } from "../command/command.ts";
 import type { RedactingPrinter } from "../printers/run-printer.ts";
 import { editionText } from "../settings/edition-choice.ts";
 import { safeLine } from "../terminal/sanitise.ts";
@@ -98,6 +100,21 @@ function continuedText({ how, after }: Extract<ManagedAgentEvent, { kind: "conti
   return how === "new"
     ? "started a new session; the agent does not know the previous conversation"
     : "the agent had unloaded the session; it continues the session";
+}
+
+/** Tells of updates that could not be read. Throws where nothing of the agent can be read. */
+export function droppedUpdates({
+  invalidUpdates,
+  droppedDialect,
+}: ClientConnection["counters"]): string | undefined {
+  if (droppedDialect !== undefined) {
+    const message = `the agent speaks the dialect ${droppedDialect}, and what it said was left out`;
+    throw new CommandError("protocol", message, `use --edition ${droppedDialect}; see docs/editions.md`);
+  }
+  if (invalidUpdates === 0) return undefined;
+  const are =
+    invalidUpdates === 1 ? "1 update of the agent was" : `${invalidUpdates} updates of the agent were`;
+  return `${are} not valid and left out; parley tap records what it sends`;
 }
 
 type Unread = Extract<ManagedAgentEvent, { kind: "unread" }>;

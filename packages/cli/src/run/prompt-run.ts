@@ -21,7 +21,7 @@ import { isOwnAgent } from "../settings/named-agent.ts";
 import { painter } from "../terminal/paint.ts";
 import type { TrustedSettings } from "../trust/workspace-trust.ts";
 import { EntryForwarder } from "./entry-forwarder.ts";
-import { eventReporter, UnreadOutput } from "./event-reporter.ts";
+import { droppedUpdates, eventReporter, UnreadOutput } from "./event-reporter.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
 import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
@@ -204,7 +204,7 @@ export class PromptRun {
     if (this.#options.format === "json" || !process.stderr.isTTY || !process.stdin.isTTY) return undefined;
     this.#isAtTerminal = true;
     const { terminalAsker } = await import("./terminal-asker.ts");
-    return terminalAsker({ agent: entry.name, cwd }, painter(true), () => this.#printer.pause());
+    return terminalAsker({ agent: entry.name, cwd }, painter(true), this.#printer);
   }
 
   async #openGate(
@@ -317,7 +317,7 @@ export class PromptRun {
     const { askedTrust } = await import("../trust/trust.ts");
     const shown = streamRedactor(await this.#secrets()).value(lines);
     this.#printer.pause();
-    return askedTrust(shown, this.#stopping.signal);
+    return askedTrust(shown, this.#stopping.signal).finally(() => this.#printer.resume());
   }
 
   async #content({ text, piped }: PromptText, { cwd }: RunTarget, accepts: AcceptedContent) {
@@ -346,9 +346,8 @@ export class PromptRun {
     if (this.#stopping.signal.aborted) return;
     // the next run may want the session, which our own agent holds until it has left
     await running.finish(isOwn(running) ? ownAgentMs : undefined);
-    const { invalidUpdates: invalid } = running.counters;
-    const are = invalid === 1 ? "1 update of the agent was" : `${invalid} updates of the agent were`;
-    if (invalid > 0) this.#printer.notice(`${are} not valid and left out; parley tap records what it sends`);
+    const dropped = droppedUpdates(running.counters);
+    if (dropped !== undefined) this.#printer.notice(dropped);
     else if (this.#outcome?.stopReason === "end_turn" && !this.#entries.late.hasOutput)
       this.#printer.notice("the agent ended its turn without output");
   }

@@ -5,6 +5,7 @@ import type { Asker, ElicitationQuestion, Problem } from "@parley/client";
 import type { PermissionAsker } from "@parley/client/internal";
 import type { PermissionQuestion } from "@parley/client/policy";
 import { loginAsker } from "../agents/login-asker.ts";
+import type { RunPrinter } from "../printers/run-printer.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
@@ -17,16 +18,20 @@ export interface TerminalAsker extends Asker, PermissionAsker {
   elicit(question: ElicitationQuestion, context: RequestContext): Promise<ElicitationResponse>;
 }
 
-/** Calls `pause` before each question, so that nothing else draws on the terminal. */
-export function terminalAsker(place: QuestionPlace, paint: Paint, pause: () => void): TerminalAsker {
+/** Pauses the printer during each question, so that nothing else draws on the terminal. */
+export function terminalAsker(
+  place: QuestionPlace,
+  paint: Paint,
+  printer: Pick<RunPrinter, "pause" | "resume">,
+): TerminalAsker {
   let queue: Promise<unknown> = Promise.resolve();
   /** Questions wait for each other. */
   const inTurn =
     <Args extends unknown[], Answer>(ask: (...args: Args) => Promise<Answer>) =>
     (...args: Args): Promise<Answer> => {
       const answer = queue.then(() => {
-        pause();
-        return ask(...args);
+        printer.pause();
+        return ask(...args).finally(() => printer.resume());
       });
       queue = answer.catch(() => undefined);
       return answer;

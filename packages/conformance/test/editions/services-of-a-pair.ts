@@ -26,7 +26,8 @@ function line(event: Event): readonly string[] {
         return event["exitStatus"] === undefined ? [] : [`${command} wrote ${JSON.stringify(output)}`];
       return [`${command} ${JSON.stringify(op)}${timedOut === true ? " timed out" : ""}`];
     default:
-      return [`no ${event["what"]}`];
+      // a file that is there, and must not be replaced
+      return [event["code"] === -32066 ? "conflict" : `no ${event["what"]}`];
   }
 }
 
@@ -69,7 +70,7 @@ export function servicesWanted(client: string, agent: string): readonly string[]
     ...slept("SIGTERM"),
     "no terminals",
     areCoded ? 'read "Zmlyc3QKc2Vjb25kCnRoaXJkCg=="' : "no files",
-    "no files",
+    keeps ? "conflict" : "no files",
     keeps ? "written /project/fresh.txt" : "no files",
     areCoded ? "written /project/coded.txt" : "no files",
     ...made,

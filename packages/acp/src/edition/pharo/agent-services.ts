@@ -186,7 +186,7 @@ function refusesEncoding(params: Fields, call: Call): boolean {
   const encoding = metaField(params)._meta?.[encodingKey];
   if (encoding === undefined || encoding === "utf-8") return false;
   const what = `${call.method}: the client speaks pharo, which has no encoding but UTF-8, got ${JSON.stringify(encoding)}`;
-  call.refuse(refusal("invalid_params", `${what}; use a command instead`));
+  call.refuse(refusal("method_not_found", `${what}; use a command instead`));
   return true;
 }
 

@@ -127,8 +127,8 @@ function existed(answer: Answer): boolean | undefined {
 function taken(path: string, { error }: Answer): RequestError {
   const why =
     error === undefined ? "it exists, and overwrite is false" : `it could not be checked: ${error.message}`;
-  return new RequestError("outside_workspace", `${path} was not written: ${why}`, {
-    data: { reason: "outside_workspace", path },
+  return new RequestError("conflict", `${path} was not written: ${why}`, {
+    data: { reason: "conflict", path },
   });
 }
 

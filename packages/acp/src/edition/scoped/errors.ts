@@ -24,6 +24,9 @@ const numbers = new Map<RequestErrorKind, number>(Array.from(kinds, ([code, kind
 numbers.set("turn_in_progress", -32006);
 numbers.set("not_text", -32005);
 
+/** A file that exists and must not be replaced: its number is not that of a session in the wrong state. */
+const fileIsThere = -32005;
+
 const known = new Set(methods.map(({ method }) => method));
 
 /** A method that is not of the document stays one that is not found; of the document it is a missing capability. */
@@ -37,7 +40,8 @@ export function errorToScoped(error: DialectError, method: string, lost: Lost): 
   if (isObject(error.data) && error.data["reason"] === "invalid_session_state")
     return { ...error, code: -32006 };
   const isCustom = !known.has(method);
-  const code = kind === "method_not_found" && isCustom ? error.code : (numbers.get(kind) ?? error.code);
+  const own = kind === "conflict" && method === "fs/write_text_file" ? fileIsThere : numbers.get(kind);
+  const code = kind === "method_not_found" && isCustom ? error.code : (own ?? error.code);
   const { data } = error;
   const { code: _, data: __, ...rest } = error;
   // the number says the reason already
@@ -52,7 +56,9 @@ export function errorToScoped(error: DialectError, method: string, lost: Lost): 
 export function errorFromScoped(error: DialectError): DialectError {
   const { code, data } = error;
   const reason = isObject(data) ? data["reason"] : undefined;
-  const given = isErrorKind(reason) && numbers.get(reason) === code ? reason : undefined;
+  const isTheirs =
+    isErrorKind(reason) && (numbers.get(reason) === code || (reason === "conflict" && code === fileIsThere));
+  const given = isTheirs ? reason : undefined;
   const kind = given ?? kinds.get(code);
   if (kind === undefined || kind === "other") return error;
   const { data: _, ...rest } = error;

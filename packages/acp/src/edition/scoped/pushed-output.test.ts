@@ -130,6 +130,20 @@ test("an agent that does not know the push is not asked again, and its waits are
   assert.deepEqual(pushed(output(driver, "c")), []);
 });
 
+test("an agent that takes no output is answered all the same: after ten seconds, or when it releases the terminal", () => {
+  for (const ending of ["time", "release"]) {
+    const driver = withTerminal({ pushes: true });
+    output(driver, "a");
+    driver.receive({ id: 11, method: "terminal/wait_for_exit", params: { terminalId: "t" } });
+    assert.deepEqual(driver.send({ id: 11, result: { exitCode: 3 } }).toPeer, []);
+    const answered =
+      ending === "time"
+        ? driver.pass(10_000)
+        : driver.receive({ id: 12, method: "terminal/release", params: { terminalId: "t" } });
+    assert.deepEqual(answered.toPeer, [{ jsonrpc: "2.0", id: 11, result: { exitCode: 3 } }]);
+  }
+});
+
 const poll = ({ toUs }: Step): DialectMessage | undefined =>
   toUs.find(({ method }) => method === "terminal/output");
 

@@ -11,6 +11,8 @@ import { type Stream, TerminalText } from "./terminal-text.ts";
 const mostPushed = 64 * 1024;
 /** Bytes that wait for a slow agent. */
 const mostWaiting = 1024 * 1024;
+/** An agent that takes no output in this time would wait for its own answer: it does one thing at a time. */
+const longestPush = 10_000;
 const shortestPoll = 50;
 const longestPoll = 1000;
 /** So much of the end is looked for in output whose front was dropped. */
@@ -30,6 +32,7 @@ export class PushedOutput {
   #delay = shortestPoll;
   #isOver = false;
   #stopPoll: () => void = () => undefined;
+  #stopPatience: () => void = () => undefined;
 
   constructor(exchange: Exchange, terminal: { readonly sessionId: string; readonly terminalId: string }) {
     this.#exchange = exchange;
@@ -48,11 +51,12 @@ export class PushedOutput {
     this.#schedule();
   }
 
-  /** Calls back when all output up to now has been taken. */
+  /** Calls back when all output up to now has been taken, or the agent does not take it. */
   drain(done: () => void): void {
     const wait = (): void => {
       this.#drained.push(done);
-      this.#push();
+      if (this.#isStopped) this.#settle();
+      else this.#push();
     };
     if (this.#seen === undefined || this.#isStopped || this.#isOver) wait();
     else this.#ask(wait);
@@ -62,18 +66,29 @@ export class PushedOutput {
     this.#isStopped = true;
     this.#stopPoll();
     this.#waiting.clear();
-    this.#push();
+    this.#settle();
+  }
+
+  #settle(): void {
+    this.#stopPatience();
+    for (const done of this.#drained.splice(0)) done();
+  }
+
+  #losePatience(): void {
+    this.#stopPatience();
+    this.#stopPatience = this.#exchange.later(longestPush, () => this.#settle());
   }
 
   #push(): void {
-    if (this.#isInFlight) return;
-    const { isTruncated } = this.#waiting;
-    const next = this.#waiting.take(mostPushed);
-    if (next === undefined) {
-      for (const done of this.#drained.splice(0)) done();
+    if (this.#isInFlight) {
+      if (this.#drained.length > 0) this.#losePatience();
       return;
     }
+    const { isTruncated } = this.#waiting;
+    const next = this.#waiting.take(mostPushed);
+    if (next === undefined) return this.#settle();
     this.#isInFlight = true;
+    if (this.#drained.length > 0) this.#losePatience();
     this.#waiting.isTruncated = false;
     const { terminalId } = this.#terminal;
     const params = {

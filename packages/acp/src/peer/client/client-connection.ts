@@ -275,6 +275,8 @@ export interface ClientCounters extends Readonly<ConnectionCounters> {
   readonly orphanUpdates: number;
   /** Updates that the protocol does not allow, which were dropped. */
   readonly invalidUpdates: number;
+  /** The dialect that dropped updates were written in. Name it in the `editions`. */
+  readonly droppedDialect?: Edition;
   /** Updates that the protocol does not allow, which could be repaired: for example messages without an id on v2. */
   readonly repairedUpdates: number;
 }

@@ -2,6 +2,7 @@
 
 import { isObject, optional } from "../../base/objects.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
+import type { DialectName } from "../../edition/dialect.ts";
 import { dialectOf, dialectSentence, refuseDialect } from "../../edition/dialect-tells.ts";
 import { versionOf } from "../../edition/negotiate.ts";
 import { metaOf, updateFromWire } from "../../edition/wire-fields.ts";
@@ -49,6 +50,7 @@ export class ClientDispatch {
   readonly #dropped: DroppedUpdates;
   readonly #orphans: OrphanUpdates;
   #updateRow: BoundMethod | undefined;
+  #droppedDialect: DialectName | undefined;
   /** The session of the last update: comparing its id costs less than looking it up. */
   #last: ConnectedSession | undefined;
   /** URL elicitations that are not complete yet. */
@@ -85,6 +87,7 @@ export class ClientDispatch {
       ...this.#wire.counters,
       orphanUpdates: orphan,
       invalidUpdates: invalid,
+      ...optional({ droppedDialect: this.#droppedDialect }),
       repairedUpdates: repaired,
     };
   }
@@ -195,6 +198,7 @@ export class ClientDispatch {
       dialect === undefined
         ? `params${path.slice(0, 200)} must be ${expected}, got ${got}`
         : dialectSentence("session/update", dialect);
+    this.#droppedDialect ??= dialect;
     this.#dropped.note("invalid", { ...details, problem });
     this.#hooks?.updateDropped(
       details.sessionId,

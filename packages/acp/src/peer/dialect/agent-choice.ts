@@ -81,7 +81,7 @@ function saysV1(params: unknown): boolean {
 
 function refusal({ id = null }: DialectMessage, dialects: readonly DialectName[]): Refusal {
   const names = dialects.map((each) => `"${each}"`).join(" and ");
-  const message = `initialize: this agent speaks only ${names}; add that to the client's editions (with parley: --edition ${dialects[0]})`;
+  const message = `initialize: this agent speaks only ${names}; the client must name it alone, as editions: ["${dialects[0]}"] (with parley: --edition ${dialects[0]}; for the editor of a bridge --as)`;
   const data = { reason: "dialect_only", supported: dialects };
   return { answer: { jsonrpc: "2.0", id, error: { code: errorCodes.invalid_params, message, data } } };
 }

@@ -147,3 +147,19 @@ test("an agent of dialects alone refuses version 2 in a sentence", async () => {
   assert.ok(resultOf(await peer.ask(2, "initialize", pharo)));
   await connection.close();
 });
+
+test("a client of one dialect says so when the agent answers in the other", async () => {
+  const scopedWelcome = { protocolVersion: 1, capabilities: {} };
+  const pharoWelcome = { protocolVersion: 1, agentCapabilities: {}, authenticationMethods: [] };
+  for (const [edition, welcome, told] of [
+    ["pharo", scopedWelcome, "scoped"],
+    ["scoped", pharoWelcome, "pharo"],
+  ] as const) {
+    const [near, far] = memoryPair();
+    new RawPeer(far, (message, self) => self.answer(message, welcome));
+    await assert.rejects(
+      client({ name: "c", version: "1", editions: [edition] }).connect(near),
+      new RegExp(`the answer to initialize: this is written in the dialect "${told}"`),
+    );
+  }
+});

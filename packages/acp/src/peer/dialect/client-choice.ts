@@ -1,7 +1,7 @@
 // A client's choice of the dialect: the one that was named, or the one that the agent answers `initialize` in.
 
 import type { DialectMessage, DialectName } from "../../edition/dialect.ts";
-import { dialectOfAnswer } from "../../edition/dialect-tells.ts";
+import { dialectError, dialectOfAnswer } from "../../edition/dialect-tells.ts";
 import { answeredVersion, type Edition, isDialect } from "../../edition/negotiate.ts";
 import type { Decision, DialectChoice, Machines } from "./translating-transport.ts";
 
@@ -21,12 +21,22 @@ export class ClientChoice implements DialectChoice {
 
   sent(message: DialectMessage): Decision {
     const [first] = this.#dialects;
+    if (message.method === "initialize") this.#asked = message;
     if (this.#isDialectOnly && first !== undefined) {
       this.dialect = first;
       return this.#machines.load(first);
     }
-    if (message.method === "initialize") this.#asked = message;
     return undefined;
+  }
+
+  /** An agent of another dialect may be understood halfway: what it says would be lost. */
+  instead(message: DialectMessage): DialectMessage {
+    const { id = null, method } = message;
+    if (this.#asked === undefined || method !== undefined || id !== this.#asked.id) return message;
+    const told = dialectOfAnswer("initialize", message.result);
+    if (told === undefined || told === this.dialect) return message;
+    const { code, message: text, data } = dialectError("invalid_params", "the answer to initialize", told);
+    return { jsonrpc: "2.0", id, error: { code, message: text, data } };
   }
 
   received(message: DialectMessage): Decision {

@@ -168,6 +168,7 @@ test("a client of version 1 refuses requests and updates of a dialect, and goes 
   const { result } = await agentPeer.ask(99, "fs/read_text_file", { sessionId: "s", path: "/w/a" });
   assert.deepEqual(result, { content: "text" });
   assert.equal(connection.counters.invalidUpdates, 2);
+  assert.equal(connection.counters.droppedDialect, "pharo");
   assert.ok(JSON.stringify(log).includes(JSON.stringify(sentence("session/update", "pharo"))));
   await connection.close();
 });

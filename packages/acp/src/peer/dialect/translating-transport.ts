@@ -14,6 +14,7 @@ import {
 } from "../../edition/dialect.ts";
 import type { DialectTransport } from "../../edition/dialect-of.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
+import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { ConnectionError } from "../../jsonrpc/errors.ts";
 import { exactId, idToJson, isExact } from "../../jsonrpc/message-id.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";
@@ -34,6 +35,8 @@ export interface DialectChoice {
   readonly dialect: DialectName | undefined;
   received(message: DialectMessage): Decision | Refusal;
   sent(message: DialectMessage): Decision;
+  /** What a machine gets in place of a message of the peer. */
+  instead?(message: DialectMessage): DialectMessage;
 }
 
 /** Makes machines. `role` is that of our side. */
@@ -76,6 +79,7 @@ export class TranslatingTransport implements DialectTransport {
   readonly #inner: Transport;
   readonly #tap: ConnectionOptions["tap"];
   readonly #choice: DialectChoice;
+  readonly #lost: Lost;
   readonly #timers = new Set<() => void>();
   #sink: Sink | undefined;
   #machine: DialectMachine | undefined;
@@ -85,6 +89,7 @@ export class TranslatingTransport implements DialectTransport {
 
   constructor(inner: Transport, { role, lost, losses, tap, choice }: TranslatingTransportOptions) {
     this.#inner = inner;
+    this.#lost = lost;
     this.#tap = tap;
     const clock: DialectClock = {
       now: () => Date.now(),
@@ -160,7 +165,21 @@ export class TranslatingTransport implements DialectTransport {
     if (machine === undefined) return this.#sink?.message(value, text);
     const { id } = value;
     const exact = typeof id === "number" && !isExact(id) ? exactId(text, id) : undefined;
-    this.#take(machine.receive(value), id, exact);
+    this.#take(this.#translated(machine, value), id, exact);
+  }
+
+  /** A machine that fails over a message of the peer must not end the connection. */
+  #translated(machine: DialectMachine, message: DialectMessage): Step {
+    try {
+      return machine.receive(this.#choice.instead?.(message) ?? message);
+    } catch (error) {
+      this.#lost(`a message that could not be translated: ${String(error).slice(0, 200)}`);
+      const { id, method } = message;
+      if (id === undefined) return noStep;
+      const failed = { code: errorCodes.internal_error, message: "the message could not be translated" };
+      const answer: DialectMessage = { jsonrpc: "2.0", id, error: failed };
+      return method === undefined ? { toUs: [answer], toPeer: [] } : { toUs: [], toPeer: [answer] };
+    }
   }
 
   #send(message: object, text: string | undefined, isLine: boolean | undefined): boolean {
@@ -223,7 +242,9 @@ export class TranslatingTransport implements DialectTransport {
   #batch(entries: readonly unknown[]): void {
     const machine = this.#machine;
     const steps = entries.map((entry) =>
-      isMessage(entry) && machine !== undefined ? machine.receive(entry) : { toUs: [entry], toPeer: [] },
+      isMessage(entry) && machine !== undefined
+        ? this.#translated(machine, entry)
+        : { toUs: [entry], toPeer: [] },
     );
     for (const each of steps.flatMap(({ toPeer }) => toPeer)) this.#write(each);
     const ours = steps.flatMap(({ toUs }): readonly unknown[] => toUs);

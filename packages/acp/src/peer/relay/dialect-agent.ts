@@ -37,6 +37,8 @@ function encodingOf(value: unknown): object | undefined {
   const encoding = isObject(meta) ? meta[encodingKey] : undefined;
   if (encoding === undefined) return undefined;
   const message = `${method}: the client has no encoding but UTF-8, got ${JSON.stringify(encoding)}; use a command instead`;
-  const { code, data } = RequestError.invalidParams(message, "/encoding");
+  const { code, data } = new RequestError("method_not_found", message, {
+    data: { reason: "method_not_found", method },
+  });
   return { jsonrpc: "2.0", id, error: { code, message, data } };
 }
