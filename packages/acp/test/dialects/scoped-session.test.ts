@@ -465,26 +465,3 @@ test("what a command of our client writes is pushed to an agent of the document,
   assert.equal(log["pushed"], "outerr", "all of it before the exit");
   await connection.close();
 });
-
-test("a bridge does not let a client of another edition take encoded bytes for text", async () => {
-  const [near, far] = memoryPair();
-  const [left, right] = memoryPair();
-  relay(left, near, { as: "v1", agentEdition: "scoped" });
-  const file = { path: "/w/a", encoding: "base64" };
-  const answers: unknown[] = [];
-  const results = documentAgent({}, []);
-  new RawPeer(far, async (message, self) => {
-    if (message["method"] !== "session/prompt") return results(message, self);
-    answers.push((await self.ask(31, "fs/write_text_file", { ...file, content: "AAAA" }))["error"]);
-    answers.push((await self.ask(32, "fs/read_text_file", file))["error"]);
-    self.answer(message, { stopReason: "end_turn" });
-  });
-  const connection = await client({ name: "c", version: "1", editions: ["v1"], ...services }).connect(right);
-  const session = await connection.newSession({ cwd: "/w" });
-  await session.prompt("Fix it");
-  assert.partialDeepStrictEqual(answers, [
-    { code: -32602, data: { path: "/encoding" } },
-    { code: -32602, data: { path: "/encoding" } },
-  ]);
-  await connection.close();
-});

@@ -9,7 +9,6 @@ import {
   capabilitiesKey,
   credentialsKey,
   detailsKey,
-  encodingKey,
   expiresAtKey,
   overwriteKey,
   sessionOptionsKey,
@@ -445,15 +444,6 @@ test("permission is asked with title, description and labels, and answered with 
     _meta: { [detailsKey]: { toolCall: { toolCallId: "c", kind: "delete" } } },
   });
   assert.deepEqual(answer.result, { outcome: { outcome: "selected", optionId: "y" } });
-});
-
-test("a file in another encoding than UTF-8 is refused: its bytes would be taken for the text", () => {
-  const driver = connect();
-  for (const method of ["fs/read_text_file", "fs/write_text_file"]) {
-    const params = { sessionId: "s", path: "/a", content: "AAAA", _meta: { [encodingKey]: "base64" } };
-    const { toUs, toPeer } = driver.send({ id: 30, method, params });
-    assert.deepEqual([toPeer, toUs[0]?.error?.code], [[], -32602], method);
-  }
 });
 
 test("a question about a diff goes on to another client with all of its content", () => {

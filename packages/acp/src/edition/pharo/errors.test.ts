@@ -15,6 +15,8 @@ const pairs: readonly (readonly [number, string | undefined, number, string?])[]
   [-32061, "outside_workspace", -32004],
   [-32064, "turn_in_progress", -32006],
   [-32600, "invalid_session_state", -32006],
+  [-32066, "conflict", -32006],
+  [-32066, "conflict", -32066, "fs/write_text_file"],
   [-32601, undefined, -32007],
   [-32601, undefined, -32601, "_acme/own"],
   [-32800, "cancelled", -32603],

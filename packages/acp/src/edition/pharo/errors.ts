@@ -47,7 +47,8 @@ const known = new Set(methods.map(({ method }) => method));
 export function errorToPharo(error: DialectError, method: string, lost: Lost): DialectError {
   const { code, message, data } = error;
   const kind = errorKindOf(code, data);
-  const own = codesByKind[kind];
+  // a file that is in the way is no session in a wrong state
+  const own = kind === "conflict" && method.startsWith("fs/") ? undefined : codesByKind[kind];
   if (own !== undefined) return withReason({ code: own, message, data }, kind);
   if (kind === "method_not_found" && known.has(method))
     return { ...error, code: pharoCodes.capabilityNotSupported };

@@ -73,7 +73,7 @@ test("an error of our agent has the dialect's number, with its data", () => {
 
 test("a file that must not be replaced is a conflict at both ends, and no session in a wrong state between them", () => {
   const ours = { code: -32066, message: "m", data: { reason: "conflict", path: "/a" } };
-  const theirs = errorToScoped(ours, "fs/write_text_file");
+  const theirs = errorToScoped(ours, "fs/write_text_file", unheard);
   assert.deepEqual(theirs, { ...ours, code: -32005 });
   assert.deepEqual(errorFromScoped(theirs), ours);
 });
