@@ -218,6 +218,7 @@ test("--edition chooses what the agent speaks, and a wrong name is told", patien
   for await (const update of session.prompt("read notes.txt")) updates.push(update);
   assert.match(said(updates), /hello world/);
   await agent.close();
+  assert.match(child.stderrTail(), /^parley agent: lost in translation: capabilities of the agent: .*$/m);
   for (const [list, got] of [
     ["v2,v3", "v3"],
     ["v1,", "nothing"],
