@@ -16,7 +16,7 @@ export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> 
    * The treatment of things that the other version cannot express. "lossy" (default) sends the nearest thing, and
    * notes the loss in the log and under `parley.dev/lost` in `_meta`: of the update, and of the message that ends the
    * turn (the answer to the prompt on version 1, the idle state on version 2). "strict" drops such updates, refuses
-   * such requests with RequestError "invalid_params", and logs both.
+   * such requests with RequestError "invalid_params" unless a dialect is spoken, and logs both.
    */
   readonly losses?: "lossy" | "strict" | undefined;
   /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
