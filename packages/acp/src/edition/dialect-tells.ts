@@ -21,7 +21,8 @@ const transports = (fields: Fields): readonly unknown[] =>
     ? fields["mcpServers"].map((server) => (isObject(server) ? server["transport"] : undefined))
     : [];
 
-const isMap = (value: unknown): boolean => isObject(value);
+/** An empty object may be a mistake in version 1. */
+const isMap = (value: unknown): boolean => isObject(value) && Object.keys(value).length > 0;
 
 const envMaps: Tell = ({ mcpServers }) =>
   Array.isArray(mcpServers) && mcpServers.some((server) => isObject(server) && isMap(server["env"]));
@@ -29,7 +30,7 @@ const envMaps: Tell = ({ mcpServers }) =>
 /** Requests and notifications, by method. */
 const tells: Readonly<Record<DialectName, Readonly<Record<string, Tell>>>> = {
   pharo: {
-    initialize: ({ clientCapabilities: can }) => isObject(can) && isObject(can["terminal"]),
+    initialize: ({ clientCapabilities: can }) => isObject(can) && isMap(can["terminal"]),
     authenticate: (fields) => has(fields, "methodId") && has(fields, "credentials"),
     "session/new": (fields) => transports(fields).some((each) => typeof each === "string") || envMaps(fields),
     "session/load": (fields) =>
