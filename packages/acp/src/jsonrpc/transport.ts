@@ -30,6 +30,19 @@ export interface Transport {
    * connection learns of it; otherwise the sink is not called any more.
    */
   close(reason?: Error): Promise<void>;
+  /**
+   * Present where the peer may be away for a while and come back, as with the connections of a server. Between the two the
+   * transport has not ended: it takes messages, and keeps them for the peer. Absent: the peer is there until the end.
+   */
+  readonly attachment?: Attachment;
+}
+
+/** Tells whether the peer of a transport is there. */
+export interface Attachment {
+  /** False while the peer is away, and when it has stopped answering. */
+  readonly isAttached: boolean;
+  /** Calls the listener after each change. Returns a function that removes it. */
+  onChange(listener: () => void): () => void;
 }
 
 /** Sends and receives raw lines. */

@@ -12,6 +12,7 @@ export function wrapTransport(inner: Transport, overrides: Partial<Transport>): 
     resume: () => inner.resume(),
     ...(inner.endOutput && { endOutput: () => inner.endOutput?.() }),
     close: (reason) => inner.close(reason),
+    ...(inner.attachment && { attachment: inner.attachment }),
     ...overrides,
   };
 }

@@ -33,6 +33,7 @@ async function recordingSender(version: ProtocolVersion) {
   const sent: string[] = [];
   const sender: SessionSender = {
     edition,
+    isOpen: true,
     client: { info: undefined, capabilities: features },
     openUrls: new Set(),
     dialect: undefined,
