@@ -179,9 +179,10 @@ export class ServedClient implements AgentHost, AgentConnection {
       if (request.cancelled) return prompt.withdrawn();
       request.signal.addEventListener("abort", () => {
         if (session.withdraw(prompt)) prompt.withdrawn();
-        // a turn goes on where its session went
-        else if (!prompts.answersAtInsertion && this.#sessions.find(op.sessionId) === session)
-          session.cancelTurn(prompt);
+        // the turn goes on where its session went
+        else if (this.#sessions.find(op.sessionId) !== session)
+          reject(new RequestError("cancelled", "another client has taken the session over"));
+        else if (!prompts.answersAtInsertion) session.cancelTurn(prompt);
       });
       session.prompt(prompt);
     });
