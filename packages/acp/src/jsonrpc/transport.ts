@@ -34,7 +34,7 @@ export interface Transport {
    * Present where the peer may be away for a while and come back, as with the connections of a server. Between the two the
    * transport has not ended: it takes messages, and keeps them for the peer. Absent: the peer is there until the end.
    */
-  readonly attachment?: Attachment;
+  readonly attachment?: Attachment | undefined;
 }
 
 /** Tells whether the peer of a transport is there. */

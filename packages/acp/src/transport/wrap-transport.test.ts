@@ -57,5 +57,7 @@ test("an override replaces a member, and members that the inner transport lacks 
   const wrapped = wrapTransport(members as never, { send: () => false });
   assert.equal(wrapped.send(message), false);
   assert.deepEqual(calls, []);
-  assert.deepEqual([wrapped.lines, wrapped.endOutput], [undefined, undefined]);
+  assert.deepEqual([wrapped.lines, wrapped.endOutput, wrapped.attachment], [undefined, undefined, undefined]);
+  const attachment = { isAttached: true, onChange: () => () => undefined };
+  assert.equal(wrapTransport({ ...members, attachment } as never, {}).attachment, attachment);
 });

@@ -5,7 +5,6 @@ import { optional } from "../../base/objects.ts";
 import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { Attachment } from "../../jsonrpc/transport.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
@@ -39,7 +38,6 @@ const takenMethod = "_parley.dev/session_taken";
 export interface AgentSessionsParts {
   readonly store: GuardedStore;
   readonly live: LiveSessions;
-  readonly attachment: Attachment | undefined;
   readonly principal: string | undefined;
 }
 
@@ -47,7 +45,6 @@ export class AgentSessions implements Holder {
   readonly principal: string | undefined;
   readonly sender: AgentWire;
   readonly #definition: AgentDefinition;
-  readonly #attachment: Attachment | undefined;
   readonly #store: GuardedStore;
   readonly #stored: StoredSessions;
   /** Of all connections of the agent. */
@@ -60,11 +57,10 @@ export class AgentSessions implements Holder {
   readonly #replays = new Map<string, Promise<boolean>>();
 
   constructor(definition: AgentDefinition, sender: AgentWire, parts: AgentSessionsParts) {
-    const { store, live, attachment, principal } = parts;
+    const { store, live, principal } = parts;
     this.principal = principal;
     this.sender = sender;
     this.#definition = definition;
-    this.#attachment = attachment;
     this.#store = store;
     this.#stored = new StoredSessions(definition, store, parts);
     this.#live = live;
@@ -73,7 +69,7 @@ export class AgentSessions implements Holder {
 
   get state(): Holder["state"] {
     if (!this.sender.isOpen) return "ended";
-    return this.#attachment?.isAttached === false ? "detached" : "attached";
+    return this.sender.attachment?.isAttached === false ? "detached" : "attached";
   }
 
   taken(sessionId: string): void {

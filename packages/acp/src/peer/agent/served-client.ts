@@ -31,7 +31,7 @@ import { loginNeeded, withLogins } from "./login-needed.ts";
 import { sentAtOnce } from "./session/session-updates.ts";
 import { receivedPrompt, steeringPrompt } from "./turn/received-prompt.ts";
 
-interface ServedClientParts extends Pick<AgentSessionsParts, "store" | "live" | "principal"> {
+interface ServedClientParts extends AgentSessionsParts {
   /** Instead of the definition's. */
   readonly log: Log | undefined;
 }
@@ -73,8 +73,7 @@ export class ServedClient implements AgentHost, AgentConnection {
     const options = { ...own, versions, unstable, exposeErrors, ...optional({ log }) };
     this.#definition = definition;
     this.#wire = new AgentWire(spoken, options, this);
-    const { attachment } = transport;
-    this.#sessions = new AgentSessions(definition, this.#wire, { ...parts, attachment });
+    this.#sessions = new AgentSessions(definition, this.#wire, parts);
     this.closed = this.#wire.closed.then(async (reason) => {
       await this.#sessions.closeAll();
       return reason;
