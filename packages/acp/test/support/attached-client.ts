@@ -41,6 +41,11 @@ export function attachedTransport(inner: Transport): AttachedTransport {
       kept.push([message, text]);
       return hasRoom;
     },
+    async close(reason) {
+      // as over a network: it takes longer than what runs in this process
+      await quiet();
+      await inner.close(reason);
+    },
     attachment: {
       get isAttached() {
         return isAttached;

@@ -20,10 +20,7 @@ export class ConnectionWork {
     const given = Promise.withResolvers<never>();
     given.promise.catch(() => undefined);
     this.#giveUps.add(given.reject);
-    const ordered = this.#order.run(sessionId, async () => {
-      if (this.isEnding) throw connectionEnded();
-      return Promise.race([work(), given.promise]);
-    });
+    const ordered = this.#order.run(sessionId, () => Promise.race([work(), given.promise]));
     this.#running.add(ordered);
     try {
       return await ordered;
@@ -33,7 +30,7 @@ export class ConnectionWork {
     }
   }
 
-  /** Begins no more. What hangs must not keep other connections from its session. */
+  /** Waits for what runs. What hangs must not keep other connections from its session. */
   async end(graceMs: number): Promise<void> {
     this.isEnding = true;
     await withTimeout(graceMs, Promise.allSettled(this.#running));

@@ -50,16 +50,16 @@ const methods = [
 ];
 
 for (const version of [1, 2])
-  for (const isLive of [true, false])
-    test(`a session of another principal, ${isLive ? "live" : "stored"}, is answered like one that does not exist (v${version})`, async () => {
+  for (const where of ["open at its client", "of a client that is away", "stored"])
+    test(`a session of another principal, ${where}, is answered like one that does not exist (v${version})`, async () => {
       const hooks: string[] = [];
       const store = memoryStore();
       const made = agentWith(store, hooks);
       const owner = await attachedClient(made, { principal: "one", unstable });
       const session = await owner.connection.newSession(place);
       await session.prompt("hello").result;
-      if (isLive) owner.detach();
-      else await session.close();
+      if (where === "of a client that is away") owner.detach();
+      if (where === "stored") await session.close();
       const before = await store.get(session.sessionId);
       const [near, far] = memoryPair();
       made.connect(far, { principal: "two" });
@@ -73,13 +73,14 @@ for (const version of [1, 2])
         configId: "c",
         value: "v",
         prompt: [{ type: "text", text: "x" }],
-        _meta: { "_parley.dev/takeover": true },
       };
-      for (const method of methods) {
-        const known = await answerOf(raw, method, { ...more, sessionId: session.sessionId });
-        const unknown = await answerOf(raw, method, { ...more, sessionId: "x".repeat(32) });
-        assert.deepEqual(known, unknown, method);
-      }
+      for (const method of methods)
+        for (const takeover of [false, true]) {
+          const params = { ...more, _meta: { "_parley.dev/takeover": takeover } };
+          const known = await answerOf(raw, method, { ...params, sessionId: session.sessionId });
+          const unknown = await answerOf(raw, method, { ...params, sessionId: "x".repeat(32) });
+          assert.deepEqual(known, unknown, method);
+        }
       void raw.notify("session/cancel", { sessionId: session.sessionId });
       const { sessions } = (await raw.request("session/list", {})) as { sessions: unknown[] };
       assert.deepEqual(sessions, []);
@@ -158,5 +159,22 @@ test("a principal must be a text that names somebody", async () => {
       name: "TypeError",
       message: `agent.connect: principal must be a text that names the client, got ${got}`,
     });
+  await made.close();
+});
+
+test("a session whose record is damaged is deleted for the local user, and for no other principal", async () => {
+  const memory = memoryStore();
+  const store: SessionStore = {
+    ...memory,
+    get: (sessionId) =>
+      sessionId === "damaged" ? Promise.reject(new Error("damaged")) : memory.get(sessionId),
+  };
+  const deleted: string[] = [];
+  const made = agentWith(store, deleted);
+  const somebody = await attachedClient(made, { principal: "somebody" });
+  await rejects(somebody.connection.deleteSession("damaged"), -32067);
+  assert.deepEqual(deleted, []);
+  await (await attachedClient(made)).connection.deleteSession("damaged");
+  assert.deepEqual(deleted, ["delete damaged"]);
   await made.close();
 });

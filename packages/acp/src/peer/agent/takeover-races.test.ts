@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attachedClient } from "../../../test/support/attached-client.ts";
-import { initialize, place, quiet, rejects, said } from "../../../test/support/peer-probe.ts";
-import { type AgentDefinition, agent } from "../../index.ts";
+import { aborted, initialize, place, quiet, rejects, said } from "../../../test/support/peer-probe.ts";
+import { type Agent, type AgentDefinition, agent } from "../../index.ts";
 import { Connection } from "../../jsonrpc.ts";
 import { memoryStore, type SessionStore } from "../../store.ts";
 import { memoryPair } from "../../transport.ts";
@@ -109,19 +109,149 @@ test("a session that is being opened is held at once, and taken over when it is 
   await made.close();
 });
 
-test("a client that loads again after another one had the session gets what it missed", async () => {
-  const { made, old, sessionId, history, go } = await running();
+/** A client by hand, and the kinds of what it is told. */
+async function rawClient(made: Agent, version = 2) {
+  const [near, far] = memoryPair();
+  const served = made.connect(far);
+  const seen: string[] = [];
+  const connection = new Connection(near, {
+    tap(direction, text) {
+      const { method, id, params } = JSON.parse(text) as RawMessage;
+      if (direction === "in") seen.push(params?.update?.sessionUpdate ?? method ?? `answer ${id}`);
+    },
+    handlers: { request: () => new Promise(() => undefined), notification: () => undefined },
+  });
+  await connection.request("initialize", initialize(version));
+  const load = version === 1 ? "session/load" : "session/resume";
+  const replay = version === 1 ? {} : { replayFrom: { type: "start" } };
+  const _meta = { "_parley.dev/takeover": true };
+  return {
+    connection,
+    served,
+    seen,
+    load: (sessionId: string) =>
+      connection.request(load, { ...place, ...replay, sessionId, mcpServers: [], _meta }),
+  };
+}
+
+interface RawMessage {
+  readonly method?: string;
+  readonly id?: number;
+  readonly params?: { readonly update?: { readonly sessionUpdate: string } };
+}
+
+test("a client that loads again after another one had the session gets its history again", async () => {
+  const { made, old, sessionId, history } = await running();
+  const [one, two] = [await rawClient(made), await rawClient(made)];
   history.shut();
-  const [again, other] = [old.load(sessionId), await attachedClient(made)];
-  const taking = other.load(sessionId, { takeover: true });
-  const back = old.load(sessionId, { takeover: true });
+  // the second load of a client waits for its first, and gets no copy of its own, unless another client was in between
+  const loads: Promise<unknown>[] = [];
+  for (const each of [one, two, one]) {
+    loads.push(each.load(sessionId));
+    await quiet();
+  }
   history.open();
-  await Promise.all([again, taking]);
-  const { updates } = await back;
-  assert.deepEqual(other.taken, [{ sessionId }]);
+  await Promise.all(loads);
+  await quiet();
+  const replays = one.seen.filter((kind) => kind === "user_message");
+  assert.deepEqual(
+    [replays.length, old.taken, two.seen.at(-1)],
+    [2, [{ sessionId }], "_parley.dev/session_taken"],
+  );
+  await made.close();
+});
+
+test("a client that is dead by the time of its takeover takes nothing", async () => {
+  const { made, old, sessionId, history, ends, go } = await running();
+  const next = await rawClient(made);
+  history.shut();
+  const again = old.load(sessionId);
+  await quiet();
+  next.load(sessionId).catch(() => undefined);
+  await quiet();
+  void next.connection.close();
+  await quiet();
+  history.open();
+  await again;
+  await next.served.closed;
   go();
   await quiet();
-  assert.equal(said(updates).replaceAll("begun ", ""), "done");
+  assert.deepEqual([old.taken, ends], [[], ["done"]]);
+  await made.close();
+});
+
+test("a question that waits for a client that dies while it takes the session over ends with the session", async () => {
+  const answers: unknown[] = [];
+  const { store, shut, open } = gatedStore();
+  const made = agent({
+    name: "a",
+    version: "1",
+    session: { store },
+    async prompt(turn) {
+      answers.push(await turn.requestPermission("May I?"));
+    },
+  });
+  const old = await attachedClient(made, { requestPermission: () => new Promise(() => undefined) });
+  const { sessionId, prompt } = await old.connection.newSession(place);
+  prompt("hello").result.catch(() => undefined);
+  await quiet();
+  const next = await rawClient(made);
+  shut();
+  next.load(sessionId).catch(() => undefined);
+  await quiet();
+  void next.connection.close();
+  await quiet();
+  open();
+  await next.served.closed;
+  assert.deepEqual(answers, [undefined]);
+  await made.close();
+});
+
+test("a load waits for a session that is being closed with its connection", async () => {
+  const gate = Promise.withResolvers<void>();
+  const made = agent({
+    name: "a",
+    version: "1",
+    async prompt(turn) {
+      await turn.say("begun ");
+      await aborted(turn.signal).catch(() => undefined);
+      await gate.promise;
+    },
+  });
+  const old = await attachedClient(made);
+  const session = await old.connection.newSession(place);
+  session.prompt("hello").result.catch(() => undefined);
+  await quiet();
+  const ended = old.connection.close();
+  for (let turns = 0; turns < 5; turns++) await quiet();
+  const next = await attachedClient(made);
+  const loading = next.load(session.sessionId);
+  await quiet();
+  gate.resolve();
+  assert.equal(said((await loading).updates), "begun ");
+  await ended;
+  await made.close();
+});
+
+test("a session whose opening hangs can be had when the connection that opens it has ended", async (t) => {
+  let opens = 0;
+  const { made, session, sessionId } = await running({
+    session: { open: () => (++opens === 2 ? new Promise(() => undefined) : undefined) },
+  });
+  await session.close();
+  const [one, two] = [await attachedClient(made), await attachedClient(made)];
+  one.load(sessionId).catch(() => undefined);
+  await quiet();
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const ending = one.served.close();
+  const loading = two.load(sessionId);
+  for (let seconds = 0; seconds < 20; seconds++) {
+    await quiet();
+    t.mock.timers.tick(1_000);
+  }
+  await Promise.all([ending, loading]);
+  assert.equal(opens, 3);
+  t.mock.timers.reset();
   await made.close();
 });
 
@@ -195,24 +325,12 @@ test("the new client is asked after it has the answer that gives it the session"
   await quiet();
   old.detach();
   for (const version of [1, 2]) {
-    const [near, far] = memoryPair();
-    made.connect(far);
-    const seen: string[] = [];
-    const raw = new Connection(near, {
-      tap: (direction, text) => {
-        const { method, id } = JSON.parse(text) as { method?: string; id?: number };
-        if (direction === "in") seen.push(method ?? `answer ${id}`);
-      },
-      handlers: { request: () => new Promise(() => undefined), notification: () => undefined },
-    });
-    await raw.request("initialize", initialize(version));
-    const { sessionId } = session;
-    const load = version === 1 ? "session/load" : "session/resume";
-    const _meta = { "_parley.dev/takeover": true };
-    await raw.request(load, { ...place, sessionId, mcpServers: [], _meta });
+    const raw = await rawClient(made, version);
+    await raw.load(session.sessionId);
     await quiet();
-    const methods = seen.filter((method) => method !== "session/update");
-    assert.deepEqual(methods, ["answer 1", "answer 2", "session/request_permission"]);
+    const kinds = raw.seen.filter((kind) => kind !== "user_message" && !kind.endsWith("_update"));
+    const [, , ...more] = kinds.filter((kind) => kind !== "user_message_chunk");
+    assert.deepEqual([kinds.includes("answer 2"), more], [true, ["session/request_permission"]]);
   }
   await made.close();
 });

@@ -296,3 +296,32 @@ test("a turn that waits for room at a client that is away goes on when another o
   assert.equal(said(updates), "01234");
   await made.close();
 });
+
+test("a tool that releases its terminal while its client is replaced need not wait for that client", async () => {
+  const notes: string[] = [];
+  const made = agentOf({
+    editions: ["v1"],
+    async prompt(turn) {
+      const terminal = await turn.client.terminals?.create({ command: "one" });
+      await terminal?.release();
+      await turn.say("released");
+    },
+  });
+  const { create } = terminalsNoting(notes);
+  const old = await attachedClient(made, {
+    edition: "v1",
+    terminals: {
+      create: async (options) => ({
+        ...(await create(options)),
+        release: () => new Promise(() => undefined),
+      }),
+    },
+  });
+  const session = await old.connection.newSession(place);
+  session.prompt("hello").result.catch(() => undefined);
+  await quiet();
+  old.detach();
+  const next = await attachedClient(made, { edition: "v1" });
+  assert.equal(said((await next.load(session.sessionId)).updates), "released");
+  await made.close();
+});
