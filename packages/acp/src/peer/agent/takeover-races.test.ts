@@ -180,9 +180,9 @@ test("a client that is dead by the time of its takeover takes nothing", async ()
   await made.close();
 });
 
-test("a question that waits for a client that dies while it takes the session over ends with the session", async () => {
+test("a question that waits for a client that dies while it takes the session over ends with the session", async (t) => {
   const answers: unknown[] = [];
-  const { store, shut, open } = gatedStore();
+  const { store, shut } = gatedStore();
   const made = agent({
     name: "a",
     version: "1",
@@ -199,11 +199,16 @@ test("a question that waits for a client that dies while it takes the session ov
   shut();
   next.load(sessionId).catch(() => undefined);
   await quiet();
+  // the history never comes
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   void next.connection.close();
-  await quiet();
-  open();
+  for (let seconds = 0; seconds < 20; seconds++) {
+    await quiet();
+    t.mock.timers.tick(1_000);
+  }
   await next.served.closed;
   assert.deepEqual(answers, [undefined]);
+  t.mock.timers.reset();
   await made.close();
 });
 
