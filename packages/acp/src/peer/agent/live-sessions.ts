@@ -72,9 +72,9 @@ export class LiveSessions {
     before.taken(session.sessionId);
   }
 
-  /** Closing what is not open is fine (A36). */
   async close(sessionId: string, handled?: HandledOp): Promise<void> {
     const session = this.#live.get(sessionId)?.session;
+    // closing what is not open is fine (A36)
     if (session === undefined) return this.#ending.get(sessionId);
     this.#live.delete(sessionId);
     const ending = this.#end(session);

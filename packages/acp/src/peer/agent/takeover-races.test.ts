@@ -54,7 +54,7 @@ async function running(definition: Partial<AgentDefinition> = {}) {
   return { made, old, session, sessionId: session.sessionId, ends, go: () => gate.resolve(), history };
 }
 
-test("of two that take a session over at once, the second has it, and the first is told", async () => {
+test("H18 of two that take a session over at once, the second has it, and the first is told", async () => {
   const { made, old, sessionId, go, ends } = await running();
   const [one, two] = [await attachedClient(made), await attachedClient(made)];
   const [first, second] = await Promise.all([

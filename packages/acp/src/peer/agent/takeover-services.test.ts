@@ -33,7 +33,7 @@ for (const [before, after] of [
   ["v2", "v1"],
   ["v2", "v2"],
 ] as const)
-  test(`an open question is asked again after a takeover from ${before} to ${after}, and a late answer is ignored`, async () => {
+  test(`H18 an open question is asked again after a takeover from ${before} to ${after}, and a late answer is ignored`, async () => {
     const answers: unknown[] = [];
     const store = memoryStore();
     const made = agentOf({

@@ -72,7 +72,7 @@ const ways: readonly (readonly [Edition, Edition])[] = [
 ];
 
 for (const [before, after] of ways)
-  test(`a client on ${after} takes a session over from one on ${before} that is away, and sees its turn go on`, async () => {
+  test(`H18 a client on ${after} takes a session over from one on ${before} that is away, and sees its turn go on`, async () => {
     const { made, outcomes, go } = waitingAgent();
     const old = await attachedClient(made, { edition: before });
     const session = await old.connection.newSession(place);
