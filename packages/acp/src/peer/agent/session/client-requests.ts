@@ -15,12 +15,12 @@ type Send<Result> = (sender: SessionSender, signal: AbortSignal) => Promise<Resu
 
 export class ClientRequests {
   #sender: SessionSender;
-  /** Gives each open request up. */
-  readonly #open = new Set<() => void>();
+  /** Gives each open request up. Most sessions ask nothing: they need no set. */
+  #open: Set<() => void> | undefined;
   /** Resolves when the client has learned that it has the session: it would not know what it is asked about. */
   #ready: PromiseWithResolvers<void> | undefined;
   /** URL elicitations of this session whose flow is not over. */
-  readonly #urls = new Set<string>();
+  #urls: Set<string> | undefined;
 
   constructor(sender: SessionSender) {
     this.#sender = sender;
@@ -36,6 +36,7 @@ export class ClientRequests {
       given.reject(new ClientReplaced(`${what}: no answer`));
       replaced.abort();
     };
+    this.#open ??= new Set();
     this.#open.add(giveUp);
     try {
       send(this.#sender, until).then(given.resolve, given.reject);
@@ -47,12 +48,12 @@ export class ClientRequests {
 
   /** Another client has the session. Flows that the user began there are over when the agent says so. */
   replace(sender: SessionSender): void {
-    for (const elicitationId of this.#urls) {
+    for (const elicitationId of this.#urls ?? []) {
       this.#sender.openUrls.delete(elicitationId);
       sender.openUrls.add(elicitationId);
     }
     this.#sender = sender;
-    for (const giveUp of [...this.#open]) giveUp();
+    for (const giveUp of [...(this.#open ?? [])]) giveUp();
   }
 
   /** Asks nothing until the returned function is called. */
@@ -78,13 +79,14 @@ export class ClientRequests {
     const { openUrls } = this.#sender;
     if (openUrls.has(elicitationId)) return false;
     openUrls.add(elicitationId);
+    this.#urls ??= new Set();
     this.#urls.add(elicitationId);
     return true;
   }
 
   /** False when it is not open. */
   endUrl(elicitationId: string): boolean {
-    this.#urls.delete(elicitationId);
+    this.#urls?.delete(elicitationId);
     return this.#sender.openUrls.delete(elicitationId);
   }
 }
