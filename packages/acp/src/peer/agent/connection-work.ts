@@ -1,6 +1,7 @@
 // The work on sessions that the requests of one connection have begun.
 
 import { withTimeout } from "../../base/deadline.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import type { SessionOrder } from "../base/session-order.ts";
 
 export class ConnectionWork {
@@ -38,6 +39,6 @@ export class ConnectionWork {
   }
 }
 
-export function connectionEnded(): Error {
-  return new Error("the connection has ended");
+export function connectionEnded(): RequestError {
+  return new RequestError("cancelled", "the connection has ended");
 }
