@@ -25,23 +25,20 @@ export interface Transport {
   resume(): void;
   /** Ends output, where the transport can; input is still read. */
   endOutput?(): void;
+  /** Only where a connection outlives its sockets (`@parley/acp/server`): whether the peer is there at the moment. */
+  readonly attachment?: Attachment | undefined;
   /**
    * Flushes, then closes both directions. Idempotent. A sink that has had no end gets one of kind "closed", so that a
    * connection learns of it; otherwise the sink is not called any more.
    */
   close(reason?: Error): Promise<void>;
-  /**
-   * Present where the peer may be away for a while and come back, as with the connections of a server. Between the two the
-   * transport has not ended: it takes messages, and keeps them for the peer. Absent: the peer is there until the end.
-   */
-  readonly attachment?: Attachment | undefined;
 }
 
-/** Tells whether the peer of a transport is there. */
+/** Whether the peer of a remote connection can be reached at the moment. Without it, the peer is there until the end. */
 export interface Attachment {
-  /** False while the peer is away, and when it has stopped answering. */
+  /** False after a cut, until the peer is back or the connection ends. */
   readonly isAttached: boolean;
-  /** Calls the listener after each change. Returns a function that removes it. */
+  /** Calls the listener after each change. Returns a function that stops it. */
   onChange(listener: () => void): () => void;
 }
 

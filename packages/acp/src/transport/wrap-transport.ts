@@ -11,8 +11,8 @@ export function wrapTransport(inner: Transport, overrides: Partial<Transport>): 
     pause: () => inner.pause(),
     resume: () => inner.resume(),
     ...(inner.endOutput && { endOutput: () => inner.endOutput?.() }),
-    close: (reason) => inner.close(reason),
     ...(inner.attachment && { attachment: inner.attachment }),
+    close: (reason) => inner.close(reason),
     ...overrides,
   };
 }
