@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { attachedTransport } from "../../test/support/attached-client.ts";
 import { call, connectedPair, outcomeOf, quiet, withBarePeer } from "../../test/support/connection-probe.ts";
+import { memoryPair } from "../transport/memory.ts";
+import { Connection } from "./connection.ts";
 import { ConnectionError, RequestError } from "./errors.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 
@@ -296,4 +299,31 @@ test("deadlines of Infinity and of more than 24 days do not fire at once", async
   for (const id of [1, 2, 3]) peer.send({ jsonrpc: "2.0", id, result: id });
   assert.deepEqual(await Promise.all(slow), [1, 2, 3]);
   assert.deepEqual(delays, [2 ** 31 - 1]);
+});
+
+test("the time limit of a request stands still while the peer is away, and begins anew when it is back", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const [near, far] = memoryPair();
+  const { transport, detach, attach } = attachedTransport(near);
+  const handlers = { request: () => new Promise(() => undefined), notification: () => undefined };
+  const ours = new Connection(transport, { handlers });
+  const theirs = new Connection(far, { handlers });
+  const settled: string[] = [];
+  const ask = (method: string) => {
+    const note = (error: ConnectionError) => settled.push(`${method} ${error.kind}`);
+    void ours.request(method, {}, { timeoutMs: 100 }).catch(note);
+  };
+  ask("before");
+  t.mock.timers.tick(99);
+  detach();
+  ask("meanwhile");
+  t.mock.timers.tick(100_000);
+  attach();
+  t.mock.timers.tick(99);
+  await quiet();
+  assert.deepEqual(settled, []);
+  t.mock.timers.tick(1);
+  await quiet();
+  assert.deepEqual(settled, ["before timeout", "meanwhile timeout"]);
+  await Promise.all([ours.close(), theirs.close()]);
 });

@@ -95,7 +95,7 @@ export class Connection {
     this.#closed = Promise.withResolvers();
     this.closed = this.#closed.promise;
     this.#log = guardedLog(options.log);
-    this.#pending = new PendingRequests((id) => this.#sendCancel(id), this.#log);
+    this.#pending = new PendingRequests((id) => this.#sendCancel(id), this.#log, transport.attachment);
     this.#sentBatches = new SentBatches(this.#pending);
     const tap = guardedTap(options.tap, this.#log);
     this.#output = new Output(transport, {

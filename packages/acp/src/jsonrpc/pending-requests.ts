@@ -3,6 +3,7 @@
 import { backgroundDeadline, type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import type { Log } from "./connection-options.ts";
 import { ConnectionError, RequestError, requestErrorFrom } from "./errors.ts";
+import type { Attachment } from "./transport.ts";
 
 /** The signal and the time limits of one request. */
 export interface RequestOptions<Result> {
@@ -15,7 +16,7 @@ export interface RequestOptions<Result> {
   readonly cancelGraceMs?: number | undefined;
   /**
    * How long to wait for the answer, in milliseconds. Then the request is cancelled at the peer, and the promise
-   * rejects with ConnectionError "timeout". Default: no limit.
+   * rejects with ConnectionError "timeout". The time begins anew when a peer comes back that was away. Default: no limit.
    */
   readonly timeoutMs?: number | undefined;
   /**
@@ -37,6 +38,8 @@ interface Pending {
   readonly reject: (error: Error) => void;
   readonly receive: ((result: unknown) => unknown) | undefined;
   timer: Deadline;
+  /** Begins its time limit anew, unless the peer is away. */
+  startTimer: (() => void) | undefined;
   stopListening: (() => void) | undefined;
 }
 
@@ -71,11 +74,16 @@ export class PendingRequests {
   #givenUp = new Set<unknown>();
   readonly #sendCancel: (id: number) => void;
   readonly #log: Log;
+  readonly #attachment: Attachment | undefined;
   #sawStringId = false;
 
-  constructor(sendCancel: (id: number) => void, log: Log) {
+  constructor(sendCancel: (id: number) => void, log: Log, attachment: Attachment | undefined) {
     this.#sendCancel = sendCancel;
     this.#log = log;
+    this.#attachment = attachment;
+    attachment?.onChange(() => {
+      for (const { startTimer } of this.#pending.values()) startTimer?.();
+    });
   }
 
   /** Whether the peer still has to answer, requests that we have abandoned included. */
@@ -113,6 +121,7 @@ export class PendingRequests {
         reject,
         receive: options.receive,
         timer: undefined,
+        startTimer: undefined,
         stopListening: undefined,
       };
       this.#pending.set(id, entry);
@@ -180,10 +189,15 @@ export class PendingRequests {
   }
 
   #startDeadline(id: number, entry: Pending, timeoutMs: number): void {
-    entry.timer = deadline(timeoutMs, () => {
+    const late = () => {
       const error = new ConnectionError("timeout", `${entry.method}: no answer within ${timeoutMs} ms`);
       if (this.#giveUp(id, error)) this.#sendCancel(id);
-    });
+    };
+    entry.startTimer = () => {
+      clearTimeout(entry.timer);
+      entry.timer = this.#attachment?.isAttached === false ? undefined : deadline(timeoutMs, late);
+    };
+    entry.startTimer();
   }
 
   #listen(id: number, entry: Pending, signal: AbortSignal, graceMs: number): void {
@@ -196,6 +210,7 @@ export class PendingRequests {
       if (graceMs <= 0) return giveUp();
       // the request's own deadline goes on
       const { timer } = entry;
+      entry.startTimer = undefined;
       entry.stopListening = () => clearTimeout(timer);
       entry.timer = backgroundDeadline(graceMs, giveUp);
     };

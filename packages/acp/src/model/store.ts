@@ -35,6 +35,8 @@ export interface SessionRecord {
   readonly hasUserTitle?: true;
   /** Whether the session is archived. Absent means no. */
   readonly archived?: boolean;
+  /** The principal that it belongs to (see `agent.connect`). Absent: the one local user. Others do not see the session. */
+  readonly principal?: string;
   /** When it was created, in milliseconds since 1970. */
   readonly createdAt: number;
   /** When it was last changed, in milliseconds since 1970. */

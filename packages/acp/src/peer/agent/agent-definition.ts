@@ -155,7 +155,7 @@ export interface SessionHandlers<Data> {
   /**
    * Called when a session has been opened, before the client gets it. Set its options and commands here. The result
    * becomes `session.data`. Write `session` before `prompt` in the definition, so that the compiler can infer its type.
-   * Throw a RequestError to refuse the session.
+   * Throw a RequestError to refuse the session. It is not called when another client takes over a session that is open.
    *
    * @example
    * import { agent } from "@parley/acp";
@@ -179,7 +179,7 @@ export interface SessionHandlers<Data> {
     | ((session: AgentSession<undefined>, info: OpenInfo) => Promise<Opened<Data>> | Opened<Data>)
     | undefined;
   /**
-   * Called when a session has been closed or its connection has ended. Release the resources in `data` here. It is awaited
+   * Called when a session has been closed or the connection that holds it has ended. Release the resources in `data` here. It is awaited
    * for 5 seconds. Do not await `agent.close()` or the end of the connection in it: they wait for it. `request` is
    * undefined if the client did not ask for it.
    */
@@ -312,7 +312,7 @@ export interface AgentConnectionOptions
   extends Pick<ConnectionOptions, "limits" | "tap" | "batches" | "drainMs"> {
   /**
    * How long the client may take to answer a request about its files and terminals, in milliseconds. There is no limit
-   * for the exit of a command and for answers of the user. Default 60,000.
+   * for the exit of a command and for answers of the user. While the client is away, the time stands still. Default 60,000.
    */
   readonly clientTimeoutMs?: number | undefined;
   /**

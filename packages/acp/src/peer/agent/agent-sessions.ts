@@ -1,6 +1,5 @@
-// The sessions of one connection: opens, loads, lists, forks, closes and deletes them.
+// The sessions of one connection: opens, loads, lists, forks, closes and deletes them, and takes them over from others.
 
-import { withTimeout } from "../../base/deadline.ts";
 import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
 import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
@@ -8,60 +7,85 @@ import { storedCwdKey } from "../../edition/dialect-keys.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
-import type { Meta } from "../../model/content.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
-import { SessionOrder } from "../base/session-order.ts";
 import type { AccountOp } from "./account.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
+import type { AgentWire } from "./agent-wire.ts";
+import { ConnectionWork, connectionEnded } from "./connection-work.ts";
 import { HandledOp } from "./handled-request.ts";
+import type { Holder, LiveSession, LiveSessions } from "./live-sessions.ts";
 import { checkedActivation, checkOptionValue, restoredOptions } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
-import type { GuardedStore } from "./session/guarded-store.ts";
+import { type GuardedStore, sessionHeld } from "./session/guarded-store.ts";
 import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
 import { defaultMaxUnstored, SessionLog } from "./session/session-log.ts";
-import type { SessionSender } from "./session/session-sender.ts";
+import { keepCurrent, sessionSetup } from "./session-setup.ts";
 import { StoredSessions } from "./stored-sessions.ts";
 import type { AgentSession } from "./turn/turn.ts";
 
 /** How long the end of a connection waits for sessions that are being opened. */
 const openGraceMs = 5_000;
 
-/** How long closing a session waits for the definition's `session.close`. */
-const closeGraceMs = 5_000;
-
 const noHistory: HistoryEnd = { nextSeq: 1, missing: [] };
 
-export class AgentSessions {
+/** In `_meta` of a load or a resume: take the session from the connection that has it. */
+const takeoverKey = "_parley.dev/takeover";
+
+/** Tells a client that another one has its session. */
+const takenMethod = "_parley.dev/session_taken";
+
+/** What a connection has in common with the others of its agent, and what it has of its own. */
+export interface AgentSessionsParts {
+  readonly store: GuardedStore;
+  readonly live: LiveSessions;
+  readonly principal: string | undefined;
+}
+
+export class AgentSessions implements Holder {
+  readonly principal: string | undefined;
+  readonly sender: AgentWire;
   readonly #definition: AgentDefinition;
-  readonly #sender: SessionSender;
   readonly #store: GuardedStore;
   readonly #stored: StoredSessions;
-  readonly #live = new Map<string, ServedSession>();
-  /** Sessions that are being activated or ended: the next request for one waits. */
-  readonly #order = new SessionOrder();
+  /** Of all connections of the agent. */
+  readonly #live: LiveSessions;
+  readonly #work: ConnectionWork;
   /**
    * The replays that are being sent, and whether they succeed. A second load of a session waits for the first and gets
    * no second copy, since chunks append and the client would show everything twice.
    */
   readonly #replays = new Map<string, Promise<boolean>>();
-  /** Sessions that are being opened. */
-  readonly #opening = new Set<Promise<ServedSession>>();
-  #isEnding = false;
 
-  constructor(definition: AgentDefinition, sender: SessionSender, store: GuardedStore) {
+  constructor(definition: AgentDefinition, sender: AgentWire, parts: AgentSessionsParts) {
+    const { store, live, principal } = parts;
+    this.principal = principal;
+    this.sender = sender;
     this.#definition = definition;
-    this.#sender = sender;
     this.#store = store;
-    this.#stored = new StoredSessions(definition, store);
+    this.#stored = new StoredSessions(definition, store, parts);
+    this.#live = live;
+    this.#work = new ConnectionWork(live.order);
   }
 
+  get state(): Holder["state"] {
+    if (!this.sender.isOpen) return "ended";
+    return this.sender.attachment?.isAttached === false ? "detached" : "attached";
+  }
+
+  taken(sessionId: string): void {
+    this.#replays.delete(sessionId);
+    void this.sender.notifyExtension(takenMethod, { sessionId });
+  }
+
+  /** A session that this connection holds. */
   find(sessionId: string): ServedSession | undefined {
-    return this.#live.get(sessionId);
+    const live = this.#live.get(sessionId);
+    return live?.holder === this ? live.session : undefined;
   }
 
   get(sessionId: string): ServedSession {
-    const session = this.#live.get(sessionId);
+    const session = this.find(sessionId);
     if (session === undefined) throw RequestError.sessionNotFound(sessionId);
     return session;
   }
@@ -70,11 +94,11 @@ export class AgentSessions {
     const handled = new HandledOp("activation" in op ? op.activation : op);
     switch (op.op) {
       case "new":
-        return this.#setup(await this.#alive(this.#open(this.#checked(op))), request);
+        return sessionSetup(await this.#open(this.#checked(op)), request);
       case "activate":
         return this.#reopen(op, this.#checked(op), request);
       case "fork":
-        return this.#setup(await this.#alive(this.#fork(op.sessionId, this.#checked(op))), request);
+        return sessionSetup(await this.#fork(op.sessionId, this.#checked(op)), request);
       case "list":
         return this.#stored.list(op, handled);
       case "archive":
@@ -89,13 +113,15 @@ export class AgentSessions {
         return handled.value({ title: await this.#setTitle(op, handled) });
       case "close":
         this.#replays.delete(op.sessionId);
-        await this.#order.run(op.sessionId, () => this.#close(op.sessionId, handled));
+        await this.#work.inOrder(op.sessionId, () => this.#close(op.sessionId, handled));
         return handled.none;
       case "delete":
         this.#replays.delete(op.sessionId);
-        await this.#order.run(op.sessionId, async () => {
+        await this.#work.inOrder(op.sessionId, async () => {
+          // deleting what is unknown is fine
+          if (await this.#stored.isForeign(op.sessionId)) return;
           await this.#definition.session?.delete?.(op.sessionId, handled);
-          await this.#close(op.sessionId);
+          await this.#live.close(op.sessionId);
           await this.#store.delete(op.sessionId);
         });
         return handled.none;
@@ -109,11 +135,10 @@ export class AgentSessions {
 
   /** Closes all sessions at once, so that a slow one does not hold up the others. */
   async closeAll(): Promise<void> {
-    this.#isEnding = true;
     // turns end at once: nobody reads their answers
-    for (const session of this.#live.values()) session.cancel();
-    await withTimeout(openGraceMs, Promise.allSettled([this.#order.ended, ...this.#opening]));
-    await Promise.all([...this.#live.keys()].map((sessionId) => this.#close(sessionId)));
+    for (const session of this.#live.heldBy(this)) session.cancel();
+    await this.#work.end(openGraceMs);
+    await Promise.all(this.#live.heldBy(this).map(({ sessionId }) => this.#live.close(sessionId)));
   }
 
   /** A replay is being sent until the request for it is answered. */
@@ -132,19 +157,23 @@ export class AgentSessions {
     return checkedActivation(activation, this.#definition);
   }
 
-  #reopen(
+  async #reopen(
     { sessionId, replay }: Extract<SessionOp, { op: "activate" }>,
     activation: Activation,
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
+    // at once: the other connection may be opening it for long
+    const live = this.#live.get(sessionId);
+    if (live !== undefined && live.holder.principal === this.principal) this.#checkFree(live, activation);
     const earlier = replay ? this.#replays.get(sessionId) : undefined;
-    const reopened = this.#order.run(sessionId, async () => {
-      const isSent = (await earlier) === true;
+    const reopened = this.#work.inOrder(sessionId, async () => {
+      // unless another client had the session in between
+      const isSent = (await earlier) === true && this.find(sessionId) !== undefined;
       const opening = this.#activate({ sessionId, activation, replay: replay && !isSent }, request);
       const session = await this.#alive(opening);
       // a dialect's client wants to know the place, which its request did not name
       const place = activation.hasStoredPlace ? { [storedCwdKey]: session.cwd } : {};
-      return this.#setup(session, request, place);
+      return sessionSetup(session, request, place);
     });
     if (replay) this.#trackReplay(sessionId, reopened);
     return reopened;
@@ -152,16 +181,23 @@ export class AgentSessions {
 
   /** Closes a session that was opened while its connection ended, so that another connection can open it. */
   async #alive(opening: Promise<ServedSession>): Promise<ServedSession> {
-    const settled = opening.then(async (session) => {
-      if (this.#isEnding) await this.#close(session.sessionId);
-      return session;
+    const session = await opening;
+    const { sessionId } = session;
+    if (this.#work.isEnding && this.find(sessionId) === session) await this.#live.close(sessionId);
+    return session;
+  }
+
+  /** Creates the record of a new session, and opens it. */
+  #create(
+    record: SessionRecord,
+    activation: Activation,
+    origin: "new" | "fork",
+    create: () => Promise<void>,
+  ): Promise<ServedSession> {
+    return this.#work.inOrder(record.sessionId, async () => {
+      await create();
+      return this.#alive(this.#begin(record, activation, origin));
     });
-    this.#opening.add(settled);
-    try {
-      return await settled;
-    } finally {
-      this.#opening.delete(settled);
-    }
   }
 
   async #open(activation: Activation): Promise<ServedSession> {
@@ -173,9 +209,9 @@ export class AgentSessions {
       createdAt: now,
       updatedAt: now,
       config: {},
+      ...optional({ principal: this.principal }),
     };
-    await this.#store.create(record);
-    return this.#begin(record, activation, "new");
+    return this.#create(record, activation, "new", () => this.#store.create(record));
   }
 
   async #activate(
@@ -191,12 +227,16 @@ export class AgentSessions {
     const { cwd, additionalDirectories } = record;
     // the session keeps its own spelling
     const activation = { ...place, cwd, ...(hasStoredPlace ? { additionalDirectories } : {}) };
-    const live = this.#live.get(sessionId);
+    const live = await this.#live.lasting(sessionId);
+    const isNewClient = live !== undefined && live.holder !== this;
     if (live === undefined) await this.#store.claim(sessionId);
-    const session = live ?? (await this.#begin(record, activation, replay ? "load" : "resume"));
-    live?.reactivate(activation);
+    else this.#checkFree(live, activation);
+    const session = live?.session ?? (await this.#begin(record, activation, replay ? "load" : "resume"));
+    if (isNewClient) this.#live.handOver(live, this);
+    if (live !== undefined) session.reactivate(activation);
+    const history = replay ? this.#store.history(sessionId) : undefined;
     // history and state come before the answer, what happens now behind it (A25, A30)
-    const over = await session.updates.comeBack(replay ? this.#store.history(sessionId) : undefined);
+    const over = await session.updates.comeBack(history, { isNewClient });
     // the user may have set it while the session was closed
     if (replay && record.hasUserTitle && record.title !== undefined)
       session.updates.output.showNow({ sessionUpdate: "session_info_update", title: record.title });
@@ -206,9 +246,16 @@ export class AgentSessions {
     return session;
   }
 
+  /** Throws when the session is held by a connection whose client is there, and is not to be taken from it. */
+  #checkFree({ holder }: LiveSession, { _meta }: Activation): void {
+    if (!this.sender.isOpen) throw connectionEnded();
+    if (holder === this || holder.state !== "attached" || _meta?.[takeoverKey] === true) return;
+    throw sessionHeld(`close it there first, or take it over with _meta: { "${takeoverKey}": true }`);
+  }
+
   async #fork(sessionId: string, activation: Activation): Promise<ServedSession> {
     const { archived: _, ...from } = await this.#stored.known(sessionId);
-    await this.#live.get(sessionId)?.updates.log.flush();
+    await this.#live.get(sessionId)?.session.updates.log.flush();
     const now = Date.now();
     const { cwd, additionalDirectories } = activation;
     const record = {
@@ -219,8 +266,7 @@ export class AgentSessions {
       createdAt: now,
       updatedAt: now,
     };
-    await this.#store.fork(sessionId, record);
-    return this.#begin(record, activation, "fork");
+    return this.#create(record, activation, "fork", () => this.#store.fork(sessionId, record));
   }
 
   /** Sets a session up that this process has claimed. One that fails is released, and deleted if it is new. */
@@ -242,7 +288,7 @@ export class AgentSessions {
       if (options !== session.configOptions) session.setConfigOptions(options);
       return session;
     } catch (error) {
-      this.#live.delete(sessionId);
+      this.#live.remove(sessionId);
       await this.#store.release(sessionId);
       if (origin === "new" || origin === "fork") await this.#store.delete(sessionId);
       throw error;
@@ -253,7 +299,7 @@ export class AgentSessions {
     const { sessionId } = record;
     const maxUnstored = this.#definition.session?.maxUnstored ?? defaultMaxUnstored;
     const report = (message: string, details: object) =>
-      this.#sender.log("error", message, { sessionId, ...details });
+      session.updates.sender.log("error", message, { sessionId, ...details });
     const log = new SessionLog(this.#store, sessionId, {
       nextSeq,
       maxUnstored,
@@ -261,65 +307,27 @@ export class AgentSessions {
       full: () => report("the session's store is too far behind", { maxUnstored }),
     });
     for (const body of missing) log.append(body);
-    const session = new ServedSession(
+    const session: ServedSession = new ServedSession(
       { sessionId, activation, definition: this.#definition, hasUserTitle: record.hasUserTitle === true },
-      this.#sender,
+      this.sender,
       log,
     );
-    this.#live.set(sessionId, session);
+    this.#live.add(session, this);
     return session;
   }
 
-  #setup(session: ServedSession, request: IncomingRequest, place: Meta = {}): AgentOpResult {
-    const { edition, client } = this.#sender;
-    const { sessionId, configOptions: options, availableCommands: commands } = session;
-    session.announce();
-    keepCurrent(session, request);
-    if (!edition.setupHasCommands && commands.length > 0) {
-      request.afterReply(() => {
-        void session.updates.output.show({
-          sessionUpdate: "available_commands_update",
-          availableCommands: [...commands],
-        });
-      });
-    }
-    const meta = { ...session.resultMeta, ...place };
-    const setup = {
-      sessionId,
-      configOptions: [...options],
-      availableCommands: [...commands],
-      ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
-    };
-    return { kind: "session", setup, client: client.capabilities };
-  }
-
+  /** Closes a session that this connection holds, or that waits for a client that is away. */
   async #close(sessionId: string, handled?: HandledOp): Promise<void> {
-    const session = this.#live.get(sessionId);
-    // closing what is not open is fine (A36)
-    if (session === undefined) return;
-    this.#live.delete(sessionId);
-    await session.close();
-    // a failure must not keep the session claimed, nor the client without its answer (A33)
-    const failed = (error: unknown) =>
-      this.#sender.log("error", "closing a session failed", { sessionId, error });
-    await this.#store.release(sessionId).catch(failed);
-    const closing = (async () => this.#definition.session?.close?.(session, handled))().catch(failed);
-    // a handler that waits for the end of the connection or of the agent waits for itself
-    if (
-      (await withTimeout(
-        closeGraceMs,
-        closing.then(() => true),
-      )) === undefined
-    )
-      this.#sender.log("warn", "session.close goes on: it must not wait for the agent or the connection", {
-        sessionId,
-      });
+    const holder = this.#live.get(sessionId)?.holder;
+    const isOwn = holder?.principal === this.principal;
+    if (isOwn && (holder === this || holder?.state !== "attached"))
+      await this.#live.close(sessionId, handled);
   }
 
   /** Closes the session first. */
   #archive(sessionId: string, handled: HandledOp): Promise<void> {
     this.#replays.delete(sessionId);
-    return this.#order.run(sessionId, async () => {
+    return this.#work.inOrder(sessionId, async () => {
       await this.#stored.known(sessionId);
       await this.#close(sessionId);
       await this.#stored.archive(sessionId, handled);
@@ -329,14 +337,14 @@ export class AgentSessions {
   async #status(sessionId: string, handled: HandledOp): Promise<SessionStatus> {
     await this.#stored.known(sessionId);
     await this.#definition.session?.status?.(sessionId, handled);
-    const state = this.#live.get(sessionId)?.updates.snapshot;
+    const state = this.#live.get(sessionId)?.session.updates.snapshot;
     const more = optional({ state, _meta: handled.resultMeta });
     return { status: this.#store.isOpen(sessionId) ? "open" : "saved", ...more };
   }
 
   async #setTitle(op: Extract<SessionOp, { op: "set_title" }>, handled: HandledOp): Promise<string> {
     const title = await this.#stored.setTitle(op, handled);
-    this.#live.get(op.sessionId)?.renamed(title);
+    this.#live.get(op.sessionId)?.session.renamed(title);
     return title;
   }
 
@@ -351,7 +359,7 @@ export class AgentSessions {
     const options = session.configOptions.map((option) => (option.configId === configId ? chosen : option));
     session.setConfigOptions(options);
     keepCurrent(session, request);
-    const { capabilities: client } = this.#sender.client;
+    const { capabilities: client } = this.sender.client;
     const meta = optional({ _meta: handled.resultMeta });
     return { kind: "options", options: session.configOptions, client, ...meta };
   }
@@ -365,17 +373,4 @@ export class AgentSessions {
     else session.updates.work.cancel("terminal", op.terminalId);
     return { kind: "none" };
   }
-}
-
-/** Sends the options again that changed before the answer left: the client takes the answer for the newer list. */
-function keepCurrent(session: ServedSession, request: IncomingRequest): void {
-  const answered = session.configOptions;
-  request.afterReply(() => {
-    const { configOptions: options } = session;
-    if (options !== answered)
-      void session.updates.output.show({
-        sessionUpdate: "config_option_update",
-        configOptions: [...options],
-      });
-  });
 }

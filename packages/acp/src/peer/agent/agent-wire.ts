@@ -34,7 +34,7 @@ import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import { checkParamsSize, checkSentSize } from "../../jsonrpc/sent-size.ts";
-import type { Transport } from "../../jsonrpc/transport.ts";
+import type { Attachment, Transport } from "../../jsonrpc/transport.ts";
 import type { Meta } from "../../model/content.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
 import { featureMode, lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
@@ -129,6 +129,10 @@ export class AgentWire implements SessionSender {
 
   get client(): Introduction<ClientCapabilities> {
     return this.#now.client;
+  }
+
+  get attachment(): Attachment | undefined {
+    return this.#transport.attachment;
   }
 
   /** The version that was agreed on; undefined before. */

@@ -4,12 +4,13 @@ import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { Edition } from "../../edition/negotiate.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
-import type { ConnectionError } from "../../jsonrpc/errors.ts";
+import { argumentText, type ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta } from "../../model/content.ts";
 import { memoryStore } from "../../model/memory-store.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { checkAgentDefinition } from "./check-definition.ts";
+import { LiveSessions } from "./live-sessions.ts";
 import { ServedClient } from "./served-client.ts";
 import { guardedStore } from "./session/guarded-store.ts";
 
@@ -48,6 +49,11 @@ interface AgentConnectOptions {
   readonly log?: Log | undefined;
   /** Closes the connection when it aborts. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Who the client is: the sessions of one principal are unknown to every other. Default: the one local user. A server
+   * passes what it has checked, never what a client says of itself.
+   */
+  readonly principal?: string | undefined;
 }
 
 /** An agent, created by `agent()`. It serves any number of clients. */
@@ -55,10 +61,11 @@ export interface Agent {
   /** The definition that was passed to `agent()`. */
   readonly definition: AgentDefinition;
   /**
-   * Serves one client. It can serve several at once; they share the store. `log` receives errors and warnings if the
-   * definition has no `log`; `signal` closes the connection when it aborts.
+   * Serves one client. It can serve several at once; they share the store, and a client can take a session over from
+   * another one. `log` receives errors and warnings if the definition has no `log`; `signal` closes the connection when it
+   * aborts; `principal` says whose sessions the client sees.
    *
-   * @throws {TypeError} When the transport already has a connection.
+   * @throws {TypeError} When the transport already has a connection, or the principal is no text.
    * @throws {Error} When the agent is closed.
    */
   connect(transport: Transport, options?: AgentConnectOptions): AgentConnection;
@@ -105,6 +112,7 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
   const { session } = definition;
   const ownLog = definition.log;
   const store = guardedStore(session?.store ?? memoryStore(), guardedLog(ownLog));
+  const live = new LiveSessions(definition, store);
   const connections = new Set<ServedClient>();
   let closing: Promise<void> | undefined;
 
@@ -120,9 +128,11 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
 
   return {
     definition,
-    connect(transport, { log, signal } = {}) {
+    connect(transport, { log, signal, principal } = {}) {
       if (closing !== undefined) throw new Error("agent.connect: the agent has been closed");
-      const connection = new ServedClient(transport, definition, { store, log: ownLog ?? log });
+      checkPrincipal(principal);
+      const parts = { store, live, principal, log: ownLog ?? log };
+      const connection = new ServedClient(transport, definition, parts);
       const abort = () => void connection.close("aborted");
       connections.add(connection);
       void connection.closed.then(() => {
@@ -139,4 +149,11 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** An empty name would make all clients without one the same. */
+function checkPrincipal(principal: unknown): void {
+  if (principal === undefined || (typeof principal === "string" && principal !== "")) return;
+  const got = principal === "" ? "an empty text" : argumentText(principal);
+  throw new TypeError(`agent.connect: principal must be a text that names the client, got ${got}`);
 }

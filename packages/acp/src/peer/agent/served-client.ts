@@ -24,16 +24,14 @@ import { agentDialects } from "../dialect/dialects.ts";
 import { type AccountOp, authStatus, isAccountOp, runAccountOp } from "./account.ts";
 import type { AgentConnection } from "./agent.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
-import { AgentSessions } from "./agent-sessions.ts";
+import { AgentSessions, type AgentSessionsParts } from "./agent-sessions.ts";
 import { type AgentHost, AgentWire } from "./agent-wire.ts";
 import { introduction } from "./introduction.ts";
 import { loginNeeded, withLogins } from "./login-needed.ts";
-import type { GuardedStore } from "./session/guarded-store.ts";
 import { sentAtOnce } from "./session/session-updates.ts";
 import { receivedPrompt, steeringPrompt } from "./turn/received-prompt.ts";
 
-interface ServedClientParts {
-  readonly store: GuardedStore;
+interface ServedClientParts extends AgentSessionsParts {
   /** Instead of the definition's. */
   readonly log: Log | undefined;
 }
@@ -67,7 +65,7 @@ export class ServedClient implements AgentHost, AgentConnection {
   constructor(
     transport: Transport,
     definition: AgentDefinition,
-    { store, log = definition.log }: ServedClientParts,
+    { log = definition.log, ...parts }: ServedClientParts,
   ) {
     const { editions = defaultEditions, unstable = [], exposeErrors = true, connection } = definition;
     const versions = versionsOf(editions);
@@ -75,7 +73,7 @@ export class ServedClient implements AgentHost, AgentConnection {
     const options = { ...own, versions, unstable, exposeErrors, ...optional({ log }) };
     this.#definition = definition;
     this.#wire = new AgentWire(spoken, options, this);
-    this.#sessions = new AgentSessions(definition, this.#wire, store);
+    this.#sessions = new AgentSessions(definition, this.#wire, parts);
     this.closed = this.#wire.closed.then(async (reason) => {
       await this.#sessions.closeAll();
       return reason;
@@ -180,6 +178,9 @@ export class ServedClient implements AgentHost, AgentConnection {
       if (request.cancelled) return prompt.withdrawn();
       request.signal.addEventListener("abort", () => {
         if (session.withdraw(prompt)) prompt.withdrawn();
+        // the turn goes on where its session went
+        else if (this.#sessions.find(op.sessionId) !== session)
+          reject(new RequestError("cancelled", "another client has taken the session over"));
         else if (!prompts.answersAtInsertion) session.cancelTurn(prompt);
       });
       session.prompt(prompt);

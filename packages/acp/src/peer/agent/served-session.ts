@@ -27,11 +27,11 @@ import { lists } from "../../validation/unstable-features.ts";
 import { newId } from "../base/new-id.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
+import { BackgroundTools } from "./background-tools.ts";
 import { withLogins } from "./login-needed.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { SessionUpdates, sentAtOnce } from "./session/session-updates.ts";
-import { Questions } from "./turn/questions.ts";
 import type { ReceivedPrompt } from "./turn/received-prompt.ts";
 import {
   abandonTurn,
@@ -41,7 +41,7 @@ import {
   stillWorking,
   turnInProgress,
 } from "./turn/run-turn.ts";
-import { checkTool, RunningToolCall, type ToolHost } from "./turn/running-tool-call.ts";
+import { checkTool } from "./turn/running-tool-call.ts";
 import type { RunningTurn } from "./turn/running-turn.ts";
 import { ShownTerminal } from "./turn/shown-terminal.ts";
 import type { DisplayTerminal, DisplayTerminalOptions, RunTool, ToolCallStart } from "./turn/tool-call.ts";
@@ -76,6 +76,8 @@ export class ServedSession implements AgentSession {
   readonly #queue = new PromptQueue<QueuedTurn>((queued) => this.#run(queued));
   #activation: Activation;
   #turn: RunningTurn | undefined;
+  /** A turn that ran when another client took the session over. */
+  #inherited: RunningTurn | undefined;
   #cancelGrace: Deadline;
   /** Resolves when the turn that was abandoned has its end. */
   #abandoned: Promise<void> | undefined;
@@ -84,9 +86,7 @@ export class ServedSession implements AgentSession {
   #commands: readonly AvailableCommand[] = [];
   /** The client knows the session, so that changes must be sent. */
   #isAnnounced = false;
-  /** Aborts when the session is closed, which ends its background work. */
-  readonly #closing = new AbortController();
-  readonly #background = new Set<Promise<unknown>>();
+  readonly #background: BackgroundTools;
 
   constructor(
     { sessionId, activation, definition, hasUserTitle }: ServedSessionSettings,
@@ -95,6 +95,7 @@ export class ServedSession implements AgentSession {
   ) {
     bindMethods(this, sessionMethods);
     this.updates = new SessionUpdates(sessionId, sender, log);
+    this.#background = new BackgroundTools(this.updates, (method) => this.#checkOpen(method));
     this.#activation = activation;
     this.#definition = definition;
     this.#hasUserTitle = hasUserTitle;
@@ -146,8 +147,8 @@ export class ServedSession implements AgentSession {
   }
 
   completeElicitation(elicitationId: string, { _meta }: { readonly _meta?: Meta } = {}): void {
-    const { sender } = this.updates;
-    if (!sender.openUrls.delete(elicitationId)) {
+    const { sender, client } = this.updates;
+    if (!client.endUrl(elicitationId)) {
       const got = JSON.stringify(elicitationId);
       throw new TypeError(
         `completeElicitation: this client was asked for no elicitation ${got}, or it is over`,
@@ -203,27 +204,7 @@ export class ServedSession implements AgentSession {
   runInBackground<Result>(start: ToolCallStart, run: RunTool<Result>): Promise<Result> {
     this.#checkOpen("session.runInBackground");
     checkTool("session.runInBackground", start, run);
-    const { updates, cwd } = this;
-    const { signal } = this.#closing;
-    const host: ToolHost = {
-      updates,
-      questions: new Questions(updates, signal, { isForeground: false }),
-      signal,
-      cwd,
-      checkOpen: (method) => this.#checkOpen(method),
-      send: (update) => updates.update(update) ?? sentAtOnce,
-    };
-    const tool = new RunningToolCall(host, { cancellable: true, ...start });
-    const { toolCallId } = tool;
-    this.setBackgroundWork([...updates.work.runningBackground, { type: "tool_call", toolCallId }]);
-    const running = tool.run(run).finally(() => {
-      this.#background.delete(running);
-      const isOther = (item: BackgroundWork) => item.type !== "tool_call" || item.toolCallId !== toolCallId;
-      if (!updates.isClosed) this.setBackgroundWork(updates.work.runningBackground.filter(isOther));
-    });
-    this.#background.add(running);
-    running.catch(() => undefined);
-    return running;
+    return this.#background.run(start, this.cwd, run);
   }
 
   terminal(options: DisplayTerminalOptions = {}): DisplayTerminal {
@@ -254,9 +235,16 @@ export class ServedSession implements AgentSession {
       throw new Error(`the session is closed: ${method}() has no effect; the client must load it again`);
   }
 
-  /** Another connection serves the session from now on. What waits to be sent goes there. */
+  /**
+   * Another client has the session from now on. What waits to be sent goes there, and the turn goes on. Prompts that have
+   * not begun are taken back: the client does not know them.
+   */
   attach(sender: SessionSender): void {
-    this.updates.output.attach(sender);
+    const inInbox = this.#turn?.inbox.withdrawAll() ?? [];
+    const waiting = [...inInbox, ...this.#queue.withdrawAll(({ run }) => run === undefined)];
+    this.updates.attach(sender);
+    this.#inherited = this.#turn;
+    for (const prompt of waiting) prompt.withdrawn();
   }
 
   reactivate(activation: Activation): void {
@@ -274,7 +262,10 @@ export class ServedSession implements AgentSession {
     if (this.#turn?.isAbandoned) return prompt.refused(stillWorking());
     if (concurrentPrompts === "inbox" && this.#turn?.inbox.deliver(prompt)) return;
     const isBusy = this.#turn?.hasReportedEnd === false || this.#queue.waiting.length > 0;
-    if (isBusy && concurrentPrompts === "reject")
+    // a client without states was not told that a turn runs
+    const isUnknown =
+      this.#inherited !== undefined && !this.updates.sender.edition.prompts.answersAtInsertion;
+    if (isBusy && !isUnknown && concurrentPrompts === "reject")
       return prompt.refused(turnInProgress("a turn is running: wait for its end or cancel it"));
     this.#queue.add(prompt);
   }
@@ -336,16 +327,17 @@ export class ServedSession implements AgentSession {
 
   async close(): Promise<void> {
     this.cancel();
-    this.#closing.abort(new DOMException("the session was closed", "AbortError"));
+    this.#background.close();
     this.updates.output.endReplay();
+    this.updates.client.release();
     const turn = this.#turn;
     // a turn that was cancelled before has had a part of its time, or all of it
     const since = performance.now() - (turn?.cancelledAt ?? performance.now());
     const inTurn = turn?.isAbandoned ? this.#abandoned : this.#queue.running;
-    const running = Promise.allSettled([inTurn, ...this.#background]);
+    const running = Promise.allSettled([inTurn, ...this.#background.running]);
     if ((await withTimeout(Math.max(0, closeGraceMs - since), running)) === undefined) {
       if (turn !== undefined && this.#turn === turn) await this.#abandon(turn, "its session was closed");
-      if (this.#background.size > 0)
+      if (this.#background.running.size > 0)
         this.#warn("background work goes on after its session was closed: it must heed tool.signal");
     }
     await withTimeout(closeGraceMs, this.updates.close());
@@ -375,6 +367,7 @@ export class ServedSession implements AgentSession {
     } finally {
       clearTimeout(this.#cancelGrace);
       this.#turn = undefined;
+      this.#inherited = undefined;
     }
   }
 

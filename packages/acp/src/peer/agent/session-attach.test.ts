@@ -4,9 +4,11 @@ import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import { memoryStore } from "../../model/memory-store.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
 import { ServedSession } from "./served-session.ts";
+import { guardedStore } from "./session/guarded-store.ts";
 import { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { TerminalOutputs } from "./session/terminal-outputs.ts";
+import { Questions } from "./turn/questions.ts";
 
 const features = {
   readTextFile: false,
@@ -28,11 +30,15 @@ interface SentParams {
 }
 
 /** A connection that keeps what is sent. */
-async function recordingSender(version: ProtocolVersion) {
+async function recordingSender(
+  version: ProtocolVersion,
+  request: SessionSender["request"] = () => Promise.reject(new Error("no answer")),
+) {
   const { edition } = await loadAgentVersion(version);
   const sent: string[] = [];
   const sender: SessionSender = {
     edition,
+    isOpen: true,
     client: { info: undefined, capabilities: features },
     openUrls: new Set(),
     dialect: undefined,
@@ -50,7 +56,7 @@ async function recordingSender(version: ProtocolVersion) {
     },
     sendUpdate: (sessionId, update) =>
       sender.sendEncoded(sessionId, update, JSON.stringify({ params: { update } })),
-    request: () => Promise.reject(new Error("no answer")),
+    request,
     notify: () => undefined,
     requestExtension: () => Promise.reject(new Error("no answer")),
   };
@@ -136,5 +142,32 @@ test("a turn that runs while its session is attached elsewhere ends there", asyn
   await ended.promise;
   assert.deepEqual(first.sent, ["user_message", "state_update"]);
   assert.deepEqual(second.sent, ["state_update"]);
+  await session.close();
+});
+
+test("the answer of a client that was replaced lets nothing out that waits for the answer of the next", async () => {
+  const first = await recordingSender(2);
+  const second = await recordingSender(2);
+  const asked: string[] = [];
+  const third = await recordingSender(2, (method) => {
+    asked.push(method);
+    return Promise.resolve({ outcome: { outcome: "cancelled" } });
+  });
+  const { session, store } = await openSession(first.sender);
+  const history = guardedStore(store, () => undefined).history("s");
+  const overs: (() => void)[] = [];
+  let asking: Promise<unknown> | undefined;
+  for (const { sender } of [second, third]) {
+    session.attach(sender);
+    overs.push(await session.updates.comeBack(history, { isNewClient: true }));
+    asking ??= new Questions(session.updates, new AbortController().signal).permission({ title: "May I?" });
+  }
+  void session.update(chunk("new"));
+  overs[0]?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([third.sent.includes("agent_message_chunk new"), asked], [false, []]);
+  overs[1]?.();
+  await asking;
+  assert.deepEqual([third.sent.includes("agent_message_chunk new"), asked.length], [true, 1]);
   await session.close();
 });

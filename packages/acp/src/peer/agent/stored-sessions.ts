@@ -3,26 +3,54 @@
 import { optional } from "../../base/objects.ts";
 import type { AgentOpResult, ListedSessions, SessionInfo, SessionOp } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type { SessionRecord } from "../../model/store.ts";
+import type { SessionQuery, SessionRecord, SessionRecordPage } from "../../model/store.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import type { HandledOp } from "./handled-request.ts";
+import type { LiveSessions } from "./live-sessions.ts";
 import { archiveFilter } from "./request-rules.ts";
 import type { GuardedStore } from "./session/guarded-store.ts";
 
 export class StoredSessions {
   readonly #definition: AgentDefinition;
   readonly #store: GuardedStore;
+  readonly #live: LiveSessions;
+  readonly #principal: string | undefined;
 
-  constructor(definition: AgentDefinition, store: GuardedStore) {
+  /** Those of one principal: the others are unknown here. */
+  constructor(
+    definition: AgentDefinition,
+    store: GuardedStore,
+    { live, principal }: { readonly live: LiveSessions; readonly principal: string | undefined },
+  ) {
     this.#definition = definition;
     this.#store = store;
+    this.#live = live;
+    this.#principal = principal;
   }
 
   async known(sessionId: string): Promise<SessionRecord> {
     const record = await this.#store.get(sessionId);
-    if (record === undefined) throw RequestError.sessionNotFound(sessionId);
+    if (record === undefined || !this.#isOwn(record)) throw RequestError.sessionNotFound(sessionId);
     return record;
+  }
+
+  /** Whether the session belongs to another principal. */
+  async isForeign(sessionId: string): Promise<boolean> {
+    try {
+      const record = await this.#store.get(sessionId);
+      return record !== undefined && !this.#isOwn(record);
+    } catch (error) {
+      // a session whose record is damaged can be deleted by the local user only: it may be anybody's
+      if (this.#principal === undefined) return false;
+      throw error;
+    }
+  }
+
+  /** A store may have lost whose session it is; its holder knows. */
+  #isOwn({ sessionId, principal }: SessionRecord): boolean {
+    const holder = this.#live.get(sessionId)?.holder ?? { principal };
+    return principal === this.#principal && holder.principal === this.#principal;
   }
 
   /** A page as the app wants it shown. */
@@ -41,13 +69,22 @@ export class StoredSessions {
   /** Without the feature nobody could see that a session is archived, so all are listed. */
   async #page({ cwd, cursor, archived }: Extract<SessionOp, { op: "list" }>): Promise<ListedSessions> {
     if (!lists(this.#definition.unstable ?? [], "archive"))
-      return this.#store.list({ archived: "include", ...optional({ cwd, cursor }) });
+      return this.#ownPage({ archived: "include", ...optional({ cwd, cursor }) });
     const filter = archiveFilter(archived);
-    const page = await this.#store.list({ archived: filter, ...optional({ cwd, cursor }) });
+    const page = await this.#ownPage({ archived: filter, ...optional({ cwd, cursor }) });
     return {
       ...page,
       sessions: page.sessions.map((record) => ({ ...record, archived: record.archived === true })),
     };
+  }
+
+  /** The next page that has sessions of this principal. */
+  async #ownPage(query: SessionQuery): Promise<SessionRecordPage> {
+    const page = await this.#store.list(query);
+    const sessions = page.sessions.filter((record) => this.#isOwn(record));
+    if (sessions.length === 0 && page.nextCursor !== undefined)
+      return this.#ownPage({ ...query, cursor: page.nextCursor });
+    return { ...page, sessions };
   }
 
   /** Of a session that is closed. One that another connection or process uses is refused, as a load would be. */

@@ -17,7 +17,7 @@ import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { ConnectionError } from "../../jsonrpc/errors.ts";
 import { exactId, idToJson, isExact } from "../../jsonrpc/message-id.ts";
-import type { Sink, Transport } from "../../jsonrpc/transport.ts";
+import type { Attachment, Sink, Transport } from "../../jsonrpc/transport.ts";
 import { loadDialect } from "./load-dialect.ts";
 import { NotedLosses } from "./noted-losses.ts";
 
@@ -101,6 +101,10 @@ export class TranslatingTransport implements DialectTransport {
   /** The dialect that is spoken; undefined for version 1 or 2, and while it is not known. */
   get dialect(): DialectName | undefined {
     return this.#choice.dialect;
+  }
+
+  get attachment(): Attachment | undefined {
+    return this.#inner.attachment;
   }
 
   start(sink: Sink): void {

@@ -55,6 +55,7 @@ function records(promise: RegisterStoreTest, assert: ContractAssert): void {
       title: "Überschrift \u0000 “quoted” 👩‍👩‍👧",
       additionalDirectories: ["/lib", "/with space"],
       config: { model: "large", think: true },
+      principal: "somebody",
       data: { nested: [1, null, { deep: "x" }] },
     });
     await store.create(record);

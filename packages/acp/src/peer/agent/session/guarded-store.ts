@@ -102,10 +102,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
       open.delete(sessionId);
     },
     async claim(sessionId) {
-      if (open.has(sessionId)) {
-        const message = "the session is open on another connection: close it there first";
-        throw new RequestError("conflict", message, { data: { reason: "session_held" } });
-      }
+      if (open.has(sessionId)) throw sessionHeld("close it there first");
       open.add(sessionId);
       await guarded(() => store.claim(sessionId)).catch((error: unknown) => {
         open.delete(sessionId);
@@ -119,6 +116,11 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     // called by the app, which learns the cause
     close: () => store.close(),
   };
+}
+
+export function sessionHeld(whatToDo: string): RequestError {
+  const message = `the session is open on another connection: ${whatToDo}`;
+  return new RequestError("conflict", message, { data: { reason: "session_held" } });
 }
 
 /** A damaged session stays damaged: the client must know which one it is. */

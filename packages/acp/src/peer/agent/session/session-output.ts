@@ -32,6 +32,10 @@ export class SessionOutput {
   #isSending = false;
   #isClosed = false;
   #drained: PromiseWithResolvers<void> | undefined;
+  /** The wait for a client that is slow: it ends early when the client is replaced. */
+  #slow: (PromiseWithResolvers<void> & { readonly of: Promise<void> }) | undefined;
+  /** The last replay that began. */
+  #replay: object | undefined;
 
   constructor(sessionId: string, sender: SessionSender) {
     this.#sessionId = sessionId;
@@ -46,6 +50,8 @@ export class SessionOutput {
     this.sender = sender;
     this.#clientTerminals.clear();
     this.#edition = this.#newEdition();
+    this.#slow?.resolve();
+    this.#slow = undefined;
   }
 
   /** Sends a valid update behind whatever waits. `text` is its JSON, where the caller has it already. */
@@ -62,7 +68,7 @@ export class SessionOutput {
     if (!isSame || this.#isClosed) return this.show(update);
     // joined: text that was added up is copied piece by piece for each chunk
     if (this.#chunk.head !== head) this.#chunk = { head, message: [this.#head, head].join("") };
-    return this.sender.sendEncoded(this.#sessionId, update, `${this.#chunk.message}${json}}}}}`);
+    return this.#sent(this.sender.sendEncoded(this.#sessionId, update, `${this.#chunk.message}${json}}}}}`));
   }
 
   /** Throws when the update could not be sent, now or in a replay. */
@@ -100,6 +106,7 @@ export class SessionOutput {
     const mark: Item = { text: undefined, tag: "", isReady: true };
     this.#queue.push(mark);
     this.#isReplaying = true;
+    this.#replay = mark;
     try {
       await ready;
       // what waited is part of the history by now
@@ -113,7 +120,10 @@ export class SessionOutput {
           if (slow !== undefined) await slow;
         }
       }
-      return () => this.endReplay();
+      return () => {
+        // another client may have taken the session over meanwhile, and wait for a replay of its own
+        if (this.#replay === mark) this.endReplay();
+      };
     } catch (error) {
       this.endReplay();
       throw error;
@@ -161,7 +171,19 @@ export class SessionOutput {
   }
 
   #sendMessage(update: object, text: string = JSON.stringify(update)): Promise<void> | undefined {
-    return this.sender.sendEncoded(this.#sessionId, update, `${this.#head}${text}}}`);
+    return this.#sent(this.sender.sendEncoded(this.#sessionId, update, `${this.#head}${text}}}`));
+  }
+
+  /** Nobody waits for room at a client that has the session no more. */
+  #sent(slow: Promise<void> | undefined): Promise<void> | undefined {
+    if (slow === undefined) return undefined;
+    // one for all that wait for the same room
+    if (this.#slow?.of !== slow) {
+      const wait = Promise.withResolvers<void>();
+      this.#slow = { of: slow, ...wait };
+      void slow.then(wait.resolve);
+    }
+    return this.#slow.promise;
   }
 
   #pump(): Promise<void> | undefined {

@@ -10,6 +10,8 @@ import type { TerminalOutputs } from "./terminal-outputs.ts";
 /** Sends what a session says. A session is attached to another sender when its client reconnects. */
 export interface SessionSender {
   readonly edition: AgentEdition;
+  /** False as soon as the connection has begun to close. */
+  readonly isOpen: boolean;
   readonly client: Introduction<ClientCapabilities>;
   /** Rules for what the app sends; undefined where they are not loaded. */
   readonly rules: ModelRules | undefined;

@@ -5,6 +5,7 @@ import type { BackgroundWork, StateUpdate } from "../../../model/content.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import { AnnouncedWork } from "./announced-work.ts";
+import { ClientRequests } from "./client-requests.ts";
 import type { StoredHistory } from "./guarded-store.ts";
 import { describeWrong } from "./output-rules.ts";
 import { isPlainText, type PlainText, plainTextHead } from "./plain-text.ts";
@@ -30,6 +31,7 @@ export class SessionUpdates {
   readonly work = new AnnouncedWork();
   /** For updates that are not part of the history. */
   readonly output: SessionOutput;
+  readonly client: ClientRequests;
   #state: SessionState = { state: "idle" };
   isClosed = false;
   #idPrefix: string | undefined;
@@ -43,10 +45,17 @@ export class SessionUpdates {
     this.sessionId = sessionId;
     this.log = log;
     this.output = new SessionOutput(sessionId, sender);
+    this.client = new ClientRequests(sender);
   }
 
   get sender(): SessionSender {
     return this.output.sender;
+  }
+
+  /** Another client has the session from now on. */
+  attach(sender: SessionSender): void {
+    this.output.attach(sender);
+    this.client.replace(sender);
   }
 
   /**
@@ -175,17 +184,27 @@ export class SessionUpdates {
 
   /**
    * Sends what a client that comes back must see before its answer: the history, if it wants it, and the state.
-   * Updates that come meanwhile wait until the returned function is called.
+   * Updates that come meanwhile wait until the returned function is called, and so do questions for a client that is new.
    */
-  async comeBack(history: StoredHistory | undefined): Promise<() => void> {
+  async comeBack(
+    history: StoredHistory | undefined,
+    { isNewClient }: { readonly isNewClient: boolean },
+  ): Promise<() => void> {
     const now = this.#stateNow();
-    let over = (): void => undefined;
+    const askAgain = isNewClient ? this.client.hold() : undefined;
+    let over: (() => void) | undefined;
     if (history !== undefined) {
       const end = this.log.mark();
-      over = await this.output.replay(this.log.flush(), history, end);
+      over = await this.output.replay(this.log.flush(), history, end).catch((error: unknown) => {
+        askAgain?.();
+        throw error;
+      });
     }
     this.output.showNow(now);
-    return over;
+    return () => {
+      over?.();
+      askAgain?.();
+    };
   }
 
   /**

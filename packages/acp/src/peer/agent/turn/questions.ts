@@ -6,6 +6,7 @@ import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import { argumentText, ConnectionError, RequestError } from "../../../jsonrpc/errors.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../../../model/ask.ts";
 import type { PermissionOption } from "../../../model/content.ts";
+import { ClientReplaced, type ClientRequests } from "../session/client-requests.ts";
 import { checkElicitationUrl, checkForm, checkPermission } from "../session/output-rules.ts";
 import type { SessionSender } from "../session/session-sender.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
@@ -14,6 +15,9 @@ import type { Turn } from "./turn.ts";
 type PermissionQuestion = Exclude<Parameters<Turn["requestPermission"]>[0], string>;
 
 type UrlElicitation = Extract<ElicitationRequest, { mode: "url" }>;
+
+/** The request that asks a client. */
+type Question = (sender: SessionSender) => { readonly method: string; readonly params: unknown };
 
 const usualOptions: readonly PermissionOption[] = [
   { optionId: "allow_once", name: "Allow", kind: "allow_once" },
@@ -59,19 +63,22 @@ export class Questions {
     const permission = { ...question, options };
     this.#updates.checkAsk(permission);
     checkPermission(permission);
-    const { sender, sessionId, log } = this.#updates;
-    const { edition } = sender;
+    const { sessionId, log } = this.#updates;
     log.checkRoom();
     const askId = this.#updates.newId();
     log.append({ kind: "ask", askId, permission });
     let answer: PermissionOutcome = { outcome: "cancelled" };
+    /** The client that was asked last. */
+    let { sender } = this.#updates;
     try {
-      const { method, params } = edition.permission(sessionId, permission);
-      const result = await this.#ask(sender, method, params, withdrawn);
+      const result = await this.#ask((asked) => {
+        sender = asked;
+        return asked.edition.permission(sessionId, permission);
+      }, withdrawn);
       if (result !== undefined) answer = permissionAnswerFromWire(result);
     } finally {
       log.append({ kind: "answer", askId, permission: answer });
-      const over = edition.permissionOver(permission, answer);
+      const over = sender.edition.permissionOver(permission, answer);
       if (over !== undefined) void sender.sendUpdate(sessionId, over);
     }
     if (answer.outcome !== "selected") return undefined;
@@ -92,28 +99,24 @@ export class Questions {
         : argumentText(elicitation);
       throw new TypeError(`elicit: expected an object whose mode is "form" or "url", got ${got}`);
     }
-    const { sender, sessionId, log } = this.#updates;
-    const { client, openUrls } = sender;
-    const { elicitationForm, elicitationUrl } = client.capabilities;
-    const offered = elicitation.mode === "form" ? elicitationForm : elicitationUrl;
-    if (!offered) {
-      const message = `the client offers no ${elicitation.mode} elicitation`;
-      throw new RequestError("method_not_found", message, { data: { reason: "capability_missing" } });
-    }
+    const { sender, sessionId, log, client } = this.#updates;
+    checkOffered(elicitation, sender);
     if (elicitation.mode === "form") checkForm(elicitation.requestedSchema);
-    if (elicitation.mode === "url") beginUrl(elicitation, openUrls);
+    if (elicitation.mode === "url") beginUrl(elicitation, client);
     const askId = this.#updates.newId();
     let answer: ElicitationResponse = { action: "cancel" };
     try {
       log.checkRoom();
       log.append({ kind: "ask", askId, elicitation });
-      const result = await this.#ask(sender, "elicitation/create", { sessionId, ...elicitation });
+      const result = await this.#ask((asked) => {
+        checkOffered(elicitation, asked);
+        return { method: "elicitation/create", params: { sessionId, ...elicitation } };
+      });
       if (result !== undefined) answer = this.#checked(elicitation, elicitationAnswerFromWire(result));
     } finally {
       log.append({ kind: "answer", askId, elicitation: answer });
       // a flow that the user began goes on until the agent says that it is over
-      if (elicitation.mode === "url" && answer.action !== "accept")
-        openUrls.delete(elicitation.elicitationId);
+      if (elicitation.mode === "url" && answer.action !== "accept") client.endUrl(elicitation.elicitationId);
     }
     return answer;
   }
@@ -136,41 +139,65 @@ export class Questions {
   }
 
   /** The answer; undefined when the turn was cancelled or the client withdrew. */
-  async #ask(
-    sender: SessionSender,
-    method: string,
-    params: unknown,
-    own?: AbortSignal,
-  ): Promise<object | undefined> {
+  async #ask(question: Question, own?: AbortSignal): Promise<object | undefined> {
     if (this.#open++ === 0 && this.#isForeground) this.#updates.setState({ state: "requires_action" });
     const signal = AbortSignal.any([this.#signal, this.#turnEnded.signal, ...(own ? [own] : [])]);
     try {
-      // withdrawn at once; a late answer is ignored (A64)
-      const result = await sender.request(method, params, { signal, cancelGraceMs: 0 });
-      return signal.aborted ? undefined : (result as object); // validated by the method's row
-    } catch (error) {
-      const withdrawn = error instanceof RequestError && error.kind === "cancelled";
-      // the question counts as not answered; the reason would be lost otherwise
-      if (error instanceof ConnectionError && error.kind === "protocol")
-        sender.log("warn", error.message, {});
-      if (signal.aborted || withdrawn || error instanceof ConnectionError) return undefined;
-      throw error;
+      return await this.#askClient(question, signal);
     } finally {
       if (--this.#open === 0 && this.#isForeground && !this.#isOver) {
         this.#updates.setState({ state: "running" });
       }
     }
   }
+
+  async #askClient(question: Question, signal: AbortSignal): Promise<object | undefined> {
+    let { sender } = this.#updates;
+    try {
+      const send = (asked: SessionSender, until: AbortSignal) => {
+        sender = asked;
+        const { method, params } = question(asked);
+        // withdrawn at once; a late answer is ignored (A64)
+        return asked.request(method, params, { signal: until, cancelGraceMs: 0 });
+      };
+      const result = await this.#updates.client.ask("a question", send, signal);
+      return signal.aborted ? undefined : (result as object); // validated by the method's row
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      // whoever has the session now is asked again
+      if (error instanceof ClientReplaced) return this.#askClient(question, signal);
+      const withdrawn = error instanceof RequestError && error.kind === "cancelled";
+      // the question counts as not answered; the reason would be lost otherwise
+      if (error instanceof ConnectionError && error.kind === "protocol")
+        sender.log("warn", error.message, {});
+      // the session ends with its connection: a question is cancelled with it, and not answered by a no before
+      if (error instanceof ConnectionError && !sender.isOpen) await ended(signal);
+      if (withdrawn || error instanceof ConnectionError) return undefined;
+      throw error;
+    }
+  }
 }
 
-/** An id is open once on a connection, or it would be unclear which flow is over. */
-function beginUrl({ elicitationId, url }: UrlElicitation, openUrls: Set<string>): void {
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** Also of a client that takes the session over. */
+function checkOffered({ mode }: ElicitationRequest, { client }: SessionSender): void {
+  const { elicitationForm, elicitationUrl } = client.capabilities;
+  if (mode === "form" ? elicitationForm : elicitationUrl) return;
+  const message = `the client offers no ${mode} elicitation`;
+  throw new RequestError("method_not_found", message, { data: { reason: "capability_missing" } });
+}
+
+function beginUrl({ elicitationId, url }: UrlElicitation, client: ClientRequests): void {
   checkElicitationUrl(url);
-  if (openUrls.has(elicitationId)) {
-    const got = JSON.stringify(elicitationId);
-    throw new TypeError(`elicit: the elicitation ${got} is open on this connection: take another id`);
-  }
-  openUrls.add(elicitationId);
+  if (client.beginUrl(elicitationId)) return;
+  const got = JSON.stringify(elicitationId);
+  throw new TypeError(`elicit: the elicitation ${got} is open on this connection: take another id`);
 }
 
 type Form = Extract<ElicitationRequest, { mode: "form" }>["requestedSchema"];

@@ -121,11 +121,17 @@ export class PromptInbox implements Inbox {
     return at >= 0;
   }
 
+  /** Takes the prompts out that were not taken. */
+  withdrawAll(): ReceivedPrompt[] {
+    const left = this.#waiting;
+    this.#waiting = [];
+    return left;
+  }
+
   /** Takes no more, and returns the prompts that were not taken. */
   close(): ReceivedPrompt[] {
     this.#closed = true;
-    const left = this.#waiting;
-    this.#waiting = [];
+    const left = this.withdrawAll();
     this.#wake?.();
     return left;
   }

@@ -212,7 +212,7 @@ export interface Turn<Data = unknown> {
   update(update: OutgoingUpdate): Promise<void>;
 }
 
-/** The client as a turn sees it. */
+/** The client that has the session. Another one may take its place during a turn: what a terminal of the old one is asked then fails. */
 export interface TurnClient {
   /** The name and version of the client; undefined if it sent none. */
   readonly info: Implementation | undefined;
