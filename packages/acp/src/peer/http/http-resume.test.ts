@@ -92,3 +92,28 @@ test("a client that is away for longer than the server waits is told so (H18)", 
   const connection = await client({ name: "test", version: "1" }).connect(transport);
   assert.equal((await connection.closed).kind, "closed");
 });
+
+test(
+  "a session that is closed and loaded again is not told again what it heard before (H12)",
+  patience,
+  async () => {
+    const probe = new RemoteProbe();
+    const connection = await client({ name: "test", version: "1", editions: ["v1"] }).connect(
+      joined(probe, () => undefined),
+    );
+    const session = await connection.newSession({ cwd: "/" });
+    await session.prompt("a b c").text();
+    await session.close();
+    const heard: string[] = [];
+    const loaded = await connection.loadSession(session.sessionId, {
+      cwd: "/",
+      onUpdate: (update) => void heard.push(update.sessionUpdate),
+    });
+    assert.deepEqual(
+      heard.filter((kind) => /message/.test(kind)),
+      ["user_message", "agent_message"],
+    );
+    await loaded.close();
+    await connection.close();
+  },
+);

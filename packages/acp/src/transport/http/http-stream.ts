@@ -53,12 +53,13 @@ class HttpStream {
   readonly #pace: ReconnectPace | undefined;
   #paused: PromiseWithResolvers<void> | undefined;
 
-  constructor(host: StreamHost, isPaused: boolean) {
+  /** `lastEventId` is that of an earlier stream of the same session. */
+  constructor(host: StreamHost, isPaused: boolean, lastEventId: string | undefined) {
     this.#host = host;
     const { resumeMs, pacing } = host;
     this.#pace = resumeMs === undefined ? undefined : new ReconnectPace(pacing.backoffMs, resumeMs);
     // "0": nothing has been read. The server then sends again what an unread answer had
-    this.#lastEventId = resumeMs === undefined ? "" : "0";
+    this.#lastEventId = resumeMs === undefined ? "" : (lastEventId ?? "0");
     this.opened = this.#opening.promise;
     // only senders await it
     this.opened.catch(() => undefined);
@@ -74,6 +75,10 @@ class HttpStream {
   resume(): void {
     this.#paused?.resolve();
     this.#paused = undefined;
+  }
+
+  get lastEventId(): string {
+    return this.#lastEventId;
   }
 
   get #closed(): boolean {
@@ -267,6 +272,8 @@ function wasIdle(error: unknown): boolean {
 export class HttpStreams {
   readonly #hostFor: (session: string | undefined) => StreamHost;
   readonly #streams = new Map<string | undefined, HttpStream>();
+  /** Where the closed streams of sessions ended: one that is opened again goes on there. */
+  readonly #ends = new Map<string, string>();
   #isPaused = false;
 
   /** `hostFor` gives the host of a session's stream or, for undefined, of the connection's. */
@@ -278,7 +285,7 @@ export class HttpStreams {
   stream(session: string | undefined): HttpStream {
     const known = this.#streams.get(session);
     if (known !== undefined) return known;
-    const stream = new HttpStream(this.#hostFor(session), this.#isPaused);
+    const stream = new HttpStream(this.#hostFor(session), this.#isPaused, this.#ends.get(session ?? ""));
     this.#streams.set(session, stream);
     stream.opened.catch(() => {
       if (this.#streams.get(session) === stream) this.#streams.delete(session);
@@ -297,7 +304,9 @@ export class HttpStreams {
   }
 
   close(session: string): void {
-    this.#streams.get(session)?.close();
+    const stream = this.#streams.get(session);
+    if (stream !== undefined) this.#ends.set(session, stream.lastEventId);
+    stream?.close();
     this.#streams.delete(session);
   }
 
