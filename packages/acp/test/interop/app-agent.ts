@@ -84,7 +84,9 @@ const app = agent({
 });
 
 if (process.argv.includes("remote")) {
-  const host = await hostRemote(remoteServer({ connect: (transport) => app.connect(transport) }));
+  // a client of an agent that has crashed tries to reach it for so long
+  const graceMs = 1_000;
+  const host = await hostRemote(remoteServer({ connect: (transport) => app.connect(transport), graceMs }));
   process.stdout.write(`${host.url}\n`);
   process.stdin.resume().on("end", () => void host.stop());
 } else await serveStdio(app);
