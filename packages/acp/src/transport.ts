@@ -18,4 +18,4 @@ export {
   toWebStreams,
   type WebStreamOptions,
 } from "./transport/web-streams.ts";
-export type { WebSocketLike, WebSocketTransportOptions } from "./transport/websocket.ts";
+export type { OpenWebSocket, WebSocketLike, WebSocketTransportOptions } from "./transport/websocket.ts";

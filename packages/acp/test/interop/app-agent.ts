@@ -1,8 +1,11 @@
-// A program: an agent written with agent() and served on stdio. The text of a prompt names what it does, and its last
-// message says what it learnt.
+// A program: an agent written with agent() and served on stdio or, with the argument "remote", over HTTP and WebSocket: it then
+// prints its address and ends with its input. The text of a prompt names what it does, and its last message says what it
+// learnt.
 
 import { agent, RequestError } from "@parley/acp";
 import { serveStdio } from "@parley/acp/node";
+import { remoteServer } from "@parley/acp/server";
+import { hostRemote } from "../support/remote-host.ts";
 import { appCommands, appOptions } from "./app-samples.ts";
 import { appTurns } from "./app-turns.ts";
 import { meta } from "./v1-samples.ts";
@@ -80,4 +83,10 @@ const app = agent({
   },
 });
 
-await serveStdio(app);
+if (process.argv.includes("remote")) {
+  // a client of an agent that has crashed tries to reach it for so long
+  const graceMs = 1_000;
+  const host = await hostRemote(remoteServer({ connect: (transport) => app.connect(transport), graceMs }));
+  process.stdout.write(`${host.url}\n`);
+  process.stdin.resume().on("end", () => void host.stop());
+} else await serveStdio(app);

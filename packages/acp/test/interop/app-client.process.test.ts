@@ -31,6 +31,10 @@ const agents = {
   "the SDK's v2 socket": { version: 2, sdk: true, way: "WebSocket", start: ["app-sdk-server.ts", "v2"] },
   "our agent in version 1": { version: 1, sdk: false, way: "stdio", start: ["app-agent.ts"] },
   "our agent": { version: 2, sdk: false, way: "stdio", start: ["app-agent.ts"] },
+  "our server in version 1": { version: 1, sdk: false, way: "HTTP", start: ["app-agent.ts", "remote"] },
+  "our server": { version: 2, sdk: false, way: "HTTP", start: ["app-agent.ts", "remote"] },
+  "our socket in version 1": { version: 1, sdk: false, way: "WebSocket", start: ["app-agent.ts", "remote"] },
+  "our socket": { version: 2, sdk: false, way: "WebSocket", start: ["app-agent.ts", "remote"] },
 } as const;
 
 const withoutStates = (updates: readonly SessionUpdate[]): SessionUpdate[] =>
@@ -57,6 +61,14 @@ for (const [name, { version, sdk, way, start }] of Object.entries(agents)) {
       app = await connectApp(interopCommand(program, ...args), editions, way);
       // refused with -32000, then logged in, then tried once more
       session = await app.open({ cwd, additionalDirectories: ["/other"] });
+      // over HTTP they come on another stream than the answer, and may be later
+      await new Promise<void>((resolve) => {
+        const look = () => {
+          if (sdk || session.availableCommands.length > 0) resolve();
+        };
+        session.onUpdate(look);
+        look();
+      });
     }, deadline);
 
     after(async () => {

@@ -116,7 +116,7 @@ async function remoteTransport(command: readonly [string, string[]], way: "HTTP"
   const transport =
     way === "HTTP"
       ? httpTransport(server.url)
-      : webSocketTransport(new WebSocket(server.url.replace("http", "ws")));
+      : webSocketTransport((protocols) => new WebSocket(server.url.replace("http", "ws"), protocols));
   return { transport, process: server };
 }
 

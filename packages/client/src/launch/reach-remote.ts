@@ -38,11 +38,14 @@ function reachSocket(entry: RemoteEntry): ReachedAgent {
   // Node's own socket takes headers, which the standard one does not
   const Socket = WebSocket as unknown as new (
     url: URL,
-    options: { headers: Readonly<Record<string, string>> },
+    options: { headers: Readonly<Record<string, string>>; protocols: string[] },
   ) => WebSocketLike;
   try {
+    // what the socket would refuse when it is opened
+    new Headers(headers);
+    if (url.hash !== "") throw new TypeError("a fragment is not sent");
     return {
-      transport: webSocketTransport(new Socket(url, { headers })),
+      transport: webSocketTransport((protocols) => new Socket(url, { headers, protocols })),
       pid: undefined,
       stderrTail: () => "",
       explain: () => socketExplanation(url, headers),
