@@ -16,6 +16,7 @@ const entries = [
   "@parley/acp/jsonrpc",
   "@parley/acp/store",
   "@parley/acp/relay",
+  "@parley/acp/server",
   "@parley/acp/v1",
   "@parley/acp/v2",
   "@parley/acp/view",

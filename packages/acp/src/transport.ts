@@ -1,6 +1,6 @@
 // The parts of a custom transport, and transports for tests and web streams, in every JavaScript runtime.
 
-export type { EndReason, Fault, LineAccess, Sink, Transport } from "./jsonrpc/transport.ts";
+export type { Attachment, EndReason, Fault, LineAccess, Sink, Transport } from "./jsonrpc/transport.ts";
 export type { ByteChannel, ByteReceiver, FrameLimits, TextPlatform } from "./transport/byte-channel.ts";
 export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";
 export type { HttpTransportOptions } from "./transport/http/http-options.ts";
@@ -18,4 +18,4 @@ export {
   toWebStreams,
   type WebStreamOptions,
 } from "./transport/web-streams.ts";
-export type { WebSocketLike, WebSocketTransportOptions } from "./transport/websocket.ts";
+export type { OpenWebSocket, WebSocketLike, WebSocketTransportOptions } from "./transport/websocket.ts";

@@ -134,3 +134,9 @@ function parseScalar(token: string): unknown {
     return undefined;
   }
 }
+
+/** The same text for the same id. Numbers are rounded alike when they come in and when they go out, where large ones are raw JSON. */
+export function idKey(id: unknown): string {
+  const text = JSON.stringify(id) ?? "";
+  return text.startsWith('"') ? text : String(Number(text));
+}

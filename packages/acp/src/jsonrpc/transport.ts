@@ -25,11 +25,21 @@ export interface Transport {
   resume(): void;
   /** Ends output, where the transport can; input is still read. */
   endOutput?(): void;
+  /** Only where a connection outlives its sockets (`@parley/acp/server`): whether the peer is there at the moment. */
+  readonly attachment?: Attachment | undefined;
   /**
    * Flushes, then closes both directions. Idempotent. A sink that has had no end gets one of kind "closed", so that a
    * connection learns of it; otherwise the sink is not called any more.
    */
   close(reason?: Error): Promise<void>;
+}
+
+/** Whether the peer of a remote connection can be reached at the moment. Without it, the peer is there until the end. */
+export interface Attachment {
+  /** False after a cut, until the peer is back or the connection ends. */
+  readonly isAttached: boolean;
+  /** Calls the listener after each change. Returns a function that stops it. */
+  onChange(listener: () => void): () => void;
 }
 
 /** Sends and receives raw lines. */

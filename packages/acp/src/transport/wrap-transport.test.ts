@@ -27,6 +27,7 @@ const transportCalls: Record<keyof Required<Transport>, unknown[]> = {
   pause: [],
   resume: [],
   endOutput: [],
+  attachment: [],
   close: [new Error("reason")],
 };
 const sinkCalls: Record<keyof Required<Sink>, unknown[]> = {

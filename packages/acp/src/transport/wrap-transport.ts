@@ -11,6 +11,7 @@ export function wrapTransport(inner: Transport, overrides: Partial<Transport>): 
     pause: () => inner.pause(),
     resume: () => inner.resume(),
     ...(inner.endOutput && { endOutput: () => inner.endOutput?.() }),
+    ...(inner.attachment && { attachment: inner.attachment }),
     close: (reason) => inner.close(reason),
     ...overrides,
   };

@@ -27,7 +27,13 @@ import { plainTextProblem } from "../../transport/unencrypted-address.ts";
 export function httpTransport(address: string | URL, options: HttpTransportOptions = {}): Transport {
   const url = checkedAddress(address, options.allowPlainText ?? false);
   checkHeaders(options.headers ?? {});
-  for (const name of ["requestTimeoutMs", "openTimeoutMs", "closeTimeoutMs", "backoffMs"] as const) {
+  for (const name of [
+    "requestTimeoutMs",
+    "openTimeoutMs",
+    "closeTimeoutMs",
+    "silenceMs",
+    "backoffMs",
+  ] as const) {
     milliseconds(name, options[name] ?? 0);
   }
   return lateTransport(async () => {

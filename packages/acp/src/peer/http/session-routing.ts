@@ -3,10 +3,11 @@
 import { backgroundDeadline } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
+import { idKey } from "../../jsonrpc/message-id.ts";
 import type { HttpConnection, HttpRouting } from "../../transport/http/http-client.ts";
 import type { HttpFailure } from "../../transport/http/http-failure.ts";
 
-interface Envelope {
+export interface Envelope {
   readonly id?: unknown;
   readonly method?: unknown;
   readonly params?: unknown;
@@ -45,14 +46,14 @@ export class SessionRouting implements HttpRouting {
     // a batch is about no session
     if (id === undefined && method === undefined) return undefined;
     if (method === undefined) {
-      const key = keyOf(id);
+      const key = idKey(id);
       const session = this.#questions.get(key);
       this.#questions.delete(key);
       return session;
     }
     const session = sessionOf(params);
     if (id !== undefined && (opens.has(method) || attaches.has(method) || ends.has(method))) {
-      this.#asked.set(keyOf(id), { method: String(method), session });
+      this.#asked.set(idKey(id), { method: String(method), session });
     }
     return session;
   }
@@ -71,7 +72,7 @@ export class SessionRouting implements HttpRouting {
   received(value: unknown, text: string, from: string | undefined, connection: HttpConnection): void {
     const message: Envelope = typeof value === "object" && value !== null ? value : {};
     if (message.id === undefined || message.id === null) return connection.deliver(value, text);
-    const key = keyOf(message.id);
+    const key = idKey(message.id);
     if (message.method !== undefined) {
       const session = sessionOf(message.params) ?? from;
       if (session !== undefined && this.#questions.size < maxQuestions) this.#questions.set(key, session);
@@ -99,7 +100,7 @@ export class SessionRouting implements HttpRouting {
     }
     const { id, method, result }: Envelope = message;
     if (isRequest(message)) {
-      const key = keyOf(id);
+      const key = idKey(id);
       const settled = this.#settling.get(key);
       const asked = this.#takeAsked(id);
       if (settled !== undefined) settled();
@@ -111,14 +112,14 @@ export class SessionRouting implements HttpRouting {
     if (typeof method === "string") return method.startsWith("$/");
     // an answer that is too large for the server: the agent must not wait for it for ever
     if (failure.status !== 413 || result === undefined) return false;
-    if (session !== undefined) this.#questions.set(keyOf(id), session);
+    if (session !== undefined) this.#questions.set(idKey(id), session);
     connection.send(answerTo(id, failure));
     return true;
   }
 
   #takeAsked(id: unknown): Asked | undefined {
     // a server may repeat the id as a string
-    const key = [keyOf(id), String(id)].find((each) => this.#asked.has(each)) ?? "";
+    const key = [idKey(id), String(id)].find((each) => this.#asked.has(each)) ?? "";
     const asked = this.#asked.get(key);
     this.#asked.delete(key);
     return asked;
@@ -166,7 +167,7 @@ export class SessionRouting implements HttpRouting {
   #deliverSettled(session: string, connection: HttpConnection, deliver: () => void): void {
     this.#settled += 1;
     const id = `${settleMethod}-${this.#settled}`;
-    const key = keyOf(id);
+    const key = idKey(id);
     const settled = () => {
       clearTimeout(timer);
       if (this.#settling.delete(key)) deliver();
@@ -177,15 +178,9 @@ export class SessionRouting implements HttpRouting {
   }
 }
 
-function sessionOf(params: unknown): string | undefined {
+export function sessionOf(params: unknown): string | undefined {
   const { sessionId } = (params ?? {}) as { readonly sessionId?: unknown }; // whatever it is, one field is looked for
   return typeof sessionId === "string" && sessionId !== "" ? sessionId : undefined;
-}
-
-/** Numbers are rounded alike when they come in and when they go out, where large ones are raw JSON. */
-function keyOf(id: unknown): string {
-  const text = JSON.stringify(id) ?? "";
-  return text.startsWith('"') ? text : String(Number(text));
 }
 
 function isRequest(message: Envelope): boolean {

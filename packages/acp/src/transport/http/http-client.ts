@@ -60,6 +60,11 @@ export class HttpClientTransport implements Transport {
   readonly #over = new AbortController();
   #sink: Sink | undefined;
   #connectionId: string | undefined;
+  /** How long the server keeps the connection after a cut; undefined if it does not. */
+  #resumeMs: number | undefined;
+  /** The number of the last message, for a server that then takes it only once. */
+  #number = 0;
+  readonly #silenceMs: number;
   #isConnected = false;
   #queue: Queued[] = [];
   #queuedChars = 0;
@@ -72,6 +77,7 @@ export class HttpClientTransport implements Transport {
     this.#routing = routing;
     this.#limits = limitsFrom(defaultFrameLimits, options.limits);
     this.#closeTimeoutMs = milliseconds("closeTimeoutMs", options.closeTimeoutMs ?? 1_000);
+    this.#silenceMs = milliseconds("silenceMs", options.silenceMs ?? 45_000);
     const pacing: Pacing = {
       openTimeoutMs: milliseconds("openTimeoutMs", options.openTimeoutMs ?? 5_000),
       maxRetries: options.maxRetries ?? 5,
@@ -88,6 +94,8 @@ export class HttpClientTransport implements Transport {
       limits: this.#limits,
       pacing,
       headers: this.#names(session),
+      resumeMs: this.#resumeMs,
+      silenceMs: this.#silenceMs,
       whose: session === undefined ? "the connection" : "a session",
       ...this.#receiver(session),
       lost: (kind, message, cause) => this.#end({ kind, message, cause }),
@@ -238,12 +246,22 @@ export class HttpClientTransport implements Transport {
 
   async #postingFailure(text: string, session: string | undefined): Promise<HttpFailure | undefined> {
     try {
-      const answer = await post(this.#endpoint, text, this.#names(session), this.#post);
+      const answer = await this.#postNumbered(text, session);
       if (answer !== undefined) this.#read(answer, session);
       return undefined;
     } catch (error) {
       return asFailure(error);
     }
+  }
+
+  #postNumbered(text: string, session: string | undefined): Promise<string | undefined> {
+    const names = this.#names(session);
+    const resumeMs = this.#resumeMs;
+    if (resumeMs === undefined) return post(this.#endpoint, text, names, this.#post);
+    this.#number++;
+    const timeoutMs = Math.min(this.#post.timeoutMs, this.#silenceMs);
+    const headers = { ...names, "Parley-Message": String(this.#number) };
+    return post(this.#endpoint, text, headers, { ...this.#post, timeoutMs, resumeMs });
   }
 
   #sent({ text }: Queued): void {
@@ -270,6 +288,7 @@ export class HttpClientTransport implements Transport {
       return this.#end({ kind: "closed", message: `${shown} refused the connection` });
     }
     this.#isConnected = true;
+    this.#resumeMs = opened.resumeMs;
     // not awaited: the server keeps answers until the stream is open
     this.#streams.stream(undefined).opened.catch((error: unknown) => this.#fail(asFailure(error)));
     if (this.#read(opened.text, undefined)) return;

@@ -33,6 +33,11 @@ export interface HttpTransportOptions {
   readonly openTimeoutMs?: number | undefined;
   /** How long `close` waits for queued messages and for the DELETE, in milliseconds. Default 1,000. */
   readonly closeTimeoutMs?: number | undefined;
+  /**
+   * How long a server that can resume may be silent before a request is sent again and a stream is opened again, in
+   * milliseconds. Default 45,000.
+   */
+  readonly silenceMs?: number | undefined;
   /** Retries in a row while the server is busy. Default 5. */
   readonly maxRetries?: number | undefined;
   /** The pause before the first retry in milliseconds; it doubles each time. Default 100. */

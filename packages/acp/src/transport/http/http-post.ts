@@ -1,11 +1,21 @@
 // Sends messages by POST: the first opens the connection and is answered at once, the others are only accepted.
 
 import { sleep } from "../../base/deadline.ts";
+import { ReconnectPace } from "../reconnect-pace.ts";
 import { type Call, type HttpEndpoint, readText } from "./http-endpoint.ts";
-import { backoff, HttpFailure, longestPauseMs, networkWords, type Pacing } from "./http-failure.ts";
+import {
+  asFailure,
+  backoff,
+  HttpFailure,
+  longestPauseMs,
+  networkWords,
+  type Pacing,
+} from "./http-failure.ts";
 
 const json = { "Content-Type": "application/json", Accept: "application/json" };
 const connectionHeader = "Acp-Connection-Id";
+/** How many seconds the server keeps a connection that was cut. It then takes a numbered message only once. */
+const resumeHeader = "Parley-Resume";
 /** The limit for a body that should be empty. */
 const maxUnwantedBytes = 8 * 1024;
 
@@ -13,6 +23,8 @@ const maxUnwantedBytes = 8 * 1024;
 export interface Opened {
   readonly connectionId: string | undefined;
   readonly text: string;
+  /** How long the server keeps the connection after a cut; undefined if it does not. */
+  readonly resumeMs?: number | undefined;
 }
 
 /** Opens a connection with its first message. Throws HttpFailure for anything but a JSON-RPC answer. Has no timeout. */
@@ -37,7 +49,8 @@ export async function openConnection(
     const message = `POST ${endpoint.shown}: expected the header ${connectionHeader}, got an answer without it`;
     throw new HttpFailure(message, { status });
   }
-  return { connectionId, text };
+  const seconds = headers.get(resumeHeader) ?? "";
+  return { connectionId, text, resumeMs: /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1_000 : undefined };
 }
 
 export interface PostOptions {
@@ -47,11 +60,16 @@ export interface PostOptions {
   readonly maxBytes: number;
   /** Stops retries. */
   readonly signal: AbortSignal;
+  /** How long to send a message again that has a number; undefined when it has none. */
+  readonly resumeMs?: number | undefined;
 }
 
+/** Nobody knows whether the server has the message. */
+const lostStatuses: ReadonlySet<number | undefined> = new Set([undefined, 502, 504]);
+
 /**
- * Posts one message, and retries while the server is busy. Returns the body of an answer, which some servers send
- * although the protocol says 202. Throws HttpFailure.
+ * Posts one message, and retries while the server is busy or, with a number, when nobody knows whether the server has it.
+ * Returns the body of an answer, which some servers send although the protocol says 202. Throws HttpFailure.
  */
 export async function post(
   endpoint: HttpEndpoint,
@@ -59,35 +77,54 @@ export async function post(
   headers: Readonly<Record<string, string>>,
   options: PostOptions,
 ): Promise<string | undefined> {
-  const { pacing, timeoutMs, maxBytes, signal } = options;
+  const { pacing, signal, resumeMs } = options;
   const call: Call = { method: "POST", headers: { ...json, ...headers }, body, wanted: "202" };
+  const pace = resumeMs === undefined ? undefined : new ReconnectPace(pacing.backoffMs, resumeMs);
   for (let attempt = 1; ; attempt++) {
-    const answer = await endpoint.call(call, timeoutMs);
-    const { response } = answer;
-    if (response.ok && (response.status !== 200 || !isJson(response.headers))) {
-      // read to the end, without waiting, so that the socket can be reused
-      void readText(response, maxUnwantedBytes)
-        .catch(() => "")
-        .then(answer.release);
-      return undefined;
+    try {
+      return await postOnce(endpoint, call, options);
+    } catch (error) {
+      const failure = asFailure(error);
+      const pause = lostStatuses.has(failure.status) ? pace?.next() : busyPause(failure, pacing, attempt);
+      if (pause === undefined || signal.aborted) throw failure;
+      await sleep(pause, signal);
     }
-    if (response.ok) {
-      const text = await readText(response, maxBytes + 1).catch((cause: unknown) => {
-        // the server accepted the message, so it must not be sent again
-        const words = `POST ${endpoint.shown}: the answer was cut off: ${networkWords(cause)}`;
-        throw new HttpFailure(words, { cause });
-      });
-      answer.release();
-      return text === "" ? undefined : text;
-    }
-    const failure = await endpoint.failure(call, answer);
-    // only these mean that the message was not accepted and can be sent again
-    const isBusy = failure.status === 429 || failure.status === 503;
-    if (!isBusy || attempt > pacing.maxRetries || signal.aborted) throw failure;
-    const ms = failure.retryAfterMs ?? backoff(pacing, attempt);
-    if (ms > longestPauseMs) throw failure;
-    await sleep(ms, signal);
   }
+}
+
+/** Only these statuses mean that the message was not accepted and can be sent again. */
+function busyPause(
+  { status, retryAfterMs }: HttpFailure,
+  pacing: Pacing,
+  attempt: number,
+): number | undefined {
+  if ((status !== 429 && status !== 503) || attempt > pacing.maxRetries) return undefined;
+  const ms = retryAfterMs ?? backoff(pacing, attempt);
+  return ms > longestPauseMs ? undefined : ms;
+}
+
+async function postOnce(
+  endpoint: HttpEndpoint,
+  call: Call,
+  { timeoutMs, maxBytes }: PostOptions,
+): Promise<string | undefined> {
+  const answer = await endpoint.call(call, timeoutMs);
+  const { response } = answer;
+  if (!response.ok) throw await endpoint.failure(call, answer);
+  if (response.status !== 200 || !isJson(response.headers)) {
+    // read to the end, without waiting, so that the socket can be reused
+    void readText(response, maxUnwantedBytes)
+      .catch(() => "")
+      .then(answer.release);
+    return undefined;
+  }
+  const text = await readText(response, maxBytes + 1).catch((cause: unknown) => {
+    // the server accepted the message, so it must not be sent again without a number
+    const words = `POST ${endpoint.shown}: the answer was cut off: ${networkWords(cause)}`;
+    throw new HttpFailure(words, { cause });
+  });
+  answer.release();
+  return text === "" ? undefined : text;
 }
 
 function isJson(headers: Headers): boolean {

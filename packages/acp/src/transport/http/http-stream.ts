@@ -1,8 +1,9 @@
-// Reads one event stream, and reopens it when no event can have been lost.
+// Reads one event stream, and reopens it when no event can have been lost or the server sends lost ones again.
 
 import { type Deadline, deadline, sleep } from "../../base/deadline.ts";
 import type { Fault } from "../../jsonrpc/transport.ts";
 import { type FrameLimits, webPlatform } from "../byte-channel.ts";
+import { ReconnectPace } from "../reconnect-pace.ts";
 import { EventDecoder } from "./event-decoder.ts";
 import type { Answer, HttpEndpoint } from "./http-endpoint.ts";
 import {
@@ -20,6 +21,10 @@ export interface StreamHost {
   readonly pacing: Pacing;
   /** The headers that name this stream. */
   readonly headers: Readonly<Record<string, string>>;
+  /** How long the server keeps the stream after a cut; undefined if it does not. */
+  readonly resumeMs: number | undefined;
+  /** How long a server that keeps it may be silent. */
+  readonly silenceMs: number;
   /** For messages: "the connection", "the session". */
   readonly whose: string;
   message(value: unknown, text: string): void;
@@ -44,11 +49,16 @@ class HttpStream {
   #wasOpen = false;
   /** Aborts at the end of the stream. */
   readonly #over = new AbortController();
-  #lastEventId = "";
+  #lastEventId: string;
+  readonly #pace: ReconnectPace | undefined;
   #paused: PromiseWithResolvers<void> | undefined;
 
   constructor(host: StreamHost, isPaused: boolean) {
     this.#host = host;
+    const { resumeMs, pacing } = host;
+    this.#pace = resumeMs === undefined ? undefined : new ReconnectPace(pacing.backoffMs, resumeMs);
+    // "0": nothing has been read. The server then sends again what an unread answer had
+    this.#lastEventId = resumeMs === undefined ? "" : "0";
     this.opened = this.#opening.promise;
     // only senders await it
     this.opened.catch(() => undefined);
@@ -83,10 +93,19 @@ class HttpStream {
       const ending = await this.#once();
       if (this.#closed) return;
       fruitless = ending.wasUseful ? 0 : fruitless + 1;
-      if (!ending.mayReopen || fruitless > this.#host.pacing.maxRetries) return this.#giveUp(ending);
-      const ms = ending.retryAfterMs ?? backoff(this.#host.pacing, fruitless);
+      if (ending.wasUseful) this.#pace?.reset();
+      const pause = this.#pause(fruitless);
+      if (!ending.mayReopen || pause === undefined) return this.#giveUp(ending);
+      const ms = ending.retryAfterMs ?? pause;
       if (fruitless > 0) await sleep(Math.min(ms, longestPauseMs), this.#over.signal);
     }
+  }
+
+  /** How long to wait before the next attempt; undefined after too many. */
+  #pause(fruitless: number): number | undefined {
+    if (this.#pace !== undefined) return fruitless === 0 ? 0 : this.#pace.next();
+    const { pacing } = this.#host;
+    return fruitless > pacing.maxRetries ? undefined : backoff(pacing, fruitless);
   }
 
   #isOpen(): void {
@@ -98,9 +117,14 @@ class HttpStream {
   /** Opens the stream and reads it to the end. */
   async #once(): Promise<Ending> {
     let answer: Answer;
+    const silence = new Silence(this.#pace === undefined ? Number.POSITIVE_INFINITY : this.#host.silenceMs);
+    const stop = () => silence.abort();
+    this.#over.signal.addEventListener("abort", stop);
     try {
-      answer = await this.#open();
+      answer = await this.#open(silence.signal);
     } catch (error) {
+      this.#over.signal.removeEventListener("abort", stop);
+      silence.end();
       const failure = asFailure(error);
       const { status, retryAfterMs, message } = failure;
       const mayReopen = retryableStatuses.has(status);
@@ -108,20 +132,22 @@ class HttpStream {
     }
     this.#isOpen();
     try {
-      return this.#closed ? closed : await this.#read(answer);
+      return this.#closed ? closed : await this.#read(answer, silence);
     } finally {
+      this.#over.signal.removeEventListener("abort", stop);
+      silence.end();
       answer.release();
     }
   }
 
-  async #open(): Promise<Answer> {
+  async #open(signal: AbortSignal): Promise<Answer> {
     const { endpoint, headers } = this.#host;
     const since = this.#lastEventId === "" ? {} : { "Last-Event-ID": this.#lastEventId };
     const call = {
       method: "GET",
       headers: { Accept: "text/event-stream", ...headers, ...since },
       wanted,
-      signal: this.#over.signal,
+      signal,
     } as const;
     const answer = await endpoint.call(call);
     const type = answer.response.headers.get("content-type") ?? "";
@@ -131,7 +157,7 @@ class HttpStream {
     return answer;
   }
 
-  async #read({ response }: Answer): Promise<Ending> {
+  async #read({ response }: Answer, silence: Silence): Promise<Ending> {
     const host = this.#host;
     let fatal: Ending | undefined;
     const decoder = new EventDecoder(
@@ -151,7 +177,11 @@ class HttpStream {
     let error: unknown;
     try {
       while (reader !== undefined && fatal === undefined) {
-        if (this.#paused !== undefined) await this.#paused.promise;
+        if (this.#paused !== undefined) {
+          silence.end();
+          await this.#paused.promise;
+        }
+        silence.begin();
         const { done, value } = await reader.read();
         if (this.#closed || done) break;
         decoder.push(value);
@@ -169,10 +199,11 @@ class HttpStream {
   #ending(decoder: EventDecoder, error: unknown): Omit<Ending, "wasUseful"> {
     const { isInsideEvent } = decoder;
     const isWhole = (error === undefined || wasIdle(error)) && !isInsideEvent;
-    decoder.end();
+    const mayReopen = isWhole || this.#lastEventId !== "";
+    // otherwise the rest comes again
+    if (!mayReopen) decoder.end();
     const how = error === undefined ? "the server ended it" : networkWords(error);
     const message = `the event stream of ${this.#host.whose} at ${this.#host.endpoint.shown} was cut: ${how}`;
-    const mayReopen = isWhole || this.#lastEventId !== "";
     return { kind: "closed", mayReopen, message, cause: error };
   }
 
@@ -181,6 +212,35 @@ class HttpStream {
     clearTimeout(this.#assumed);
     if (this.#wasOpen) this.#host.lost(kind, message, failure ?? cause);
     else this.#opening.reject(failure ?? new HttpFailure(message, { cause }));
+  }
+}
+
+/** Aborts when nothing has come for so long. */
+class Silence {
+  readonly #ms: number;
+  readonly #controller = new AbortController();
+  #timer: Deadline;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+    this.begin();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  begin(): void {
+    this.end();
+    this.#timer = deadline(this.#ms, () => this.abort());
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  abort(): void {
+    this.#controller.abort();
   }
 }
 

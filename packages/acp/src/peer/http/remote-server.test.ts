@@ -1,0 +1,320 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { address, RemoteProbe } from "../../../test/support/remote-probe.ts";
+
+const json = { "content-type": "application/json" };
+
+test("a connection is opened by initialize, which is answered in the response (H5)", async () => {
+  const probe = new RemoteProbe();
+  const reply = await probe.initialize();
+  assert.equal(reply.status, 200);
+  assert.match(reply.headers.get("content-type") ?? "", /^application\/json/);
+  assert.match(probe.connectionId, /^[0-9a-f]{32}$/);
+  const { id, result } = JSON.parse(reply.body);
+  assert.equal(id, 1);
+  assert.equal(result.protocolVersion, 1);
+  assert.equal(JSON.stringify(result).includes(probe.connectionId), false);
+  await probe.server.close();
+});
+
+test("a message gets 202, and its answer comes on the stream where it belongs (H6, H10, H11)", async () => {
+  const probe = new RemoteProbe();
+  await probe.initialize();
+  const own = await probe.stream();
+  assert.equal(own.status, 200);
+  const opened = probe.request("session/new", { cwd: "/", mcpServers: [] });
+  const accepted = await probe.post(opened, probe.names);
+  assert.deepEqual([accepted.status, accepted.body], [202, ""]);
+  const { data } = (await own.next()) ?? {};
+  assert.equal(data?.["id"], opened.id);
+  const { sessionId = "" } = (data?.["result"] ?? {}) as { sessionId?: string };
+  const names = { "acp-session-id": sessionId };
+  const stream = await probe.stream(names);
+  const prompt = { sessionId, prompt: [{ type: "text", text: "a b" }] };
+  const asked = probe.request("session/prompt", prompt);
+  assert.equal((await probe.post(asked, { ...probe.names, ...names })).status, 202);
+  const heard: unknown[] = [];
+  for (;;) {
+    const event = await stream.next();
+    if (event?.data["id"] === asked.id) break;
+    heard.push(event?.data["method"]);
+  }
+  assert.ok(heard.length > 0 && heard.every((method) => method === "session/update"));
+  await probe.server.close();
+});
+
+test("what is no good request is refused with its status, and the connection goes on (H1, H4, H7, H9, N219-N223, N226, N227, N230, N231)", async () => {
+  const probe = new RemoteProbe({ limits: { maxBodyBytes: 1_000 } });
+  await probe.initialize();
+  const { names } = probe;
+  const ping = JSON.stringify(probe.request("_ping"));
+  const cases: [number, string, Record<string, string>, string?][] = [
+    [405, "PUT", names],
+    [405, "OPTIONS", {}],
+    [415, "POST", { ...names, "content-type": "text/plain" }, ping],
+    [415, "POST", { ...names, "content-type": "application/json; charset=utf-16" }, ping],
+    [415, "POST", { ...names, ...json, "content-encoding": "gzip" }, ping],
+    [400, "POST", { ...names, ...json }, "{"],
+    [400, "POST", { ...names, ...json }, "7"],
+    [413, "POST", { ...names, ...json }, JSON.stringify({ text: "x".repeat(1_000) })],
+    [400, "POST", json, ping],
+    [404, "POST", { ...json, "acp-connection-id": "nobody" }, ping],
+    [404, "GET", { accept: "text/event-stream", "acp-connection-id": "nobody" }],
+    [406, "GET", { ...names, accept: "application/json" }],
+    [400, "GET", { accept: "text/event-stream" }],
+    [400, "DELETE", {}],
+    [404, "DELETE", { "acp-connection-id": "nobody" }],
+    [202, "POST", { ...names, "content-type": "application/json; charset=utf-8" }, ping],
+  ];
+  for (const [status, method, headers, body] of cases) {
+    const reply = await probe.ask(method, headers, body);
+    assert.equal(reply.status, status, `${method} ${JSON.stringify(headers)} ${body}: ${reply.body}`);
+    if (status !== 202) assert.ok(reply.body.length > 10, "a refusal says why");
+  }
+  const elsewhere = await probe.server.fetch(new Request("http://localhost/other"));
+  assert.equal(elsewhere.status, 404);
+  const { error } = JSON.parse((await probe.post("{", names)).body);
+  assert.equal(error.code, -32700);
+  await probe.server.close();
+});
+
+test("a batch gets 501 and none of it runs (H16)", async () => {
+  const probe = new RemoteProbe();
+  await probe.initialize();
+  const stream = await probe.stream();
+  assert.equal((await probe.post([probe.request("session/new", {})], probe.names)).status, 501);
+  const asked = probe.request("_after");
+  await probe.post(asked, probe.names);
+  assert.equal((await stream.next())?.data["id"], asked.id);
+  await probe.server.close();
+});
+
+test("initialize with a connection id, or without a request id, gets 400 (H5)", async () => {
+  const probe = new RemoteProbe();
+  await probe.initialize();
+  assert.equal((await probe.post(probe.request("initialize", {}), probe.names)).status, 400);
+  assert.equal((await probe.post({ jsonrpc: "2.0", method: "initialize", params: {} })).status, 400);
+  await probe.server.close();
+});
+
+test("a POST about a session names it, in its header as in its body (H8, N228, N229)", async () => {
+  const probe = new RemoteProbe();
+  await probe.initialize();
+  const cancel = { jsonrpc: "2.0", method: "session/cancel", params: { sessionId: "s1" } };
+  assert.equal((await probe.post(cancel, probe.names)).status, 400);
+  assert.equal((await probe.post(cancel, { ...probe.names, "acp-session-id": "s2" })).status, 400);
+  assert.equal((await probe.post(cancel, { ...probe.names, "acp-session-id": "s1" })).status, 202);
+  await probe.server.close();
+});
+
+test("a second reader of a stream gets 409, and DELETE ends the connection once (H10, H14, N233, N234)", async () => {
+  const probe = new RemoteProbe();
+  await probe.initialize();
+  const first = await probe.stream();
+  assert.equal((await probe.stream()).status, 409);
+  assert.equal((await probe.ask("DELETE", probe.names)).status, 202);
+  assert.equal(await first.next(), undefined);
+  assert.equal((await probe.ask("DELETE", probe.names)).status, 404);
+  assert.deepEqual(probe.server.connections, []);
+});
+
+test("an event that was missed is sent again behind Last-Event-ID; what is forgotten or unknown is 404, never a gap (H12, N247-N250)", async () => {
+  const probe = new RemoteProbe({ limits: { ringEvents: 3 } });
+  await probe.initialize();
+  const stream = await probe.stream();
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n++) {
+    await probe.post(probe.request("_unknown"), probe.names);
+    ids.push((await stream.next())?.id ?? "");
+  }
+  await stream.cancel();
+  const again = await probe.stream({ "last-event-id": ids[2] ?? "" });
+  assert.deepEqual([(await again.next())?.id, (await again.next())?.id], [ids[3], ids[4]]);
+  // the same reader, whose first stream only looks open
+  const third = await probe.stream({ "last-event-id": ids[3] ?? "" });
+  assert.equal((await third.next())?.id, ids[4]);
+  assert.equal(await again.next(), undefined);
+  await third.cancel();
+  const statuses = [];
+  const [tag = ""] = (ids[0] ?? "").split("-");
+  for (const id of [ids[0] ?? "", "0", `${tag}-99`, "x-1", "in valid", "9".repeat(100)])
+    statuses.push((await probe.stream({ "last-event-id": id })).status);
+  assert.deepEqual(statuses, [404, 404, 404, 404, 400, 400]);
+  const foreign = await probe.stream({ "acp-session-id": "s9", "last-event-id": ids[4] ?? "" });
+  assert.equal(foreign.status, 404);
+  await probe.server.close();
+});
+
+test("a message that was numbered is taken once, however often it is posted (H6)", async () => {
+  const probe = new RemoteProbe();
+  await probe.initialize();
+  const stream = await probe.stream();
+  const [one, two] = [probe.request("_one"), probe.request("_two")];
+  for (const [message, number] of [
+    [one, "1"],
+    [one, "1"],
+    [two, "2"],
+    [one, "1"],
+  ] as const)
+    assert.equal((await probe.post(message, { ...probe.names, "parley-message": number })).status, 202);
+  const last = probe.request("_last");
+  await probe.post(last, { ...probe.names, "parley-message": "3" });
+  const heard = [];
+  for (let n = 0; n < 3; n++) heard.push((await stream.next())?.data["id"]);
+  assert.deepEqual(heard, [one.id, two.id, last.id]);
+  assert.equal((await probe.post(last, { ...probe.names, "parley-message": "x" })).status, 400);
+  await probe.server.close();
+});
+
+test("a connection of another principal is as unknown as none (H17, N280)", async () => {
+  const authorize = (request: Request) => {
+    const principal = request.headers.get("authorization");
+    return principal === null ? new Response("who?", { status: 401 }) : { principal };
+  };
+  const probe = new RemoteProbe({ authorize });
+  assert.equal((await probe.initialize()).status, 401);
+  assert.equal((await probe.initialize({ authorization: "ann" })).status, 200);
+  const ping = probe.request("_ping");
+  assert.equal((await probe.post(ping, { ...probe.names, authorization: "ann" })).status, 202);
+  const replies = await Promise.all(
+    [probe.connectionId, "0".repeat(32)].map((id) =>
+      probe.post(ping, { "acp-connection-id": id, authorization: "bob" }),
+    ),
+  );
+  assert.deepEqual(replies[0]?.status, 404);
+  assert.deepEqual(replies[0]?.body, replies[1]?.body);
+  assert.equal(probe.server.connections[0]?.principal, "ann");
+  await probe.server.close();
+});
+
+test("a client that is cut off is waited for, and then its connection ends", async () => {
+  const ended = Promise.withResolvers<string | undefined>();
+  const probe = new RemoteProbe({
+    graceMs: 20,
+    connect(transport) {
+      transport.start({
+        message: (value) => {
+          const { id } = value as { id: number };
+          transport.send({ jsonrpc: "2.0", id, result: {} });
+        },
+        idle: () => undefined,
+        reject: () => undefined,
+        drain: () => undefined,
+        end: ({ message }) => ended.resolve(message),
+      });
+      changes.push(transport.attachment?.isAttached);
+      transport.attachment?.onChange(() => changes.push(transport.attachment?.isAttached));
+      return { close: () => transport.close() };
+    },
+  });
+  const changes: unknown[] = [];
+  await probe.initialize();
+  const stream = await probe.stream();
+  assert.equal(probe.server.connections[0]?.isAttached, true);
+  await stream.cancel();
+  assert.equal(probe.server.connections[0]?.isAttached, false);
+  assert.equal(typeof probe.server.connections[0]?.detachedAt, "number");
+  assert.match((await ended.promise) ?? "", /away for more than 0.02 s/);
+  assert.deepEqual([changes[0], changes.at(-1)], [true, false]);
+  assert.equal((await probe.post(probe.request("_late"), probe.names)).status, 404);
+});
+
+test("a client that knows only POST is answered in the response; its agent is told that it cannot be asked", async () => {
+  const told: unknown[] = [];
+  const probe = new RemoteProbe({
+    plainPost: true,
+    connect(transport) {
+      let asked: unknown;
+      transport.start({
+        message(value) {
+          const { id, method, error } = value as { id?: unknown; method?: string; error?: unknown };
+          if (error !== undefined) {
+            told.push(error);
+            transport.send({ jsonrpc: "2.0", id: asked, result: "done" });
+          } else if (method === "ask") {
+            asked = id;
+            transport.send({ jsonrpc: "2.0", id: "q1", method: "session/request_permission", params: {} });
+          } else if (id !== undefined) transport.send({ jsonrpc: "2.0", id, result: method });
+        },
+        idle: () => undefined,
+        reject: () => undefined,
+        drain: () => undefined,
+        end: () => undefined,
+      });
+      return { close: () => transport.close() };
+    },
+  });
+  assert.equal((await probe.post(probe.request("early"))).status, 400);
+  await probe.initialize();
+  const reply = await probe.post(probe.request("session/new"));
+  assert.deepEqual([reply.status, JSON.parse(reply.body).result], [200, "session/new"]);
+  assert.equal((await probe.post({ jsonrpc: "2.0", method: "note" })).status, 202);
+  const asked = await probe.post(probe.request("ask"));
+  assert.equal(JSON.parse(asked.body).result, "done");
+  assert.match(JSON.stringify(told), /reads no event stream/);
+  const older = await probe.ask("GET", { accept: "text/event-stream" });
+  assert.deepEqual([older.status, older.body.includes("older SSE transport is not served")], [400, true]);
+  // with a stream it is asked there
+  const stream = await probe.stream();
+  void probe.post(probe.request("ask"), probe.names);
+  assert.equal((await stream.next())?.data["id"], "q1");
+  await probe.server.close();
+});
+
+test("an idle stream is kept alive with comments (H12)", async () => {
+  const probe = new RemoteProbe({ heartbeatMs: 5 });
+  await probe.initialize();
+  const response = await probe.server.fetch(
+    new Request(address, { headers: { accept: "text/event-stream", ...probe.names } }),
+  );
+  const reader = response.body?.getReader();
+  let text = "";
+  while (!text.includes("\n\n:\n\n:")) text += new TextDecoder().decode((await reader?.read())?.value);
+  assert.match(text, /^: open\n\n:\n\n/);
+  await probe.server.close();
+});
+
+test("a reader that takes nothing is left after a while, and what it missed waits for it (N262)", async () => {
+  const detached = Promise.withResolvers<void>();
+  let send = (_message: object): boolean => true;
+  const probe = new RemoteProbe({
+    heartbeatMs: 5,
+    stallMs: 10,
+    limits: { highWaterBytes: 100_000 },
+    connect(transport) {
+      transport.start({
+        message: (value) =>
+          void transport.send({ jsonrpc: "2.0", id: (value as { id: number }).id, result: {} }),
+        idle: () => undefined,
+        reject: () => undefined,
+        drain: () => undefined,
+        end: () => undefined,
+      });
+      send = (message) => transport.send(message);
+      transport.attachment?.onChange(() => {
+        if (!transport.attachment?.isAttached && sent > 0) detached.resolve();
+      });
+      return { close: () => transport.close() };
+    },
+  });
+  let sent = 0;
+  await probe.initialize();
+  await probe.stream();
+  // a full reader is slow; its event loop turns once for each chunk
+  while (send({ jsonrpc: "2.0", method: "n", params: { sent, text: "x".repeat(10_000) } })) {
+    sent++;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await detached.promise;
+  assert.equal(
+    send({ jsonrpc: "2.0", method: "n", params: { sent: sent + 1 } }),
+    true,
+    "nobody waits for it",
+  );
+  const again = await probe.stream({ "last-event-id": "0" });
+  for (let n = 0; n <= sent + 1; n++) {
+    const { params } = (await again.next())?.data ?? {};
+    assert.equal((params as { sent: number }).sent, n);
+  }
+  await probe.server.close();
+});

@@ -1,0 +1,67 @@
+// Routes ACP messages on the server's side of Streamable HTTP: which stream a message belongs on, and which session a
+// POST has to name.
+
+import { idKey } from "../../jsonrpc/message-id.ts";
+import type { RemoteProtocol } from "../../transport/server/remote-connections.ts";
+import type { ServedRouting } from "../../transport/server/remote-options.ts";
+import { type Envelope, sessionOf } from "./session-routing.ts";
+
+interface Asked {
+  readonly method: unknown;
+  readonly session: string | undefined;
+}
+
+/** Their answers come on the stream of the connection, although they may be about a session. */
+const answeredToConnection: ReadonlySet<unknown> = new Set(["session/new", "session/load"]);
+const opensSession: ReadonlySet<unknown> = new Set(["session/new", "session/load", "session/resume"]);
+
+export const acpProtocol: RemoteProtocol = {
+  opens: (message) => envelope(message).method === "initialize",
+  routing: () => new AcpServedRouting(),
+};
+
+class AcpServedRouting implements ServedRouting {
+  /** The client's requests that are not answered. */
+  readonly #asked = new Map<string, Asked>();
+  /** The agent's requests that are about a session, by id: the answer has to name it. */
+  readonly #questions = new Map<string, string>();
+  readonly #sessions = new Set<string>();
+
+  received(message: object, named: string | undefined): string | undefined {
+    const { id, method, params } = envelope(message);
+    const key = idKey(id);
+    const session = method === undefined ? this.#questions.get(key) : sessionOf(params);
+    if (session !== undefined && named === undefined)
+      return "expected Acp-Session-Id, because the message is about a session";
+    if (session !== undefined && named !== session)
+      return "Acp-Session-Id and the session of the message differ; send the same id in both";
+    if (method === undefined) this.#questions.delete(key);
+    else if (id !== undefined) this.#asked.set(key, { method, session: named ?? session });
+    return undefined;
+  }
+
+  streamOf(message: object): string | undefined {
+    const { id, method, params, result } = envelope(message);
+    if (method !== undefined) {
+      const session = sessionOf(params);
+      if (id !== undefined && session !== undefined) this.#questions.set(idKey(id), session);
+      return session;
+    }
+    const key = idKey(id);
+    const asked = this.#asked.get(key);
+    if (asked === undefined) return undefined;
+    this.#asked.delete(key);
+    const opened = opensSession.has(asked.method) ? (sessionOf(result) ?? asked.session) : undefined;
+    if (opened !== undefined && result !== undefined) this.#sessions.add(opened);
+    return answeredToConnection.has(asked.method) ? undefined : asked.session;
+  }
+
+  isOwn(message: object): boolean {
+    const session = sessionOf(envelope(message).params);
+    return session !== undefined && this.#sessions.has(session);
+  }
+}
+
+function envelope(message: unknown): Envelope {
+  return typeof message === "object" && message !== null ? message : {};
+}

@@ -1,0 +1,166 @@
+// The output of one remote connection over HTTP: a stream for the connection and one for each session.
+
+import { type FrameLimits, overflow } from "../byte-channel.ts";
+import type { RingLimits } from "../sent-ring.ts";
+import { EventStream, type EventStreamHost } from "./event-stream.ts";
+import type { RemoteHost, RemoteWire } from "./remote-transport.ts";
+
+/** More sessions at a time have no streams. */
+const maxStreams = 1_024;
+
+/** Why a stream cannot be opened. */
+export type NoStream = "taken" | "forgotten" | "bad id" | "too many";
+
+export interface EventStreamsOptions {
+  readonly limits: FrameLimits & RingLimits;
+  readonly closeTimeoutMs: number;
+  /** Takes a message that belongs on no stream. */
+  takes(message: object, text: string): boolean;
+  /** The session whose stream a message belongs on. */
+  streamOf(message: object): string | undefined;
+}
+
+export class EventStreams implements RemoteWire {
+  /** Whether a stream was ever opened. */
+  wasRead = false;
+  readonly #host: RemoteHost;
+  readonly #options: EventStreamsOptions;
+  readonly #streams = new Map<string | undefined, EventStream>();
+  /** The streams whose oldest events may be forgotten, one entry for each event, in order. */
+  #forgettable: EventStream[] = [];
+  #head = 0;
+  #forgettableChars = 0;
+  #waitingChars = 0;
+  #hasRoom = true;
+  /** Requests that are being answered. */
+  #requests = 0;
+  #isEnding = false;
+  #isOver = false;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #streamHost: EventStreamHost = {
+    mayForget: (stream, chars) => this.#mayForget(stream, chars),
+    waits: (chars) => this.#waits(chars),
+    moved: () => this.#moved(),
+  };
+
+  constructor(host: RemoteHost, options: EventStreamsOptions) {
+    this.#host = host;
+    this.#options = options;
+  }
+
+  send(message: object, text: string): boolean {
+    if (this.#isEnding || this.#isOver || this.#options.takes(message, text)) return true;
+    this.#stream(this.#options.streamOf(message)).send(text);
+    return this.#hasRoom || this.#isOver;
+  }
+
+  /** The body of an event stream, behind the event with this id. */
+  open(session: string | undefined, lastEventId: string | null): ReadableStream<Uint8Array> | NoStream {
+    const isNew = !this.#streams.has(session);
+    if (this.#isOver || (isNew && this.#isEnding)) return "forgotten";
+    if (isNew && this.#streams.size >= maxStreams) return "too many";
+    if (lastEventId !== null && !/^[\w-]{1,64}$/.test(lastEventId)) return "bad id";
+    const stream = this.#stream(session);
+    // who names an event is the reader whose stream was cut, which may still look open here
+    if (lastEventId === null && stream.isRead) return "taken";
+    const since = lastEventId === null ? undefined : stream.numberOf(lastEventId);
+    if (lastEventId !== null && since === undefined) return "forgotten";
+    const body = stream.open(since);
+    if (body === undefined) return "forgotten";
+    this.wasRead = true;
+    if (this.#isEnding) stream.end();
+    return body;
+  }
+
+  /** Counts as attached until the request is answered. Returns a function that ends it. */
+  hold(): () => void {
+    this.#requests++;
+    this.#moved();
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#requests--;
+      isHeld = false;
+      this.#moved();
+    };
+  }
+
+  beat(stallMs: number): void {
+    for (const stream of this.#streams.values()) stream.beat(stallMs);
+  }
+
+  pause(): void {
+    // the host holds back what is posted
+  }
+
+  resume(): void {
+    // as above
+  }
+
+  async close(): Promise<void> {
+    this.#isEnding = true;
+    const timer = setTimeout(this.#ended.resolve, this.#options.closeTimeoutMs);
+    for (const stream of this.#streams.values()) stream.end();
+    this.#checkEnded();
+    await this.#ended.promise;
+    clearTimeout(timer);
+    this.drop();
+  }
+
+  drop(): void {
+    this.#isOver = true;
+    for (const stream of this.#streams.values()) {
+      stream.end();
+      stream.cut("the connection is over");
+    }
+    this.#ended.resolve();
+  }
+
+  #stream(session: string | undefined): EventStream {
+    const known = this.#streams.get(session);
+    if (known !== undefined) return known;
+    const stream = new EventStream(this.#streamHost);
+    this.#streams.set(session, stream);
+    return stream;
+  }
+
+  #moved(): void {
+    if (this.#isOver) return;
+    let isRead = false;
+    for (const [session, stream] of this.#streams) {
+      if (stream.isRead) isRead = true;
+      else if (stream.isUnused && session !== undefined) this.#streams.delete(session);
+    }
+    this.#host.attached(isRead || this.#requests > 0);
+    this.#checkEnded();
+  }
+
+  #checkEnded(): void {
+    if (!this.#isEnding) return;
+    for (const stream of this.#streams.values()) if (stream.isRead || stream.hasUnread) return;
+    this.#ended.resolve();
+  }
+
+  #mayForget(stream: EventStream, chars: number): void {
+    this.#forgettable.push(stream);
+    this.#forgettableChars += chars;
+    const { ringEvents, ringBytes } = this.#options.limits;
+    const count = () => this.#forgettable.length - this.#head;
+    while (count() > 1 && (count() > ringEvents || this.#forgettableChars > ringBytes)) {
+      this.#forgettableChars -= this.#forgettable[this.#head++]?.forget() ?? 0;
+    }
+    if (this.#head < 1_024 || this.#head * 2 < this.#forgettable.length) return;
+    this.#forgettable = this.#forgettable.slice(this.#head);
+    this.#head = 0;
+  }
+
+  #waits(chars: number): void {
+    this.#waitingChars += chars;
+    const { highWaterBytes, maxQueuedBytes } = this.#options.limits;
+    if (this.#waitingChars > maxQueuedBytes) return this.#host.ended(overflow(this.#waitingChars));
+    if (this.#waitingChars > highWaterBytes) this.#hasRoom = false;
+    else if (!this.#hasRoom) {
+      this.#hasRoom = true;
+      this.#host.drained();
+    }
+  }
+}

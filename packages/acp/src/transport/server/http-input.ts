@@ -1,0 +1,114 @@
+// Reads what a client asks over HTTP, and refuses what is not as the protocol wants it.
+
+import type { Fault } from "../../jsonrpc/transport.ts";
+import { type FrameLimits, webPlatform } from "../byte-channel.ts";
+import { frameParser } from "../frame-parser.ts";
+
+/** A sentence for the client. */
+export function refusal(
+  status: number,
+  words: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(`${words}\n`, {
+    status,
+    headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", ...headers },
+  });
+}
+
+/** A refusal in the form of a JSON-RPC error without an id. */
+function rpcRefusal(status: number, code: number, message: string): Response {
+  const body = { jsonrpc: "2.0", id: null, error: { code, message } };
+  return Response.json(body, { status, headers: { "Cache-Control": "no-store" } });
+}
+
+/** Whether the client takes an event stream. */
+export function acceptsEvents(request: Request): boolean {
+  const accept = request.headers.get("accept");
+  if (accept === null) return false;
+  return accept.split(",").some((range) => {
+    const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+    const isRefused = parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+    return !isRefused && (type === "text/event-stream" || type === "text/*" || type === "*/*");
+  });
+}
+
+/** Why a body of this type is not read, or undefined. */
+function typeProblem(headers: Headers): string | undefined {
+  const type = headers.get("content-type") ?? "";
+  const [name = "", ...parameters] = type.split(";").map((part) => part.trim().toLowerCase());
+  if (name !== "application/json") {
+    const got = type === "" ? "no content type" : `content of type ${JSON.stringify(type.slice(0, 80))}`;
+    return `expected content of type application/json, got ${got}`;
+  }
+  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice(8);
+  if (charset !== undefined && !/^"?utf-?8"?$/.test(charset)) return "expected JSON in UTF-8";
+  const encoding = headers.get("content-encoding") ?? "identity";
+  if (encoding.trim().toLowerCase() !== "identity") return "expected a body that is not compressed";
+  return undefined;
+}
+
+export interface Posted {
+  readonly message: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+/** Reads the one message of a POST. */
+export async function readPosted(request: Request, limits: FrameLimits): Promise<Posted | Response> {
+  const problem = typeProblem(request.headers);
+  if (problem !== undefined) return refusal(415, problem);
+  const bytes = await readBytes(request, limits.maxMessageBytes);
+  if (bytes === undefined)
+    return refusal(413, `expected a message of at most ${limits.maxMessageBytes} bytes, got a larger one`);
+  const text = webPlatform.decode(bytes);
+  if (text === undefined)
+    return rpcRefusal(400, -32700, "expected JSON in UTF-8, got bytes that are not UTF-8");
+  let found: { readonly value: unknown } | undefined;
+  let fault: Fault | undefined;
+  const sink = {
+    message: (value: unknown) => {
+      found = { value };
+    },
+    reject: (refused: Fault) => {
+      fault = refused;
+    },
+  };
+  frameParser(sink, limits, webPlatform).frame(text);
+  if (fault?.kind === "too_deep")
+    return rpcRefusal(400, -32600, `expected JSON of at most ${limits.maxDepth} levels, got more`);
+  const value = found?.value;
+  if (found === undefined) return rpcRefusal(400, -32700, "expected JSON, got something else");
+  if (Array.isArray(value))
+    return rpcRefusal(501, -32600, "batches are not supported; send each message alone");
+  if (typeof value !== "object" || value === null)
+    return rpcRefusal(400, -32600, "expected a JSON-RPC message, which is an object");
+  // it is no array
+  return { message: value as Readonly<Record<string, unknown>>, text };
+}
+
+/** Undefined for a body over the limit. */
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return undefined;
+  const reader = request.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.byteLength;
+    if (size > maxBytes) {
+      void reader.cancel().catch(() => undefined);
+      return undefined;
+    }
+    chunks.push(value);
+  }
+  if (chunks.length === 1 && chunks[0] !== undefined) return chunks[0];
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}
