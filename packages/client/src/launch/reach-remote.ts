@@ -19,9 +19,14 @@ function reachHttp(entry: RemoteEntry): ReachedAgent {
   const { name, headers = {}, allowPlainText = false } = entry;
   const url = checkedAddress(entry, /^https?:$/, "http:// or https://");
   try {
-    const transport = httpTransport(url, { headers, allowPlainText });
+    const posts = new Set<Promise<unknown>>();
+    const transport = httpTransport(url, { headers, allowPlainText, fetch: countingFetch(posts) });
     return {
       transport,
+      async sent() {
+        // each may let the next one go
+        for (; posts.size > 0; await new Promise(setImmediate)) await Promise.allSettled(posts);
+      },
       pid: undefined,
       stderrTail: () => "",
       explain: async (error) => ({ hint: hintOf(statusOf(error), url) }),
@@ -38,20 +43,45 @@ function reachSocket(entry: RemoteEntry): ReachedAgent {
   // Node's own socket takes headers, which the standard one does not
   const Socket = WebSocket as unknown as new (
     url: URL,
-    options: { headers: Readonly<Record<string, string>> },
+    options: { headers: Readonly<Record<string, string>>; protocols: string[] },
   ) => WebSocketLike;
   try {
-    return {
-      transport: webSocketTransport(new Socket(url, { headers })),
-      pid: undefined,
-      stderrTail: () => "",
-      explain: () => socketExplanation(url, headers),
-    };
+    new Headers(headers);
   } catch {
     // its own words may quote a header
     const message = `${name}: the address or the headers cannot be used`;
     throw new LaunchError("unreachable", message, { hint: "correct the url and the headers of this agent" });
   }
+  let socket: WebSocketLike | undefined;
+  const transport = webSocketTransport((protocols) => {
+    socket = new Socket(url, { headers, protocols });
+    return socket;
+  });
+  return {
+    transport,
+    pid: undefined,
+    stderrTail: () => "",
+    explain: () => socketExplanation(url, headers),
+    async sent() {
+      // a standard socket does not report it
+      const isWaiting = () =>
+        socket !== undefined &&
+        (socket.readyState === 0 || (socket.readyState === 1 && socket.bufferedAmount > 0));
+      while (isWaiting()) await new Promise((resolve) => setTimeout(resolve, 5));
+    },
+  };
+}
+
+/** Adds each request that is being sent. */
+function countingFetch(posts: Set<Promise<unknown>>): typeof fetch {
+  return (input, init) => {
+    const response = fetch(input, init);
+    if (init?.method !== "POST") return response;
+    posts.add(response);
+    const done = () => void posts.delete(response);
+    response.then(done, done);
+    return response;
+  };
 }
 
 function checkedAddress({ name, url, allowPlainText }: RemoteEntry, wanted: RegExp, words: string): URL {
