@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { WebSocket as WsSocket } from "ws";
+import { hostRemote } from "../../../test/support/remote-host.ts";
+import { talker } from "../../../test/support/remote-probe.ts";
+import { client, type Transport, webSocketTransport } from "../../index.ts";
+import { type RemoteServerOptions, remoteServer } from "../../server.ts";
+
+const patience = { timeout: 30_000 };
+
+type Cleanup = { after(work: () => Promise<void>): void };
+
+async function hosted(t: Cleanup, options: Partial<RemoteServerOptions> = {}) {
+  const app = talker();
+  const server = remoteServer({
+    connect: (transport) => app.connect(transport),
+    closeTimeoutMs: 50,
+    ...options,
+  });
+  const host = await hostRemote(server);
+  t.after(() => host.stop());
+  return { server, host };
+}
+
+async function closeOf(socket: WsSocket): Promise<number> {
+  const [code] = (await once(socket, "close")) as [number];
+  return code;
+}
+
+const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}';
+
+test(
+  "a WebSocket is opened with the id of its connection, and carries a message per frame (W1, W3)",
+  patience,
+  async (t) => {
+    const { host, server } = await hosted(t);
+    const socket = new WsSocket(host.socketUrl);
+    const [[response]] = await Promise.all([
+      once(socket, "upgrade") as Promise<[{ headers: Record<string, string> }]>,
+      once(socket, "open"),
+    ]);
+    assert.match(response.headers["acp-connection-id"] ?? "", /^[0-9a-f]{32}$/);
+    socket.send(Buffer.from("binary frames are ignored"), { binary: true });
+    socket.send(initialize);
+    const [data] = (await once(socket, "message")) as [Buffer];
+    assert.equal(JSON.parse(String(data)).id, 1);
+    assert.deepEqual(
+      server.connections.map(({ kind, connectionId }) => [kind, connectionId]),
+      [["websocket", response.headers["acp-connection-id"]]],
+    );
+    socket.close();
+  },
+);
+
+test(
+  "a first message other than initialize closes the socket with 1002, and no agent is started (W2, N259)",
+  patience,
+  async (t) => {
+    const { host, server } = await hosted(t, { connect: () => assert.fail("an agent was started") });
+    for (const first of ['{"jsonrpc":"2.0","id":1,"method":"session/new"}', "{"]) {
+      const socket = new WsSocket(host.socketUrl);
+      await once(socket, "open");
+      socket.send(first);
+      assert.equal(await closeOf(socket), 1002);
+    }
+    assert.deepEqual(server.connections, []);
+  },
+);
+
+/** Resolves when the condition holds, at a change of a connection. */
+function attachment(transport: Transport, isAttached: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (transport.attachment?.isAttached === isAttached) resolve();
+    };
+    transport.attachment?.onChange(look);
+    look();
+  });
+}
+
+test(
+  "a socket that was cut detaches its connection; one that was closed ends it (W4)",
+  patience,
+  async (t) => {
+    const served: Transport[] = [];
+    const ended = Promise.withResolvers<void>();
+    const app = talker();
+    const { host, server } = await hosted(t, {
+      connect(transport) {
+        served.push(transport);
+        const connection = app.connect(transport);
+        if (served.length === 2) void connection.closed.then(() => ended.resolve());
+        return connection;
+      },
+    });
+    for (const _ of [1, 2]) {
+      const socket = new WsSocket(host.socketUrl);
+      await once(socket, "open");
+      socket.send(initialize);
+      await once(socket, "message");
+      if (served.length === 1) socket.terminate();
+      else socket.close();
+    }
+    await Promise.all([attachment(served[0]!, false), ended.promise]);
+    assert.deepEqual(
+      server.connections.map(({ isAttached }) => isAttached),
+      [false],
+    );
+  },
+);
+
+test("the server closes with 1001 when it shuts down (W6)", patience, async (t) => {
+  const { host, server } = await hosted(t);
+  const socket = new WsSocket(host.socketUrl);
+  await once(socket, "open");
+  socket.send(initialize);
+  await once(socket, "message");
+  const code = closeOf(socket);
+  await server.close();
+  assert.equal(await code, 1001);
+});
+
+const kinds = {
+  ws: (url: string, protocols: string[]) => new WsSocket(url, protocols),
+  "the standard": (url: string, protocols: string[]) => new WebSocket(url, protocols),
+};
+
+for (const [kind, open] of Object.entries(kinds)) {
+  test(
+    `a prompt goes on over a new socket when the first is cut, and a question waits for its answer (${kind})`,
+    patience,
+    async (t) => {
+      const { host, server } = await hosted(t);
+      let opened = 0;
+      const asked = Promise.withResolvers<void>();
+      const answer = Promise.withResolvers<void>();
+      const app = client({
+        name: "test",
+        version: "1",
+        async requestPermission(question) {
+          asked.resolve();
+          await answer.promise;
+          return question.options[0]?.optionId;
+        },
+      });
+      const transport = webSocketTransport(
+        (protocols) => {
+          opened++;
+          return open(host.socketUrl, protocols);
+        },
+        { backoffMs: 1 },
+      );
+      const connection = await app.connect(transport);
+      const session = await connection.newSession({ cwd: "/" });
+      const text = session.prompt("one two ask three").text();
+      await asked.promise;
+      host.cut();
+      answer.resolve();
+      assert.equal(await text, "one two ask three ");
+      assert.equal(opened, 2);
+      assert.equal(server.connections.length, 1);
+      await connection.close();
+    },
+  );
+}
+
+test(
+  "a connection that the server has forgotten ends, so that the app can open a new one",
+  patience,
+  async (t) => {
+    const { host, server } = await hosted(t);
+    const app = client({ name: "test", version: "1" });
+    const transport = webSocketTransport((protocols) => new WsSocket(host.socketUrl, protocols), {
+      backoffMs: 1,
+    });
+    const connection = await app.connect(transport);
+    const [{ connectionId } = { connectionId: "" }] = server.connections;
+    host.cut();
+    await fetch(host.url, { method: "DELETE", headers: { "acp-connection-id": connectionId } });
+    const { kind, message } = await connection.closed;
+    assert.equal(kind, "closed");
+    assert.match(message, /4404: unknown connection/);
+  },
+);
+
+test(
+  "a server that knows no resume is used without it, whether it refuses the subprotocol or not",
+  patience,
+  async (t) => {
+    const { host } = await hosted(t);
+    // the standard socket fails when none of its subprotocols is chosen
+    const offers: string[][] = [];
+    const transport = webSocketTransport((protocols) => {
+      offers.push(protocols);
+      return new WebSocket(host.socketUrl, protocols.length === 0 ? [] : ["unknown.protocol"]);
+    });
+    const connection = await client({ name: "test", version: "1" }).connect(transport);
+    assert.equal(connection.info?.name, "talker");
+    assert.deepEqual(offers, [["parley.resume"], []]);
+    host.cut();
+    assert.equal((await connection.closed).kind, "closed");
+  },
+);
+
+test("a silent server is left for a new socket, and a silent client is detached", patience, async (t) => {
+  const served: Transport[] = [];
+  const app = talker();
+  const { host } = await hosted(t, {
+    heartbeatMs: 10,
+    connect(transport) {
+      served.push(transport);
+      return app.connect(transport);
+    },
+  });
+  const sockets: WsSocket[] = [];
+  const transport = webSocketTransport(
+    (protocols) => {
+      const socket = new WsSocket(host.socketUrl, protocols);
+      sockets.push(socket);
+      return socket;
+    },
+    { backoffMs: 1, heartbeatMs: 5, silenceMs: 60 },
+  );
+  const connection = await client({ name: "test", version: "1" }).connect(transport);
+  const back = Promise.withResolvers<void>();
+  served[0]?.attachment?.onChange(() => {
+    if (served[0]?.attachment?.isAttached) back.resolve();
+  });
+  // nothing is read or answered any more, as if the network were gone
+  sockets[0]!.pause();
+  sockets[0]!.send = () => undefined;
+  await attachment(served[0]!, false);
+  await back.promise;
+  assert.equal(sockets.length >= 2, true);
+  await connection.newSession({ cwd: "/" });
+  await connection.close();
+});
