@@ -69,6 +69,9 @@ async function failure(
 ): Promise<CommandError> {
   const { message = "the connection has ended" } = reason;
   const explained = await explain?.(reason);
-  const hint = explained?.hint ?? "start it again; the sessions of the agent can be loaded";
+  const isRefused = /\b401\b/.test(explained?.message ?? message);
+  const hint = isRefused
+    ? "check the token: that of PARLEY_TOKEN or --token-file"
+    : (explained?.hint ?? "start it again; the sessions of the agent can be loaded");
   return new CommandError("unreachable", `${name}: ${explained?.message ?? message}`, hint, 5);
 }

@@ -39,6 +39,7 @@ export class HostedProcess {
   readonly #ended = Promise.withResolvers<void>();
   #agent: Transport | undefined;
   #closing: Promise<void> | undefined;
+  #isClosing = false;
   /** Set while a session is freed: what follows waits. */
   #waiting: (() => void)[] | undefined;
 
@@ -59,6 +60,7 @@ export class HostedProcess {
 
   /** Ends both sides; resolves when the process is gone. */
   async close(reason?: string): Promise<void> {
+    this.#isClosing = true;
     this.#closing ??= this.#end(reason === undefined ? undefined : new Error(reason));
     await this.#closing;
     await this.closed;
@@ -77,7 +79,7 @@ export class HostedProcess {
     this.#agent = transport;
     log("info", "the agent was started", { connectionId, ...optional({ pid }) });
     transport.start(this.#agentSink());
-    if (this.#closing === undefined) this.#client.start(this.#clientSink());
+    if (!this.#isClosing) this.#client.start(this.#clientSink());
     else await transport.close();
     await this.#ended.promise;
     await gone;
@@ -118,7 +120,7 @@ export class HostedProcess {
 
   #over(who: "client" | "agent", { kind, message, exitCode, signal }: EndReason): void {
     const { log, connectionId } = this.#options;
-    if (this.#closing !== undefined) return;
+    if (this.#isClosing) return;
     log("info", `the ${who} has gone`, { connectionId, kind, ...optional({ message, exitCode, signal }) });
     void this.close(who === "agent" ? (message ?? "the agent has ended") : undefined);
   }
