@@ -107,6 +107,7 @@ function hintOf(status: number | undefined, { pathname }: URL): string {
   if (status === undefined) return "check the address, and that the agent runs there";
   if (status === 401 || status === 403)
     return "check the headers of this agent: the server does not let us in";
+  if (status === 429) return "wait before you try again: too many logins have failed";
   if (status < 300) return "check the address: what answers there does not speak ACP";
   if (status < 400) return "correct the url of this agent";
   if (status < 500)

@@ -25,6 +25,8 @@ export function webSockets(options: HeartbeatOptions & { readonly maxPayload: nu
     maxPayload: options.maxPayload,
     // a small message must not become a large one
     perMessageDeflate: false,
+    // a peer that we close need not be polite
+    ...{ closeTimeout: 1_000 },
     handleProtocols: (_, request) => chosen.get(request)?.protocol ?? false,
   });
   server.on("headers", (lines, request) => lines.push(...(chosen.get(request)?.headers ?? [])));

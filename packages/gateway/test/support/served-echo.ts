@@ -1,5 +1,6 @@
 // A gateway with an agent in this process, and clients that send what they like.
 
+import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
@@ -139,4 +140,13 @@ export async function serveEcho(t: TestContext, options: Partial<GatewayOptions>
   });
   t.after(() => gateway.close());
   return new ServedEcho(gateway, () => count);
+}
+
+/** What nothing reports is looked for again and again. */
+export async function until(isTrue: () => boolean, message: string): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!isTrue()) {
+    assert.ok(performance.now() < end, message);
+    await new Promise(setImmediate);
+  }
 }
