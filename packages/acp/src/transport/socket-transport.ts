@@ -154,11 +154,11 @@ export class SocketTransport implements Transport {
     if (this.#socket.readyState === closedState) return;
     try {
       this.#closeWith(code, why);
+      // a paused socket would never see the peer's close frame
+      this.#socket.resume?.();
     } catch {
       // one that is still connecting may throw
     }
-    // a paused socket would never see the peer's close frame
-    this.#socket.resume?.();
   }
 
   /** Maps the code for standard sockets, which throw for codes other than 1000 and 3000-4999. */

@@ -65,7 +65,9 @@ export interface PostOptions {
 }
 
 /** Nobody knows whether the server has the message. */
-const lostStatuses: ReadonlySet<number | undefined> = new Set([undefined, 502, 504]);
+const lostStatuses: ReadonlySet<number | undefined> = new Set([undefined, 408, 502, 504]);
+/** How often a numbered message is sent again after 400, which is also the answer to a request that was cut off on its way. */
+const maxCutOff = 2;
 
 /**
  * Posts one message, and retries while the server is busy or, with a number, when nobody knows whether the server has it.
@@ -85,7 +87,8 @@ export async function post(
       return await postOnce(endpoint, call, options);
     } catch (error) {
       const failure = asFailure(error);
-      const pause = lostStatuses.has(failure.status) ? pace?.next() : busyPause(failure, pacing, attempt);
+      const isLost = lostStatuses.has(failure.status) || (failure.status === 400 && attempt <= maxCutOff);
+      const pause = isLost ? pace?.next() : busyPause(failure, pacing, attempt);
       if (pause === undefined || signal.aborted) throw failure;
       await sleep(pause, signal);
     }

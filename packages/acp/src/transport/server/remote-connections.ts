@@ -142,7 +142,7 @@ export class RemoteConnections {
 
   async #post(request: Request, who: Authorized): Promise<Response> {
     const posted = await readPosted(request, this.#bodyLimits).catch(() =>
-      refusal(400, "the body was cut off"),
+      refusal(408, "the body was cut off"),
     );
     if (posted instanceof Response) return posted;
     const id = request.headers.get("acp-connection-id");
