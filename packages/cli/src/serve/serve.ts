@@ -47,6 +47,7 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
     await hosted.idle(finishMs);
   });
   await gateway.close();
+  await hosted.ended();
   output.log("info", "stopped", {});
   return 0;
 }

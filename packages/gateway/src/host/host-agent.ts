@@ -22,6 +22,8 @@ export interface HostedAgent {
   connect(transport: Transport, opened: OpenedConnection): ServingPeer;
   /** Resolves when no request of a client is open any more, or after this many milliseconds. */
   idle(timeoutMs: number): Promise<void>;
+  /** Resolves when the processes of now have ended. Call it after the gateway was closed. */
+  ended(): Promise<void>;
 }
 
 /**
@@ -72,6 +74,9 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
       const isBusy = () => [...processes].some(({ sessions }) => sessions.isBusy);
       // it happens once, at the end of a server
       while (isBusy() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
+    },
+    async ended() {
+      await Promise.all([...processes].map(({ closed }) => closed));
     },
   };
 }
