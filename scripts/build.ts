@@ -47,6 +47,7 @@ const disposable = '/// <reference lib="esnext.disposable" />\n';
 const webTypes: Readonly<Record<string, string>> = {
   AbortSignal: "",
   URL: "",
+  Request: "",
   RequestInit: "",
   Response: "",
   ReadableStream: "<R = any>",

@@ -1,6 +1,8 @@
-// What nobody should send to a gateway: each is refused, and the next good client is served (N219-N280, TH18-TH21, TH28).
+// What nobody should send to a gateway: each is refused, and the next good client is served.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, constants } from "node:http2";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { type Call, initialize, type ServedEcho, serveEcho } from "../test/support/served-echo.ts";
@@ -33,7 +35,7 @@ const calls: readonly (readonly [name: string, wanted: number, call: Call])[] = 
   ["N230 a stream that is not asked for as one", 406, { method: "GET", headers: { accept: "text/html" } }],
   ["a stream without a connection", 400, { method: "GET", headers: events }],
   ["N231 PUT", 405, { method: "PUT", body: initialize }],
-  ["N234 DELETE of an unknown connection", 404, { method: "DELETE", headers: { "acp-connection-id": "x" } }],
+  ["DELETE of an unknown connection", 404, { method: "DELETE", headers: { "acp-connection-id": "x" } }],
   ["N238 a path above", 404, { method: "GET", path: "/acp/../x", headers: events }],
   ["another path", 404, { method: "GET", path: "/", headers: events }],
   ["N263 no token", 401, { body: initialize, headers: { authorization: undefined } }],
@@ -118,7 +120,7 @@ test("a request for another host is refused, also on loopback and with the token
   assert.equal(await server.goodClient(), 200);
 });
 
-test("bytes that are no HTTP are refused, and the next good client is served (N225, N235-N239)", async (t) => {
+test("bytes that are no HTTP are refused, and the next good client is served (N225, N235-N239, N251)", async (t) => {
   const server = await serveEcho(t);
   const head = `Host: ${server.host}\r\nAuthorization: Bearer ${server.gateway.token}\r\n`;
   const many = Array.from({ length: 200 }, (_, index) => `X-${index}: 1\r\n`).join("");
@@ -144,6 +146,22 @@ test("bytes that are no HTTP are refused, and the next good client is served (N2
     "TLS without a certificate",
   );
   assert.equal(server.count(), 0);
+  assert.equal(await server.goodClient(), 200);
+});
+
+test("streams that are opened and reset in masses end their connection, and the next good client is served (N244)", async (t) => {
+  const server = await serveEcho(t);
+  const session = connect(`http://${server.host}`);
+  session.on("error", () => undefined);
+  const closed = once(session, "close");
+  const authorization = `Bearer ${server.gateway.token}`;
+  for (let n = 0; n < 10_000 && !session.destroyed && !session.closed; n++) {
+    const stream = session.request({ ":path": "/acp", ":method": "GET", authorization });
+    stream.on("error", () => undefined);
+    stream.close(constants.NGHTTP2_CANCEL);
+    if (n % 100 === 0) await new Promise(setImmediate);
+  }
+  await closed;
   assert.equal(await server.goodClient(), 200);
 });
 

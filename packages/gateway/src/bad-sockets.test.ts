@@ -1,4 +1,4 @@
-// WebSockets that nobody should open, and frames that nobody should send (N253-N262, N269-N277).
+// WebSockets that nobody should open, and frames that nobody should send.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -60,7 +60,7 @@ const frames = [
   ["N254 a frame without a mask", frame(text, Buffer.from(initialize), false), 1002],
   ["N255 text that is not UTF-8", frame(text, Buffer.from([0xff, 0xfe])), 1007],
   ["N258 a reserved opcode", frame(0x83, Buffer.from("x")), 1002],
-  ["a reserved bit, as for compression", frame(text | 0x40, Buffer.from("x")), 1002],
+  ["N257 a frame that says that it is compressed", frame(text | 0x40, Buffer.from("x")), 1002],
   [
     "N259 a first message that is not initialize",
     frame(text, Buffer.from('{"jsonrpc":"2.0","method":"x"}')),
@@ -73,7 +73,7 @@ const frames = [
   ],
 ] as const;
 
-test("bad frames close the socket with the code for it, and the next client is served (N253-N259)", async (t) => {
+test("bad frames close the socket with the code for it, and the next client is served (N253-N259, W6)", async (t) => {
   const server = await serveEcho(t, { limits: { maxBodyBytes: 50_000 } });
   for (const [name, bytes, code] of frames) {
     const socket = await rawSocket(server);
@@ -91,7 +91,7 @@ test("bad frames close the socket with the code for it, and the next client is s
   await prompts(server);
 });
 
-test("a WebSocket without the token, of another page or for another host is refused (N263, N269-N277, TH19)", async (t) => {
+test("a WebSocket without the token, of another page or for another host is refused (N263, N264, N269, N270, N275, TH19)", async (t) => {
   const server = await serveEcho(t);
   const cases = [
     [{ authorization: "" }, 401],
@@ -114,7 +114,7 @@ test("a WebSocket without the token, of another page or for another host is refu
   await prompts(server);
 });
 
-test("a peer that has gone without a word is noticed by a ping, and its connection waits for it (N260, W5)", async (t) => {
+test("a peer that has gone without a word is noticed by a ping, and its connection waits for it (N243, N260, W5)", async (t) => {
   const server = await serveEcho(t, { limits: { pingMs: 40, patienceMs: 40 } });
   const socket = await rawSocket(server);
   // a raw socket answers no ping

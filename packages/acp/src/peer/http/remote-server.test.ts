@@ -43,7 +43,7 @@ test("a message gets 202, and its answer comes on the stream where it belongs (H
   await probe.server.close();
 });
 
-test("what is no good request is refused with its status, and the connection goes on (H1, H4, H7, H9, N219-N223, N226, N227, N230, N231)", async () => {
+test("what is no good request is refused with its status, and the connection goes on (H1, H4, H7, H9, N219-N224, N226, N227, N230, N231)", async () => {
   const probe = new RemoteProbe({ limits: { maxBodyBytes: 1_000 } });
   await probe.initialize();
   const { names } = probe;

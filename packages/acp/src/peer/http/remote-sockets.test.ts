@@ -31,7 +31,7 @@ async function closeOf(socket: WsSocket): Promise<number> {
 const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}';
 
 test(
-  "a WebSocket is opened with the id of its connection, and carries a message per frame (W1, W3)",
+  "a WebSocket is opened with the id of its connection, and carries a message per frame; binary frames are ignored (W1, W3, N253)",
   patience,
   async (t) => {
     const { host, server } = await hosted(t);

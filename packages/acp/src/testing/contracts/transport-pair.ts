@@ -26,13 +26,14 @@ export interface TransportPair {
   readonly dispose?: (() => Promise<void>) | undefined;
 }
 
-/** A case that some transports cannot express. */
+/** A case that some transports cannot express. "refused" are frames over a limit, which some transports refuse to their sender. */
 export type ContractException =
   | "bytes"
   | "half-close"
   | "cut"
   | "pause"
   | "malformed"
+  | "refused"
   | "back-pressure"
   | "unopened";
 

@@ -28,6 +28,7 @@ export class EventStream {
   #settled = 0;
   #waitingChars = 0;
   #isFlushing = false;
+  #isGiving = false;
   #isEnding = false;
   /** When the reader last took something, or had everything. */
   #movedAt = 0;
@@ -134,8 +135,20 @@ export class EventStream {
   #flush(): void {
     this.#isFlushing = false;
     const reader = this.#reader;
-    if (reader === undefined) return;
-    while (this.hasUnread && (reader.desiredSize ?? 0) > 0) {
+    // a reader that waits asks for more as soon as it is given something
+    if (reader === undefined || this.#isGiving) return;
+    this.#isGiving = true;
+    this.#give(reader);
+    this.#isGiving = false;
+    if (this.#reader !== reader) return;
+    if (!this.hasUnread) this.#movedAt = performance.now();
+    if (!this.#isEnding || this.hasUnread) return;
+    this.#leave(reader);
+    reader.close();
+  }
+
+  #give(reader: Reader): void {
+    while (this.#reader === reader && this.hasUnread && (reader.desiredSize ?? 0) > 0) {
       let chunk = "";
       while (this.hasUnread && chunk.length < aheadBytes) {
         const event = this.#ring.at(this.#given + 1);
@@ -149,10 +162,6 @@ export class EventStream {
       this.#wait(-chunk.length);
       reader.enqueue(encoder.encode(chunk));
     }
-    if (!this.hasUnread) this.#movedAt = performance.now();
-    if (!this.#isEnding || this.hasUnread) return;
-    this.#leave(reader);
-    reader.close();
   }
 
   #leave(reader: Reader | undefined): void {
