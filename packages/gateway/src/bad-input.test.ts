@@ -1,7 +1,6 @@
 // What nobody should send to a gateway: each is refused, and the next good client is served.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { connect, constants } from "node:http2";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -34,7 +33,7 @@ const calls: readonly (readonly [name: string, wanted: number, call: Call])[] = 
   ],
   ["N230 a stream that is not asked for as one", 406, { method: "GET", headers: { accept: "text/html" } }],
   ["a stream without a connection", 400, { method: "GET", headers: events }],
-  ["N231 PUT", 405, { method: "PUT", body: initialize }],
+  ["N231 the method PUT", 405, { method: "PUT", body: initialize }],
   ["DELETE of an unknown connection", 404, { method: "DELETE", headers: { "acp-connection-id": "x" } }],
   ["N238 a path above", 404, { method: "GET", path: "/acp/../x", headers: events }],
   ["another path", 404, { method: "GET", path: "/", headers: events }],
@@ -57,7 +56,7 @@ const calls: readonly (readonly [name: string, wanted: number, call: Call])[] = 
     "",
   ].flatMap((origin) =>
     ["POST", "GET", "DELETE", "OPTIONS"].map((method): [string, number, Call] => [
-      `N269-N274, TH19 ${method} of the origin ${origin || "of no name"}`,
+      `N269-N274, TH19 a page of ${origin || "no origin"} that sends ${method}`,
       403,
       { method, headers: { ...events, origin }, ...(method === "POST" && { body: initialize }) },
     ]),
@@ -153,7 +152,7 @@ test("streams that are opened and reset in masses end their connection, and the 
   const server = await serveEcho(t);
   const session = connect(`http://${server.host}`);
   session.on("error", () => undefined);
-  const closed = once(session, "close");
+  const closed = new Promise((resolve) => session.once("close", resolve));
   const authorization = `Bearer ${server.gateway.token}`;
   for (let n = 0; n < 10_000 && !session.destroyed && !session.closed; n++) {
     const stream = session.request({ ":path": "/acp", ":method": "GET", authorization });
