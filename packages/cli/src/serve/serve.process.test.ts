@@ -164,10 +164,23 @@ test("serve refuses what is not safe or cannot be, and says what to do (TH18, TH
     [["--allow-origin", "https://app.example.org/x"], /--allow-origin: expected an origin/],
     [["--tls-cert", "cert.pem"], /--tls-cert and --tls-key together/],
     [["--agent", "claude", "--", "x"], /either --agent or a command/],
+    [["--cwd", "no-such-folder"], /--cwd: .*no-such-folder is not a directory/],
     [["hello"], /unexpected argument hello/],
   ] as const;
   for (const [args, wanted] of cases) {
     const { status, stderr } = await probe.parley(["serve", ...args]);
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, wanted);
+  }
+  const missing = await probe.parley(["serve", "--", "no-such-agent-anywhere"]);
+  assert.equal(missing.status, 5, missing.stderr);
+  assert.match(missing.stderr, /cannot start no-such-agent-anywhere[\s\S]*install it/);
+  for (const [args, wanted] of [
+    [["--header", "X=1", "hi"], /--header needs --url/],
+    [["--url", "http://127.0.0.1:1/acp", "--agent", "claude", "hi"], /expected --url alone/],
+    [["--url", "agents.example.org", "hi"], /expected an address such as/],
+  ] as const) {
+    const { status, stderr } = await probe.parley(["run", ...args]);
     assert.equal(status, 2, stderr);
     assert.match(stderr, wanted);
   }

@@ -1,9 +1,9 @@
 // `parley serve`: hosts an agent for remote clients.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { optional } from "@parley/acp/internal";
-import { reachAgent } from "@parley/client/internal";
+import { agentEnvironment, findProgram, reachAgent } from "@parley/client/internal";
 import { type Gateway, hostAgent, type StartedAgent, startGateway } from "@parley/gateway";
 import { CommandError, type Invocation, usageError } from "../command/command.ts";
 import { directoryOption, listOption, textOption } from "../command/option-values.ts";
@@ -22,6 +22,7 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
   if (name !== undefined && argv.length > 0)
     throw usageError("expected either --agent or a command after --, got both", help);
   const chosen = chooseAgent(name, argv);
+  checkProgram(chosen, directoryOf(values));
   const output = serveLog(json);
   const hosted = hostAgent({
     start: ({ connectionId }) => startAgent(chosen, values, connectionId, output),
@@ -52,17 +53,35 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
   return 0;
 }
 
+function directoryOf(values: Invocation["values"]): string {
+  const cwd = directoryOption(values) ?? process.cwd();
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true) return cwd;
+  throw usageError(`--cwd: ${escapedLine(cwd)} is not a directory`, help);
+}
+
+/** Whoever starts the server learns of it, rather than the first client. */
+function checkProgram({ entry }: ChosenAgent, cwd: string): void {
+  if (entry.transport !== "stdio") return;
+  const { command, install } = entry;
+  if ("path" in findProgram(command, agentEnvironment(entry, process.env), cwd)) return;
+  const hint = install === undefined ? "install it, or give the full path" : `install it: ${install}`;
+  throw new CommandError("not_found", `cannot start ${escapedLine(command)}`, hint, 5);
+}
+
 async function startAgent(
   { entry, credentials }: ChosenAgent,
   values: Invocation["values"],
   connectionId: string,
   { log }: ServeLog,
 ): Promise<StartedAgent> {
-  const cwd = directoryOption(values) ?? process.cwd();
+  const cwd = directoryOf(values);
+  const tokenFile = textOption(values, "token-file");
+  // an agent that could read the token could give it away
+  const sandbox = { roots: [cwd], hide: tokenFile === undefined ? [] : [resolve(tokenFile)] };
   const { transport, pid, released } = await reachAgent(entry, {
     cwd,
     env: credentials,
-    ...(values["sandbox"] === true && { sandbox: { roots: [cwd] } }),
+    ...(values["sandbox"] === true && { sandbox }),
     onEvent(event) {
       if (event.kind === "stderr")
         log("info", "stderr of the agent", { connectionId, text: event.text.trimEnd() });
