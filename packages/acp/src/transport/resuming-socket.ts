@@ -115,8 +115,8 @@ export class ResumingSocket implements Transport {
     try {
       link = new SocketTransport(this.#open(protocols), { limits, closeTimeoutMs });
     } catch (cause) {
-      const said = cause instanceof Error ? `: ${cause.message}` : "";
-      return this.#end({ kind: "closed", message: `the WebSocket could not be opened${said}`, cause });
+      // its own words may quote a header, which is a secret
+      return this.#end({ kind: "closed", message: "the WebSocket could not be opened", cause });
     }
     this.#link = link;
     const isCurrent = () => this.#link === link && !this.#over.signal.aborted;
@@ -203,7 +203,7 @@ export class ResumingSocket implements Transport {
   }
 
   #ended(link: SocketTransport, reason: EndReason): void {
-    if (this.#canResume === undefined && !link.wasOpen && !this.#cut) {
+    if (this.#canResume === undefined && !link.wasOpen && !this.#cut && reason.kind !== "overflow") {
       // some servers refuse a socket whose subprotocol they do not know
       this.#cut = reason;
       this.#canResume = false;

@@ -46,7 +46,9 @@ function reachSocket(entry: RemoteEntry): ReachedAgent {
     options: { headers: Readonly<Record<string, string>>; protocols: string[] },
   ) => WebSocketLike;
   try {
+    // what the socket would refuse when it is opened
     new Headers(headers);
+    if (url.hash !== "") throw new TypeError("a fragment is not sent");
   } catch {
     // its own words may quote a header
     const message = `${name}: the address or the headers cannot be used`;

@@ -26,6 +26,9 @@ interface Answer {
   readonly isError: boolean;
 }
 
+/** What is said of a connection that is kept for ever. */
+const longestGraceSeconds = 999_999_999;
+
 const accepted = () => new Response(null, { status: 202, headers: { "Cache-Control": "no-store" } });
 
 export class ServedHttp {
@@ -71,7 +74,7 @@ export class ServedHttp {
     const { connectionId, graceMs } = this.#options;
     const response = json(answer.text, {
       "Acp-Connection-Id": connectionId,
-      "Parley-Resume": String(Math.floor(graceMs / 1_000)),
+      "Parley-Resume": String(Math.min(Math.ceil(graceMs / 1_000), longestGraceSeconds)),
     });
     if (answer.isError) this.transport.end({ kind: "closed", message: "the agent refused the client" });
     return response;

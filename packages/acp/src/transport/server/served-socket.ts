@@ -46,7 +46,9 @@ export class ServedSocket implements RemoteWire {
 
   /** Goes on with this socket. */
   attach(socket: WebSocketLike): void {
-    const { limits, closeTimeoutMs, canResume, connectionId, graceMs } = this.#options;
+    const { limits, closeTimeoutMs, canResume, connectionId } = this.#options;
+    // JSON has no Infinity
+    const graceMs = Math.min(this.#options.graceMs, Number.MAX_SAFE_INTEGER);
     this.#leave(1001, "the client has another socket");
     const link = new SocketTransport(socket, { limits, closeTimeoutMs });
     this.#link = link;

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RemoteProbe } from "../../../test/support/remote-probe.ts";
+import { client, httpTransport } from "../../index.ts";
+
+const patience = { timeout: 30_000 };
+const url = "http://localhost/acp";
+
+/** Our client and our server without a network; `between` may fail a request before or after the server has it. */
+function joined(
+  probe: RemoteProbe,
+  between: (init: RequestInit) => "fail before" | "fail after" | undefined,
+) {
+  const fetch = async (address: string, init: RequestInit) => {
+    const fault = between(init);
+    if (fault === "fail before") throw new TypeError("fetch failed", { cause: new Error("cut") });
+    const response = await probe.server.fetch(new Request(address, init));
+    if (fault !== "fail after") return response;
+    await response.body?.cancel();
+    throw new TypeError("fetch failed", { cause: new Error("cut") });
+  };
+  return httpTransport(url, { fetch, backoffMs: 1, silenceMs: 5_000 });
+}
+
+const numberOf = (init: RequestInit) => new Headers(init.headers).get("parley-message");
+
+test("a message whose answer was lost is posted again, and taken once (H6)", patience, async () => {
+  const probe = new RemoteProbe();
+  const posted: string[] = [];
+  const transport = joined(probe, (init) => {
+    const number = numberOf(init);
+    if (number === null) return undefined;
+    posted.push(number);
+    const tries = posted.filter((each) => each === number).length;
+    return tries === 1 ? "fail after" : tries === 2 ? "fail before" : undefined;
+  });
+  const connection = await client({ name: "test", version: "1" }).connect(transport);
+  const session = await connection.newSession({ cwd: "/" });
+  assert.equal(await session.prompt("a b c").text(), "a b c ");
+  // the second may be answered before it is posted again
+  assert.deepEqual(posted.slice(0, 4), ["1", "1", "1", "2"]);
+  await connection.close();
+  assert.deepEqual(probe.server.connections, []);
+});
+
+test(
+  "a stream whose opening was lost is opened again, and begins with its first event (H12)",
+  patience,
+  async () => {
+    const probe = new RemoteProbe();
+    const asked: string[] = [];
+    const transport = joined(probe, ({ method, headers }) => {
+      if (method !== "GET") return undefined;
+      const names = new Headers(headers);
+      asked.push(`${names.get("acp-session-id") === null ? "own" : "session"} ${names.get("last-event-id")}`);
+      return asked.filter((each) => each === asked.at(-1)).length === 1 ? "fail after" : undefined;
+    });
+    const connection = await client({ name: "test", version: "1" }).connect(transport);
+    const session = await connection.newSession({ cwd: "/" });
+    assert.equal(await session.prompt("a b c").text(), "a b c ");
+    assert.deepEqual(asked, ["own 0", "own 0", "session 0", "session 0"]);
+    await connection.close();
+  },
+);
+
+test(
+  "a connection that the server has forgotten ends, so that the app can open a new one (H7, H18)",
+  patience,
+  async () => {
+    const probe = new RemoteProbe();
+    let isCut = false;
+    const transport = joined(probe, () => (isCut ? "fail before" : undefined));
+    const connection = await client({ name: "test", version: "1" }).connect(transport);
+    const pending = connection.newSession({ cwd: "/" });
+    await pending;
+    isCut = true;
+    const late = connection.newSession({ cwd: "/" });
+    late.catch(() => undefined);
+    const [{ connectionId } = { connectionId: "" }] = probe.server.connections;
+    await probe.ask("DELETE", { "acp-connection-id": connectionId });
+    isCut = false;
+    const { kind, message } = await connection.closed;
+    assert.equal(kind, "closed");
+    assert.match(message, /404/);
+    await assert.rejects(late, { kind: "closed" });
+  },
+);
+
+test("a client that is away for longer than the server waits is told so (H18)", patience, async () => {
+  const probe = new RemoteProbe({ graceMs: 1 });
+  const transport = joined(probe, ({ method }) => (method === "GET" ? "fail before" : undefined));
+  const connection = await client({ name: "test", version: "1" }).connect(transport);
+  assert.equal((await connection.closed).kind, "closed");
+});
