@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { request as httpsRequest } from "node:https";
 import { test } from "node:test";
-import { client, httpTransport, type Transport, webSocketTransport } from "@parley/acp";
+import { agent, client, httpTransport, type Transport, webSocketTransport } from "@parley/acp";
 import { startGateway } from "@parley/gateway";
 import { WebSocket } from "ws";
 import { certificate } from "../test/support/certificate.ts";
@@ -29,6 +29,38 @@ test("a client prompts over HTTP/1.1 and over a WebSocket on one port (H2, H3, W
     new WebSocket(url.replace("http", "ws"), protocols, { headers: bearer(server) });
   assert.equal(await echoed(webSocketTransport(open)), "hello");
   assert.equal(server.gateway.connections.length, 0, "both have ended");
+});
+
+test("a turn goes on while its WebSocket is cut, and the client gets what it missed (W4)", async (t) => {
+  const [begun, cut] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = agent({
+    name: "slow",
+    version: "1.0.0",
+    async prompt(turn) {
+      await turn.say("before, ");
+      begun.resolve();
+      await cut.promise;
+      await turn.say("meanwhile, ");
+      await turn.say("after");
+    },
+  });
+  const server = await serveEcho(t, { connect: (transport) => slow.connect(transport) });
+  const sockets: WebSocket[] = [];
+  const open = (protocols: string[]) => {
+    const url = server.gateway.url.replace("http", "ws");
+    const socket = new WebSocket(url, protocols, { headers: bearer(server) });
+    sockets.push(socket);
+    return socket;
+  };
+  const app = client({ name: "test", version: "1.0.0" });
+  await using connection = await app.connect(webSocketTransport(open, { backoffMs: 1 }));
+  const session = await connection.newSession({ cwd: "/" });
+  const text = session.prompt("hello").text();
+  await begun.promise;
+  sockets[0]?.terminate();
+  cut.resolve();
+  assert.equal(await text, "before, meanwhile, after");
+  assert.ok(sockets.length > 1);
 });
 
 test("HTTP/2 without TLS is served to those who begin with it, event streams too (H2)", async (t) => {

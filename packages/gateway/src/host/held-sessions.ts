@@ -19,7 +19,10 @@ export interface Seen {
 export class HeldSessions {
   readonly ids = new Set<string>();
   /** Requests of the client that are not answered yet. */
-  readonly #pending = new Map<string, { readonly method: string; readonly sessionId: unknown }>();
+  readonly #pending = new Map<
+    string,
+    { readonly method: string; readonly sessionId: unknown; isClaim?: true }
+  >();
 
   get isBusy(): boolean {
     return this.#pending.size > 0;
@@ -40,6 +43,13 @@ export class HeldSessions {
     };
   }
 
+  /** Holds the session from now on; no longer if this request fails. */
+  claim(id: unknown, sessionId: string): void {
+    const asked = this.#pending.get(JSON.stringify(id));
+    if (asked !== undefined) asked.isClaim = true;
+    this.ids.add(sessionId);
+  }
+
   /** Notes a message of the agent. */
   answered({ id, method, result }: Message): void {
     if (method !== undefined || id === undefined) return;
@@ -47,7 +57,10 @@ export class HeldSessions {
     const asked = this.#pending.get(key);
     if (asked === undefined) return;
     this.#pending.delete(key);
-    if (!isObject(result)) return;
+    if (!isObject(result)) {
+      if (asked.isClaim && typeof asked.sessionId === "string") this.ids.delete(asked.sessionId);
+      return;
+    }
     const sessionId = result["sessionId"] ?? asked.sessionId;
     if (typeof sessionId !== "string") return;
     if (opening.includes(asked.method)) this.ids.add(sessionId);

@@ -28,6 +28,8 @@ class FakeProcess {
         this.got.push(message);
         const { id, method } = message;
         if (id === undefined || method === "session/prompt") return;
+        if (JSON.stringify(message).includes("unloadable"))
+          return inside.send({ jsonrpc: "2.0", id, error: { code: -32002, message: "unknown" } });
         const sessionId = method === "session/new" ? { sessionId: "s1" } : {};
         inside.send({ jsonrpc: "2.0", id, result: { name, ...sessionId } });
       },
@@ -149,6 +151,24 @@ test("a session of a client that is there is held: -32066, unless it is taken ov
   const notice = one.got.find(({ method }) => method === "_parley.dev/session_taken");
   assert.deepEqual(notice?.["params"], { sessionId: "s1" });
   assert.equal(processes[0]?.isOver, true);
+});
+
+test("of two clients that load one session at once, one gets it", async (t) => {
+  const { open } = await host(t);
+  const [one, two] = [await open(), await open()];
+  for (const each of [one, two]) await each.ask("initialize");
+  const params = { sessionId: "stored", cwd: "/", mcpServers: [] };
+  const answers = await Promise.all([one, two].map((each) => each.ask("session/load", params)));
+  assert.deepEqual(answers.map((answer) => "result" in answer).sort(), [false, true]);
+});
+
+test("a session that could not be loaded can be tried elsewhere", async (t) => {
+  const { open } = await host(t);
+  const [one, two] = [await open(), await open()];
+  for (const each of [one, two]) await each.ask("initialize");
+  const params = { sessionId: "unloadable", cwd: "/", mcpServers: [] };
+  for (const each of [one, two])
+    assert.match(JSON.stringify(await each.ask("session/load", params)), /-32002/);
 });
 
 test("a session that was closed can be opened anywhere", async (t) => {

@@ -44,16 +44,8 @@ export interface HostedAgent {
 export function hostAgent(options: HostAgentOptions): HostedAgent {
   const { start, maxProcesses = 100, allowsCommands = false, log = () => undefined } = options;
   const processes = new Set<HostedProcess>();
-  const free = async (sessionId: string, isTakeover: boolean, own: HostedProcess) => {
-    const holders = [...processes].filter((each) => each !== own && each.sessions.ids.has(sessionId));
-    if (!isTakeover && holders.some((each) => each.isAttached))
-      return "another client has this session; close it there, or take it over";
-    for (const holder of holders) {
-      holder.taken(sessionId);
-      await holder.close("another client has taken the session over");
-    }
-    return undefined;
-  };
+  const holders = (sessionId: string, own: HostedProcess) =>
+    [...processes].filter((each) => each !== own && each.sessions.ids.has(sessionId));
   return {
     connect(transport, opened) {
       if (processes.size >= maxProcesses) throw new Error(`already ${maxProcesses} agents run here`);
@@ -63,7 +55,13 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
         start: () => start(opened),
         allowsCommands,
         log,
-        free: (sessionId, isTakeover) => free(sessionId, isTakeover, hosted),
+        isHeld: (sessionId) => holders(sessionId, hosted).some((each) => each.isAttached),
+        async free(sessionId) {
+          for (const holder of holders(sessionId, hosted)) {
+            holder.taken(sessionId);
+            await holder.close("another client has taken the session over");
+          }
+        },
         over: () => processes.delete(hosted),
       });
       processes.add(hosted);

@@ -21,8 +21,10 @@ export interface HostedOptions {
   /** Whether MCP servers of clients may be commands. */
   readonly allowsCommands: boolean;
   readonly log: Log;
-  /** Frees the session where another process has it. Resolves with why not, or undefined. */
-  free(sessionId: string, isTakeover: boolean): Promise<string | undefined>;
+  /** Whether the session is to be had. */
+  isHeld(sessionId: string): boolean;
+  /** Ends the other processes that have it. */
+  free(sessionId: string): Promise<void>;
   over(): void;
 }
 
@@ -82,12 +84,14 @@ export class HostedProcess {
     if (!this.#isClosing) this.#client.start(this.#clientSink());
     else await transport.close();
     await this.#ended.promise;
-    await gone;
+    await gone?.catch((error: unknown) => this.#failed("the end of the agent failed", error));
     log("info", "the agent has ended", { connectionId, ...optional({ pid }) });
   }
 
   async #end(reason: Error | undefined): Promise<void> {
-    await Promise.all([this.#client.close(reason), this.#agent?.close(reason)]);
+    const results = await Promise.allSettled([this.#client.close(reason), this.#agent?.close(reason)]);
+    for (const result of results)
+      if (result.status === "rejected") this.#failed("a close failed", result.reason);
     this.#ended.resolve();
   }
 
@@ -146,14 +150,27 @@ export class HostedProcess {
     if (continues === undefined || this.sessions.ids.has(continues)) return this.#forward(value, text);
     const { _meta } = isObject(value["params"]) ? value["params"] : {};
     const isTakeover = isObject(_meta) && _meta["_parley.dev/takeover"] === true;
+    if (!isTakeover && this.#options.isHeld(continues)) {
+      const words = "another client has this session; close it there, or take it over";
+      return this.#refuse(value["id"], sessionHeld, words, { reason: "session_held" });
+    }
+    // from now on nobody else gets it
+    this.sessions.claim(value["id"], continues);
     this.#waiting = [];
-    void this.#options.free(continues, isTakeover).then((problem) => {
-      if (problem === undefined) this.#forward(value, text);
-      else this.#refuse(value["id"], sessionHeld, problem, { reason: "session_held" });
-      const waiting = this.#waiting ?? [];
-      this.#waiting = undefined;
-      for (const work of waiting) this.#inOrder(work);
-    });
+    void this.#options
+      .free(continues)
+      .catch((error: unknown) => this.#failed("an agent could not be ended", error))
+      .then(() => {
+        this.#forward(value, text);
+        const waiting = this.#waiting ?? [];
+        this.#waiting = undefined;
+        for (const work of waiting) this.#inOrder(work);
+      });
+  }
+
+  #failed(what: string, error: unknown): void {
+    const { log, connectionId } = this.#options;
+    log("error", what, { connectionId, error });
   }
 
   #forward(value: unknown, text: string): void {
