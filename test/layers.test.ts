@@ -16,8 +16,9 @@ const packageMayImport: Readonly<Record<string, readonly string[]>> = {
   agent: ["acp", "sandbox"],
   client: ["acp", "sandbox"],
   conformance: ["acp"],
+  gateway: ["acp"],
   sandbox: ["acp"],
-  cli: ["acp", "agent", "client", "conformance", "sandbox"],
+  cli: ["acp", "agent", "client", "conformance", "gateway", "sandbox"],
 };
 
 /** The layers of the library, lowest first, and what each may import besides itself. */

@@ -30,6 +30,7 @@ const entries = [
   "@parley/client/policy",
   "@parley/client/trust",
   "@parley/conformance",
+  "@parley/gateway",
   "@parley/sandbox",
 ];
 /** "@parley/acp/model" has only types. */

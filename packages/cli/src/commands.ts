@@ -5,6 +5,7 @@ import { agentsCommands } from "./agents/agents-commands.ts";
 import { type Command, flag, option } from "./command/command.ts";
 import { permissionsCommands } from "./permissions/permissions-commands.ts";
 import { runCommands } from "./run/run-commands.ts";
+import { serveCommands } from "./serve/serve-commands.ts";
 import { sessionsCommands } from "./sessions/sessions-commands.ts";
 import { editionNames } from "./settings/edition-choice.ts";
 import { traceCommands } from "./trace/trace-commands.ts";
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   ...trustCommands,
   ...agentsCommands,
   ...agentCommands,
+  ...serveCommands,
   {
     name: "config show",
     summary: "Print the config file without its secrets",

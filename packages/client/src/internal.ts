@@ -1,6 +1,12 @@
 // Exports for Parley's own packages only, without compatibility between versions.
 
-export { type AgentEntry, type CommandEntry, commandEntry, type RemoteEntry } from "./agents/agent-spec.ts";
+export {
+  type AgentEntry,
+  agentEntry,
+  type CommandEntry,
+  commandEntry,
+  type RemoteEntry,
+} from "./agents/agent-spec.ts";
 export { agentEnvironment } from "./agents/environment.ts";
 export { readyAgents } from "./agents/ready-agents.ts";
 export type { AuditEntry } from "./audit/audit-entry.ts";
@@ -23,7 +29,7 @@ export { type BegunSession, type ManagedRecorder, managedRecorder } from "./hist
 export { type RecordingHistory, recordingHistory } from "./history/recording-history.ts";
 export { separateCalls } from "./history/separate-calls.ts";
 export { type Found, findProgram } from "./launch/find-program.ts";
-export { launchAgent } from "./launch/launch-agent.ts";
+export { launchAgent, reachAgent } from "./launch/launch-agent.ts";
 export { type AllSessions, type AllSessionsQuery, allSessions } from "./managed/all-sessions.ts";
 export { beginsWork } from "./managed/entry-filter.ts";
 export { loginCommandFor } from "./managed/log-in.ts";

@@ -25,6 +25,8 @@ export const runCommands: readonly Command[] = [
     positionals: "[PROMPT] [-- COMMAND [ARGUMENTS]]",
     options: {
       agent: option("NAME", "Agent to use (default: parley)", { short: "a", completes: "agent" }),
+      url: option("URL", "Address of a remote agent; its token is taken from PARLEY_TOKEN"),
+      header: option("NAME=VALUE", "HTTP header to send to the address", { multiple: true }),
       edition: option(
         "NAME",
         "Edition of the protocol that the agent speaks: v1, v2, pharo or scoped (default: v2 or v1, as it answers)",

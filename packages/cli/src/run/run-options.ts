@@ -5,12 +5,14 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Edition } from "@parley/acp";
 import type { McpServer } from "@parley/acp/model";
+import type { RemoteSpec } from "@parley/client";
 import { ConfigError } from "@parley/client/config";
 import { mcpJsonServers } from "@parley/client/internal";
 import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, parseTime, textOption } from "../command/option-values.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
 import { editionOption } from "../settings/edition-choice.ts";
+import { addressEntry } from "../settings/remote-address.ts";
 import { type SandboxChoice, sandboxChoices, sandboxWords } from "../settings/sandbox-choice.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import type { PromptSource } from "./prompt-source.ts";
@@ -23,6 +25,8 @@ export interface RunOptions {
   readonly agent: string | undefined;
   /** The argv of an agent, after `--`. */
   readonly command: readonly string[];
+  /** The address of a remote agent. */
+  readonly address?: RemoteSpec | undefined;
   /** The edition that the agent speaks. Default: that of its entry. */
   readonly edition?: Edition | undefined;
   readonly cwd: string;
@@ -64,6 +68,10 @@ export async function runOptions({ values, words, argv, json }: Invocation): Pro
   if (agent !== undefined && argv.length > 0) {
     throw usageError("expected either --agent or a command after --, got both", help);
   }
+  const url = text("url");
+  if (url !== undefined && (agent !== undefined || argv.length > 0))
+    throw usageError("expected --url alone, got another agent too", help);
+  if (url === undefined && list("header").length > 0) throw usageError("--header needs --url", help);
   if (values["continue"] === true) checkContinued(values);
   if (values["session"] !== undefined && values["no-history"] === true)
     throw usageError("--session stores the session, so it cannot be used with --no-history", help);
@@ -74,6 +82,7 @@ export async function runOptions({ values, words, argv, json }: Invocation): Pro
     images: list("image"),
     agent,
     command: argv,
+    address: url === undefined ? undefined : addressEntry(url, values),
     edition: editionOption(values),
     cwd,
     isCwdGiven: text("cwd") !== undefined,

@@ -31,9 +31,9 @@ export interface RunTarget extends ChosenAgent {
 }
 
 export async function runTarget(options: RunOptions, history: RunHistory | undefined): Promise<RunTarget> {
-  const { agent: name, command, edition, session, cwd, isCwdGiven } = options;
-  const isGiven = name !== undefined || command.length > 0;
-  const chosen = chooseAgent(name, command, edition);
+  const { agent: name, command, address, edition, session, cwd, isCwdGiven } = options;
+  const isGiven = name !== undefined || command.length > 0 || address !== undefined;
+  const chosen = chooseAgent(name, command, edition, address);
   const given = historyAgent(chosen.entry.name, command);
   const known = await knownSession(options, history, given, isGiven);
   const agent = known === undefined || isGiven ? given : known.agent;

@@ -4,10 +4,12 @@ import { dirname } from "node:path";
 import type { Edition } from "@parley/acp";
 import { nearestWord, optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
+import type { RemoteSpec } from "@parley/client";
 import { configuredMcpServers } from "@parley/client/config";
 import {
   type AgentEntry,
   agentEntries,
+  agentEntry,
   type CommandEntry,
   commandEntry,
   readyAgents,
@@ -80,18 +82,21 @@ export interface ChosenAgent {
 }
 
 /**
- * The agent of that name, or the command in `argv`. `edition` is what it speaks, whatever its entry says. Throws a
- * CommandError for unknown names.
+ * The agent of that name, the command in `argv`, or the one at `address`. `edition` is what it speaks, whatever its entry
+ * says. Throws a CommandError for unknown names.
  */
 export function chooseAgent(
   name: string | undefined,
   argv: readonly string[],
   edition?: Edition,
+  address?: RemoteSpec,
 ): ChosenAgent {
   const { config, agents, preferred } = readAgents();
   const mcpServers = sharedServers(config);
   const { reviewer, sandbox } = config.client ?? {};
   const shared = { mcpServers, reviewer, sandbox };
+  if (address !== undefined)
+    return { entry: agentEntry({ ...address, ...optional({ edition }) }), credentials: {}, ...shared };
   if (argv.length > 0) {
     return { entry: { ...commandEntry(argv), ...optional({ edition }) }, credentials: {}, ...shared };
   }

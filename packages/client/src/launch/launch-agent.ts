@@ -17,9 +17,7 @@ import { type Explanation, type ReachedAgent, reachCommand } from "./reach-comma
 import { reportWaiting } from "./report-waiting.ts";
 import { abortableTransport, pausableTransport, watchedInput } from "./watched-transport.ts";
 
-export interface LaunchOptions {
-  /** The time for the handshake is that of the definition, else that of the entry, else 60,000 ms. */
-  readonly definition: ClientDefinition;
+export interface ReachOptions {
   /** The working directory of the agent. Default: ours. */
   readonly cwd?: string | undefined;
   /** The environment from which the agent gets its variables. Default `process.env`. */
@@ -29,10 +27,15 @@ export interface LaunchOptions {
   /** Default: what its entry says. */
   readonly sandbox?: boolean | AgentSandbox | undefined;
   readonly onEvent?: ((event: LaunchEvent) => void) | undefined;
-  /** Aborts the launch. */
-  readonly signal?: AbortSignal | undefined;
   /** Kills the agent and all processes that it started, without a grace time. */
   readonly kill?: AbortSignal | undefined;
+}
+
+export interface LaunchOptions extends ReachOptions {
+  /** The time for the handshake is that of the definition, else that of the entry, else 60,000 ms. */
+  readonly definition: ClientDefinition;
+  /** Aborts the launch. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface LaunchedAgent {
@@ -73,9 +76,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs },
   });
   const started = performance.now();
-  const reached = await (entry.transport === "stdio"
-    ? startProgram(entry, options)
-    : startRemote(entry, options));
+  const reached = await reachAgent(entry, options);
   const answered = reportWaiting({ what: "initialize", timeoutMs }, reached.stderrTail, onEvent);
   const held = pausableTransport(watchedInput(reached.transport, (event) => onEvent?.(event)));
   const { transport, settled } = abortableTransport(held.transport, signal);
@@ -122,7 +123,12 @@ async function released({ released: gone }: ReachedAgent): Promise<void> {
   if (gone !== undefined) await withTimeout(releaseMs, gone);
 }
 
-async function startProgram(entry: CommandEntry, options: LaunchOptions): Promise<ReachedAgent> {
+/** Starts or reaches an agent, without a message. Rejects with a LaunchError. */
+export function reachAgent(entry: AgentEntry, options: ReachOptions): Promise<ReachedAgent> {
+  return entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options);
+}
+
+async function startProgram(entry: CommandEntry, options: ReachOptions): Promise<ReachedAgent> {
   const sandbox = wantedSandbox(entry, options.sandbox);
   const environment = { ...agentEnvironment(entry, options.inherited ?? process.env), ...options.env };
   const { command, args, name } = entry;
@@ -139,7 +145,7 @@ async function startProgram(entry: CommandEntry, options: LaunchOptions): Promis
 
 async function startRemote(
   entry: Exclude<AgentEntry, CommandEntry>,
-  options: LaunchOptions,
+  options: ReachOptions,
 ): Promise<ReachedAgent> {
   wantedSandbox(entry, options.sandbox);
   // most agents are programs, and node:https takes 10 ms to load

@@ -19,6 +19,8 @@ export interface ReachedAgent {
   leave?(): boolean;
   /** Of an agent in a sandbox: resolves when its process has ended and nothing of the sandbox is left. */
   readonly released?: Promise<void>;
+  /** Of a remote agent: resolves when everything that was sent has left, or cannot. */
+  sent?(): Promise<void>;
   /** Examines a failure that the error itself does not explain. */
   explain?(error: unknown): Promise<Explanation>;
 }

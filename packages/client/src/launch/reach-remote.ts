@@ -19,9 +19,14 @@ function reachHttp(entry: RemoteEntry): ReachedAgent {
   const { name, headers = {}, allowPlainText = false } = entry;
   const url = checkedAddress(entry, /^https?:$/, "http:// or https://");
   try {
-    const transport = httpTransport(url, { headers, allowPlainText });
+    const posts = new Set<Promise<unknown>>();
+    const transport = httpTransport(url, { headers, allowPlainText, fetch: countingFetch(posts) });
     return {
       transport,
+      async sent() {
+        // each may let the next one go
+        for (; posts.size > 0; await new Promise(setImmediate)) await Promise.allSettled(posts);
+      },
       pid: undefined,
       stderrTail: () => "",
       explain: async (error) => ({ hint: hintOf(statusOf(error), url) }),
@@ -44,17 +49,41 @@ function reachSocket(entry: RemoteEntry): ReachedAgent {
     // what the socket would refuse when it is opened
     new Headers(headers);
     if (url.hash !== "") throw new TypeError("a fragment is not sent");
-    return {
-      transport: webSocketTransport((protocols) => new Socket(url, { headers, protocols })),
-      pid: undefined,
-      stderrTail: () => "",
-      explain: () => socketExplanation(url, headers),
-    };
   } catch {
     // its own words may quote a header
     const message = `${name}: the address or the headers cannot be used`;
     throw new LaunchError("unreachable", message, { hint: "correct the url and the headers of this agent" });
   }
+  let socket: WebSocketLike | undefined;
+  const transport = webSocketTransport((protocols) => {
+    socket = new Socket(url, { headers, protocols });
+    return socket;
+  });
+  return {
+    transport,
+    pid: undefined,
+    stderrTail: () => "",
+    explain: () => socketExplanation(url, headers),
+    async sent() {
+      // a standard socket does not report it
+      const isWaiting = () =>
+        socket !== undefined &&
+        (socket.readyState === 0 || (socket.readyState === 1 && socket.bufferedAmount > 0));
+      while (isWaiting()) await new Promise((resolve) => setTimeout(resolve, 5));
+    },
+  };
+}
+
+/** Adds each request that is being sent. */
+function countingFetch(posts: Set<Promise<unknown>>): typeof fetch {
+  return (input, init) => {
+    const response = fetch(input, init);
+    if (init?.method !== "POST") return response;
+    posts.add(response);
+    const done = () => void posts.delete(response);
+    response.then(done, done);
+    return response;
+  };
 }
 
 function checkedAddress({ name, url, allowPlainText }: RemoteEntry, wanted: RegExp, words: string): URL {
@@ -80,6 +109,7 @@ function hintOf(status: number | undefined, { pathname }: URL): string {
   if (status === undefined) return "check the address, and that the agent runs there";
   if (status === 401 || status === 403)
     return "check the headers of this agent: the server does not let us in";
+  if (status === 429) return "wait before you try again: too many logins have failed";
   if (status < 300) return "check the address: what answers there does not speak ACP";
   if (status < 400) return "correct the url of this agent";
   if (status < 500)

@@ -1,0 +1,195 @@
+// `parley serve` and `parley connect` as a shell runs them.
+
+import assert from "node:assert/strict";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { RawEditor } from "../../test/support/raw-editor-probe.ts";
+import { launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
+import { startServe } from "../../test/support/serve-probe.ts";
+
+const probe = new RunProbe();
+
+function editorOf(address: string, token: string): RawEditor {
+  const env = { ...process.env, PARLEY_HOME: probe.home, PARLEY_TEST_MARK: probe.mark, PARLEY_TOKEN: token };
+  return new RawEditor(["connect", address], env);
+}
+
+writeFileSync(join(probe.cwd, "notes.txt"), "the answer is 42\n");
+
+test(
+  "a served agent is prompted by run over HTTP and WebSocket, and ends with each run (H3)",
+  patience,
+  async (t) => {
+    const { url, token = "", end, lines, logged } = await startServe(t, probe);
+    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/acp$/);
+    for (const address of [url, url.replace("http", "ws")]) {
+      const ran = await probe.parley(["run", "--no-history", "--url", address, "read notes.txt"], {
+        env: { PARLEY_TOKEN: token },
+      });
+      assert.equal(ran.status, 0, ran.stderr);
+      assert.match(ran.stdout, /the answer is 42/);
+    }
+    const byHeader = ["--header", `Authorization=Bearer ${token}`];
+    const ran = await probe.parley(["run", "--no-history", "--url", url, ...byHeader, "read notes.txt"]);
+    assert.equal(ran.status, 0, ran.stderr);
+    const ended = () => lines.filter(({ message }) => message === "the agent has ended").length;
+    await logged(() => ended() === 3);
+    assert.equal(await end("SIGTERM"), 0);
+    const others = lines.filter(({ type }) => type !== "token");
+    assert.ok(!JSON.stringify(others).includes(token), "no other line has the token (TH28)");
+  },
+);
+
+test("a wrong token is told with what to do, and never shown", patience, async (t) => {
+  const token = "a-wrong-token-that-nobody-should-see";
+  for (const scheme of ["http", "ws"]) {
+    const { url } = await startServe(t, probe);
+    const address = url.replace("http", scheme);
+    const ran = await probe.parley(["run", "--url", address, "hi"], { env: { PARLEY_TOKEN: token } });
+    assert.equal(ran.status, 5, ran.stderr);
+    const editor = editorOf(address, token);
+    editor.send({ id: 0, method: "initialize", params: {} });
+    assert.equal((await editor.exit).code, 5, editor.complaints);
+    assert.match(editor.complaints, /401[\s\S]*check the token/);
+    for (const text of [ran.stdout, ran.stderr, editor.complaints]) assert.ok(!text.includes(token));
+  }
+});
+
+test("connect is the remote agent as a local one, with the token of a file (TH20)", patience, async (t) => {
+  const file = join(probe.folder, "token");
+  const { command, token, url } = await startServe(t, probe, ["--token-file", file]);
+  assert.equal(token, undefined, "it is in the file, and not printed");
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.equal(command, `parley connect --token-file ${file} ${url}`);
+  for (const address of [url, url.replace("http", "ws")]) {
+    const agent = [launcher, "connect", "--token-file", file, address];
+    const ran = await probe.parley(["run", "--no-history", "read notes.txt", "--", ...agent]);
+    assert.equal(ran.status, 0, ran.stderr);
+    assert.match(ran.stdout, /the answer is 42/);
+  }
+});
+
+/** An agent that answers everything, and says on stderr what it was asked. */
+const talking = `
+  require("node:readline").createInterface(process.stdin).on("line", (line) => {
+    const { id, method } = JSON.parse(line);
+    console.error("asked for " + method);
+    console.log(JSON.stringify({ jsonrpc: "2.0", id, result: { protocolVersion: 1 } }));
+  });
+`;
+
+test(
+  "connect detaches when its stdin ends: what was sent arrives, and the agent goes on",
+  patience,
+  async (t) => {
+    const command = ["--", process.execPath, "--eval", talking];
+    const { url, token = "", logged, lines } = await startServe(t, probe, command);
+    for (const [method, address] of [
+      ["one", url],
+      ["two", url.replace("http", "ws")],
+    ] as const) {
+      const editor = editorOf(address, token);
+      await editor.ask(0, "initialize", {});
+      editor.send({ id: 1, method, params: {} });
+      editor.child.stdin.end();
+      assert.deepEqual(await editor.exit, { code: 0, signal: null }, editor.complaints);
+      await logged(({ text }) => String(text).includes(`asked for ${method}`));
+    }
+    assert.deepEqual(
+      lines.filter(({ message }) => message === "the client has gone" || message === "the agent has ended"),
+      [],
+    );
+  },
+);
+
+test(
+  "a session that connect has left is loaded by the next one, whose process is the only one then",
+  patience,
+  async (t) => {
+    const { url, token = "", lines } = await startServe(t, probe);
+    const first = editorOf(url.replace("http", "ws"), token);
+    await first.ask(0, "initialize", { protocolVersion: 1, clientCapabilities: {} });
+    const made = await first.ask(1, "session/new", { cwd: probe.cwd, mcpServers: [] });
+    const { sessionId } = made["result"] as { sessionId: string }; // what it answers
+    const prompt = [{ type: "text", text: "read notes.txt" }];
+    await first.ask(2, "session/prompt", { sessionId, prompt });
+    first.child.stdin.end();
+    await first.exit;
+    const second = editorOf(url, token);
+    await second.ask(0, "initialize", { protocolVersion: 1, clientCapabilities: {} });
+    const loaded = await second.ask(1, "session/load", { sessionId, cwd: probe.cwd, mcpServers: [] });
+    assert.ok("result" in loaded, JSON.stringify(loaded));
+    assert.match(JSON.stringify(second.lines), /the answer is 42/, "it is replayed");
+    assert.equal(lines.filter(({ message }) => message === "the agent has ended").length, 1);
+    assert.ok("result" in (await second.ask(2, "session/close", { sessionId })));
+    second.child.stdin.end();
+    await second.exit;
+  },
+);
+
+test("SIGTERM lets an open request finish, and exits with 0", patience, async (t) => {
+  const late = `
+    require("node:readline").createInterface(process.stdin).on("line", (line) => {
+      const { id, method } = JSON.parse(line);
+      const answer = () => console.log(JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
+      if (method === "late") process.on("SIGUSR2", answer);
+      else answer();
+      console.error("asked for " + method);
+    });
+  `;
+  const command = ["--", process.execPath, "--eval", late];
+  const { url, token = "", end, logged } = await startServe(t, probe, command);
+  const editor = editorOf(url.replace("http", "ws"), token);
+  await editor.ask(0, "initialize", {});
+  const answered = editor.ask(1, "late", {});
+  await logged(({ text }) => String(text).includes("asked for late"));
+  const ended = end("SIGTERM");
+  await logged(({ message }) => String(message).startsWith("stopping"));
+  const { pid } = await logged(({ message }) => message === "the agent was started");
+  process.kill(Number(pid), "SIGUSR2");
+  assert.ok("result" in (await answered));
+  assert.equal(await ended, 0);
+  editor.child.stdin.end();
+  await editor.exit;
+});
+
+test("serve refuses what is not safe or cannot be, and says what to do (TH18, TH20)", patience, async () => {
+  const file = join(probe.folder, "open-token");
+  writeFileSync(file, "x".repeat(43), { mode: 0o644 });
+  const cases = [
+    [["--host", "0.0.0.0"], /plain text; give a certificate/],
+    [["--token-file", file], /can be read by other users[\s\S]*chmod 600/],
+    [["--port", "99999"], /--port: expected a number from 0 to 65535/],
+    [["--allow-origin", "https://app.example.org/x"], /--allow-origin: expected an origin/],
+    [["--tls-cert", "cert.pem"], /--tls-cert and --tls-key together/],
+    [["--agent", "claude", "--", "x"], /either --agent or a command/],
+    [["--cwd", "no-such-folder"], /--cwd: .*no-such-folder is not a directory/],
+    [["hello"], /unexpected argument hello/],
+  ] as const;
+  for (const [args, wanted] of cases) {
+    const { status, stderr } = await probe.parley(["serve", ...args]);
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, wanted);
+  }
+  const missing = await probe.parley(["serve", "--", "no-such-agent-anywhere"]);
+  assert.equal(missing.status, 5, missing.stderr);
+  assert.match(missing.stderr, /cannot start no-such-agent-anywhere[\s\S]*install it/);
+  for (const [args, wanted] of [
+    [["--header", "X=1", "hi"], /--header needs --url/],
+    [["--url", "http://127.0.0.1:1/acp", "--agent", "claude", "hi"], /expected --url alone/],
+    [["--url", "agents.example.org", "hi"], /expected an address such as/],
+  ] as const) {
+    const { status, stderr } = await probe.parley(["run", ...args]);
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, wanted);
+  }
+  const short = await probe.parley(["serve"], { env: { PARLEY_TOKEN: "short-token" } });
+  assert.match(short.stderr, /at least 32 characters/);
+  assert.ok(!short.stderr.includes("short-token"));
+  assert.equal(readFileSync(file, "utf8").length, 43);
+});
+
+test("nothing is left of what was served", patience, () => {
+  assert.deepEqual(probe.leftovers(), []);
+});

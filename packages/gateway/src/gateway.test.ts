@@ -1,0 +1,186 @@
+// A gateway as good clients see it: every protocol on one port, tokens, tickets, pages that are allowed.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { request as httpsRequest } from "node:https";
+import { test } from "node:test";
+import { agent, client, httpTransport, type Transport, webSocketTransport } from "@parley/acp";
+import { startGateway } from "@parley/gateway";
+import { WebSocket } from "ws";
+import { certificate } from "../test/support/certificate.ts";
+import { initialize, type ServedEcho, serveEcho, until } from "../test/support/served-echo.ts";
+
+async function echoed(transport: Transport): Promise<string> {
+  await using connection = await client({ name: "test", version: "1.0.0" }).connect(transport);
+  const session = await connection.newSession({ cwd: "/" });
+  return await session.prompt("hello").text();
+}
+
+function bearer({ gateway }: ServedEcho): { readonly Authorization: string } {
+  return { Authorization: `Bearer ${gateway.token}` };
+}
+
+test("a client prompts over HTTP/1.1 and over a WebSocket on one port (H2, H3, W1)", async (t) => {
+  const server = await serveEcho(t);
+  const { url } = server.gateway;
+  assert.equal(await echoed(httpTransport(url, { headers: bearer(server) })), "hello");
+  const open = (protocols: string[]) =>
+    new WebSocket(url.replace("http", "ws"), protocols, { headers: bearer(server) });
+  assert.equal(await echoed(webSocketTransport(open)), "hello");
+  assert.equal(server.gateway.connections.length, 0, "both have ended");
+});
+
+test("a turn goes on while its WebSocket is cut, and the client gets what it missed (W4)", async (t) => {
+  const [begun, cut] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = agent({
+    name: "slow",
+    version: "1.0.0",
+    async prompt(turn) {
+      await turn.say("before, ");
+      begun.resolve();
+      await cut.promise;
+      await turn.say("meanwhile, ");
+      await turn.say("after");
+    },
+  });
+  const server = await serveEcho(t, { connect: (transport) => slow.connect(transport) });
+  const sockets: WebSocket[] = [];
+  const open = (protocols: string[]) => {
+    const url = server.gateway.url.replace("http", "ws");
+    const socket = new WebSocket(url, protocols, { headers: bearer(server) });
+    sockets.push(socket);
+    return socket;
+  };
+  const app = client({ name: "test", version: "1.0.0" });
+  await using connection = await app.connect(webSocketTransport(open, { backoffMs: 1 }));
+  const session = await connection.newSession({ cwd: "/" });
+  const text = session.prompt("hello").text();
+  await begun.promise;
+  sockets[0]?.terminate();
+  cut.resolve();
+  assert.equal(await text, "before, meanwhile, after");
+  assert.ok(sockets.length > 1);
+});
+
+test("HTTP/2 without TLS is served to those who begin with it, event streams too (H2)", async (t) => {
+  const server = await serveEcho(t);
+  const opened = await server.call2({ body: initialize });
+  assert.equal(opened.status, 200);
+  assert.equal(JSON.parse(opened.body).result.protocolVersion, 1);
+  const session = connectHttp2(`http://${server.host}`);
+  t.after(() => session.destroy());
+  const stream = session.request({
+    ":path": "/acp",
+    accept: "text/event-stream",
+    authorization: bearer(server).Authorization,
+    "acp-connection-id": opened.headers["acp-connection-id"],
+  });
+  const [head] = await once(stream, "response");
+  assert.equal(head[":status"], 200);
+  const [first] = await once(stream.setEncoding("utf8"), "data");
+  assert.match(first, /^: /, "the head of a stream does not wait for its first event");
+  assert.equal(server.gateway.connections[0]?.isAttached, true);
+  stream.close();
+  await until(() => server.gateway.connections[0]?.isAttached === false, "a reader that goes is noticed");
+});
+
+test("with a certificate, HTTP/2, HTTP/1.1 and WebSocket are served over TLS, and nothing else (H2, TH18)", async (t) => {
+  const tls = certificate();
+  const server = await serveEcho(t, { tls });
+  const { url, port, token } = server.gateway;
+  assert.match(url, /^https:/);
+  const ca = tls.cert;
+  const session = connectHttp2(`https://localhost:${port}`, { ca });
+  t.after(() => session.destroy());
+  const head = { ":method": "POST", ":path": "/acp", "content-type": "application/json" };
+  const stream = session.request({ ...head, authorization: `Bearer ${token}` });
+  stream.end(initialize);
+  const [answer] = await once(stream, "response");
+  assert.equal(answer[":status"], 200);
+  assert.equal(session.alpnProtocol, "h2");
+  const request = httpsRequest(url, { ca, agent: false });
+  request.end();
+  const [response] = await once(request, "response");
+  assert.deepEqual([response.statusCode, response.httpVersion], [401, "1.1"]);
+  response.resume();
+  const open = (protocols: string[]) =>
+    new WebSocket(url.replace("https", "wss"), protocols, { ca, headers: bearer(server) });
+  assert.equal(await echoed(webSocketTransport(open)), "hello");
+  const plain = await server.raw(`GET /livez HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`);
+  assert.match(plain, /^HTTP\/1.1 400 [\s\S]*speaks TLS/);
+});
+
+test("an address that other machines reach is not served without encryption, and no weak token is taken (TH18)", async () => {
+  const connect = () => ({ close: async () => undefined });
+  for (const host of ["0.0.0.0", "::", "192.0.2.1", "agents.example.org"])
+    await assert.rejects(startGateway({ connect, host }), /plain text; give a certificate/);
+  await assert.rejects(startGateway({ connect, token: "short" }), /at least 32 characters, got 5/);
+  await assert.rejects(startGateway({ connect, token: "a b".repeat(20) }), /must consist of/);
+  const behind = await startGateway({
+    connect,
+    host: "0.0.0.0",
+    isBehindProxy: true,
+    allowedHosts: ["agents.example.org"],
+  });
+  await behind.close();
+});
+
+test("a proxy says who calls, so that failed logins are counted by client (TH28)", async (t) => {
+  const server = await serveEcho(t, { isBehindProxy: true, allowedHosts: ["agents.example.org"] });
+  const from = (address: string) =>
+    server.call({
+      body: initialize,
+      headers: {
+        host: "agents.example.org",
+        authorization: "Bearer x",
+        "x-forwarded-for": `10.0.0.1, ${address}`,
+      },
+    });
+  for (let n = 0; n < 10; n++) assert.equal((await from("192.0.2.1")).status, 401);
+  assert.equal((await from("192.0.2.1")).status, 429);
+  assert.equal((await from("192.0.2.2")).status, 401);
+});
+
+test("whether it lives is told without a token", async (t) => {
+  const server = await serveEcho(t);
+  const { status, body } = await server.call({
+    method: "GET",
+    path: "/livez",
+    headers: { authorization: undefined },
+  });
+  assert.deepEqual([status, body], [200, "ok\n"]);
+});
+
+test("a page of an allowed origin may call, and only that one (TH19)", async (t) => {
+  const origin = "https://app.example.org";
+  const server = await serveEcho(t, { allowedOrigins: [origin] });
+  const preflight = await server.call({ method: "OPTIONS", headers: { origin, authorization: undefined } });
+  assert.equal(preflight.status, 204);
+  assert.equal(preflight.headers["access-control-allow-origin"], origin);
+  const { status, headers } = await server.call({ body: initialize, headers: { origin } });
+  assert.deepEqual([status, headers["access-control-allow-origin"]], [200, origin]);
+  const refused = await server.call({
+    body: initialize,
+    headers: { origin: "https://app.example.org.evil" },
+  });
+  assert.deepEqual([refused.status, refused.headers["access-control-allow-origin"]], [403, undefined]);
+});
+
+test("a browser's WebSocket comes in with a ticket as its subprotocol, once (TH28)", async (t) => {
+  const server = await serveEcho(t);
+  const asked = await server.call({ path: "/acp/ticket" });
+  assert.equal(asked.status, 200);
+  const { protocol } = JSON.parse(asked.body);
+  assert.match(protocol, /^parley\.ticket\.[\w-]{43}$/);
+  const url = server.gateway.url.replace("http", "ws");
+  const socket = new WebSocket(url, [protocol]);
+  await once(socket, "open");
+  assert.equal(socket.protocol, protocol, "a browser wants one of those that it offered");
+  socket.close();
+  const again = new WebSocket(url, [protocol]);
+  const [error] = await once(again, "error");
+  assert.match(error.message, /401/);
+  const stranger = await server.call({ path: "/acp/ticket", headers: { authorization: undefined } });
+  assert.equal(stranger.status, 401);
+});

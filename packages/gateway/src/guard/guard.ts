@@ -1,0 +1,138 @@
+// Decides who may come in. The name that is called and the page that calls come first, then the token.
+
+import { FailedLogins } from "./failed-logins.ts";
+import { Tickets, ticketMs } from "./tickets.ts";
+import { tokenCheck } from "./token.ts";
+
+export interface GuardOptions {
+  readonly path: string;
+  readonly token: string;
+  /** The values of `Host` that are accepted. */
+  readonly hosts: ReadonlySet<string>;
+  /** The pages that may call. */
+  readonly origins: ReadonlySet<string>;
+  /** Milliseconds that only grow. */
+  readonly now: () => number;
+}
+
+/** One request, as far as the guard looks at it. */
+export interface Visit {
+  readonly request: Request;
+  readonly host: string | undefined;
+  readonly address: string;
+  readonly isUpgrade: boolean;
+}
+
+export interface Admission {
+  /** Headers for the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The subprotocol that carried the ticket. */
+  readonly protocol?: string;
+}
+
+const ticketPrefix = "parley.ticket.";
+const queryNames = /^(?:token|access_token|auth|authorization|key|api_?key|ticket)$/i;
+
+export class Guard {
+  readonly #options: GuardOptions;
+  readonly #isToken: (given: string) => boolean;
+  readonly #tickets: Tickets;
+  readonly #failures: FailedLogins;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    this.#isToken = tokenCheck(options.token);
+    this.#tickets = new Tickets(options.now);
+    this.#failures = new FailedLogins(options.now);
+  }
+
+  /** Admits the request, or answers it. */
+  admit(visit: Visit): Admission | Response {
+    const { request, host, address, isUpgrade } = visit;
+    if (host === undefined || !this.#options.hosts.has(host.toLowerCase()))
+      return refusal(421, "this server is not called by that name; use the address that it printed");
+    const origin = request.headers.get("origin");
+    if (origin !== null && !this.#options.origins.has(origin))
+      return refusal(
+        403,
+        "pages of this origin may not connect; the server can allow it with --allow-origin",
+      );
+    const headers = origin === null ? {} : crossOrigin(origin);
+    if (request.method === "OPTIONS") return preflight(origin, headers);
+    const { searchParams } = new URL(request.url);
+    // addresses are logged and shared
+    if ([...searchParams.keys()].some((name) => queryNames.test(name)))
+      return refusal(
+        400,
+        `a token in the query is not accepted; send the header "Authorization: Bearer TOKEN"`,
+      );
+    const [, bearer] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
+    if (bearer !== undefined && this.#isToken(bearer)) return { headers };
+    const protocol = isUpgrade ? this.#ticketIn(request) : undefined;
+    if (protocol !== undefined) return { headers, protocol };
+    return this.#failed(address, headers);
+  }
+
+  /** Answers the request for a ticket, whose sender was admitted. */
+  ticket(request: Request): Response {
+    if (request.method !== "POST") return refusal(405, "expected POST", { Allow: "POST" });
+    const ticket = this.#tickets.issue();
+    if (ticket === undefined)
+      return refusal(503, "too many tickets wait to be used", { "Retry-After": "30" });
+    const answer = { ticket, protocol: `${ticketPrefix}${ticket}`, expiresInMs: ticketMs };
+    return Response.json(answer, { headers: { "Cache-Control": "no-store" } });
+  }
+
+  #ticketIn(request: Request): string | undefined {
+    const offered = (request.headers.get("sec-websocket-protocol") ?? "")
+      .split(",")
+      .map((each) => each.trim());
+    const ticket = offered.find((each) => each.startsWith(ticketPrefix));
+    return ticket !== undefined && this.#tickets.use(ticket.slice(ticketPrefix.length)) ? ticket : undefined;
+  }
+
+  #failed(address: string, headers: Admission["headers"]): Response {
+    const seconds = this.#failures.add(address);
+    if (seconds !== undefined)
+      return refusal(429, "too many failed logins from this address", {
+        ...headers,
+        "Retry-After": String(seconds),
+      });
+    const words = 'expected the header "Authorization: Bearer TOKEN" with the token of this server';
+    return refusal(401, words, { ...headers, "WWW-Authenticate": 'Bearer realm="acp"' });
+  }
+}
+
+/** A sentence for whoever is refused. */
+export function refusal(
+  status: number,
+  words: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(`${words}\n`, {
+    status,
+    headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", ...headers },
+  });
+}
+
+function crossOrigin(origin: string): Record<string, string> {
+  return {
+    "Access-Control-Allow-Origin": origin,
+    "Access-Control-Expose-Headers": "Acp-Connection-Id, Acp-Session-Id, Retry-After",
+    Vary: "Origin",
+  };
+}
+
+function preflight(origin: string | null, headers: Readonly<Record<string, string>>): Response {
+  if (origin === null) return refusal(405, "expected POST, GET or DELETE", { Allow: "GET, POST, DELETE" });
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...headers,
+      "Access-Control-Allow-Methods": "GET, POST, DELETE",
+      "Access-Control-Allow-Headers":
+        "Authorization, Content-Type, Acp-Connection-Id, Acp-Session-Id, Acp-Protocol-Version, Last-Event-ID, Parley-Message",
+      "Access-Control-Max-Age": "600",
+    },
+  });
+}

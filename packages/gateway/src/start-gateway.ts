@@ -1,0 +1,173 @@
+// startGateway(): serves an agent on a port, safe by default.
+
+import type { Log } from "@parley/acp";
+import { checkOptions, optional } from "@parley/acp/internal";
+import { type RemoteConnection, type RemoteServerOptions, remoteServer } from "@parley/acp/server";
+import { hostInUrl, isLoopback, ownHosts } from "./guard/addresses.ts";
+import { Guard } from "./guard/guard.ts";
+import { randomToken, tokenProblem } from "./guard/token.ts";
+import { Listener, type ListenerLimits } from "./listener/listener.ts";
+
+/** The limits of a gateway. */
+export interface GatewayLimits {
+  /** Bytes of the largest message. Default 32 MiB. */
+  readonly maxBodyBytes: number;
+  /** How long a body may take, in milliseconds. Default 30,000. */
+  readonly bodyTimeoutMs: number;
+  /** Open sockets. Default 4,096. */
+  readonly maxSockets: number;
+  /** Sockets without a request that had the token. The oldest make room for new ones. Default 256. */
+  readonly maxStrangers: number;
+  /** How long a socket may take until such a request, in milliseconds. Default 10,000. */
+  readonly strangerMs: number;
+  /** How often a WebSocket is pinged, in milliseconds. Default 15,000. */
+  readonly pingMs: number;
+  /** How long its answer may take, in milliseconds. Default 5,000. */
+  readonly patienceMs: number;
+}
+
+const defaultLimits: GatewayLimits = {
+  maxBodyBytes: 32 * 1024 * 1024,
+  bodyTimeoutMs: 30_000,
+  maxSockets: 4_096,
+  maxStrangers: 256,
+  strangerMs: 10_000,
+  pingMs: 15_000,
+  patienceMs: 5_000,
+};
+
+/** The options of `startGateway`. */
+export interface GatewayOptions extends Pick<RemoteServerOptions, "connect" | "graceMs" | "plainPost"> {
+  /** The address to listen on. Default "127.0.0.1". Others need `tls` or `isBehindProxy`. */
+  readonly host?: string | undefined;
+  /** The port. Default 0: any free one. */
+  readonly port?: number | undefined;
+  /** Where clients find the agent. Default "/acp". */
+  readonly path?: string | undefined;
+  /** The token that every client must have, at least 32 characters. Default: a random one. */
+  readonly token?: string | undefined;
+  /** Certificate and key, as PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** Whether a proxy in front encrypts, and says in `X-Forwarded-For` who calls. Default false. */
+  readonly isBehindProxy?: boolean | undefined;
+  /** The origins of web pages that may connect, as `https://app.example.org`. Default: none. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** Names by which clients call this server, beside its address. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Sizes, counts and times. */
+  readonly limits?: Partial<GatewayLimits> | undefined;
+  /** Receives what happens. It is never given a token. */
+  readonly log?: Log | undefined;
+}
+
+/** A running gateway. */
+export interface Gateway {
+  /** The address for clients, without the token. */
+  readonly url: string;
+  /** The port that it listens on. */
+  readonly port: number;
+  /** The token that clients need. */
+  readonly token: string;
+  /** The connections, attached and detached. */
+  readonly connections: readonly RemoteConnection[];
+  /** New clients are refused from now on; those that are connected go on. */
+  stopAccepting(): void;
+  /** Closes all connections and the port. */
+  close(reason?: string): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const known: Readonly<Record<keyof GatewayOptions, true>> = {
+  connect: true,
+  graceMs: true,
+  plainPost: true,
+  host: true,
+  port: true,
+  path: true,
+  token: true,
+  tls: true,
+  isBehindProxy: true,
+  allowedOrigins: true,
+  allowedHosts: true,
+  limits: true,
+  log: true,
+};
+
+/**
+ * Serves an agent over HTTP/1.1, HTTP/2 and WebSocket on one port of Node. Clients need the token. Pages in a browser
+ * and requests for other host names are refused unless they are listed. It does not start without encryption on an address
+ * that other machines reach.
+ *
+ * @param options `connect` serves each connection; the rest has safe defaults.
+ * @returns The gateway, when it listens.
+ * @throws {TypeError} When an option is unknown, the token is weak, or the address would not be encrypted.
+ * @example
+ * import { agent } from "@parley/acp";
+ * import { startGateway } from "@parley/gateway";
+ *
+ * const echo = agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) });
+ * await using gateway = await startGateway({ connect: (transport) => echo.connect(transport) });
+ * console.log(gateway.url); // http://127.0.0.1:41234/acp
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  checkOptions("startGateway", options, known);
+  const { host = "127.0.0.1", path = "/acp", tls, isBehindProxy = false, token = randomToken() } = options;
+  const problem = tokenProblem(token) ?? addressProblem(host, tls !== undefined || isBehindProxy);
+  if (problem !== undefined) throw new TypeError(`startGateway: ${problem}`);
+  const { connect, graceMs, plainPost, log = () => undefined } = options;
+  const limits: ListenerLimits = { ...defaultLimits, ...optional(options.limits ?? {}) };
+  const { maxBodyBytes } = limits;
+  const server = remoteServer({
+    connect,
+    path,
+    // whoever comes here has the token
+    authorize: () => ({ principal: "token" }),
+    ...optional({ graceMs, plainPost }),
+    limits: { maxBodyBytes, maxMessageBytes: maxBodyBytes },
+    log,
+  });
+  const listener = new Listener({
+    host,
+    port: options.port ?? 0,
+    tls,
+    path,
+    isBehindProxy,
+    server,
+    limits,
+    log,
+  });
+  const port = await listener.open(
+    (opened) =>
+      new Guard({
+        path,
+        token,
+        hosts: ownHosts(host, opened, options.allowedHosts ?? []),
+        origins: new Set(options.allowedOrigins),
+        now: () => performance.now(),
+      }),
+  );
+  let closing: Promise<void> | undefined;
+  const close = (reason?: string) => {
+    listener.stopAccepting();
+    closing ??= server.close(reason).then(() => listener.close());
+    return closing;
+  };
+  const name =
+    host === "0.0.0.0" || host === "::" ? (options.allowedHosts?.[0] ?? "localhost") : hostInUrl(host);
+  return {
+    url: `${tls ? "https" : "http"}://${name}:${port}${path}`,
+    port,
+    token,
+    get connections() {
+      return server.connections;
+    },
+    stopAccepting: () => listener.stopAccepting(),
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+function addressProblem(host: string, isEncrypted: boolean): string | undefined {
+  if (isLoopback(host) || isEncrypted) return undefined;
+  return `other machines reach ${host}, and the token would go there in plain text; give a certificate, or say that an encrypting proxy is in front`;
+}
