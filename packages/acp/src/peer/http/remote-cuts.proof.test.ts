@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { WebSocket as WsSocket } from "ws";
 import { FaultProxy } from "../../../test/support/fault-proxy.ts";
 import { Random } from "../../../test/support/random.ts";
@@ -27,7 +27,6 @@ const transports: Record<string, (where: string) => Transport> = {
 
 /** Two sessions at a time, with long answers and questions. Returns what each side saw. */
 async function conversation(
-  t: TestContext,
   connect: (where: string) => Transport,
   seed?: number,
 ): Promise<{ seen: object; broken: number }> {
@@ -60,11 +59,11 @@ async function conversation(
       return options[0]?.optionId;
     },
   }).connect(connect(`127.0.0.1:${proxy.port}/acp`));
-  t.after(async () => {
+  const stop = async () => {
     await near.close();
     await host.stop();
     await proxy.stop();
-  });
+  };
   if (seed !== undefined) proxy.arm(cutsPerRun);
   const talk = async (cwd: string) => {
     const session = await near.newSession({ cwd });
@@ -80,9 +79,13 @@ async function conversation(
     }
     return heard;
   };
-  const heard = await Promise.all([talk("/a"), talk("/b")]);
-  assert.equal(server.connections.length, 1, "the connection is the first one");
-  await near.close();
+  const heard = await Promise.all([talk("/a"), talk("/b")]).catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  const connections = server.connections.length;
+  await stop();
+  assert.equal(connections, 1, "the connection is the first one");
   const broken = Object.values(proxy.broken).reduce((sum, count) => sum + count, 0);
   return { seen: { heard, clientSaw: clientSaw.sort(), agentSaw: agentSaw.sort() }, broken };
 }
@@ -91,10 +94,10 @@ for (const [kind, connect] of Object.entries(transports)) {
   test(`${runs} conversations over ${kind} with random cuts are the same as one without (H12, W4)`, {
     timeout: inSoak(120_000, 1_200_000),
   }, async (t) => {
-    const { seen } = await conversation(t, connect);
+    const { seen } = await conversation(connect);
     let all = 0;
     for (let seed = 1; seed <= runs; seed++) {
-      const run = await conversation(t, connect, seed);
+      const run = await conversation(connect, seed);
       assert.deepEqual(run.seen, seen, `seed ${seed}`);
       all += run.broken;
     }

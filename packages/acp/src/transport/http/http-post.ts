@@ -67,7 +67,7 @@ export interface PostOptions {
 /** Nobody knows whether the server has the message. */
 const lostStatuses: ReadonlySet<number | undefined> = new Set([undefined, 408, 502, 504]);
 /** How often a numbered message is sent again after 400, which is also the answer to a request that was cut off on its way. */
-const maxCutOff = 2;
+export const maxCutOff = 2;
 
 /**
  * Posts one message, and retries while the server is busy or, with a number, when nobody knows whether the server has it.

@@ -14,6 +14,7 @@ import {
   networkWords,
   type Pacing,
 } from "./http-failure.ts";
+import { maxCutOff } from "./http-post.ts";
 
 export interface StreamHost {
   readonly endpoint: HttpEndpoint;
@@ -51,6 +52,8 @@ class HttpStream {
   readonly #over = new AbortController();
   #lastEventId: string;
   readonly #pace: ReconnectPace | undefined;
+  /** Answers in a row to requests that may have been cut off. */
+  #cutOffs = 0;
   #paused: PromiseWithResolvers<void> | undefined;
 
   /** `lastEventId` is that of an earlier stream of the same session. */
@@ -132,10 +135,11 @@ class HttpStream {
       silence.end();
       const failure = asFailure(error);
       const { status, retryAfterMs, message } = failure;
-      const mayReopen = retryableStatuses.has(status);
+      const mayReopen = retryableStatuses.has(status) || this.#wasCutOff(status);
       return { kind: "closed", wasUseful: false, mayReopen, message, failure, retryAfterMs };
     }
     this.#isOpen();
+    this.#cutOffs = 0;
     try {
       return this.#closed ? closed : await this.#read(answer, silence);
     } finally {
@@ -143,6 +147,13 @@ class HttpStream {
       silence.end();
       answer.release();
     }
+  }
+
+  /** Whether the request may have been cut off on its way: then this is the server's answer to the half of it. */
+  #wasCutOff(status: number | undefined): boolean {
+    if (this.#pace === undefined || (status !== 400 && status !== 408)) return false;
+    this.#cutOffs++;
+    return this.#cutOffs <= maxCutOff;
   }
 
   async #open(signal: AbortSignal): Promise<Answer> {
