@@ -6,16 +6,22 @@ import { isReachable } from "../guard/path-facts.ts";
 /** Only answers who a user is. */
 const harmless = new Set(["/var/lib/sss/pipes/nss"]);
 
+/** The kernel gives the table in parts, and skips a socket in between if others are closed at that moment. */
+const readings = 3;
+
 /** The paths of the sockets that are open now. */
 export function hostSockets(): readonly string[] {
-  let table: string;
+  const paths = new Set(Array.from({ length: readings }, socketPaths).flat());
+  return [...paths].filter((path) => !harmless.has(path) && isSocket(path) && isReachable(path));
+}
+
+function socketPaths(): readonly string[] {
   try {
-    table = readFileSync("/proc/net/unix", "utf8");
+    const table = readFileSync("/proc/net/unix", "utf8");
+    return Array.from(table.matchAll(/ (\/.*)$/gm), ([, path = ""]) => path);
   } catch {
     return [];
   }
-  const paths = Array.from(table.matchAll(/ (\/.*)$/gm), ([, path = ""]) => path);
-  return [...new Set(paths)].filter((path) => !harmless.has(path) && isSocket(path) && isReachable(path));
 }
 
 /** What this user cannot look at, such as a socket in a private folder of another, no command of theirs can connect to. */
