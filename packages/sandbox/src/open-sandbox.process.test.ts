@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
@@ -509,3 +510,16 @@ test(
     assert.match(output, /^terminal\r\ninterrupted\r\ngot on\r\n$/);
   },
 );
+
+// here, because tests of one file run one after the other: a sandbox cannot start while a socket that it hides vanishes
+test("many sockets in the workspace do not keep those of other programs reachable", inSandbox, async (t) => {
+  const { work, outside, open } = workplace(t);
+  const sockets = (folder: string, count: number) =>
+    Array.from({ length: count }, (_, number) => join(folder, `${number}.sock`));
+  const paths = [...sockets(work, 200), ...sockets(outside, 20)];
+  const servers = paths.map((path) => createServer((socket) => socket.end("SECRET")).listen(path));
+  t.after(() => Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve)))).then());
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const script = `for each in ${outside}/*.sock; do socat -u UNIX-CONNECT:$each -; done`;
+  assert.equal((await runIn(await open(), script, { cwd: work })).stdout, "");
+});

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -14,7 +13,6 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -140,20 +138,6 @@ test(
     assert.doesNotMatch(outputOf(`/tmp/..${home}/notes/run.sh`), /SECRET/);
   },
 );
-
-test("many sockets in the workspace do not keep those of other programs reachable", inSandbox, async (t) => {
-  const { work, outside, open } = workplace(t);
-  const sockets = (folder: string, count: number) =>
-    Array.from({ length: count }, (_, number) => join(folder, `${number}.sock`));
-  const paths = [...sockets(work, 200), ...sockets(outside, 20)];
-  const servers = paths.map((path) => createServer((socket) => socket.end("SECRET")).listen(path));
-  t.after(() => {
-    for (const server of servers) server.close();
-  });
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const script = `for each in ${outside}/*.sock; do socat -u UNIX-CONNECT:$each -; done`;
-  assert.equal((await runIn(await open(), script, { cwd: work })).stdout, "");
-});
 
 test("a folder whose name is no text is said not to have been searched", inSandbox, async (t) => {
   const { work, open } = workplace(t);
