@@ -93,7 +93,7 @@ async function conversation(
 for (const [kind, connect] of Object.entries(transports)) {
   test(`${runs} conversations over ${kind} with random cuts are the same as one without (H12, W4)`, {
     // not in npm test yet: one run in about four goes on cutting for ever
-    skip: inSoak("only in npm run test:soak, because it may not end", false),
+    skip: inSoak<string | false>("only in npm run test:soak, because it may not end", false),
     timeout: inSoak(120_000, 1_200_000),
   }, async (t) => {
     const { seen } = await conversation(connect);
