@@ -148,7 +148,7 @@ export class TextPrinter implements RunPrinter {
           .split("\n")
           .map((line) => line.trim());
         const lines = [safeLine(title), ...more.filter((line) => line !== "").map((line) => `  ${line}`)];
-        return this.#event(`${this.#options.paint("yellow", "!")} ${lines.join("\n")}`);
+        return this.#event(`${this.#options.paint("warning", "!")} ${lines.join("\n")}`);
       }
       case "compaction":
         return this.#compaction(changed);
@@ -177,7 +177,7 @@ export class TextPrinter implements RunPrinter {
       status === "completed"
         ? "conversation compacted"
         : `conversation not compacted (${safeLine(status)})${error ? `: ${safeLine(error)}` : ""}`;
-    this.#event(`${paint("yellow", "!")} ${text}`);
+    this.#event(`${paint("warning", "!")} ${text}`);
   }
 
   /** A prompt comes twice, in either order: when it is sent, and when the agent reports it. */
@@ -191,7 +191,7 @@ export class TextPrinter implements RunPrinter {
     const text = (prompts?.get(messageId) ?? content).map(textOf).join("\n");
     const lines = safeText(text).trimEnd().split("\n");
     if (isReported) lines.unshift("(as reported by the agent)");
-    this.#write(`${lines.map((line) => this.#options.paint("cyan", `> ${line}`)).join("\n")}\n`);
+    this.#write(`${lines.map((line) => this.#options.paint("user", `> ${line}`)).join("\n")}\n`);
   }
 
   /** Prints refusals by rules; the user knows their own answers, and tool calls show what was allowed. */
@@ -203,7 +203,7 @@ export class TextPrinter implements RunPrinter {
     if (this.#shownRefusals.has(what) || this.#shownRefusals.size >= maxRefusals) return;
     this.#shownRefusals.add(what);
     const how = effect === "deny" ? "refused" : "done by the agent although a rule forbids it";
-    this.#event(`${paint("yellow", "?")} ${safeLine(what)}: ${paint("red", how)}${why}`);
+    this.#event(`${paint("warning", "?")} ${safeLine(what)}: ${paint("error", how)}${why}`);
   }
 
   notice(text: string): void {
@@ -220,7 +220,7 @@ export class TextPrinter implements RunPrinter {
     status?.(undefined);
     for (const call of this.#view.toolCalls.values()) {
       if (!call.open) this.#ended(call);
-      else this.#event(`${paint("yellow", "…")} ${titleLine(call.label)} (not finished)`);
+      else this.#event(`${paint("warning", "…")} ${titleLine(call.label)} (not finished)`);
     }
     this.#endLine();
     output.flush();

@@ -41,10 +41,10 @@ export function toolLines(call: ToolCallItem, view: SessionView, options: ToolLi
   const details = detailsOf(call, view, options);
   const mark =
     call.status === "completed" && !commandFailed(call, view)
-      ? paint("green", "✓")
+      ? paint("success", "✓")
       : call.status === "cancelled"
-        ? paint("yellow", "⊘")
-        : paint("red", "✗");
+        ? paint("warning", "⊘")
+        : paint("error", "✗");
   const note = call.status === "completed" || call.status === "failed" ? "" : ` (${safeLine(call.status)})`;
   return [`${mark} ${titleLine(call.label)}${note}`, ...details.map((line) => `${indent}${line}`)];
 }
@@ -122,7 +122,7 @@ export function wholePatchLines(
   return escapedSource(patch)
     .trimEnd()
     .split("\n")
-    .map((line) => paint(line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : "dim", cut(line)));
+    .map((line) => paint(line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "dim", cut(line)));
 }
 
 const longestLine = 2_000;
@@ -190,8 +190,8 @@ export class PlanLines {
   }
 
   #mark(status: string): string {
-    if (status === "completed") return this.#paint("green", "☑");
-    if (status === "in_progress") return this.#paint("yellow", "◐");
+    if (status === "completed") return this.#paint("success", "☑");
+    if (status === "in_progress") return this.#paint("warning", "◐");
     return status === "cancelled" ? this.#paint("dim", "☒") : "☐";
   }
 }

@@ -13,7 +13,7 @@ export async function askElicitation(
   paint: Paint,
 ): Promise<ElicitationResponse> {
   const { write } = questions;
-  write(`${paint("yellow", "?")} ${safeLine(agent)} asks: ${paint("bold", safeLine(question.message))}\n`);
+  write(`${paint("warning", "?")} ${safeLine(agent)} asks: ${paint("strong", safeLine(question.message))}\n`);
   if (question.mode === "form") return fillForm(question.requestedSchema, agent, questions);
   return openAddress(question, questions, paint);
 }
@@ -24,13 +24,13 @@ async function openAddress(
   { ask, write }: Questions,
   paint: Paint,
 ): Promise<ElicitationResponse> {
-  const address = `  It asks you to open a page on ${paint("bold", safeLine(host))}:\n  ${safeLine(url)}\n`;
+  const address = `  It asks you to open a page on ${paint("strong", safeLine(host))}:\n  ${safeLine(url)}\n`;
   write(address);
   const [name = host] = host.split(":");
   if (name.split(".").some((part) => part.startsWith("xn--"))) {
     const shown = safeLine(domainToUnicode(name));
     write(
-      `  ${paint("red", "Warning")}: ${safeLine(name)} may be displayed as ${shown}, and look like another address\n`,
+      `  ${paint("error", "Warning")}: ${safeLine(name)} may be displayed as ${shown}, and look like another address\n`,
     );
   }
   write("  Open it in your browser if you agree.\n");

@@ -141,7 +141,7 @@ function questionLines(question: PermissionQuestion, place: QuestionPlace, paint
   // of something that is asked every time no more can be asked for
   const most = always ? Number.POSITIVE_INFINITY : shownDiffLines;
   return [
-    `${paint("yellow", "?")} ${paint("bold", heading(question, place.agent))}`,
+    `${paint("warning", "?")} ${paint("strong", heading(question, place.agent))}`,
     paint("dim", `  ${escapedLine(reason)}${always ? "; this is asked every time" : ""}`),
     ...subjects.flatMap((subject) => subjectLines(subject, question, isSeveral, paint)),
     ...shownPatch(changeLines(question, place, paint), most),
@@ -188,7 +188,7 @@ function variableLines(
   const rank = ([name]: [string, string]): number => (Object.hasOwn(notable, name) ? 0 : 1);
   const sorted = Object.entries(env).sort((one, other) => rank(one) - rank(other));
   return sorted.map(
-    ([name, value]) => `  ${paint("yellow", "with")} ${shownSource(escapedLine(`${name}=${value}`))}`,
+    ([name, value]) => `  ${paint("warning", "with")} ${shownSource(escapedLine(`${name}=${value}`))}`,
   );
 }
 
