@@ -14,6 +14,8 @@ export interface FullScreen {
 export interface Screen {
   readonly columns: number;
   readonly rows: number;
+  /** Whether the window has the focus, where the terminal tells. */
+  readonly isFocused: boolean;
   /** Writes finished lines above the tail. They belong to the scrollback of the terminal then. */
   print(lines: readonly string[]): void;
   /** Replaces the tail. Its last lines are shown if it has more than the terminal has rows. */

@@ -65,6 +65,7 @@ test("only rows that changed are written again", async (t) => {
 
 test("a frame is one synchronised update", async (t) => {
   const { screen, terminal } = opened(t);
+  terminal.written = "";
   screen.print(["a"]);
   screen.draw({ lines: ["b"], cursor: { row: 0, column: 1 } });
   screen.flush();

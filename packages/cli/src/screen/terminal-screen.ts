@@ -15,6 +15,11 @@ const frameMs = 16;
 
 const csi = "\u001b[";
 const emptyTail: Tail = { lines: [] };
+/** Terminals that know it tell when the window gets and loses the focus. */
+const reportFocus = `${csi}?1004h`;
+const ignoreFocus = `${csi}?1004l`;
+const focusIn = `${csi}I`;
+const focusOut = `${csi}O`;
 /** Saves the title of the window, and brings it back. */
 const saveTitle = `${csi}22;0t`;
 const restoreTitle = `${csi}23;0t`;
@@ -32,10 +37,12 @@ export class TerminalScreen implements Screen {
   #lastFrame = Number.NEGATIVE_INFINITY;
   #state: "open" | "suspended" | "closed" = "open";
   #hasTitle = false;
+  #isFocused = true;
 
   constructor(terminal: ScreenTerminal, environment: NodeJS.ProcessEnv = process.env) {
     this.#terminal = terminal;
     this.#environment = environment;
+    process.on("exit", this.#leave);
     this.#start();
   }
 
@@ -45,6 +52,10 @@ export class TerminalScreen implements Screen {
 
   get rows(): number {
     return Math.max(2, this.#terminal.rows);
+  }
+
+  get isFocused(): boolean {
+    return this.#isFocused;
   }
 
   print(lines: readonly string[]): void {
@@ -92,7 +103,7 @@ export class TerminalScreen implements Screen {
     const isFull = this.#full !== undefined;
     this.#terminal.write(isFull ? `${csi}?1049l` : this.#writer.clear(this.columns, this.rows));
     this.#state = "suspended";
-    this.#terminal.stop();
+    this.#stop();
     try {
       return await work();
     } finally {
@@ -130,7 +141,7 @@ export class TerminalScreen implements Screen {
       this.#tail = emptyTail;
       this.#frame();
       this.#terminal.write(`${this.#writer.clear(this.columns, this.rows)}${csi}?25h`);
-      this.#terminal.stop();
+      this.#stop();
     }
     if (this.#hasTitle) this.#terminal.write(restoreTitle);
     this.#state = "closed";
@@ -147,25 +158,28 @@ export class TerminalScreen implements Screen {
   }
 
   #start(): void {
-    process.on("exit", this.#leave);
     this.#terminal.start(
       (data) => this.#input(data),
       () => this.#resized(),
     );
+    this.#terminal.write(reportFocus);
+  }
+
+  #stop(): void {
+    this.#terminal.write(ignoreFocus);
+    this.#terminal.stop();
   }
 
   #resume(isFull: boolean): void {
     this.#state = "open";
-    this.#terminal.start(
-      (data) => this.#input(data),
-      () => this.#resized(),
-    );
+    this.#start();
     if (isFull) this.#terminal.write(`${csi}?1049h${csi}2J`);
     this.#full?.forget();
     this.#schedule();
   }
 
   #input(data: string): void {
+    if (data === focusIn || data === focusOut) this.#isFocused = data === focusIn;
     const key = keyPress(data);
     if (key === undefined) return;
     for (const listener of [...this.#keyListeners]) listener(key);
