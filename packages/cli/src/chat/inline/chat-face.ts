@@ -1,0 +1,357 @@
+// The conversation on a screen: the tail of the transcript, plan, queue, sheet, status and prompt, and the keys.
+
+import { planLines } from "../../draw/plan-lines.ts";
+import type { KeyPress } from "../../screen/key-press.ts";
+import type { FullScreen, Screen } from "../../screen/screen.ts";
+import type { Tail } from "../../screen/tail-writer.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { safeLine } from "../../terminal/sanitise.ts";
+import type { Conversation, ConversationEvent, LiveSession, OpenQuestion } from "../conversation/conversation.ts";
+import { type ChatAction, chatKeys } from "../keys-and-commands.ts";
+import { questionSheet } from "../sheets/question-sheet.ts";
+import type { Sheet } from "../sheets/sheet.ts";
+import { TranscriptFeed } from "../transcript/transcript-feed.ts";
+import { Composer } from "./composer.ts";
+import { FaceActions } from "./face-actions.ts";
+import { statusLine } from "./status-line.ts";
+
+export interface ChatFaceOptions {
+  readonly screen: Screen;
+  readonly conversation: Conversation;
+  readonly paint: Paint;
+  readonly isAnimated: boolean;
+  readonly editor: string;
+  /** Whether to tell the desktop when a turn ends or a question waits. */
+  readonly notifies: boolean;
+}
+
+/** A second press within this time forces or leaves. */
+const againMs = 3_000;
+const forceMs = 10_000;
+/** Somebody who has typed within this time goes on typing: a question does not take the keys away. */
+const typingMs = 1_000;
+/** A turn that took longer is worth a notice. */
+const longTurnMs = 10_000;
+
+/** Shows a conversation until the user leaves. */
+export class ChatFace {
+  readonly screen: Screen;
+  readonly conversation: Conversation;
+  readonly composer: Composer;
+  readonly #options: ChatFaceOptions;
+  readonly #actions: FaceActions;
+  readonly #feeds = new Map<string, TranscriptFeed>();
+  readonly #left = Promise.withResolvers<void>();
+  readonly #removers: (() => void)[] = [];
+  #paint: Paint;
+  /** What the user opened: a list, the help. It is above the questions. */
+  #opened: Sheet | undefined;
+  #asked: { readonly question: OpenQuestion; readonly sheet: Sheet } | undefined;
+  #isPromptFocused = true;
+  #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
+  #hint: { readonly text: string; readonly until: number } | undefined;
+  #leavesUntil = 0;
+  #stoppedAt = Number.NEGATIVE_INFINITY;
+  #clock: NodeJS.Timeout | undefined;
+
+  constructor(options: ChatFaceOptions) {
+    const { screen, conversation, paint, editor } = options;
+    this.#options = options;
+    this.screen = screen;
+    this.conversation = conversation;
+    this.#paint = paint;
+    this.composer = new Composer({ screen, conversation, paint, editor, redraw: () => this.redraw() });
+    this.composer.onSubmit = (input) => this.#actions.submitted(input);
+    this.#actions = new FaceActions(this);
+    this.#removers.push(
+      screen.onKey((key) => this.#key(key)),
+      screen.onResize(() => this.redraw()),
+      conversation.onEvent((event) => this.#event(event)),
+    );
+    this.composer.text = conversation.current.draft;
+    conversation.prompts().then(
+      (prompts) => this.composer.remember(prompts.toReversed()),
+      () => undefined,
+    );
+    this.redraw();
+  }
+
+  get session(): LiveSession {
+    return this.conversation.current;
+  }
+
+  get paint(): Paint {
+    return this.#paint;
+  }
+
+  set paint(paint: Paint) {
+    this.#paint = paint;
+    this.#feeds.clear();
+    this.redraw();
+  }
+
+  /** Resolves when the user has left. */
+  get left(): Promise<void> {
+    return this.#left.promise;
+  }
+
+  leave(): void {
+    for (const remove of this.#removers.splice(0)) remove();
+    clearInterval(this.#clock);
+    this.#full?.screen.close();
+    this.#left.resolve();
+  }
+
+  /** Opens a sheet over the questions; undefined closes it. */
+  open(sheet: Sheet | undefined): void {
+    this.#opened = sheet;
+    this.redraw();
+  }
+
+  /** Opens a sheet on the whole screen; undefined closes it. */
+  openFull(sheet: Sheet | undefined): void {
+    this.#full?.screen.close();
+    this.#full = sheet === undefined ? undefined : { screen: this.screen.fullScreen(), sheet };
+    this.redraw();
+  }
+
+  /** Prints a sentence of ours. */
+  say(text: string, role: "dim" | "warning" | "error" = "dim"): void {
+    this.screen.print(this.#feed().notice(text, this.screen.columns, (line) => this.#paint(role, line)));
+    this.redraw();
+  }
+
+  /** Shows a sentence above the prompt for a moment. */
+  hint(text: string): void {
+    this.#hint = { text, until: performance.now() + againMs };
+    this.redraw();
+  }
+
+  redraw(): void {
+    this.#watchClock();
+    const now = performance.now();
+    if (this.#full !== undefined) {
+      const { columns, rows } = this.screen;
+      this.#full.screen.draw(this.#full.sheet.draw({ columns, rows }, now));
+      return;
+    }
+    this.screen.draw(this.#tail(now));
+  }
+
+  // ---- drawing
+
+  #tail(now: number): Tail {
+    const { columns, rows } = this.screen;
+    const prompt = this.composer.draw(columns);
+    const sheet = this.#sheet();
+    const below = prompt.lines.length + prompt.menu.length + 1;
+    const room = Math.max(3, rows - below - 2);
+    const drawn = sheet?.draw({ columns, rows: room }, now);
+    const extras = drawn === undefined ? this.#extras(columns) : [];
+    const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
+    const { printed, tail } = this.#feed().update(this.session.view, { width: columns, rows: left, now });
+    if (printed.length > 0) this.screen.print(printed);
+    const above = [...tail.slice(-left), ...extras];
+    const blank = above.length > 0 || drawn !== undefined ? [""] : [];
+    const sheetRow = above.length + blank.length;
+    const lines = [...above, ...blank, ...(drawn?.lines ?? []), this.#status(columns)];
+    const promptRow = lines.length;
+    const isSheetFocused = drawn !== undefined && !this.#isPromptFocused;
+    const cursor = isSheetFocused ? drawn.cursor : prompt.cursor;
+    const row = isSheetFocused ? sheetRow : promptRow;
+    return {
+      lines: [...lines, ...prompt.lines, ...prompt.menu],
+      ...(cursor && { cursor: { row: cursor.row + row, column: cursor.column } }),
+    };
+  }
+
+  /** The plan and the queue. */
+  #extras(columns: number): string[] {
+    const { view, queue } = this.session;
+    const plan = planLines(view, { width: columns, paint: this.#paint });
+    const waiting = queue.map(({ text }, at) => {
+      const line = safeLine(text).slice(0, Math.max(10, columns - 12));
+      return this.#paint("dim", `${at === 0 ? "next" : "then"}  ${line}`);
+    });
+    return [...plan, ...waiting];
+  }
+
+  #status(columns: number): string {
+    const hint = this.#hint;
+    if (hint !== undefined && performance.now() < hint.until)
+      return this.#paint("warning", safeLine(hint.text).slice(0, columns));
+    return statusLine(this.session, columns, this.#paint, Date.now());
+  }
+
+  #feed(): TranscriptFeed {
+    const { key, cwd } = this.session;
+    const known = this.#feeds.get(key);
+    if (known !== undefined) return known;
+    const feed = new TranscriptFeed({ paint: this.#paint, cwd, isAnimated: this.#options.isAnimated });
+    this.#feeds.set(key, feed);
+    return feed;
+  }
+
+  /** Seconds are counted on the screen while a turn runs, and a hint goes away. */
+  #watchClock(): void {
+    const isNeeded = this.session.turn !== undefined || this.#hint !== undefined || this.#asked !== undefined;
+    if (isNeeded && this.#clock === undefined) this.#clock = setInterval(() => this.#tick(), 250);
+    if (isNeeded || this.#clock === undefined) return;
+    clearInterval(this.#clock);
+    this.#clock = undefined;
+  }
+
+  #tick(): void {
+    if (this.#hint !== undefined && performance.now() >= this.#hint.until) this.#hint = undefined;
+    this.redraw();
+  }
+
+  // ---- questions
+
+  #sheet(): Sheet | undefined {
+    return this.#opened ?? this.#asked?.sheet;
+  }
+
+  /** Shows the oldest question. It gets the keys unless the user is writing. */
+  #ask(): void {
+    const [first] = this.session.questions;
+    if (first === this.#asked?.question) return;
+    if (first === undefined) {
+      this.#asked = undefined;
+      this.#isPromptFocused = true;
+      return;
+    }
+    const place = {
+      agent: this.session.agent.name,
+      cwd: this.session.cwd,
+      paint: this.#paint,
+      screen: this.screen,
+      count: () => this.session.questions.length,
+    };
+    this.#asked = { question: first, sheet: questionSheet(first, place) };
+    const isWriting = performance.now() - this.composer.touchedAt < typingMs || !this.composer.isEmpty;
+    this.#isPromptFocused = isWriting;
+    if (isWriting) this.hint("a question waits: Tab goes to it");
+    this.#attention(`${this.session.agent.name} needs you`);
+  }
+
+  #attention(text: string): void {
+    if (!this.#options.notifies) return;
+    this.screen.bell();
+    if (!this.screen.isFocused) this.screen.notify(text);
+  }
+
+  // ---- events
+
+  #event(event: ConversationEvent): void {
+    switch (event.kind) {
+      case "notice": {
+        if (event.session !== this.session) break;
+        const { level, text } = event.notice;
+        return this.say(text, level === "info" ? "dim" : level);
+      }
+      case "turn":
+        this.#turnEnded(event);
+        break;
+      case "shown":
+        this.composer.text = this.session.draft;
+        this.screen.print(this.#feed().shown(this.session.view, this.session, this.screen));
+        break;
+      default:
+        break;
+    }
+    this.#ask();
+    this.screen.title(titleOf(this.session));
+    this.redraw();
+  }
+
+  #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
+    if (session === this.session) this.screen.print(this.#feed().turnEnded(session.view, summary, this.screen.columns));
+    if (summary.durationMs > longTurnMs || !this.screen.isFocused)
+      this.#attention(`${session.agent.name} is done: ${session.title ?? session.cwd}`);
+  }
+
+  // ---- keys
+
+  #key(key: KeyPress): void {
+    const now = performance.now();
+    if (this.#full !== undefined) this.#full.sheet.key(key, now);
+    else if (this.#opened !== undefined) this.#opened.key(key, now);
+    else if (!this.#acted(key, now)) this.#typed(key, now);
+    this.#ask();
+    this.redraw();
+  }
+
+  #typed(key: KeyPress, now: number): void {
+    if (this.#asked !== undefined && !this.#isPromptFocused) this.#asked.sheet.key(key, now);
+    else this.composer.key(key);
+  }
+
+  /** Whether the key did something of its own. */
+  #acted(key: KeyPress, now: number): boolean {
+    const isSheetFocused = this.#asked !== undefined && !this.#isPromptFocused;
+    if (key.id === "tab" && this.#asked !== undefined && !this.composer.hasMenu) {
+      this.#isPromptFocused = !this.#isPromptFocused;
+      return true;
+    }
+    const action = chatKeys.find(({ keys }) => keys.includes(key.id))?.action;
+    switch (action) {
+      case "clear":
+        this.#interrupted(now);
+        return true;
+      case "leave":
+        if (!this.composer.isEmpty) return false;
+        this.leave();
+        return true;
+      case "stop":
+        return !isSheetFocused && !this.composer.hasMenu && this.#stop(now);
+      case "send":
+      case "newline":
+      case "focus":
+      case undefined:
+        return this.#isHelpKey(key) && !isSheetFocused && this.#act("help");
+      default:
+        return !isSheetFocused && this.#act(action);
+    }
+  }
+
+  #isHelpKey(key: KeyPress): boolean {
+    return key.text === "?" && this.composer.text === "";
+  }
+
+  #act(action: ChatAction): true {
+    this.#actions.run(action, "");
+    return true;
+  }
+
+  /** A single Ctrl-C never leaves: it may be meant to copy a selection. */
+  #interrupted(now: number): void {
+    if (this.composer.text !== "") {
+      this.composer.text = "";
+      return;
+    }
+    if (this.session.turn !== undefined && this.#stop(now)) return;
+    if (now < this.#leavesUntil) return this.leave();
+    this.#leavesUntil = now + againMs;
+    this.hint("press Ctrl-C again to leave; the session is kept");
+  }
+
+  #stop(now: number): boolean {
+    const { turn } = this.session;
+    if (turn === undefined) return false;
+    if (turn.isCancelling && now - this.#stoppedAt < forceMs) {
+      this.hint("ending the agent; the session goes on with your next prompt");
+      this.session.force().catch((error: unknown) => this.say(String(error), "error"));
+      return true;
+    }
+    this.#stoppedAt = now;
+    this.session.cancel();
+    this.hint("stopping; press Esc again to force it");
+    return true;
+  }
+}
+
+function titleOf({ agent, title, turn, questions }: LiveSession): string {
+  const mark = questions.length > 0 ? "? " : turn === undefined ? "" : "… ";
+  return `${mark}${title ?? "parley"} (${agent.name})`;
+}

@@ -1,0 +1,397 @@
+// What the keys and commands of the face do.
+
+import { writeFile } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
+import type { SessionConfigOption } from "@parley/acp";
+import type { JsonValue } from "@parley/acp/model";
+import { painter, type ThemeName, themeNames } from "../../terminal/paint.ts";
+import { safeLine } from "../../terminal/sanitise.ts";
+import type { ChatInput, FoundSession, LiveSession, SessionTarget } from "../conversation/conversation.ts";
+import { type ChatAction, chatCommands } from "../keys-and-commands.ts";
+import { HelpSheet } from "../sheets/help-sheet.ts";
+import { Picker, type PickerItem } from "../sheets/picker.ts";
+import { FullTranscript } from "../transcript/full-transcript.ts";
+import type { ChatFace } from "./chat-face.ts";
+import { runEditor } from "./composer.ts";
+
+type SelectOption = Extract<SessionConfigOption, { type: "select" }>;
+
+export class FaceActions {
+  readonly #face: ChatFace;
+
+  constructor(face: ChatFace) {
+    this.#face = face;
+  }
+
+  /** A prompt, a command of ours, or a line for the shell. */
+  submitted(input: ChatInput): void {
+    const { session } = this.#face;
+    const text = input.text.trim();
+    if (text.startsWith("!")) return this.#try(session.shell(text.slice(1).trim()));
+    const [, name, rest = ""] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+    const command = chatCommands.find((each) => each.name === name);
+    // commands of the agent are prompts
+    if (command === undefined) return session.send(input);
+    this.run(command.action, rest.trim());
+  }
+
+  run(action: ChatAction, rest: string): void {
+    const { session, conversation, composer } = this.#face;
+    switch (action) {
+      case "help":
+        return this.#face.open(new HelpSheet({ paint: this.#face.paint, closed: this.#close }));
+      case "steer":
+        return this.#steer();
+      case "leave":
+        return this.#face.leave();
+      case "new":
+        return void conversation.open({ kind: "new", ...(rest === "" ? {} : { agent: rest }) });
+      case "fork":
+        return this.#fork();
+      case "sessions":
+        return this.#sessions(rest);
+      case "agents":
+        return rest === "" ? this.#agents() : void conversation.open({ kind: "new", agent: rest });
+      case "mode":
+        return this.#nextMode();
+      case "modes":
+        return this.#choose("mode", rest);
+      case "models":
+        return this.#choose("model", rest);
+      case "options":
+        return this.#options();
+      case "history":
+        return this.#history();
+      case "editor":
+        return this.#try(composer.edit().then((problem) => this.#complain(problem)));
+      case "transcript":
+        return this.#transcript();
+      case "queue":
+        return this.#queue();
+      case "files":
+        return this.#files();
+      case "rename":
+        return rest === "" ? this.#face.hint("type /rename and the new title") : this.#try(session.rename(rest));
+      case "export":
+        return this.#try(this.#export(rest));
+      case "copy":
+        return this.#copy();
+      case "theme":
+        return this.#theme(rest);
+      case "restart":
+        return this.#try(session.restart());
+      default:
+        return this.#face.hint(`${action} is not there yet`);
+    }
+  }
+
+  readonly #close = (): void => this.#face.open(undefined);
+
+  #try(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.#face.say(error instanceof Error ? error.message : String(error), "error"));
+  }
+
+  #complain(problem: string | undefined): void {
+    if (problem !== undefined) this.#face.say(problem, "warning");
+  }
+
+  #pick<T>(title: string, items: readonly PickerItem<T>[], chosen: (value: T) => void): void {
+    if (items.length === 0) return this.#face.hint(`${title}: there is none`);
+    this.#face.open(
+      new Picker<T>({
+        title,
+        paint: this.#face.paint,
+        items,
+        chosen: (value) => {
+          this.#close();
+          chosen(value);
+        },
+        closed: this.#close,
+        redraw: () => this.#face.redraw(),
+      }),
+    );
+  }
+
+  // ---- prompts
+
+  #steer(): void {
+    const { composer, session } = this.#face;
+    if (composer.isEmpty) return;
+    const input = composer.take();
+    this.#try(
+      session.steer(input).then((how) => {
+        if (how === "resent")
+          this.#face.say(`${session.agent.name} takes no messages while it works: it was stopped and gets this one next`);
+      }),
+    );
+  }
+
+  #history(): void {
+    const { conversation, composer, paint } = this.#face;
+    this.#face.open(
+      new Picker<string>({
+        title: "Earlier prompts",
+        paint,
+        query: composer.text,
+        search: async (query) =>
+          (await conversation.prompts(query)).map((value) => ({ label: safeLine(value), value })),
+        chosen: (value) => {
+          this.#close();
+          composer.text = value;
+        },
+        closed: this.#close,
+        redraw: () => this.#face.redraw(),
+      }),
+    );
+  }
+
+  #queue(): void {
+    const { session, composer, paint } = this.#face;
+    if (session.queue.length === 0) return this.#face.hint("nothing waits");
+    const items = () => session.queue.map(({ id, text }) => ({ label: safeLine(text), value: id }));
+    const picker: Picker<string> = new Picker<string>({
+      title: "Waiting prompts",
+      paint,
+      items: items(),
+      hint: "Enter edits, Alt+Up and Alt+Down move, Ctrl-X deletes",
+      chosen: (id) => {
+        this.#close();
+        const input = session.unqueue(id);
+        if (input !== undefined) composer.restore(input);
+      },
+      keys: {
+        "alt+up": (id) => moved(id, -1),
+        "alt+down": (id) => moved(id, 1),
+        "ctrl+x": (id) => {
+          session.unqueue(id);
+          picker.replace(items());
+        },
+      },
+      closed: this.#close,
+      redraw: () => this.#face.redraw(),
+    });
+    const moved = (id: string, by: number) => {
+      session.moveQueued(id, by);
+      picker.replace(items());
+    };
+    this.#face.open(picker);
+  }
+
+  // ---- sessions and agents
+
+  #sessions(query: string): void {
+    const { conversation, paint } = this.#face;
+    this.#face.open(
+      new Picker<SessionTarget>({
+        title: "Sessions",
+        paint,
+        query,
+        search: async (typed, signal) => (await conversation.find(typed, signal)).map(sessionItem),
+        chosen: (target) => {
+          this.#close();
+          if (target.kind === "live") conversation.show(target.session);
+          else conversation.open(target);
+        },
+        closed: this.#close,
+        redraw: () => this.#face.redraw(),
+      }),
+    );
+  }
+
+  #fork(): void {
+    const { session, conversation } = this.#face;
+    if (!session.agent.accepts.forks) return this.#face.hint(`${session.agent.name} cannot copy sessions`);
+    conversation.open({ kind: "fork", of: session });
+  }
+
+  #agents(): void {
+    const { conversation } = this.#face;
+    this.#try(
+      conversation.agents().then((agents) =>
+        this.#pick(
+          "Agents",
+          agents.map(({ name, description, isInstalled, isDefault }) => ({
+            label: name,
+            detail: `${description}${isDefault ? " (default)" : ""}`,
+            group: isInstalled ? "Installed" : "Not installed",
+            isCurrent: name === this.#face.session.agent.name,
+            value: name,
+          })),
+          (agent) => void conversation.open({ kind: "new", agent }),
+        ),
+      ),
+    );
+  }
+
+  // ---- options
+
+  #selects(category?: string): SelectOption[] {
+    return this.#face.session.options.filter(
+      (option): option is SelectOption =>
+        option.type === "select" && (category === undefined || option.category === category),
+    );
+  }
+
+  #nextMode(): void {
+    const [mode] = this.#selects("mode");
+    if (mode === undefined) return this.#face.hint(`${this.#face.session.agent.name} has no modes`);
+    const choices = choicesOf(mode);
+    const at = choices.findIndex(({ value }) => value === mode.currentValue);
+    const next = choices[(at + 1) % choices.length];
+    if (next !== undefined) this.#set(mode.configId, next.value);
+  }
+
+  #choose(category: string, name: string): void {
+    const [option] = this.#selects(category);
+    if (option === undefined) return this.#face.hint(`${this.#face.session.agent.name} has no choice of ${category}`);
+    if (name === "") return this.#pickValue(option);
+    const wanted = name.toLowerCase();
+    const choice = choicesOf(option).find(
+      (each) => each.value.toLowerCase() === wanted || each.name.toLowerCase() === wanted,
+    );
+    if (choice === undefined) return this.#pickValue(option);
+    this.#set(option.configId, choice.value);
+  }
+
+  #options(): void {
+    const { options } = this.#face.session;
+    this.#pick(
+      "Options",
+      options.map((option) => ({
+        label: safeLine(option.name),
+        detail: `${safeLine(String(option.currentValue ?? ""))}  ${safeLine(option.description ?? "")}`.trim(),
+        value: option,
+      })),
+      (option) => {
+        if (option.type === "boolean") this.#set(option.configId, option.currentValue !== true);
+        else if (option.type === "select") this.#pickValue(option as SelectOption); // by its type
+        else this.#face.hint(`${safeLine(option.name)} is of a kind that this version does not know`);
+      },
+    );
+  }
+
+  #pickValue(option: SelectOption): void {
+    this.#pick(
+      safeLine(option.name),
+      choicesOf(option).map(({ value, name, description, group }) => ({
+        label: safeLine(name),
+        detail: safeLine(description ?? ""),
+        ...(group === undefined ? {} : { group: safeLine(group) }),
+        isCurrent: value === option.currentValue,
+        value,
+      })),
+      (value) => this.#set(option.configId, value),
+    );
+  }
+
+  #set(configId: string, value: JsonValue): void {
+    this.#try(this.#face.session.setOption(configId, value));
+  }
+
+  // ---- transcript and files
+
+  #transcript(): void {
+    const { session, paint } = this.#face;
+    this.#face.openFull(
+      new FullTranscript({
+        view: () => session.view,
+        paint,
+        cwd: session.cwd,
+        closed: () => this.#face.openFull(undefined),
+        open: (path, line) => this.#openFile(path, line),
+        copy: (text) => this.#face.screen.copy(text),
+        redraw: () => this.#face.redraw(),
+      }),
+    );
+  }
+
+  #files(): void {
+    const { view, cwd } = this.#face.session;
+    const files = [...view.files.values()].toReversed();
+    this.#pick(
+      "Files that the agent touched",
+      files.map((file) => ({
+        label: safeLine(file.path),
+        detail: [...file.operations].join(", "),
+        value: file,
+      })),
+      ({ path, toolCallIds }) => {
+        const locations = [...toolCallIds].flatMap((id) => view.toolCalls.get(id)?.locations ?? []);
+        const line = locations.findLast((each) => each.path === path)?.line;
+        this.#openFile(isAbsolute(path) ? path : join(cwd, path), line ?? undefined);
+      },
+    );
+  }
+
+  #openFile(path: string, line: number | undefined): void {
+    const { screen, editor } = this.#face;
+    const args = line === undefined ? [path] : lineArguments(editor, path, line);
+    this.#try(
+      screen.suspend(() => runEditor(editor, args)).then((problem) => {
+        this.#complain(problem);
+        this.#face.redraw();
+      }),
+    );
+  }
+
+  async #export(given: string): Promise<void> {
+    const { session } = this.#face;
+    const name = given === "" ? `parley-${session.historyId ?? session.key}.md` : given;
+    const path = resolve(session.cwd, name);
+    const text = await session.exported(path.endsWith(".json") ? "json" : "markdown");
+    await writeFile(path, text, { flag: "wx", mode: 0o600 });
+    this.#face.say(`written to ${path}`);
+  }
+
+  #copy(): void {
+    const { view } = this.#face.session;
+    const last = view.timeline.findLast(({ kind }) => kind === "agent_message");
+    if (last?.kind !== "agent_message") return this.#face.hint("there is no answer to copy");
+    this.#face.screen.copy(last.text);
+    this.#face.hint("copied");
+  }
+
+  #theme(name: string): void {
+    const isTheme = (given: string): given is ThemeName => themeNames.some((each) => each === given);
+    const use = (theme: ThemeName) => {
+      this.#face.paint = painter(true, process.env, theme);
+    };
+    if (isTheme(name)) return use(name);
+    this.#pick(
+      "Theme",
+      themeNames.map((value) => ({ label: value, value })),
+      use,
+    );
+  }
+}
+
+interface Choice {
+  readonly value: string;
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly group?: string;
+}
+
+function choicesOf({ options }: SelectOption): readonly Choice[] {
+  return options.flatMap((choice): readonly Choice[] =>
+    "options" in choice
+      ? choice.options.map((each) => ({ ...each, group: choice.name }))
+      : [choice],
+  );
+}
+
+function sessionItem(found: FoundSession): PickerItem<SessionTarget> {
+  const { agent, title, cwd, updatedAt, state, excerpt, target } = found;
+  const when = updatedAt === undefined ? "" : new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
+  const parts = [agent, state === "kept" ? "" : state, when, cwd, excerpt ?? ""].map((part) => safeLine(part));
+  return { label: safeLine(title), detail: parts.filter((part) => part !== "").join(" · "), value: target };
+}
+
+/** How editors take a line. */
+function lineArguments(editor: string, path: string, line: number): string[] {
+  const program = /(?:^|\/)([\w.-]+)(?:\s|$)/.exec(editor)?.[1] ?? "";
+  if (/^(?:code|codium|cursor|windsurf)$/.test(program)) return ["-g", `${path}:${line}`];
+  if (/^(?:subl|zed|hx|helix)$/.test(program)) return [`${path}:${line}`];
+  return [`+${line}`, path];
+}
+
