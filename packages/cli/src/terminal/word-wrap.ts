@@ -120,7 +120,7 @@ function columnAfter(end: number, columns: number): number {
 let segmenter: Intl.Segmenter | undefined;
 
 /** The characters as they are seen. */
-function graphemes(text: string): Intl.Segments {
+export function graphemes(text: string): Intl.Segments {
   // made on use, because it takes 8 ms
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return segmenter.segment(text);
