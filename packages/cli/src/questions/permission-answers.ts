@@ -24,10 +24,10 @@ export function noOf({ choices }: PermissionQuestion): string {
   return choices.find(({ effect, scope }) => effect === "deny" && scope === "once")?.id ?? "deny:once";
 }
 
-/** The line of letters. `no` are the keys that say no. Of something that is asked every time there is only yes and no. */
-export function answersLine(question: PermissionQuestion, no = "n/Enter"): string {
+/** The letters and what they mean. `no` are the keys that say no. Of something that is asked every time there is only yes and no. */
+export function answerWords(question: PermissionQuestion, no = "n/Enter"): readonly string[] {
   const shown = usualAnswers(question).map(({ letter, name }) => `${letter === "n" ? no : letter} ${name}`);
-  return [...shown, ...(question.always ? [] : ["e no, say why", "? more"])].join("  ");
+  return [...shown, ...(question.always ? [] : ["e no, say why", "? more"])];
 }
 
 export function notAnAnswer(typed: string): string {

@@ -5,7 +5,7 @@ import type { Paint } from "../terminal/paint.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import type { Questions } from "./elicitation-questions.ts";
 import {
-  answersLine,
+  answerWords,
   editedRule,
   editedScope,
   isEditable,
@@ -24,7 +24,7 @@ export async function askPermission(
 ): Promise<PermissionReply> {
   const { ask, write } = questions;
   const usual = usualAnswers(question);
-  const keys = answersLine(question);
+  const keys = answerWords(question).join("  ");
   write(`${questionLines(question, place, paint).join("\n")}\n`);
   let isExpanded = false;
   for (;;) {

@@ -40,8 +40,8 @@ export class AddressSheet implements Sheet {
       ...hostWarning(host, paint),
     ].flatMap((line) => sheetRows(line, innerColumns(size)));
     const said = this.#said === "" ? [] : [paint("dim", `  ${this.#said}`)];
-    const answers = `  ${paint("strong", "o open or copy it  y done  n decline  c/Esc cancel")}`;
-    return framed(size, paint, content, this.#scrolled, { lines: [...said, answers] });
+    const answers = ["o open or copy it", "y done", "n decline", "c/Esc cancel"];
+    return framed(size, paint, content, this.#scrolled, { lines: said, answers });
   }
 
   key(key: KeyPress): void {

@@ -28,8 +28,8 @@ export class ConfirmSheet implements Sheet {
     const [first = "", ...rest] = lines.flatMap((line) => line.split("\n")).map(escapedLine);
     const content = [`${paint("warning", "?")} ${first}`, ...rest.map((line) => `  ${line}`)];
     const rows = content.flatMap((line) => sheetRows(line, innerColumns(size)));
-    const foot = [`  ${escapedLine(ask)}`, `  ${paint("strong", "y yes  n/Enter/Esc no")}`];
-    return framed(size, paint, rows, this.#scrolled, { lines: foot });
+    const answers = ["y yes", "n/Enter/Esc no"];
+    return framed(size, paint, rows, this.#scrolled, { lines: [`  ${escapedLine(ask)}`], answers });
   }
 
   key(key: KeyPress): void {

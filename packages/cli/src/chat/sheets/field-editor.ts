@@ -105,6 +105,7 @@ export class FieldEditor {
     const typed = this.#typed();
     // what was emptied is empty: it does not become the default again
     if (typed.trim() === "" && !this.#isRequired) return { given: undefined };
+    if (typed === "" && this.input === undefined) return { problem: "Choose at least one." };
     return checkedAnswer(this.#field, this.#isRequired, typed);
   }
 

@@ -117,7 +117,8 @@ export class FormSheet implements Sheet {
     const heading = rowsOf(elicitationHeading(this.#question, agent, paint));
     if (this.#isRefused)
       return framed(size, paint, [...heading, ...rowsOf(`  ${declinedForm}`)], this.#scrolled, {
-        lines: [`  ${paint("strong", "press a key to go on")}`],
+        lines: [],
+        answers: ["press a key to go on"],
       });
     const asked = this.#editor?.draw(paint);
     const lines = asked?.lines ?? this.#summary();
@@ -136,15 +137,12 @@ export class FormSheet implements Sheet {
   #foot(): Foot {
     const { paint, agent } = this.#options;
     const problem = this.#problem === "" ? [] : [paint("warning", `  ${this.#problem}`)];
-    if (this.#isLeaving)
-      return { lines: [`  ${paint("strong", "d decline  c cancel  any other key goes back")}`] };
+    if (this.#isLeaving) return { lines: [], answers: ["d decline", "c cancel", "any other key goes back"] };
     if (this.#editor === undefined) {
-      const change = this.#fields.length === 0 ? "" : "  1-9 change a field";
+      const change = this.#fields.length === 0 ? [] : ["1-9 change a field"];
       return {
-        lines: [
-          `  Send this to ${safeLine(agent)}?`,
-          `  ${paint("strong", `y send  n decline${change}  Esc leave`)}`,
-        ],
+        lines: [`  Send this to ${safeLine(agent)}?`],
+        answers: ["y send", "n decline", ...change, "Esc leave"],
       };
     }
     const { input, hint } = this.#editor;

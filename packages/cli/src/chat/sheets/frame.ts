@@ -14,6 +14,8 @@ const bar = "│ ";
 /** The lines that stay, below the content. */
 export interface Foot {
   readonly lines: readonly string[];
+  /** The keys that answer, with what they mean. */
+  readonly answers?: readonly string[];
   /** Where the user types, as the last line. */
   readonly field?: { readonly label: string; readonly input: LineField; readonly isHidden?: boolean };
 }
@@ -103,16 +105,28 @@ export function barred(lines: readonly string[], paint: Paint): string[] {
   return lines.map((line) => `${paint("accent", bar.trimEnd())}${line === "" ? "" : ` ${line}`}`);
 }
 
+/** As few rows as possible; no answer is in two of them. */
+function answerRows(answers: readonly string[], columns: number): string[] {
+  const rows: string[] = [];
+  for (const answer of answers) {
+    const longer = rows.length === 0 ? undefined : `${rows.at(-1)}  ${answer}`;
+    if (longer !== undefined && cellWidth(longer) <= columns) rows[rows.length - 1] = longer;
+    else rows.push(cutLine(`  ${answer}`, columns));
+  }
+  return rows;
+}
+
 /** The content that fits, and all of the foot. */
 export function framed(
   size: SheetSize,
   paint: Paint,
   content: readonly string[],
   scrolled: Scrolled,
-  { lines, field }: Foot,
+  { lines, answers = [], field }: Foot,
 ): Tail {
   const columns = innerColumns(size);
-  const wanted = lines.flatMap((line) => sheetRows(line, columns));
+  const words = answerRows(answers, columns).map((row) => paint("strong", row));
+  const wanted = [...lines.flatMap((line) => sheetRows(line, columns)), ...words];
   const fieldRows = field === undefined ? 0 : 1;
   // the last lines of a foot are the answers
   const foot = wanted.slice(-Math.max(1, size.rows - fieldRows));

@@ -4,6 +4,7 @@ import { cellWidth, cutLine, filledLine } from "../../screen/cells.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint } from "../../terminal/paint.ts";
+import { wrapLine } from "../../terminal/wrap-line.ts";
 import { keyName } from "../key-names.ts";
 import { chatCommands, chatKeys } from "../keys-and-commands.ts";
 import { framed, innerColumns, Scrolled } from "./frame.ts";
@@ -54,10 +55,12 @@ export class HelpSheet implements Sheet {
 
 function section(title: string, entries: readonly Entry[], columns: number, paint: Paint): string[] {
   const width = Math.min(24, Math.max(...entries.map(([name]) => cellWidth(name))));
-  const lines = entries.map(([name, help]) => {
-    // a long name takes the room that it needs
-    const shown = cellWidth(name) > width ? name : filledLine(name, width);
-    return cutLine(`${paint("accent", shown)}  ${help}`, columns);
+  const lines = entries.flatMap(([name, help]) => {
+    const [first = "", ...rest] = wrapLine(help, columns - width - 2).split("\n");
+    const more = rest.map((line) => `${" ".repeat(width + 2)}${line}`);
+    return [`${paint("accent", filledLine(name, width))}  ${first}`, ...more].map((line) =>
+      cutLine(line, columns),
+    );
   });
   return [paint("heading", title), ...lines];
 }

@@ -2,7 +2,7 @@
 
 import type { PermissionChoice, PermissionQuestion, PermissionReply } from "@parley/client/policy";
 import {
-  answersLine,
+  answerWords,
   editedRule,
   editedScope,
   isEditable,
@@ -68,9 +68,7 @@ export class PermissionSheet implements Sheet {
   #foot(): Foot {
     const problem = this.#problem === "" ? [] : [this.#paint("warning", `  ${this.#problem}`)];
     if (this.#typing === undefined)
-      return {
-        lines: [...problem, `  ${this.#paint("strong", answersLine(this.#question, "n/Enter/Esc"))}`],
-      };
+      return { lines: problem, answers: answerWords(this.#question, "n/Enter/Esc") };
     return { lines: [...problem, this.#paint("dim", "  Enter sends, Esc goes back")], field: this.#typing };
   }
 
