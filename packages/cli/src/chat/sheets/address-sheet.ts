@@ -41,7 +41,7 @@ export class AddressSheet implements Sheet {
     ].flatMap((line) => sheetRows(line, innerColumns(size)));
     const said = this.#said === "" ? [] : [paint("dim", `  ${this.#said}`)];
     const answers = ["o open or copy it", "y done", "n decline", "c/Esc cancel"];
-    return framed(size, paint, content, this.#scrolled, { lines: said, answers });
+    return framed(size, { paint, content, scrolled: this.#scrolled, foot: { lines: said, answers } });
   }
 
   key(key: KeyPress): void {

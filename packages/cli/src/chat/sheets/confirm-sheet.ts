@@ -29,7 +29,8 @@ export class ConfirmSheet implements Sheet {
     const content = [`${paint("warning", "?")} ${first}`, ...rest.map((line) => `  ${line}`)];
     const rows = content.flatMap((line) => sheetRows(line, innerColumns(size)));
     const answers = ["y yes", "n/Enter/Esc no"];
-    return framed(size, paint, rows, this.#scrolled, { lines: [`  ${escapedLine(ask)}`], answers });
+    const foot = { lines: [`  ${escapedLine(ask)}`], answers };
+    return framed(size, { paint, content: rows, scrolled: this.#scrolled, foot });
   }
 
   key(key: KeyPress): void {

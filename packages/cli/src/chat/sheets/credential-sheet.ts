@@ -36,10 +36,12 @@ export class CredentialSheet implements Sheet {
     const more = `${isOptional ? " (optional)" : ""}${isSecret ? " (not shown)" : ""}`;
     const heading = `${this.#paint("warning", "?")} ${escapedLine(this.#agent)} needs ${this.#paint("strong", what)}${more}`;
     const problem = this.#problem === "" ? [] : [this.#paint("warning", `  ${this.#problem}`)];
-    return framed(size, this.#paint, sheetRows(heading, innerColumns(size)), this.#scrolled, {
+    const foot = {
       lines: [...problem, this.#paint("dim", "  Enter sends, Esc gives up the login")],
       field: { label: "  > ", input: this.#input, isHidden: isSecret },
-    });
+    };
+    const content = sheetRows(heading, innerColumns(size));
+    return framed(size, { paint: this.#paint, content, scrolled: this.#scrolled, foot });
   }
 
   key(key: KeyPress): void {

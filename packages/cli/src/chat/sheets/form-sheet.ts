@@ -115,16 +115,26 @@ export class FormSheet implements Sheet {
     const columns = innerColumns(size);
     const rowsOf = (line: string) => sheetRows(line, columns);
     const heading = rowsOf(elicitationHeading(this.#question, agent, paint));
-    if (this.#isRefused)
-      return framed(size, paint, [...heading, ...rowsOf(`  ${declinedForm}`)], this.#scrolled, {
-        lines: [],
-        answers: ["press a key to go on"],
+    const scrolled = this.#scrolled;
+    if (this.#isRefused) {
+      const content = [...heading, ...rowsOf(`  ${declinedForm}`)];
+      return framed(size, {
+        paint,
+        content,
+        scrolled,
+        foot: { lines: [], answers: ["press a key to go on"] },
       });
+    }
     const asked = this.#editor?.draw(paint);
     const lines = asked?.lines ?? this.#summary();
     const selected = heading.length + lines.slice(0, asked?.selected ?? 0).flatMap(rowsOf).length;
-    if (asked !== undefined && this.#editor?.input === undefined) this.#scrolled.reveal(selected, selected);
-    return framed(size, paint, [...heading, ...lines.flatMap(rowsOf)], this.#scrolled, this.#foot());
+    if (asked !== undefined && this.#editor?.input === undefined) scrolled.reveal(selected, selected);
+    return framed(size, {
+      paint,
+      content: [...heading, ...lines.flatMap(rowsOf)],
+      scrolled,
+      foot: this.#foot(),
+    });
   }
 
   #summary(): string[] {

@@ -116,22 +116,31 @@ function answerRows(answers: readonly string[], columns: number): string[] {
   return rows;
 }
 
-/** The content that fits, and all of the foot. */
-export function framed(
-  size: SheetSize,
-  paint: Paint,
-  content: readonly string[],
-  scrolled: Scrolled,
-  { lines, answers = [], field }: Foot,
-): Tail {
+export interface Framed {
+  readonly paint: Paint;
+  /** Rows that stay, above the content. */
+  readonly head?: readonly string[];
+  /** The rows that scroll. */
+  readonly content: readonly string[];
+  readonly scrolled: Scrolled;
+  readonly foot: Foot;
+  /** Whether all rows are taken, as on a whole screen. */
+  readonly isFull?: boolean;
+}
+
+/** The head, the content that fits, and all of the foot. */
+export function framed(size: SheetSize, { paint, head = [], content, scrolled, foot, isFull }: Framed): Tail {
   const columns = innerColumns(size);
+  const { lines, answers = [], field } = foot;
   const words = answerRows(answers, columns).map((row) => paint("strong", row));
   const wanted = [...lines.flatMap((line) => sheetRows(line, columns)), ...words];
   const fieldRows = field === undefined ? 0 : 1;
-  // the last lines of a foot are the answers
-  const foot = wanted.slice(-Math.max(1, size.rows - fieldRows));
-  const shown = scrolled.draw(content, size.rows - foot.length - fieldRows, columns, paint);
-  const above = [...shown, ...foot];
+  // the last rows of a foot are the answers
+  const below = wanted.slice(-Math.max(1, size.rows - fieldRows));
+  const room = size.rows - below.length - fieldRows;
+  const shown = [...head, ...scrolled.draw(content, room - head.length, columns, paint)].slice(0, room);
+  const blank = isFull ? Array.from({ length: room - shown.length }, () => "") : [];
+  const above = [...shown, ...blank, ...below];
   if (field === undefined) return { lines: barred(above, paint) };
   const label = cutLine(field.label, Math.max(1, columns - 10));
   const drawn = field.input.draw(Math.max(1, columns - cellWidth(label)), field.isHidden);

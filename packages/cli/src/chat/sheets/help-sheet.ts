@@ -49,7 +49,7 @@ export class HelpSheet implements Sheet {
     const right = (width: number) => section("Commands", [...commands, ...more], width, paint);
     const content = columns < wide ? [...left(columns), "", ...right(columns)] : beside(left, right, columns);
     const foot = { lines: [paint("dim", "Esc closes, PgUp and PgDn scroll")] };
-    return framed(size, paint, content, this.#scrolled, foot);
+    return framed(size, { paint, content, scrolled: this.#scrolled, foot });
   }
 }
 

@@ -52,7 +52,12 @@ export class PermissionSheet implements Sheet {
   }
 
   draw(size: SheetSize): Tail {
-    return framed(size, this.#paint, this.#content(innerColumns(size)), this.#scrolled, this.#foot());
+    return framed(size, {
+      paint: this.#paint,
+      content: this.#content(innerColumns(size)),
+      scrolled: this.#scrolled,
+      foot: this.#foot(),
+    });
   }
 
   #content(columns: number): readonly string[] {
