@@ -64,8 +64,11 @@ export class Picker<T> implements Sheet {
 
   /** Replaces the list. What is selected stays selected, if it is still there. */
   replace(items: readonly PickerItem<T>[]): void {
+    const selected = this.#shown[this.#at]?.value;
     this.#items = items;
     this.#show();
+    const same = this.#shown.findIndex(({ value }) => value === selected);
+    if (same >= 0) this.#at = same;
     this.#options.redraw();
   }
 
@@ -140,12 +143,10 @@ export class Picker<T> implements Sheet {
   }
 
   #show(): void {
-    const selected = this.#shown[this.#at]?.value;
     const query = this.#filter.text.trim();
     const isFiltered = this.#options.search === undefined && query !== "";
     this.#shown = isFiltered ? matching(this.#items, query) : grouped(this.#items);
-    const same = isFiltered ? -1 : this.#shown.findIndex(({ value }) => value === selected);
-    this.#at = same >= 0 ? same : Math.max(0, Math.min(this.#at, this.#shown.length - 1));
+    this.#at = Math.max(0, Math.min(this.#at, this.#shown.length - 1));
   }
 
   // ---- drawing

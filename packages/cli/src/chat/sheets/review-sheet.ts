@@ -187,12 +187,12 @@ export class ReviewSheet implements Sheet {
   }
 
   #undo(hunks: readonly ReviewHunk[]): void {
-    const known = hunks.filter(({ state }) => state === "open" || state === "kept").map(({ id }) => id);
-    if (known.length === 0) return this.#refuse(hunks, "undone");
+    const open = hunks.filter(({ state }) => state === "open").map(({ id }) => id);
+    if (open.length === 0) return this.#refuse(hunks, "undone");
     this.#do(
       "undoing … (while the agent works, it waits)",
       async () => {
-        const result = await this.#options.review.undo({ hunks: known });
+        const result = await this.#options.review.undo({ hunks: open });
         if (result.files.some(({ outcome }) => outcome !== "refused")) this.#undone.push(result);
         return resultText(result, (path) => this.#path(path));
       },
@@ -211,13 +211,13 @@ export class ReviewSheet implements Sheet {
     );
   }
 
-  #refuse(hunks: readonly ReviewHunk[], what: string): void {
+  #refuse(hunks: readonly ReviewHunk[], what: "kept" | "undone"): void {
     const [hunk] = hunks;
     if (hunk === undefined) return;
-    this.#said =
-      hunk.state === "kept" || hunk.state === "undone"
-        ? `It is ${hunk.state} already.`
-        : `It cannot be ${what}: ${escapedLine(hunk.about ?? "it has changed since")}`;
+    const { state, about } = hunk;
+    if (state === what) this.#said = `It is ${state} already.`;
+    else if (state === "kept") this.#said = "It was kept. What was kept is not undone here any more.";
+    else this.#said = `It cannot be ${what}: ${escapedLine(about ?? `it is ${state}`)}`;
   }
 
   /** Does it, reads the changes again, and says what came of it. */
