@@ -30,13 +30,15 @@ export interface AgentTarget extends ChosenAgent {
   readonly note?: string;
 }
 
+/** `warn` is told about unknown names in the config file. Default: stderr. */
 export async function agentTarget(
   options: LiveOptions,
   history: LiveHistory | undefined,
+  warn?: (text: string) => void,
 ): Promise<AgentTarget> {
   const { agent: name, command, address, edition, session, cwd, isCwdGiven } = options;
   const isGiven = name !== undefined || command.length > 0 || address !== undefined;
-  const chosen = chooseAgent(name, command, edition, address);
+  const chosen = chooseAgent(name, command, edition, address, warn);
   const given = historyAgent(chosen.entry.name, command);
   const known = await knownSession(options, history, given, isGiven);
   const agent = known === undefined || isGiven ? given : known.agent;
@@ -53,7 +55,8 @@ export async function agentTarget(
       "omit --cwd, or choose another name to start a new session",
     );
   }
-  const target = agent === given ? chosen : chooseAgent(agent.name, agent.command ?? [], edition);
+  const target =
+    agent === given ? chosen : chooseAgent(agent.name, agent.command ?? [], edition, undefined, warn);
   const entry = withOwnArguments(target.entry, options, target.sandbox);
   return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known };
 }

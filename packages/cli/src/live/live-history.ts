@@ -120,6 +120,11 @@ export class LiveRecorder {
     await (await this.#loading)?.ready();
   }
 
+  /** Resolves when everything so far is stored. */
+  async stored(): Promise<void> {
+    await (await this.#loading)?.stored();
+  }
+
   begin(session: BegunSession): void {
     this.#loading ??= this.#load();
     this.#loading = this.#loading.then((recorder) => {
