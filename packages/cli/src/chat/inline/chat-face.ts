@@ -80,6 +80,11 @@ export class ChatFace {
     return this.conversation.current;
   }
 
+  /** The command of the user's editor. */
+  get editor(): string {
+    return this.#options.editor;
+  }
+
   get paint(): Paint {
     return this.#paint;
   }
