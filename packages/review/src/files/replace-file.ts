@@ -28,6 +28,9 @@ export interface Replacement {
   readonly temporary: { begin(path: Buffer): Promise<void>; end(): Promise<void> };
 }
 
+/** The times of files come from a clock that is some milliseconds late. */
+const clockStep = 20;
+
 /** A file that is left as it is. The message says why. */
 export class NotReplaced extends Error {}
 
@@ -147,7 +150,7 @@ async function removeEmptyParents(
   for (const parent of parents.toReversed()) {
     const folder = fsPath(root, parent);
     const found = await lstat(folder).catch(() => undefined);
-    if (found?.isDirectory() !== true || found.birthtimeMs < foldersSince) return;
+    if (found?.isDirectory() !== true || found.birthtimeMs < foldersSince - clockStep) return;
     const isRemoved = await rmdir(folder).then(
       () => true,
       () => false, // it is not empty

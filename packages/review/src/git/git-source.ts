@@ -85,12 +85,13 @@ export class GitSource implements Source {
   async covers(path: BytePath): Promise<boolean> {
     if (this.#leftOut.has(path) || !this.#looksForNew) return false;
     if (path === ".git" || path.startsWith(".git/")) return false;
-    // 0 means ignored, 1 means not, 128 means that the path is in another repository
-    const output = await this.#dir.run(["check-ignore", "-z", "--stdin"], {
-      input: `${path}\0`,
-      okCodes: [0, 1, 128],
-    });
-    return output.length === 0;
+    // it says nothing about a path that is not ignored, and does not know literal paths
+    const { env, ...command } = this.#dir.command();
+    const input = `./${path}\0`;
+    const options = { input, okCodes: [0, 1] };
+    const asked = { ...command, env: { ...env, GIT_LITERAL_PATHSPECS: "0" } };
+    const output = await runGit(asked, ["check-ignore", "-z", "--stdin"], options).catch(() => undefined);
+    return output?.length === 0;
   }
 
   async #snapshot(): Promise<Point> {

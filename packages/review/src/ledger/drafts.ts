@@ -51,6 +51,8 @@ function textDrafts(file: FileLedger, body: TextBody, view: View): FileDraft {
   const shown = showGroups(entries, groups, ofView, context);
   const existsEvents = flipped(body.exists.entry, ofView);
   const kind = existsEvents.length === 0 ? "changed" : body.exists.isSet ? "created" : "deleted";
+  // the user deleted the file: nothing of the agent is left in it
+  if (kind === "changed" && !body.exists.isSet) return { kind, drafts: [] };
   const drafts = groups.map((group, index): Draft => {
     const located = eventsOf(entries, group, ofView);
     const events = located.map(({ event }) => event);

@@ -97,7 +97,7 @@ export class Ledger {
         : this.#choose(target.hunks);
     const hunks: Undo["hunks"][number][] = [];
     const outcomes: FileOutcome[] = [];
-    for (const each of chosen) {
+    for (const each of removalsFirst(chosen)) {
       const { undone, outcomes: own } = await this.#undoFile(each, view, options);
       hunks.push(...undone);
       outcomes.push(...own);
@@ -156,7 +156,7 @@ export class Ledger {
     this.#undos.delete(id);
     const outcomes: FileOutcome[] = [];
     const redone: DoneHunk[] = [];
-    for (const file of new Set(undo.hunks.map(({ shown }) => shown.file))) {
+    for (const file of new Set(undo.hunks.toReversed().map(({ shown }) => shown.file))) {
       this.#epoch += 1;
       const path = fullPath(file);
       const expected = await refreshFile(file, this.#epoch);
@@ -225,6 +225,12 @@ export class Ledger {
         of(missing).drafts.push(draft);
     }
   }
+}
+
+/** Files that go make room for those that come back: a folder may be where a file was. */
+function removalsFirst(chosen: readonly Chosen[]): Chosen[] {
+  const isRemoval = ({ file }: Chosen) => (draftFile(file, undefined).kind === "created" ? 0 : 1);
+  return chosen.toSorted((one, other) => isRemoval(one) - isRemoval(other));
 }
 
 function asUndone(draft: Draft | undefined): Hunk {

@@ -23,7 +23,8 @@ export async function refreshFile(file: FileLedger, epoch: number): Promise<Vers
   const version = await readVersion(file.root, file.path, file.hash).catch(
     (error: Error): Version => ({ type: "other", what: `a file that cannot be read (${error.message})` }),
   );
-  file.record(version, epoch, 0);
+  // nothing that could be undone or merged: it stays until it is gone
+  if (version.type !== "other") file.record(version, epoch, 0);
   return version;
 }
 

@@ -70,6 +70,7 @@ export function obstacle(
   ofView: IsOfView,
   after: (entry: Entry) => boolean,
 ): LineEvent | undefined {
+  const put = (entry: Entry) => putBy(entry, ofView);
   const flips = (index: number) => {
     const entry = entries[index];
     return (
@@ -101,33 +102,45 @@ export function obstacle(
           entry.events.some((event) => event.isInsert && ofView(event))
         )
           isReplaced = true;
-      } else if (isBeside || lastEvent(entry)?.epoch !== epoch) break;
+      } else if (isBeside || put(entry)?.epoch !== epoch) break;
     }
     return { isBeside, hasLive, isReplaced };
   };
-  for (let i = Math.max(0, reach(entries, group.first, -1)); i <= reach(entries, group.last, 1); i += 1) {
+  for (let i = Math.max(0, reach(entries, group.first, -1, put)); i <= reach(entries, group.last, 1, put); i += 1) {
     const entry = entries[i];
     if (entry === undefined || flips(i)) continue;
-    const put = lastEvent(entry);
-    if (put?.isInsert !== true || put.epoch === 0) continue;
-    const before = look(i, -1, put.epoch);
-    const behind = look(i, 1, put.epoch);
+    const other = put(entry);
+    if (other?.isInsert !== true || other.epoch === 0) continue;
+    const before = look(i, -1, other.epoch);
+    const behind = look(i, 1, other.epoch);
     const isInside = before.isBeside && behind.isBeside;
     const isReplaced = (before.isReplaced || behind.isReplaced) && (before.isBeside || behind.isBeside);
     // lines that come back beside lines that were written since: nobody knows in which order they belong
     const isOrderLost = [before, behind].some(({ isBeside, hasLive }) => isBeside && !hasLive);
-    if (isInside || isReplaced || isOrderLost) return put;
+    if (isInside || isReplaced || isOrderLost) return other;
   }
   return undefined;
 }
 
+/** The event that put a line there that does not flip: one of others, if the line is there without those of the view. */
+function putBy(entry: Entry, ofView: IsOfView): LineEvent | undefined {
+  const now = lastEvent(entry);
+  const others = now?.isInsert === true ? lastEvent(entry, ofView) : now;
+  return others?.isInsert === true ? others : now;
+}
+
 /** The end of the neighbourhood of a group: up to the first line that was there from the beginning. */
-function reach(entries: readonly Entry[], from: number, direction: 1 | -1): number {
+function reach(
+  entries: readonly Entry[],
+  from: number,
+  direction: 1 | -1,
+  put: (entry: Entry) => LineEvent | undefined,
+): number {
   let index = from;
   for (;;) {
     const entry = entries[index + direction];
     if (entry === undefined) return index;
-    const last = lastEvent(entry);
+    const last = put(entry);
     if (last?.isInsert === true && last.epoch === 0) return index;
     index += direction;
   }

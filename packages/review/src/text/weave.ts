@@ -62,7 +62,7 @@ export class Flag {
 
   set(isSet: boolean, epoch: number, turn: number): void {
     if (isSet === this.isSet) return;
-    this.#entry = { ...this.#entry, events: [...this.#entry.events, newEvent(epoch, turn, isSet)] };
+    this.#entry = withEvent(this.#entry, newEvent(epoch, turn, isSet));
   }
 }
 
@@ -115,8 +115,9 @@ export class Weave {
       }
       if (kind === "same") line += count;
     }
-    woven.push(...old.slice(position));
-    this.#entries = woven;
+    for (const entry of old.slice(position)) woven.push(entry);
+    // a line that the user wrote and removed again was never there
+    this.#entries = woven.filter(({ events }) => events.length > 0);
     return true;
   }
 
@@ -154,7 +155,10 @@ export class Weave {
   }
 }
 
-/** Events are told apart by themselves, so each line has its own. */
+/** Events are told apart by themselves, so each line has its own. What the user did and took back did not happen. */
 function withEvent(entry: Entry, event: LineEvent): Entry {
+  const last = entry.events.at(-1);
+  const isTakenBack = event.turn === 0 && last?.turn === 0 && last.epoch > 0 && last.state === "open";
+  if (isTakenBack) return { ...entry, events: entry.events.slice(0, -1) };
   return { ...entry, events: [...entry.events, { ...event }] };
 }
