@@ -12,6 +12,7 @@ import { relayBenchmarks } from "./relay.ts";
 import { jsonOf, tableHead, tableRows } from "./report.ts";
 import type { Progress } from "./rounds.ts";
 import { runBenchmarks } from "./run-command.ts";
+import { reviewSnapshot } from "./review.ts";
 import { sandboxCommand } from "./sandbox.ts";
 import { startup } from "./startup.ts";
 import { stdioBenchmarks } from "./stdio.ts";
@@ -30,6 +31,7 @@ const benchmarks: readonly Benchmark[] = [
   agentLoad,
   ...runBenchmarks,
   sandboxCommand,
+  reviewSnapshot,
 ];
 
 const help = `usage: npm run bench -- [options]

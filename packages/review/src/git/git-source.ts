@@ -33,6 +33,8 @@ export class GitSource implements Source {
   #isPrepared = false;
   /** The user's index that ours knows. */
   #seenIndex = "";
+  /** The tree of our index, if it is known. */
+  #tree: string | undefined;
   #begin: Point | undefined;
 
   constructor(
@@ -98,22 +100,25 @@ export class GitSource implements Source {
     const head = await headCommit(this.#dir.repository);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.#update();
-        const tree = (await this.#dir.run(["write-tree"])).toString("latin1").trim();
-        return { tree, head };
+        const isChanged = await this.#update();
+        if (isChanged || this.#tree === undefined) {
+          this.#tree = (await this.#dir.run(["write-tree"])).toString("latin1").trim();
+        }
+        return { tree: this.#tree, head };
       } catch (error) {
         if (!(error instanceof GitError) || attempt === attempts) throw error;
       }
     }
   }
 
-  async #update(): Promise<void> {
+  /** Brings the index up to date. Says whether it changed. */
+  async #update(): Promise<boolean> {
     await this.#dir.copyExcludes();
     const seen = await this.#indexStamp();
     const forced = this.#isPrepared && seen !== this.#seenIndex ? await this.#forcedPaths() : [];
     if (!this.#isPrepared) await this.#prepare();
     this.#seenIndex = seen;
-    const [changed, untracked] = await Promise.all([this.#changedPaths(), this.#untrackedPaths()]);
+    const { changed, untracked } = await this.#look();
     const known = await this.#leftOut.storable([...changed, ...forced], this.#limits.trackedFileBytes);
     const fitting = await this.#leftOut.storable(untracked, this.#limits.untrackedFileBytes);
     const fresh = this.#leftOut.thin(fitting, this.#added.size);
@@ -122,9 +127,11 @@ export class GitSource implements Source {
     const paths = [...known, ...fresh].filter((path) => !this.#leftOut.has(path));
     if (paths.length > 0) {
       const args = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+      this.#tree = undefined;
       await this.#dir.run(args, { input: paths.map((path) => `${path}\0`).join("") });
     }
     for (const path of fresh) this.#added.add(path);
+    return paths.length > 0;
   }
 
   async #prepare(): Promise<void> {
@@ -159,22 +166,19 @@ export class GitSource implements Source {
     return zeroSeparated(await runGit(this.#dir.command("theirs"), args));
   }
 
-  async #changedPaths(): Promise<BytePath[]> {
-    const output = await this.#dir.run([
-      "diff-files",
-      "-z",
-      "--raw",
-      "--no-renames",
-      "--ignore-submodules=all",
-    ]);
-    return [...new Set(zeroSeparated(output).filter((_, index) => index % 2 === 1))];
-  }
-
-  async #untrackedPaths(): Promise<BytePath[]> {
-    if (!this.#looksForNew) return [];
-    const found = zeroSeparated(await this.#dir.run(["ls-files", "-z", "--others", "--exclude-standard"]));
-    for (const path of found) if (path.endsWith("/")) this.#addNested(path.slice(0, -1));
-    return found.filter((path) => !path.endsWith("/"));
+  /** Changed and deleted files of the index, and files that it does not have. One look, as `git status` has. */
+  async #look(): Promise<{ changed: BytePath[]; untracked: BytePath[] }> {
+    const others = this.#looksForNew ? ["--others", "--exclude-standard"] : [];
+    const output = await this.#dir.run(["ls-files", "-z", "-t", "--modified", "--deleted", ...others]);
+    const changed = new Set<BytePath>();
+    const untracked: BytePath[] = [];
+    for (const line of zeroSeparated(output)) {
+      const path = line.slice(2);
+      if (!line.startsWith("?")) changed.add(path);
+      else if (path.endsWith("/")) this.#addNested(path.slice(0, -1));
+      else untracked.push(path);
+    }
+    return { changed: [...changed], untracked };
   }
 
   async #headNotes(before: string | undefined, after: string | undefined): Promise<string[]> {

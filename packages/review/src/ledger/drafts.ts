@@ -134,7 +134,7 @@ function wholeDraft(file: FileLedger, view: View): { kind: FileDraft["kind"]; dr
   const events = whole.map(({ event }) => event);
   const bare = bareDraft(file, "file", events, `${described(before)} became ${described(after)}`);
   const later = next?.event ?? laterEvent(last.after);
-  const hunk: Hunk = { ...bare.hunk, ...(later === undefined ? unkept(before) : changedBy(later)) };
+  const hunk: Hunk = { ...bare.hunk, ...(later === undefined ? {} : changedBy(later)), ...unkept(before) };
   const kind = before.type === "absent" ? "created" : after.type === "absent" ? "deleted" : "changed";
   return { kind, draft: { hunk, events, whole } };
 }
