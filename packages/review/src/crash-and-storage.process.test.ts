@@ -31,7 +31,10 @@ test("a kill at any moment leaves a whole file, no lock and no temporary file fo
     assert.ok(["old\n", "new\n".repeat(2000)].includes(w.read("a.txt")), `${w.read("a.txt").length} bytes`);
     const review = await w.open();
     assert.deepEqual(readdirSync(w.root).sort(), [".git", "a.txt"]);
-    assert.deepEqual(readdirSync(w.path(".git")).filter((name) => name.endsWith(".lock")), []);
+    assert.deepEqual(
+      readdirSync(w.path(".git")).filter((name) => name.endsWith(".lock")),
+      [],
+    );
     await review.close();
   }
 });
@@ -55,7 +58,8 @@ test("the temporary file of a killed undo is removed by the next session, and no
 test("the oldest sessions are removed when a workspace stores too much, running ones never", async (t) => {
   const w = workspace(t);
   const running = await w.open();
-  const incompressible = (seed: number) => Buffer.from(Array.from({ length: 40_000 }, (_, i) => (i * i * seed + (i >> 3)) % 251 + 1));
+  const incompressible = (seed: number) =>
+    Buffer.from(Array.from({ length: 40_000 }, (_, i) => ((i * i * seed + (i >> 3)) % 251) + 1));
   for (let i = 1; i <= 4; i += 1) {
     const review = await w.open();
     await turn(review, () => w.write(`f${i}.txt`, incompressible(i)));
@@ -66,7 +70,10 @@ test("the oldest sessions are removed when a workspace stores too much, running 
   const before = sessions();
   assert.equal(before.length, 5);
   await w.open({ limits: { storedBytes: 1 } });
-  assert.deepEqual(sessions().filter((name) => before.includes(name)), [before[0]]);
+  assert.deepEqual(
+    sessions().filter((name) => before.includes(name)),
+    [before[0]],
+  );
   await turn(running, () => w.write("x.txt", "x\n"));
   assert.equal((await running.undo({ turn: 1 })).files[0]?.outcome, "undone");
 });
@@ -76,7 +83,10 @@ test("a home folder, the root folder and what holds a home are not covered; a re
   for (const root of ["/", w.root, w.base]) {
     const env = { ...w.env, HOME: w.root };
     const review = await w.open({ roots: [root], env });
-    assert.match(review.notCovered.join("\n"), new RegExp(`${root} is not covered: it is a home folder, or holds one`));
+    assert.match(
+      review.notCovered.join("\n"),
+      new RegExp(`${root} is not covered: it is a home folder, or holds one`),
+    );
     const { changes } = await turn(review, () => w.write("a.txt", `${root}\n`));
     assert.deepEqual(changes.files, []);
     await review.close();
@@ -92,7 +102,10 @@ test("a home folder, the root folder and what holds a home are not covered; a re
     dotfiles.write("tracked", "b\n");
     dotfiles.write("work/untracked", "b\n");
   });
-  assert.deepEqual(changes.files.map(({ path }) => path), [dotfiles.path("tracked")]);
+  assert.deepEqual(
+    changes.files.map(({ path }) => path),
+    [dotfiles.path("tracked")],
+  );
   const project = await dotfiles.open({ env, roots: [dotfiles.path("work")] });
   const second = await turn(project, () => dotfiles.write("work/untracked", "c\n"));
   assert.equal(second.changes.files.length, 1, "a project in it is read as a folder of its own");
@@ -112,11 +125,20 @@ test("without git, what is skipped, too large or over the budget is said and not
     w.write("binary.bin", Buffer.from([0, 2]));
   });
   assert.deepEqual(
-    changes.files.map(({ path, hunks }) => `${path.slice(w.root.length + 1)} ${hunks[0]?.state} ${hunks[0]?.about ?? ""}`),
-    ["binary.bin superseded its earlier content was not kept", "large.txt superseded its earlier content was not kept", "small.txt open "],
+    changes.files.map(
+      ({ path, hunks }) => `${path.slice(w.root.length + 1)} ${hunks[0]?.state} ${hunks[0]?.about ?? ""}`,
+    ),
+    [
+      "binary.bin superseded its earlier content was not kept",
+      "large.txt superseded its earlier content was not kept",
+      "small.txt open ",
+    ],
   );
   const { files } = await review.undo({ turn: 1 });
-  assert.deepEqual(files.map(({ outcome, reason }) => reason ?? outcome), ["its earlier content was not kept", "its earlier content was not kept", "undone"]);
+  assert.deepEqual(
+    files.map(({ outcome, reason }) => reason ?? outcome),
+    ["its earlier content was not kept", "its earlier content was not kept", "undone"],
+  );
   assert.equal(readFileSync(w.path("large.txt"), "utf8"), "changed\n");
   const sentences = review.notCovered.join("\n");
   assert.match(sentences, /is no git repository\. Only text files up to 2 KiB can be undone/);

@@ -2,7 +2,15 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { allHunks, turn, type Workspace, workspace } from "../test/support/workspace.ts";
@@ -66,12 +74,12 @@ const settings: Readonly<Record<string, (program: string) => readonly (readonly 
     ["core.gitProxy", program],
     ["credential.helper", program],
   ],
-  "signatures": (program) => [
+  signatures: (program) => [
     ["commit.gpgsign", "true"],
     ["gpg.program", program],
     ["log.showSignature", "true"],
   ],
-  "aliases": (program) => [
+  aliases: (program) => [
     ["alias.diff-files", `!${program}`],
     ["alias.write-tree", `!${program}`],
   ],
@@ -90,7 +98,13 @@ for (const [name, lines] of Object.entries(settings)) {
     const program = trap(w);
     for (const [key, value] of lines(program)) w.git("config", key!, value!);
     mkdirSync(w.path("hooks"));
-    for (const hook of ["post-index-change", "pre-commit", "fsmonitor-watchman", "reference-transaction", "post-checkout"]) {
+    for (const hook of [
+      "post-index-change",
+      "pre-commit",
+      "fsmonitor-watchman",
+      "reference-transaction",
+      "post-checkout",
+    ]) {
       for (const folder of [w.path(".git/hooks"), w.path("hooks")]) {
         mkdirSync(folder, { recursive: true });
         writeFileSync(join(folder, hook), readFileSync(program), { mode: 0o755 });
@@ -117,7 +131,10 @@ test("a hostile submodule runs nothing either", async (t) => {
   execFileSync("git", ["init", "-q", w.path("sub")], { env: w.env });
   w.write("sub/s.txt", "s\n");
   const inSub = (...args: string[]) =>
-    execFileSync("git", ["-c", "user.name=u", "-c", "user.email=u@e", ...args], { cwd: w.path("sub"), env: w.env });
+    execFileSync("git", ["-c", "user.name=u", "-c", "user.email=u@e", ...args], {
+      cwd: w.path("sub"),
+      env: w.env,
+    });
   inSub("add", "-A");
   inSub("commit", "-qm", "s");
   w.git("add", "sub");
@@ -162,13 +179,18 @@ test("core.worktree, a .git file that leads elsewhere and a linked .gitignore ch
     writeFileSync(join(outside, "o.txt"), "changed\n");
     symlinkSync(outside, w.path("link"));
   });
-  assert.deepEqual(changes.files.map(({ path }) => path), [w.path("a.txt"), w.path("link")]);
+  assert.deepEqual(
+    changes.files.map(({ path }) => path),
+    [w.path("a.txt"), w.path("link")],
+  );
   await review.undo({ turn: 1 });
   assert.equal(w.read("a.txt"), "a\n");
   assert.deepEqual(readdirSync(outside), ["o.txt"]);
 });
 
-test("a repository of another user is covered", { skip: process.getuid?.() === 0 ? false : "needs root to give files away" }, async (t) => {
+test("a repository of another user is covered", {
+  skip: process.getuid?.() === 0 ? false : "needs root to give files away",
+}, async (t) => {
   const w = prepared(t);
   execFileSync("chown", ["-R", "12345:12345", w.root]);
   assert.throws(() => w.git("status"), /dubious ownership/);

@@ -1,7 +1,6 @@
 // Reviews what an agent changed, and takes it back.
 
 export type { ReviewLimits } from "./files/source.ts";
-export type { UndoTarget } from "./ledger/ledger.ts";
 export type {
   Changes,
   FileChange,
@@ -9,8 +8,9 @@ export type {
   Hunk,
   HunkLine,
   HunkState,
+  Review,
   Turn,
   UndoResult,
+  UndoTarget,
 } from "./ledger/review-types.ts";
 export { openReview, type ReviewOptions } from "./open-review.ts";
-export type { Review } from "./review-session.ts";

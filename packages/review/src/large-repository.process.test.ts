@@ -12,14 +12,18 @@ test(`one changed file among ${folders * 100} is found, and the contents of the 
   const w = workspace(t);
   for (let folder = 0; folder < folders; folder += 1) {
     mkdirSync(w.path(`d${folder}`));
-    for (let file = 0; file < 100; file += 1) writeFileSync(w.path(`d${folder}/f${file}`), `${file} ${file}\n`);
+    for (let file = 0; file < 100; file += 1)
+      writeFileSync(w.path(`d${folder}/f${file}`), `${file} ${file}\n`);
   }
   w.git("add", "-A");
   w.git("commit", "-qm", "first");
   const index = statSync(w.path(".git/index"));
   const review = await w.open();
   const { changes } = await turn(review, () => w.write("d7/f7", "changed\n"));
-  assert.deepEqual(changes.files.map(({ path }) => path), [w.path("d7/f7")]);
+  assert.deepEqual(
+    changes.files.map(({ path }) => path),
+    [w.path("d7/f7")],
+  );
   await review.undo({ turn: 1 });
   assert.equal(w.read("d7/f7"), "7 7\n");
   const after = statSync(w.path(".git/index"));

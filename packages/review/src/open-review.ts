@@ -4,7 +4,8 @@ import { mkdir, realpath } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { defaultLimits, type ReviewLimits } from "./files/source.ts";
 import { findGit } from "./git/run-git.ts";
-import { Review } from "./review-session.ts";
+import type { Review } from "./ledger/review-types.ts";
+import { ReviewSession } from "./review-session.ts";
 import { Sources } from "./sources.ts";
 import { openSessionFolder } from "./storage/sessions.ts";
 
@@ -65,5 +66,5 @@ export async function openReview(options: ReviewOptions): Promise<Review> {
     env,
   });
   await sources.open();
-  return new Review(sources, folder);
+  return new ReviewSession(sources, folder);
 }

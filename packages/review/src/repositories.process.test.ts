@@ -2,10 +2,20 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { allHunks, numbered, shown, turn, workspace, type Workspace } from "../test/support/workspace.ts";
+import { allHunks, numbered, shown, turn, type Workspace, workspace } from "../test/support/workspace.ts";
 
 function committed(w: Workspace): void {
   w.git("add", "-A");
@@ -23,14 +33,20 @@ async function takesBackATurn(w: Workspace, root = w.root): Promise<void> {
     writeFileSync(file("new.txt"), "new\n");
     rmSync(file("b.txt"));
   });
-  assert.deepEqual(changes.files.map(({ kind, path }) => `${kind} ${path}`), [
-    `changed ${file("a.txt")}`,
-    `deleted ${file("b.txt")}`,
-    `created ${file("new.txt")}`,
-  ], review.notCovered.join("\n"));
+  assert.deepEqual(
+    changes.files.map(({ kind, path }) => `${kind} ${path}`),
+    [`changed ${file("a.txt")}`, `deleted ${file("b.txt")}`, `created ${file("new.txt")}`],
+    review.notCovered.join("\n"),
+  );
   const { files } = await review.undo({ turn: 1 });
-  assert.deepEqual(files.map(({ outcome }) => outcome), ["undone", "undone", "undone"]);
-  assert.deepEqual([readFileSync(file("a.txt")), readFileSync(file("b.txt"), "utf8")], [before, "untracked\n"]);
+  assert.deepEqual(
+    files.map(({ outcome }) => outcome),
+    ["undone", "undone", "undone"],
+  );
+  assert.deepEqual(
+    [readFileSync(file("a.txt")), readFileSync(file("b.txt"), "utf8")],
+    [before, "untracked\n"],
+  );
   assert.throws(() => statSync(file("new.txt")));
   await review.close();
 }
@@ -58,7 +74,10 @@ test("a repository without commits, without index and without identity is covere
 
 test("files that git converts are kept byte for byte: autocrlf, eol, ident, encodings, filters of the same size", async (t) => {
   const w = workspace(t);
-  w.write(".gitattributes", "*.crlf eol=crlf\n*.id ident\n*.u16 working-tree-encoding=UTF-16LE\n*.rot filter=rot\n* text=auto\n");
+  w.write(
+    ".gitattributes",
+    "*.crlf eol=crlf\n*.id ident\n*.u16 working-tree-encoding=UTF-16LE\n*.rot filter=rot\n* text=auto\n",
+  );
   w.git("config", "core.autocrlf", "true");
   w.git("config", "filter.rot.clean", "tr a-z b-za");
   w.git("config", "filter.rot.smudge", "tr b-za a-z");
@@ -75,16 +94,33 @@ test("files that git converts are kept byte for byte: autocrlf, eol, ident, enco
   w.git("status");
   const review = await w.open();
   const { changes } = await turn(review, () => {
-    for (const name of Object.keys(contents)) w.write(name, Buffer.concat([readFileSync(w.path(name)), Buffer.from("more\r\n")]));
+    for (const name of Object.keys(contents))
+      w.write(name, Buffer.concat([readFileSync(w.path(name)), Buffer.from("more\r\n")]));
   });
-  assert.deepEqual(changes.files.filter(({ path }) => !path.endsWith("u16")).map(({ added, removed }) => [added, removed]), [[1, 0], [1, 0], [1, 0], [1, 0], [1, 0]]);
+  assert.deepEqual(
+    changes.files.filter(({ path }) => !path.endsWith("u16")).map(({ added, removed }) => [added, removed]),
+    [
+      [1, 0],
+      [1, 0],
+      [1, 0],
+      [1, 0],
+      [1, 0],
+    ],
+  );
   await review.undo({ turn: 1 });
-  for (const [name, content] of Object.entries(contents)) assert.deepEqual(readFileSync(w.path(name)), Buffer.from(content), name);
+  for (const [name, content] of Object.entries(contents))
+    assert.deepEqual(readFileSync(w.path(name)), Buffer.from(content), name);
 });
 
 test("file names with spaces, newlines, quotes and bytes that are not UTF-8 are covered", async (t) => {
   const w = workspace(t);
-  const names = [Buffer.from("a b.txt"), Buffer.from("new\nline"), Buffer.from('"q\\'), Buffer.from([0x66, 0xff, 0xfe]), Buffer.from("ä/ö.txt")];
+  const names = [
+    Buffer.from("a b.txt"),
+    Buffer.from("new\nline"),
+    Buffer.from('"q\\'),
+    Buffer.from([0x66, 0xff, 0xfe]),
+    Buffer.from("ä/ö.txt"),
+  ];
   const path = (name: Buffer) => Buffer.concat([Buffer.from(`${w.root}/`), name]);
   mkdirSync(w.path("ä"));
   for (const name of names) writeFileSync(path(name), "before\n");
@@ -112,9 +148,15 @@ test("binary files are undone as a whole, and only if nobody changed them since"
   });
   await turn(review, () => w.write("a.bin", Buffer.from([0, 1, 4, 4])));
   w.write("b.bin", Buffer.from([0, 9]));
-  assert.deepEqual((await review.changes()).files.map(({ hunks }) => hunks.map(({ kind, state }) => `${kind} ${state}`)), [["file open"], ["file changed-since"], ["file open"]]);
+  assert.deepEqual(
+    (await review.changes()).files.map(({ hunks }) => hunks.map(({ kind, state }) => `${kind} ${state}`)),
+    [["file open"], ["file changed-since"], ["file open"]],
+  );
   const { files } = await review.undo({ hunks: allHunks(await review.changes()).map(({ id }) => id) });
-  assert.deepEqual(files.map(({ outcome }) => outcome), ["undone", "refused", "undone"]);
+  assert.deepEqual(
+    files.map(({ outcome }) => outcome),
+    ["undone", "refused", "undone"],
+  );
   assert.deepEqual(readFileSync(w.path("a.bin")), Buffer.from([0, 1, 2]));
   assert.deepEqual(readFileSync(w.path("b.bin")), Buffer.from([0, 9]));
   assert.equal(w.read("big.txt"), numbered(300_000));
@@ -125,7 +167,8 @@ test("submodules and nested repositories are covered each by themselves; a new o
   const library = join(w.base, "library");
   execFileSync("git", ["init", "-q", library], { env: w.env });
   writeFileSync(join(library, "lib.txt"), "lib\n");
-  const inLibrary = (...args: string[]) => execFileSync("git", ["-c", "user.name=u", "-c", "user.email=u@e", ...args], { cwd: library, env: w.env });
+  const inLibrary = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=u", "-c", "user.email=u@e", ...args], { cwd: library, env: w.env });
   inLibrary("add", "-A");
   inLibrary("commit", "-qm", "lib");
   w.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "sub");
@@ -137,14 +180,23 @@ test("submodules and nested repositories are covered each by themselves; a new o
   w.write("inner/most/m.txt", "m\n");
   const review = await w.open();
   const { changes, notes } = await turn(review, () => {
-    for (const name of ["a.txt", "sub/lib.txt", "inner/i.txt", "inner/most/m.txt"]) w.write(name, "changed\n");
+    for (const name of ["a.txt", "sub/lib.txt", "inner/i.txt", "inner/most/m.txt"])
+      w.write(name, "changed\n");
     execFileSync("git", ["init", "-q", w.path("fresh")], { env: w.env });
     w.write("fresh/f.txt", "f\n");
   });
-  assert.deepEqual(changes.files.map(({ path }) => path.slice(w.root.length + 1)), ["a.txt", "inner/i.txt", "inner/most/m.txt", "sub/lib.txt"]);
+  assert.deepEqual(
+    changes.files.map(({ path }) => path.slice(w.root.length + 1)),
+    ["a.txt", "inner/i.txt", "inner/most/m.txt", "sub/lib.txt"],
+  );
   assert.deepEqual(notes, [`${w.path("fresh")} became a repository in this turn. Undo does not remove it.`]);
   await review.undo({ turn: 1 });
-  assert.deepEqual(["a.txt", "sub/lib.txt", "inner/i.txt", "inner/most/m.txt"].map(w.read), ["a\n", "lib\n", "i\n", "m\n"]);
+  assert.deepEqual(["a.txt", "sub/lib.txt", "inner/i.txt", "inner/most/m.txt"].map(w.read), [
+    "a\n",
+    "lib\n",
+    "i\n",
+    "m\n",
+  ]);
   const second = await turn(review, () => w.write("fresh/f.txt", "g\n"));
   assert.deepEqual(shown(second.changes), ["changed f.txt", "@ lines open", "-f", "+g"]);
 });
@@ -276,7 +328,11 @@ test("an ignored file is restored if it was protected before it was written", as
   assert.match(review.notCovered.join("\n"), /Ignored files are covered only if/);
   await turn(review, async () => {
     assert.deepEqual(
-      [await review.protect(w.path("x.env")), await review.protect(w.path("a.txt")), await review.protect(w.path("n.env"))],
+      [
+        await review.protect(w.path("x.env")),
+        await review.protect(w.path("a.txt")),
+        await review.protect(w.path("n.env")),
+      ],
       [true, true, true],
     );
     assert.equal(await review.protect(w.path(".git/config")), false);
@@ -284,7 +340,10 @@ test("an ignored file is restored if it was protected before it was written", as
     for (const name of ["x.env", "y.env", "n.env"]) w.write(name, "KEY=2\n");
   });
   const { files } = await review.changes();
-  assert.deepEqual(files.map(({ path, kind }) => `${kind} ${path.slice(-5)}`), ["created n.env", "changed x.env"]);
+  assert.deepEqual(
+    files.map(({ path, kind }) => `${kind} ${path.slice(-5)}`),
+    ["created n.env", "changed x.env"],
+  );
   await review.undo({ turn: 1 });
   assert.deepEqual([w.read("x.env"), w.read("y.env"), w.has("n.env")], ["KEY=1\n", "KEY=2\n", false]);
 });
@@ -305,5 +364,8 @@ test("files that become folders, links that become files and renamed folders are
   const { files } = await review.changes();
   assert.equal(files.find(({ path }) => path === w.path("moved/a.txt"))?.renamedFrom, w.path("dir/a.txt"));
   await review.undo({ hunks: allHunks({ files, added: 0, removed: 0 }).map(({ id }) => id) });
-  assert.deepEqual([w.read("thing"), w.read("dir/a.txt"), w.has("moved/a.txt"), statSync(w.path("run.sh")).mode & 0o111], ["file\n", numbered(5), false, 0]);
+  assert.deepEqual(
+    [w.read("thing"), w.read("dir/a.txt"), w.has("moved/a.txt"), statSync(w.path("run.sh")).mode & 0o111],
+    ["file\n", numbered(5), false, 0],
+  );
 });

@@ -39,39 +39,50 @@ const slots = 8;
 const slot = fc.array(fc.constantFrom("x", "y", "}", ""), { maxLength: 3 });
 const edits = fc.array(fc.tuple(fc.nat(slots / 2 - 1), slot), { maxLength: 3 });
 const render = (contents: readonly (readonly string[])[], seed: string) =>
-  contents.map((lines, index) => [`anchor ${index}`, ...lines.map((line) => `${seed}${line}`)].join("\n")).join("\n");
+  contents
+    .map((lines, index) => [`anchor ${index}`, ...lines.map((line) => `${seed}${line}`)].join("\n"))
+    .join("\n");
 
 test("undoing all hunks of the agent leaves the file with the user's edits alone", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(slot, { minLength: slots, maxLength: slots }), fc.array(fc.tuple(edits, edits), { maxLength: 4 }), async (first, turns) => {
-      const contents = first.map((lines) => [...lines]);
-      const onlyUser = first.map((lines) => [...lines]);
-      await withFile(render(contents, ""), async ({ review, write, read }) => {
-        for (const [agents, users] of turns) {
-          await turn(review, () => {
-            for (const [index, lines] of agents) contents[index * 2] = lines;
+    fc.asyncProperty(
+      fc.array(slot, { minLength: slots, maxLength: slots }),
+      fc.array(fc.tuple(edits, edits), { maxLength: 4 }),
+      async (first, turns) => {
+        const contents = first.map((lines) => [...lines]);
+        const onlyUser = first.map((lines) => [...lines]);
+        await withFile(render(contents, ""), async ({ review, write, read }) => {
+          for (const [agents, users] of turns) {
+            await turn(review, () => {
+              for (const [index, lines] of agents) contents[index * 2] = lines;
+              write(render(contents, ""));
+            });
+            for (const [index, lines] of users) {
+              contents[index * 2 + 1] = lines;
+              onlyUser[index * 2 + 1] = lines;
+            }
             write(render(contents, ""));
-          });
-          for (const [index, lines] of users) {
-            contents[index * 2 + 1] = lines;
-            onlyUser[index * 2 + 1] = lines;
           }
-          write(render(contents, ""));
-        }
-        const before = read();
-        const open = allHunks(await review.changes());
-        const undone = await review.undo({ hunks: open.map(({ id }) => id) });
-        assert.deepEqual(undone.files.filter(({ outcome }) => outcome === "refused"), []);
-        assert.equal(read(), render(onlyUser, ""));
-        await review.redo(undone);
-        assert.equal(read(), before);
-      });
-    }),
+          const before = read();
+          const open = allHunks(await review.changes());
+          const undone = await review.undo({ hunks: open.map(({ id }) => id) });
+          assert.deepEqual(
+            undone.files.filter(({ outcome }) => outcome === "refused"),
+            [],
+          );
+          assert.equal(read(), render(onlyUser, ""));
+          await review.redo(undone);
+          assert.equal(read(), before);
+        });
+      },
+    ),
     runs,
   );
 });
 
-const text = fc.array(fc.constantFrom("a\n", "b\n", "}\n", "\n", "c\r\n", "d"), { maxLength: 12 }).map((lines) => lines.join(""));
+const text = fc
+  .array(fc.constantFrom("a\n", "b\n", "}\n", "\n", "c\r\n", "d"), { maxLength: 12 })
+  .map((lines) => lines.join(""));
 
 test("undoing turns from the last to the first gives the file before each of them, and redo goes the way back", async () => {
   await fc.assert(
@@ -96,21 +107,26 @@ test("undoing turns from the last to the first gives the file before each of the
 
 test("undo and redo of any hunks is the identity, whatever the user and the agent wrote", async () => {
   await fc.assert(
-    fc.asyncProperty(text, fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 4 }), fc.infiniteStream(fc.boolean()), async (first, turns, picks) => {
-      await withFile(first, async ({ review, write, read }) => {
-        for (const [agents, users] of turns) {
-          await turn(review, () => write(agents));
-          write(users);
-        }
-        const before = read();
-        const picked = allHunks(await review.changes()).filter(() => picks.next().value);
-        const undone = await review.undo({ hunks: picked.map(({ id }) => id) });
-        const redone = await review.redo(undone);
-        assert.equal(read(), before, JSON.stringify([undone, redone]));
-        const after = allHunks(await review.changes()).map(({ id }) => id);
-        for (const { id } of picked) assert.ok(after.includes(id), "the hunks are there again");
-      });
-    }),
+    fc.asyncProperty(
+      text,
+      fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 4 }),
+      fc.infiniteStream(fc.boolean()),
+      async (first, turns, picks) => {
+        await withFile(first, async ({ review, write, read }) => {
+          for (const [agents, users] of turns) {
+            await turn(review, () => write(agents));
+            write(users);
+          }
+          const before = read();
+          const picked = allHunks(await review.changes()).filter(() => picks.next().value);
+          const undone = await review.undo({ hunks: picked.map(({ id }) => id) });
+          const redone = await review.redo(undone);
+          assert.equal(read(), before, JSON.stringify([undone, redone]));
+          const after = allHunks(await review.changes()).map(({ id }) => id);
+          for (const { id } of picked) assert.ok(after.includes(id), "the hunks are there again");
+        });
+      },
+    ),
     runs,
   );
 });

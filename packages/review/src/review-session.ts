@@ -5,8 +5,8 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import { Queue } from "./files/queue.ts";
 import type { Source } from "./files/source.ts";
 import type { BytePath } from "./files/version.ts";
-import { Ledger, type UndoTarget } from "./ledger/ledger.ts";
-import type { Changes, Turn, UndoResult } from "./ledger/review-types.ts";
+import { Ledger } from "./ledger/ledger.ts";
+import type { Changes, Review, Turn, UndoResult, UndoTarget } from "./ledger/review-types.ts";
 import { installedFolders } from "./manifest/installed-folders.ts";
 import type { Sources } from "./sources.ts";
 import type { SessionFolder } from "./storage/sessions.ts";
@@ -19,8 +19,7 @@ interface RunningTurn {
   readonly installed: readonly string[];
 }
 
-/** Follows the changes of a session. Made by `openReview`. */
-export class Review implements AsyncDisposable {
+export class ReviewSession implements Review {
   readonly #sources: Sources;
   readonly #folder: SessionFolder;
   readonly #queue = new Queue();
@@ -30,28 +29,19 @@ export class Review implements AsyncDisposable {
   #failures: readonly string[] = [];
   #undos = 0;
 
-  /** @internal */
   constructor(sources: Sources, folder: SessionFolder) {
     this.#sources = sources;
     this.#folder = folder;
   }
 
-  /** What is not covered and why, as sentences. It can grow with every turn. */
   get notCovered(): readonly string[] {
     return [...this.#sources.notCovered, ...this.#failures];
   }
 
-  /** The turns that have ended, the oldest first. */
   get turns(): readonly Turn[] {
     return this.#turns;
   }
 
-  /**
-   * Takes the snapshot before a turn. What changes from here to `endTurn` counts as the agent's.
-   *
-   * @param label - What the turn is about, such as the prompt.
-   * @throws {Error} When a turn is running.
-   */
   beginTurn(label?: string): Promise<void> {
     return this.#queue.run(async () => {
       if (this.#running !== undefined) throw new Error("a turn is running; call endTurn first");
@@ -65,11 +55,6 @@ export class Review implements AsyncDisposable {
     });
   }
 
-  /**
-   * Takes the snapshot after a turn, and gives what changed.
-   *
-   * @throws {Error} When no turn is running.
-   */
   endTurn(): Promise<Turn> {
     return this.#queue.run(async () => {
       const running = this.#running;
@@ -106,13 +91,6 @@ export class Review implements AsyncDisposable {
     });
   }
 
-  /**
-   * Remembers a file as it is before it is changed. Call it before an ignored file is written; other files are covered
-   * anyway.
-   *
-   * @param path - An absolute path.
-   * @returns Whether changes of the file in this turn can be undone.
-   */
   protect(path: string): Promise<boolean> {
     return this.#queue.run(async () => {
       const folder = await realpath(dirname(path)).catch(() => undefined);
@@ -132,12 +110,6 @@ export class Review implements AsyncDisposable {
       .sort((one, other) => other.root.length - one.root.length)[0];
   }
 
-  /**
-   * The changes of the agent that are in the files, and those that were kept or undone. Lines that the user changed are not
-   * part of them. While a turn runs, it shows the state before the turn.
-   *
-   * @param options - `turns` gives the changes of these turns only, as if the others were the user's.
-   */
   changes(options: { readonly turns?: readonly number[] } = {}): Promise<Changes> {
     return this.#queue.run(async () => {
       if (this.#running === undefined) await this.#ledger.refresh();
@@ -145,25 +117,10 @@ export class Review implements AsyncDisposable {
     });
   }
 
-  /**
-   * Marks hunks as wanted. They are not undone with their turn any more.
-   *
-   * @param hunks - The ids of hunks.
-   * @returns How many hunks were kept. Those that changed since they were shown are not.
-   * @throws {TypeError} When there never was a hunk with such an id.
-   */
   keep(hunks: readonly string[]): Promise<number> {
     return this.#queue.run(async () => this.#ledger.keep(hunks));
   }
 
-  /**
-   * Takes changes back. What the user changed in the same files stays; where that is not possible, the file is left alone and
-   * the result says why.
-   *
-   * @param target - Hunks by their ids, or a turn by its number: all of its changes that are open.
-   * @throws {Error} When a turn is running.
-   * @throws {TypeError} When there is no such hunk or turn.
-   */
   undo(target: UndoTarget): Promise<UndoResult> {
     return this.#queue.run(async () => {
       this.#checkIdle("undo");
@@ -183,12 +140,6 @@ export class Review implements AsyncDisposable {
     });
   }
 
-  /**
-   * Puts back what an undo took away.
-   *
-   * @param result - What `undo` gave. It can be redone once; undo again after that.
-   * @throws {Error} When a turn is running, or this undo was redone already.
-   */
   redo(result: Pick<UndoResult, "id">): Promise<UndoResult> {
     return this.#queue.run(async () => {
       this.#checkIdle("redo");
@@ -209,12 +160,10 @@ export class Review implements AsyncDisposable {
     return { foldersSince: this.#turns[0]?.startedAt ?? Date.now(), temporary: this.#folder.temporary };
   }
 
-  /** What to tell the agent with the next message about what was undone. Undefined when there is nothing. Given once. */
   takeReport(): string | undefined {
     return this.#ledger.takeReport();
   }
 
-  /** Waits for what is under way. The stored contents stay until the room is needed. */
   async close(): Promise<void> {
     await this.#queue.run(() => this.#folder.close());
   }

@@ -107,6 +107,7 @@ export class GitSource implements Source {
         return { tree: this.#tree, head };
       } catch (error) {
         if (!(error instanceof GitError) || attempt === attempts) throw error;
+        await this.#dir.unlock();
       }
     }
   }

@@ -1,8 +1,8 @@
 // Which files of a repository are left out of its snapshots: once left out, always left out, so that a file that was never
 // stored does not look like a new one later.
 
-import type { Stats } from "node:fs";
-import { lstat } from "node:fs/promises";
+import { constants, type Stats } from "node:fs";
+import { access, lstat } from "node:fs/promises";
 import { type ReviewLimits, shownList, shownSize } from "../files/source.ts";
 import { type BytePath, fsPath, shownPath } from "../files/version.ts";
 
@@ -13,6 +13,8 @@ export class LeftOut {
   readonly #large = new Map<BytePath, number>();
   /** Folders, with a slash at the end, and files that are too many. */
   readonly #crowds = new Map<string, number>();
+  /** Files that we may not read. */
+  readonly #closed = new Set<BytePath>();
   /** Whole folders that somebody else looks after. */
   readonly #foreign = new Set<string>();
 
@@ -22,7 +24,7 @@ export class LeftOut {
   }
 
   has(path: BytePath): boolean {
-    if (this.#large.has(path) || this.#crowds.has(path)) return true;
+    if (this.#large.has(path) || this.#crowds.has(path) || this.#closed.has(path)) return true;
     if (this.#crowds.size === 0 && this.#foreign.size === 0) return false;
     for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1)) {
       const folder = path.slice(0, end + 1);
@@ -44,8 +46,10 @@ export class LeftOut {
     const kept: BytePath[] = [];
     for (const path of paths) {
       if (this.has(path)) continue;
-      const found: Stats | undefined = await lstat(fsPath(this.#root, path)).catch(() => undefined);
+      const file = fsPath(this.#root, path);
+      const found: Stats | undefined = await lstat(file).catch(() => undefined);
       if (found?.isFile() === true && found.size > maxBytes) this.#large.set(path, found.size);
+      else if (found?.isFile() === true && !(await isReadable(file))) this.#closed.add(path);
       else if (found === undefined || found.isFile() || found.isSymbolicLink() || found.isDirectory())
         kept.push(path);
     }
@@ -79,7 +83,11 @@ export class LeftOut {
     const crowds = Array.from(this.#crowds, ([path, count]) =>
       path.endsWith("/") ? `${shownPath(path)} (${count} files)` : shownPath(path),
     );
+    const closed = Array.from(this.#closed, (path) => shownPath(path));
     return [
+      ...(closed.length === 0
+        ? []
+        : [`${this.#root}: these files cannot be read, so they are not covered: ${shownList(closed)}.`]),
       ...(large.length === 0
         ? []
         : [
@@ -92,4 +100,12 @@ export class LeftOut {
           ]),
     ];
   }
+}
+
+/** One file that git cannot read would fail the whole snapshot. */
+function isReadable(file: Buffer): Promise<boolean> {
+  return access(file, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,7 +1,7 @@
 // A git folder of our own beside the user's: their working tree and objects, our config, index and new objects. Git reads
 // neither the config nor the hooks of the repository, so nothing in them can run.
 
-import { copyFile, mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Hash } from "../files/version.ts";
@@ -64,6 +64,11 @@ export class PrivateGitDir {
     }
     await copyWithTime(source, join(this.folder, name));
     return true;
+  }
+
+  /** Removes the lock of a git that was ended. Nobody else uses our index. */
+  async unlock(): Promise<void> {
+    await rm(join(this.folder, "index.lock"), { force: true });
   }
 
   /** What is ignored in this clone alone. */

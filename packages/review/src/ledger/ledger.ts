@@ -15,10 +15,7 @@ import {
   type WriteOptions,
   writeFile,
 } from "./reversal.ts";
-import type { Changes, FileOutcome, Hunk } from "./review-types.ts";
-
-/** What to undo: hunks by their ids, or all that is open of a turn. */
-export type UndoTarget = { readonly hunks: readonly string[] } | { readonly turn: number };
+import type { Changes, FileOutcome, Hunk, UndoTarget } from "./review-types.ts";
 
 /** An undo that can be undone. */
 interface Undo {

@@ -5,6 +5,7 @@ export type HunkState = "open" | "kept" | "undone" | "superseded" | "changed-sin
 
 /** A line of a hunk. */
 export interface HunkLine {
+  /** Whether the line is new, gone, or was there all the time. */
   readonly kind: "context" | "removed" | "added";
   /** Without its ending. Bytes that are not UTF-8 are replaced. */
   readonly text: string;
@@ -18,6 +19,7 @@ export interface Hunk {
   readonly id: string;
   /** Lines, the permission to run the file, or the whole file where it has no lines (binary files, links). */
   readonly kind: "lines" | "mode" | "file";
+  /** What became of it. */
   readonly state: HunkState;
   /** Why it cannot be undone, or what it does where there are no lines. */
   readonly about: string | undefined;
@@ -75,6 +77,7 @@ export interface Turn {
 
 /** What became of one file in an undo or a redo. */
 export interface FileOutcome {
+  /** Absolute. */
   readonly path: string;
   /** `merged` means that the user's own changes of the file stayed. */
   readonly outcome: "undone" | "redone" | "merged" | "refused";
@@ -90,4 +93,71 @@ export interface UndoResult {
   readonly files: readonly FileOutcome[];
   /** What stays, as sentences. */
   readonly notes: readonly string[];
+}
+
+/** What to undo: hunks by their ids, or all that is open of a turn. */
+export type UndoTarget = { readonly hunks: readonly string[] } | { readonly turn: number };
+
+/** Follows the changes of a session. Made by `openReview`. */
+export interface Review extends AsyncDisposable {
+  /** What is not covered and why, as sentences. It can grow with every turn. */
+  readonly notCovered: readonly string[];
+  /** The turns that have ended, the oldest first. */
+  readonly turns: readonly Turn[];
+  /**
+   * Takes the snapshot before a turn. What changes from here to `endTurn` counts as the agent's.
+   *
+   * @param label - What the turn is about, such as the prompt.
+   * @throws {Error} When a turn is running.
+   */
+  beginTurn(label?: string): Promise<void>;
+  /**
+   * Takes the snapshot after a turn, and gives what changed.
+   *
+   * @throws {Error} When no turn is running.
+   */
+  endTurn(): Promise<Turn>;
+  /**
+   * Remembers a file as it is before it is changed. Call it before an ignored file is written; other files are covered
+   * anyway.
+   *
+   * @param path - An absolute path.
+   * @returns Whether changes of the file in this turn can be undone.
+   */
+  protect(path: string): Promise<boolean>;
+  /**
+   * The changes of the agent that are in the files, and those that were kept or undone. Lines that the user changed are not
+   * part of them. While a turn runs, it shows the state before the turn.
+   *
+   * @param options - `turns` gives the changes of these turns only, as if the others were the user's.
+   */
+  changes(options?: { readonly turns?: readonly number[] }): Promise<Changes>;
+  /**
+   * Marks hunks as wanted. They are not undone with their turn any more.
+   *
+   * @param hunks - The ids of hunks.
+   * @returns How many hunks were kept. Those that changed since they were shown are not.
+   * @throws {TypeError} When there never was a hunk with such an id.
+   */
+  keep(hunks: readonly string[]): Promise<number>;
+  /**
+   * Takes changes back. What the user changed in the same files stays; where that is not possible, the file is left alone and
+   * the result says why.
+   *
+   * @param target - Hunks by their ids, or a turn by its number: all of its changes that are open.
+   * @throws {Error} When a turn is running.
+   * @throws {TypeError} When there is no such hunk or turn.
+   */
+  undo(target: UndoTarget): Promise<UndoResult>;
+  /**
+   * Puts back what an undo took away.
+   *
+   * @param result - What `undo` gave. It can be redone once; undo again after that.
+   * @throws {Error} When a turn is running, or this undo was redone already.
+   */
+  redo(result: Pick<UndoResult, "id">): Promise<UndoResult>;
+  /** What to tell the agent with the next message about what was undone. Undefined when there is nothing. Given once. */
+  takeReport(): string | undefined;
+  /** Waits for what is under way. The stored contents stay until the room is needed. */
+  close(): Promise<void>;
 }

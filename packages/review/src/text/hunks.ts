@@ -106,7 +106,11 @@ export function obstacle(
     }
     return { isBeside, hasLive, isReplaced };
   };
-  for (let i = Math.max(0, reach(entries, group.first, -1, put)); i <= reach(entries, group.last, 1, put); i += 1) {
+  for (
+    let i = Math.max(0, reach(entries, group.first, -1, put));
+    i <= reach(entries, group.last, 1, put);
+    i += 1
+  ) {
     const entry = entries[i];
     if (entry === undefined || flips(i)) continue;
     const other = put(entry);
