@@ -50,7 +50,7 @@ export const reviewSnapshot: Benchmark = {
           `the first snapshot, with the start of the review: ${firstMs.toFixed(0)} ms`,
           "the sdk has no review: its column repeats the floor",
         ],
-        checks: options.quick ? [] : [atMost("times git status", ratio, 1.25)],
+        checks: options.quick ? [] : [atMost("times git status", ratio, 1.5)],
       };
     } finally {
       rmSync(base, { recursive: true, force: true });

@@ -17,6 +17,8 @@ const attempts = 3;
 interface Point {
   readonly tree: string;
   readonly head: string | undefined;
+  /** The rest of the work for the next snapshot. */
+  readonly settled: Promise<void>;
 }
 
 export class GitSource implements Source {
@@ -72,7 +74,9 @@ export class GitSource implements Source {
   }
 
   async begin(): Promise<void> {
-    this.#begin = await this.#snapshot();
+    const point = await this.#snapshot();
+    await point.settled;
+    this.#begin = point;
   }
 
   async end(): Promise<FolderChanges> {
@@ -80,7 +84,11 @@ export class GitSource implements Source {
     this.#begin = undefined;
     if (begin === undefined) return { files: [], notes: [] };
     const end = await this.#snapshot();
-    const files = await treeChanges(this.#dir, [begin.tree, end.tree], (path) => !this.#leftOut.has(path));
+    const isCovered = (path: BytePath) => !this.#leftOut.has(path);
+    const [files] = await Promise.all([
+      treeChanges(this.#dir, [begin.tree, end.tree], isCovered),
+      end.settled,
+    ]);
     return { files, notes: await this.#headNotes(begin.head, end.head) };
   }
 
@@ -101,10 +109,12 @@ export class GitSource implements Source {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const isChanged = await this.#update();
-        if (isChanged || this.#tree === undefined) {
-          this.#tree = (await this.#dir.run(["write-tree"])).toString("latin1").trim();
-        }
-        return { tree: this.#tree, head };
+        if (!isChanged && this.#tree !== undefined)
+          return { tree: this.#tree, head, settled: Promise.resolve() };
+        const tree = (await this.#dir.run(["write-tree"])).toString("latin1").trim();
+        this.#tree = tree;
+        // without it the next look is slower, but not wrong
+        return { tree, head, settled: this.#dir.setHead(tree).catch(() => undefined) };
       } catch (error) {
         if (!(error instanceof GitError) || attempt === attempts) throw error;
         await this.#dir.unlock();
@@ -167,19 +177,20 @@ export class GitSource implements Source {
     return zeroSeparated(await runGit(this.#dir.command("theirs"), args));
   }
 
-  /** Changed and deleted files of the index, and files that it does not have. One look, as `git status` has. */
+  /** Files that differ from the index, and files that it does not have. `XY path` each: Y is about the file. */
   async #look(): Promise<{ changed: BytePath[]; untracked: BytePath[] }> {
-    const others = this.#looksForNew ? ["--others", "--exclude-standard"] : [];
-    const output = await this.#dir.run(["ls-files", "-z", "-t", "--modified", "--deleted", ...others]);
-    const changed = new Set<BytePath>();
+    const others = `--untracked-files=${this.#looksForNew ? "all" : "no"}`;
+    const args = ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", others];
+    const changed: BytePath[] = [];
     const untracked: BytePath[] = [];
-    for (const line of zeroSeparated(output)) {
-      const path = line.slice(2);
-      if (!line.startsWith("?")) changed.add(path);
-      else if (path.endsWith("/")) this.#addNested(path.slice(0, -1));
+    for (const line of zeroSeparated(await this.#dir.run(args))) {
+      const path = line.slice(3);
+      if (!line.startsWith("?")) {
+        if (line[1] !== " ") changed.push(path);
+      } else if (path.endsWith("/")) this.#addNested(path.slice(0, -1));
       else untracked.push(path);
     }
-    return { changed: [...changed], untracked };
+    return { changed, untracked };
   }
 
   async #headNotes(before: string | undefined, after: string | undefined): Promise<string[]> {
