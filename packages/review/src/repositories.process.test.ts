@@ -369,3 +369,56 @@ test("files that become folders, links that become files and renamed folders are
     ["file\n", numbered(5), false, 0],
   );
 });
+
+test("files that the user ignores in this clone or everywhere are not covered, and those that they track anyway are", async (t) => {
+  const w = workspace(t);
+  w.write("a.txt", "a\n");
+  committed(w);
+  writeFileSync(w.path(".git/info/exclude"), "*.clone\n");
+  mkdirSync(join(w.base, "user/.config/git"), { recursive: true });
+  writeFileSync(join(w.base, "user/.config/git/ignore"), "*.everywhere\n");
+  const names = ["x.clone", "x.everywhere", "forced.clone"];
+  for (const name of names) w.write(name, "1\n");
+  const review = await w.open();
+  const change = (text: string) => turn(review, () => names.forEach((name) => void w.write(name, text)));
+  assert.deepEqual((await change("2\n")).changes.files, []);
+  w.git("add", "--force", "forced.clone");
+  assert.deepEqual(shown((await change("3\n")).changes), [
+    "changed forced.clone",
+    "@ lines open",
+    "-2",
+    "+3",
+  ]);
+});
+
+test("what the user commits, checks out or stashes between turns is not the agent's", async (t) => {
+  const w = workspace(t);
+  w.write("a.txt", numbered(9));
+  w.write("b.txt", "b\n");
+  committed(w);
+  w.git("branch", "other");
+  const review = await w.open();
+  await turn(review, () => w.write("a.txt", numbered(9).replace("line 5\n", "agent\n")));
+  w.git("commit", "-qam", "the user commits it");
+  w.git("checkout", "-q", "other");
+  assert.deepEqual((await review.changes()).files, [], "the file is as it was");
+  w.git("checkout", "-q", "main");
+  assert.equal(allHunks(await review.changes())[0]?.state, "open");
+  w.write("b.txt", "user\n");
+  w.git("stash", "-q");
+  const second = await turn(review, () => w.write("a.txt", w.read("a.txt").replace("line 8\n", "again\n")));
+  assert.deepEqual([second.changes.files.length, second.notes], [1, []]);
+  assert.deepEqual(
+    shown(await review.changes()).filter((line) => /^[+-]/.test(line)),
+    ["-line 5", "+agent", "-line 8", "+again"],
+  );
+});
+
+test("a repository in a folder with a colon and quotes in its name is covered", async (t) => {
+  const w = workspace(t);
+  const root = join(w.base, 'a:"b\\ c');
+  execFileSync("git", ["init", "-q", root], { env: w.env });
+  writeFileSync(join(root, "a.txt"), "a\n");
+  execFileSync("git", ["add", "-A"], { cwd: root, env: w.env });
+  await takesBackATurn(w, root);
+});

@@ -40,6 +40,16 @@ export class FileLedger {
     this.body = bodyOf(first);
   }
 
+  /** Whether something of the agent in it is neither kept nor undone. */
+  get isOpen(): boolean {
+    const { body } = this;
+    const isOpen = ({ turn, state }: LineEvent) => turn > 0 && state === "open";
+    if (this.wholeChanges.some(({ event }) => isOpen(event))) return true;
+    if (body.type === "whole") return false;
+    const entries = [body.exists.entry, body.isExecutable.entry, ...body.weave.entries];
+    return entries.some(({ events }) => events.some(isOpen));
+  }
+
   /** Records what the file is now, and whose change that is: 0 is the user. */
   record(version: Version, epoch: number, turn: number): void {
     const { body } = this;

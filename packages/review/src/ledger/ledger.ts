@@ -54,7 +54,7 @@ export class Ledger {
   /** Records what the user changed since the last turn. */
   async refresh(): Promise<void> {
     this.#epoch += 1;
-    for (const { file } of draftFiles(this.#files.values(), undefined)) await refreshFile(file, this.#epoch);
+    for (const file of this.#files.values()) if (file.isOpen) await refreshFile(file, this.#epoch);
   }
 
   changes(view: View): Changes {
