@@ -36,12 +36,15 @@ interface Handle {
 
 // Slots between lines that nobody touches. Even slots are the agent's, odd ones the user's.
 const slots = 8;
-const slot = fc.array(fc.constantFrom("x", "y", "}", ""), { maxLength: 3 });
+const slot = fc.array(fc.constantFrom("x", "y", "}"), { maxLength: 3 });
 const edits = fc.array(fc.tuple(fc.nat(slots / 2 - 1), slot), { maxLength: 3 });
-const render = (contents: readonly (readonly string[])[], seed: string) =>
-  contents
-    .map((lines, index) => [`anchor ${index}`, ...lines.map((line) => `${seed}${line}`)].join("\n"))
-    .join("\n");
+// Equal lines on both sides of an anchor would make it a matter of taste which line moved.
+const render = (contents: readonly (readonly string[])[]) =>
+  [
+    ...contents.flatMap((lines, index) => [`anchor ${index}`, ...lines.map((line) => `${index} ${line}`)]),
+    "end",
+    "",
+  ].join("\n");
 
 test("undoing all hunks of the agent leaves the file with the user's edits alone", async () => {
   await fc.assert(
@@ -51,17 +54,17 @@ test("undoing all hunks of the agent leaves the file with the user's edits alone
       async (first, turns) => {
         const contents = first.map((lines) => [...lines]);
         const onlyUser = first.map((lines) => [...lines]);
-        await withFile(render(contents, ""), async ({ review, write, read }) => {
+        await withFile(render(contents), async ({ review, write, read }) => {
           for (const [agents, users] of turns) {
             await turn(review, () => {
               for (const [index, lines] of agents) contents[index * 2] = lines;
-              write(render(contents, ""));
+              write(render(contents));
             });
             for (const [index, lines] of users) {
               contents[index * 2 + 1] = lines;
               onlyUser[index * 2 + 1] = lines;
             }
-            write(render(contents, ""));
+            write(render(contents));
           }
           const before = read();
           const open = allHunks(await review.changes());
@@ -70,7 +73,7 @@ test("undoing all hunks of the agent leaves the file with the user's edits alone
             undone.files.filter(({ outcome }) => outcome === "refused"),
             [],
           );
-          assert.equal(read(), render(onlyUser, ""));
+          assert.equal(read(), render(onlyUser));
           await review.redo(undone);
           assert.equal(read(), before);
         });

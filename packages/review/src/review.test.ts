@@ -188,6 +188,17 @@ test("what the user reverted by hand is no change any more", async (t) => {
   assert.deepEqual((await review.changes()).files, []);
 });
 
+test("a last line without newline never runs into the user's line behind it", async (t) => {
+  const w = workspace(t, plain);
+  w.write("a.txt", "end");
+  const review = await w.open();
+  await turn(review, () => w.write("a.txt", "end\nagent\n"));
+  w.write("a.txt", "end\nagent\nmine\n");
+  const { files } = await review.undo({ turn: 1 });
+  assert.equal(files[0]?.reason, "lines were added behind the end that the file had");
+  assert.equal(w.read("a.txt"), "end\nagent\nmine\n");
+});
+
 test("kept hunks stay when their turn is undone", async (t) => {
   const w = workspace(t, plain);
   w.write("a.txt", numbered(20));

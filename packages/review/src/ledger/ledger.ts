@@ -118,7 +118,7 @@ export class Ledger {
     const refuse = (reason: string) => outcomes.push({ path, outcome: "refused", reason });
     const expected = await refreshFile(file, this.#epoch - 1);
     // the user's changes since may be in the way now
-    const views = new Map(drafts.map(({ hunk }) => [hunk.id, this.#shown.get(hunk.id)?.view ?? view]));
+    const views = new Map(drafts.map(({ hunk }) => [hunk.id, view ?? this.#shown.get(hunk.id)?.view]));
     const current = [...new Set(views.values())].flatMap((each) => draftFile(file, each).drafts);
     const open: Draft[] = [];
     for (const { hunk } of drafts) {

@@ -119,6 +119,10 @@ export async function writeFile(
   const wanted = versionOfBody(file.body);
   if (isSameVersion(expected, wanted)) return undefined;
   if (expected.type === "other") return `there is ${expected.what} now`;
+  if (wanted.type === "text" && wanted.lines.slice(0, -1).some((line) => !line.endsWith("\n"))) {
+    // a last line without newline would run into the line that follows it now
+    return "lines were added behind the end that the file had";
+  }
   try {
     const { root, path, hash } = file;
     await replaceFile({ root, path, hash, expected, wanted, ...options });

@@ -8,6 +8,8 @@ export class ContentStore {
   readonly #folder: string;
   readonly #kept = new Set<string>();
   #left: number;
+  /** Many files are kept at once, and all of them need the folder. */
+  #made: Promise<unknown> | undefined;
 
   constructor(folder: string, budget: number) {
     this.#folder = folder;
@@ -21,7 +23,8 @@ export class ContentStore {
     if (content.length > this.#left) return undefined;
     this.#left -= content.length;
     this.#kept.add(id);
-    if (this.#kept.size === 1) await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    this.#made ??= mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await this.#made;
     await writeFile(join(this.#folder, id), content, { mode: 0o600 });
     return id;
   }
