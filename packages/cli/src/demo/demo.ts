@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Invocation } from "../command/command.ts";
+import { exitCodes } from "../live/live-error.ts";
 import { runPrompt } from "../run/run.ts";
-import { exitCodes } from "../run/run-ending.ts";
 import { type RunOptions, runOptions } from "../run/run-options.ts";
 import { commandToType, launcher } from "../settings/installation.ts";
 

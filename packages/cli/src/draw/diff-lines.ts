@@ -84,10 +84,9 @@ function colouredTexts(rows: readonly PatchRow[], path: string | undefined, pain
   return texts;
 }
 
-/** As many lines were removed as were added: each stands for one. */
+/** A removed line and the added one in its place. */
 function* changedPairs(rows: readonly PatchRow[]): Iterable<[PatchRow, PatchRow]> {
   for (const { removed, added } of pairsOf(rows)) {
-    if (removed.length !== added.length) continue;
     for (const [at, old] of removed.entries()) {
       const now = added[at];
       if (now !== undefined) yield [old, now];

@@ -21,7 +21,7 @@ export interface DrawOptions {
 export type Drawing = Required<Omit<DrawOptions, "now">> & Pick<DrawOptions, "now">;
 
 /** A narrower terminal shows the beginnings of lines. */
-const fewestColumns = 10;
+const fewestColumns = 20;
 
 export function drawing(options: DrawOptions): Drawing {
   const { width, isExpanded = false, marks = unicodeMarks } = options;

@@ -12,7 +12,7 @@ import type { Role } from "../terminal/paint.ts";
 import { escapedJson, safeLine, safeText } from "../terminal/sanitise.ts";
 import type { Drawing } from "./draw-options.ts";
 import { blockLines, indented, plainLines } from "./message-lines.ts";
-import { clipped, count, counted, sourceLines, wrappedWords } from "./text-lines.ts";
+import { clipped, count, counted, sourceLines, widthOf, wrappedWords } from "./text-lines.ts";
 
 const longestTitle = 2_000;
 const foldedLines = 8;
@@ -27,7 +27,7 @@ export function noticeLines({ notice }: Pick<NoticeItem, "notice">, drawing: Dra
     .filter((line) => line !== "")
     .flatMap((line) => wrappedWords(line, width - 2));
   return [
-    ...headed(paint(role, marks.notice), wrappedWords(short(title), width - 2)),
+    ...headed(paint(role, marks.notice), folded(wrappedWords(short(title), width - 2), drawing)),
     ...indented(folded(more, drawing)),
   ];
 }
@@ -45,7 +45,7 @@ export function compactionLines(item: CompactionItem, drawing: Drawing): string[
   const mark = isOpen ? marks.running : marks.notice;
   const shown = isExpanded ? blockLines(summary, width - 2, plainLines) : [];
   return [
-    ...headed(paint("warning", mark), wrappedWords(text, width - 2)),
+    ...headed(paint("warning", mark), folded(wrappedWords(text, width - 2), drawing)),
     ...indented(shown.map((line) => paint("dim", line))),
   ];
 }
@@ -53,13 +53,13 @@ export function compactionLines(item: CompactionItem, drawing: Drawing): string[
 export function subagentLines(item: SubagentItem, drawing: Drawing): string[] {
   const { width, paint, marks, isExpanded } = drawing;
   const { title, description, state } = item;
-  const said = stateText(state);
+  const said = clipped(stateText(state), Math.floor(width / 2) - 4, marks.more);
   const name = short(title ?? description ?? item.sessionId);
-  const head = clipped(`subagent ${name}`, width - 4 - said.length, marks.more);
+  const head = clipped(`subagent ${name}`, width - 5 - widthOf(said), marks.more);
   const more = title === undefined || description === undefined ? "" : description;
   const lines = plainLines(more, width - 2);
   return [
-    `${paint("accent", marks.subagent)} ${head} ${paint("dim", `${marks.dot} ${said}`.slice(0, width))}`,
+    `${paint("accent", marks.subagent)} ${head} ${paint("dim", `${marks.dot} ${said}`)}`,
     ...indented((isExpanded ? lines : folded(lines.slice(0, 1), drawing)).map((line) => paint("dim", line))),
   ];
 }

@@ -15,7 +15,7 @@ export interface Attachment {
   readonly uri?: string;
 }
 
-const longestName = 300;
+const longestName = 120;
 
 /** Content that can be opened, in order. The numbers are those of the placeholders. */
 export function attachmentsOf(blocks: readonly ContentBlock[]): Attachment[] {

@@ -45,7 +45,7 @@ export function terminalOutput(terminal: TerminalItem, look: TerminalLook): Term
   for (let at = first; at < end; at++) lines.push(lineOf(emulated.terminal, at, look.isColoured));
   const skipped = emulated.skipped;
   if (skipped > 0 && look.most > foldedLines) return { lines, before: `${sizeText(skipped)} before` };
-  const missing = skipped > 0 ? output.lines - lines.length : first;
+  const missing = skipped > 0 ? output.lines - lines.length : wholeLines(emulated.terminal, first);
   return { lines, before: missing > 0 ? `${count(missing)} lines before` : undefined };
 }
 
@@ -148,6 +148,13 @@ function lastLine({ buffer: { active } }: Terminal): number {
   let end = active.length;
   while (end > 0 && (active.getLine(end - 1)?.translateToString(true) ?? "") === "") end -= 1;
   return end;
+}
+
+/** A line that goes on below counts once. */
+function wholeLines({ buffer: { active } }: Terminal, end: number): number {
+  let lines = 0;
+  for (let at = 0; at < end; at++) if (active.getLine(at)?.isWrapped === false) lines += 1;
+  return lines;
 }
 
 type BufferLine = NonNullable<ReturnType<Terminal["buffer"]["active"]["getLine"]>>;

@@ -1,9 +1,9 @@
 // Fits text into columns. Text must be safe (see terminal/sanitise.ts); it may have colours.
 
-import { displayWidth, graphemes } from "../terminal/word-wrap.ts";
+import { displayWidth, glyphWidth, graphemes } from "../terminal/word-wrap.ts";
 
 /** A longer line loses its middle: nobody reads it, and measuring it takes time. */
-const longestLine = 20_000;
+const longestLine = 10_000;
 const tabStop = 4;
 /** More marks on one character would be drawn over other lines. */
 const tooManyMarks = /(\p{M}{8})\p{M}+/gu;
@@ -15,7 +15,7 @@ const reset = "\u001b[0m";
 
 /** The lines of a text without tabs, overlong lines and heaps of marks. */
 export function sourceLines(text: string): string[] {
-  return text.split(/\r\n|[\n\u2028\u2029]/).map(drawable);
+  return text.split("\n").map(drawable);
 }
 
 function drawable(line: string): string {
@@ -117,7 +117,7 @@ export function brokenLines(line: string, width: number, most = Number.POSITIVE_
       style = piece === reset || piece === "\u001b[m" ? "" : `${style}${piece}`;
       now += piece;
     } else if (ascii.test(piece)) for (const glyph of piece) add(glyph, 1);
-    else for (const { segment } of graphemes(piece)) add(segment, displayWidth(segment));
+    else for (const { segment } of graphemes(piece)) add(segment, glyphWidth(segment));
     if (lines.length >= most) return lines.slice(0, most);
   }
   return [...lines, style === "" ? now : `${now}${reset}`].slice(0, most);

@@ -5,7 +5,7 @@ import { safeLine } from "../terminal/sanitise.ts";
 import { type Drawing, type DrawOptions, drawing } from "./draw-options.ts";
 import { changeCount } from "./patch-rows.ts";
 import { clipped, count, counted, widthOf, wrappedWords } from "./text-lines.ts";
-import { cardBody, hiddenLines, shortened } from "./tool-output.ts";
+import { cardBody, hiddenLines, onlyChanged, shortened } from "./tool-output.ts";
 
 export interface CardOptions extends DrawOptions {
   /** Plain text for programs and files: no icons, times or counts, and no line is wrapped. */
@@ -15,6 +15,8 @@ export interface CardOptions extends DrawOptions {
 const longestTitle = 1000;
 const bodyIndent = "    ";
 const deepestNesting = 4;
+/** A narrow terminal has room for less. */
+const columnsPerLevel = 30;
 /** Shorter times say nothing. */
 const leastTime = 100;
 
@@ -84,7 +86,8 @@ function clippedFacts(facts: readonly string[], width: number): string {
 function factsOf(call: ToolCallItem, { paint, cwd, now, width, isExpanded }: Drawing): string[] {
   const { added, removed } = changeCount(call.content);
   const hidden = isExpanded ? 0 : hiddenLines(call);
-  const time = durationText((call.endedAt ?? now ?? Number.NaN) - call.time);
+  const until = call.endedAt ?? (call.status === "pending" ? undefined : now);
+  const time = until === undefined ? "" : durationText(until - call.time);
   const where = clipped(whereOf(call, cwd), Math.floor(width / 3));
   return [
     ...(where === "" ? [] : [paint("dim", where)]),
@@ -106,13 +109,17 @@ export function durationText(milliseconds: number): string {
   return `${count(Math.floor(minutes / 60))} h ${minutes % 60} min`;
 }
 
-/** The first file, unless the title names it. */
-function whereOf({ locations, label }: ToolCallItem, cwd: string): string {
-  const [first] = locations;
+/** The file that the call changes, else the first that it names, unless the title names it. */
+function whereOf({ locations, label, content }: ToolCallItem, cwd: string): string {
+  const changed = onlyChanged(content);
+  const first =
+    locations.find(({ path }) => path === changed) ??
+    (changed === undefined ? locations[0] : { path: changed });
   if (first === undefined) return "";
   const path = shortened(String(first.path), cwd);
-  const line = typeof first.line === "number" && first.line > 0 ? `:${first.line}` : "";
-  const others = new Set(locations.map((each) => each.path)).size - 1;
+  const line =
+    "line" in first && Number.isInteger(first.line) && Number(first.line) > 0 ? `:${first.line}` : "";
+  const others = new Set([first.path, ...locations.map(({ path }) => path)]).size - 1;
   const more = others > 0 ? ` and ${count(others)} more` : "";
   const isNamed = label.includes(String(first.path)) || titleLine(label).includes(path);
   return isNamed ? more.trim() : `${path}${line}${more}`;
@@ -155,15 +162,15 @@ export function parentCallOf({ _meta: meta, toolCallId }: ToolCallItem): string 
   return typeof parent === "string" && parent !== toolCallId ? parent : undefined;
 }
 
-function nesting(call: ToolCallItem, view: SessionView, { marks }: Drawing): string {
+function nesting(call: ToolCallItem, view: SessionView, { marks, width }: Drawing): string {
   let depth = 0;
   let parent = parentCallOf(call);
   // a circle of parents ends here too
-  while (parent !== undefined && depth < deepestNesting) {
+  while (parent !== undefined && depth < Math.min(deepestNesting, width / columnsPerLevel)) {
     const next = view.toolCalls.get(parent);
     if (next === undefined) break;
     depth += 1;
     parent = parentCallOf(next);
   }
-  return depth === 0 ? "" : `${"  ".repeat(depth - 1)}${marks.nested} `;
+  return depth === 0 ? "" : `${"  ".repeat(depth)}${marks.nested} `;
 }

@@ -16,15 +16,18 @@ type Card = Drawing & { readonly isPlain: boolean };
 
 const plainDiffLines = 40;
 const plainOutputLines = 12;
+/** Of a card with many parts. */
+const mostFolded = 60;
 const longestReason = 1000;
 const longestInput = 20_000;
 
 export function cardBody(call: ToolCallItem, view: SessionView, card: Card): string[] {
   const lines: string[] = [];
   let attachments = 0;
+  const isOnly = onlyChanged(call.content) !== undefined;
   for (const part of call.content) {
     if (part.type === "diff")
-      lines.push(...changeLines(part as DiffPart, card)); // checked by its tag
+      lines.push(...changeLines(part as DiffPart, isOnly, card)); // checked by its tag
     else if (part.type === "terminal" && typeof part.terminalId === "string")
       lines.push(...terminalLines(view.terminals.get(part.terminalId), card));
     else if (part.type === "content") {
@@ -38,7 +41,11 @@ export function cardBody(call: ToolCallItem, view: SessionView, card: Card): str
     }
   }
   if (lines.length === 0 && call.status === "failed") lines.push(...textLines(rawText(call.rawOutput), card));
-  return card.isExpanded ? [...inputLines(call, card), ...lines] : lines;
+  if (card.isExpanded) return [...inputLines(call, card), ...lines];
+  const rest = card.isPlain ? 0 : lines.length - mostFolded;
+  if (rest <= 0) return lines;
+  const note = `${card.marks.more} ${counted(rest, "more line")}`;
+  return [...lines.slice(0, mostFolded), card.paint("dim", clipped(note, card.width))];
 }
 
 /** The output of commands and failures is shown; file contents and search results are not. */
@@ -112,7 +119,13 @@ function shownOutput(
   return [...(isPlain ? note : note.map((line) => paint("dim", line))), ...shown];
 }
 
-function changeLines(diff: DiffPart, card: Card): string[] {
+/** The path of the file that the call changes, if it is one: the heading of the card names it. */
+export function onlyChanged(content: ToolCallItem["content"]): string | undefined {
+  const [diff, another] = content.filter(({ type }) => type === "diff") as DiffPart[]; // checked by the tag
+  return another === undefined ? diff?.path : undefined;
+}
+
+function changeLines(diff: DiffPart, isOnly: boolean, card: Card): string[] {
   const { paint, cwd, width, marks, isPlain } = card;
   const names = diff.path === undefined ? changedFiles(diff, cwd) : [shortened(diff.path, cwd)];
   const heading = names.map((name) => paint("dim", clipped(name, width, marks.more)));
@@ -129,7 +142,7 @@ function changeLines(diff: DiffPart, card: Card): string[] {
   const [only, another] = files;
   const showsFiles = diff.path === undefined && (another !== undefined || names.length === 0);
   const look = { path: diff.path ?? only?.text, showsFiles };
-  return [...(showsFiles ? [] : heading), ...diffLines(rows, look, card)];
+  return [...(showsFiles || isOnly ? [] : heading), ...diffLines(rows, look, card)];
 }
 
 function changedFiles({ changes = [] }: DiffPart, cwd: string): string[] {

@@ -2,6 +2,7 @@
 
 import type { Edition, Entry, PromptResult } from "@parley/acp";
 import type { StreamRedactor } from "@parley/acp/redact";
+import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { safeText } from "../terminal/sanitise.ts";
 
 export interface RunStart {
@@ -62,8 +63,6 @@ export interface RunPrinter {
   end(end: RunEnd): void;
 }
 
-export type RunSecrets = () => Promise<readonly string[]>;
-
 export interface RedactingPrinter extends RunPrinter {
   /** Prints the agent's stderr. */
   stderr(text: string): void;
@@ -86,7 +85,7 @@ interface Redactors {
 /** Loads the secrets when there is something to print. */
 export function redactingPrinter(
   printer: RunPrinter,
-  secrets: RunSecrets,
+  secrets: SecretsLoader,
   { redactsEntries }: { readonly redactsEntries: boolean },
 ): RedactingPrinter {
   let redactors: Redactors | undefined;
@@ -135,7 +134,7 @@ export function redactingPrinter(
   };
 }
 
-async function loadRedactors(secrets: RunSecrets): Promise<Redactors> {
+async function loadRedactors(secrets: SecretsLoader): Promise<Redactors> {
   const [{ redactor, streamRedactor }, known] = await Promise.all([import("@parley/acp/redact"), secrets()]);
   // names and paths stay: readers must find the file
   const quoted = redactor({ names: false, secrets: known });

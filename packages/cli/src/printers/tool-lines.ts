@@ -122,7 +122,9 @@ export function wholePatchLines(
   return escapedSource(patch)
     .trimEnd()
     .split("\n")
-    .map((line) => paint(line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "dim", cut(line)));
+    .map((line) =>
+      paint(line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "dim", cut(line)),
+    );
 }
 
 const longestLine = 2_000;

@@ -155,7 +155,8 @@ export function breakableParts(word: string): string[] {
   return parts;
 }
 
-function glyphWidth(glyph: string): number {
+/** Of one character as it is seen. */
+export function glyphWidth(glyph: string): number {
   if (wide.test(glyph)) return 2;
   return unseen.test(glyph) ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 // The interface between a conversation and the face that shows it: state to read, events, and methods to call.
 
-import type { Edition, ElicitationResponse, PromptResult, SessionConfigOption } from "@parley/acp";
+import type { Edition, ElicitationResponse, Entry, PromptResult, SessionConfigOption } from "@parley/acp";
 import type { AvailableCommand, JsonValue } from "@parley/acp/model";
 import type { SessionView } from "@parley/acp/view";
 import type { ElicitationQuestion, LoginCommand, LoginMethod, LoginVariable } from "@parley/client";
@@ -102,6 +102,8 @@ export interface LiveSession {
   readonly agent: AgentFacts;
   /** "starting": prompts wait. "failed": it did not start. "crashed": it ended; `restart` brings it back. */
   readonly phase: "starting" | "ready" | "failed" | "crashed" | "closed";
+  /** What it waits for while it starts, or why it is silent. One line, safe to show. */
+  readonly progress: string | undefined;
   /** Why it failed or crashed. */
   readonly problem: SessionProblem | undefined;
   readonly cwd: string;
@@ -117,14 +119,16 @@ export interface LiveSession {
   readonly commands: readonly AvailableCommand[];
   /** The turn that runs. */
   readonly turn: { readonly startedAt: number; readonly isCancelling: boolean } | undefined;
-  /** Prompts that wait for the end of the turn, in order. */
+  /** Prompts that wait for the end of the turn, in order. After a cancel they wait for the next `send`, which goes first. */
   readonly queue: readonly QueuedPrompt[];
   /** Questions without an answer, oldest first. */
   readonly questions: readonly OpenQuestion[];
   /** What was written and not sent. Kept through a crash. */
   draft: string;
 
-  /** Sends it, or queues it while a turn runs. */
+  /** Called for each entry that is applied to the view from now on, with the `seq` that it has there. */
+  onEntry(listener: (entry: Entry) => void): () => void;
+  /** Sends it, or queues it while a turn runs. A crashed or failed agent is started again first. */
   send(input: ChatInput): void;
   /** Gives it to the running turn. An agent that cannot take it is cancelled and gets it as the next prompt: "resent". */
   steer(input: ChatInput): Promise<"steered" | "resent" | "sent">;

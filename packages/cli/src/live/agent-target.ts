@@ -1,4 +1,4 @@
-// Determines the agent, session and directory of a run.
+// Determines the agent, session and directory.
 
 import type { SessionInfo } from "@parley/acp";
 import { normalPath, optional } from "@parley/acp/internal";
@@ -16,10 +16,10 @@ import {
 import { usageError } from "../command/command.ts";
 import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
-import type { RunOptions } from "./run-options.ts";
-import type { RunHistory } from "./run-recorder.ts";
+import type { LiveHistory } from "./live-history.ts";
+import type { LiveOptions } from "./live-options.ts";
 
-export interface RunTarget extends ChosenAgent {
+export interface AgentTarget extends ChosenAgent {
   /** Its name in the history. */
   readonly agent: HistoryAgent;
   readonly cwd: string;
@@ -30,10 +30,15 @@ export interface RunTarget extends ChosenAgent {
   readonly note?: string;
 }
 
-export async function runTarget(options: RunOptions, history: RunHistory | undefined): Promise<RunTarget> {
+/** `warn` is told about unknown names in the config file. Default: stderr. */
+export async function agentTarget(
+  options: LiveOptions,
+  history: LiveHistory | undefined,
+  warn?: (text: string) => void,
+): Promise<AgentTarget> {
   const { agent: name, command, address, edition, session, cwd, isCwdGiven } = options;
   const isGiven = name !== undefined || command.length > 0 || address !== undefined;
-  const chosen = chooseAgent(name, command, edition, address);
+  const chosen = chooseAgent(name, command, edition, address, warn);
   const given = historyAgent(chosen.entry.name, command);
   const known = await knownSession(options, history, given, isGiven);
   const agent = known === undefined || isGiven ? given : known.agent;
@@ -50,15 +55,16 @@ export async function runTarget(options: RunOptions, history: RunHistory | undef
       "omit --cwd, or choose another name to start a new session",
     );
   }
-  const target = agent === given ? chosen : chooseAgent(agent.name, agent.command ?? [], edition);
+  const target =
+    agent === given ? chosen : chooseAgent(agent.name, agent.command ?? [], edition, undefined, warn);
   const entry = withOwnArguments(target.entry, options, target.sandbox);
   return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known };
 }
 
 /** The sandbox of the agent's process. What rules deny on plain paths, the system denies the whole agent. */
 export function agentSandbox(
-  { entry, cwd }: RunTarget,
-  { sandboxesAgent, extraRoots }: RunOptions,
+  { entry, cwd }: AgentTarget,
+  { sandboxesAgent, extraRoots }: LiveOptions,
   rules: readonly Rule[],
 ): AgentSandbox | undefined {
   if (!sandboxesAgent && !(entry.transport === "stdio" && entry.sandbox === true)) return undefined;
@@ -72,7 +78,7 @@ export function agentSandbox(
 /** Options that our own agent needs when it starts. */
 function withOwnArguments(
   entry: ChosenAgent["entry"],
-  { keepsHistory, model, format, sandbox: typed }: RunOptions,
+  { keepsHistory, model, hidesNotice, sandbox: typed }: LiveOptions,
   configured: ChosenAgent["sandbox"],
 ): ChosenAgent["entry"] {
   const sandbox = typed ?? configured;
@@ -84,15 +90,15 @@ function withOwnArguments(
       ...(keepsHistory ? [] : ["--no-history"]),
       // it does not start with an unusable model of the config file
       ...(model === undefined ? [] : ["--model", model]),
-      ...(format === "json" ? ["--no-notice"] : []),
+      ...(hidesNotice === true ? ["--no-notice"] : []),
       ...(sandbox === undefined ? [] : ["--sandbox", sandbox]),
     ],
   };
 }
 
 async function knownSession(
-  { session, isContinued, cwd }: RunOptions,
-  history: RunHistory | undefined,
+  { session, isContinued, cwd }: LiveOptions,
+  history: LiveHistory | undefined,
   agent: HistoryAgent,
   isAgentGiven: boolean,
 ): Promise<HistorySession | undefined> {
@@ -116,11 +122,11 @@ const longestName = 80;
 
 /** The target with what the agent knows about the named session. */
 export async function resolveSession(
-  target: RunTarget,
+  target: AgentTarget,
   running: ManagedConnection,
-  options: RunOptions,
-  { history, notice }: { readonly history: RunHistory | undefined; readonly notice: (text: string) => void },
-): Promise<RunTarget> {
+  options: LiveOptions,
+  { history, notice }: { readonly history: LiveHistory | undefined; readonly notice: (text: string) => void },
+): Promise<AgentTarget> {
   const named = withOwnName(target, running);
   const { session, isCwdGiven, cwd } = options;
   if (session === undefined || target.known !== undefined) return named;
@@ -142,7 +148,7 @@ export async function resolveSession(
 }
 
 /** For an agent started by a command, its own name says more than `node`. */
-function withOwnName(target: RunTarget, { info }: ManagedConnection): RunTarget {
+function withOwnName(target: AgentTarget, { info }: ManagedConnection): AgentTarget {
   const own = safeLine(info?.name ?? "").slice(0, longestName);
   const { agent } = target;
   return agent.command === undefined || own === "" ? target : { ...target, agent: { ...agent, name: own } };
@@ -168,8 +174,8 @@ async function listedAs(
 /** The same session in the history, under another name. */
 async function inHistory(
   { sessionId }: SessionInfo,
-  { agent }: RunTarget,
-  history: RunHistory | undefined,
+  { agent }: AgentTarget,
+  history: LiveHistory | undefined,
 ): Promise<HistorySession | undefined> {
   const all = await (await history?.open())?.list({ agent, limit: Number.POSITIVE_INFINITY });
   return all?.find((each) => each.agentSessionId === sessionId);

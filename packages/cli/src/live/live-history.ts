@@ -1,4 +1,4 @@
-// Records a run in the history, which opens while the agent starts. A failure never stops the run.
+// Records sessions in the history, which opens while the agent starts. A failure never stops the work.
 
 import type { Entry } from "@parley/acp";
 import type { HistorySession } from "@parley/client/history";
@@ -9,20 +9,20 @@ import {
   type RecordingHistory,
   recordingHistory,
 } from "@parley/client/internal";
-import type { RunSecrets } from "../printers/run-printer.ts";
 import { historyPath } from "../sessions/stored-sessions.ts";
+import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-import type { RunTarget } from "./run-target.ts";
+import type { AgentTarget } from "./agent-target.ts";
 import { busySession, isBusy } from "./start-session.ts";
 
-export class RunHistory {
+export class LiveHistory {
   readonly #notice: (text: string) => void;
-  readonly #secrets: RunSecrets;
+  readonly #secrets: SecretsLoader;
   #opening: Promise<RecordingHistory> | undefined;
   /** The error if another process has just started a session of this name. */
   #busy: unknown;
 
-  constructor(notice: (text: string) => void, secrets: RunSecrets) {
+  constructor(notice: (text: string) => void, secrets: SecretsLoader) {
     this.#notice = notice;
     this.#secrets = secrets;
   }
@@ -41,18 +41,25 @@ export class RunHistory {
   }
 
   /** `target` is called when the session starts, after it was looked up at the agent. */
-  recorder(target: () => RunTarget, name: string | undefined): RunRecorder {
-    return new RunRecorder(async () => {
-      const history = await this.open();
-      const { agent, known, listed } = target();
-      const failed = (error: unknown) => this.#failed(error);
-      const isNamed = known === undefined && listed === undefined;
-      const names = isNamed ? { name } : { title: listed?.title };
-      return managedRecorder(history, { agent, known, ...names, failed });
-    });
+  recorder(target: () => AgentTarget, name: string | undefined): LiveRecorder {
+    let isNew = false;
+    return new LiveRecorder(
+      async () => {
+        const history = await this.open();
+        const { agent, known, listed } = target();
+        isNew = known === undefined;
+        const failed = (error: unknown) => this.#failed(error);
+        const isNamed = known === undefined && listed === undefined;
+        const names = isNamed ? { name } : { title: listed?.title };
+        return managedRecorder(history, { agent, known, ...names, failed });
+      },
+      async (id) => {
+        if (isNew) await this.#delete(id);
+      },
+    );
   }
 
-  /** Throws a RunError if another process uses the session. */
+  /** Throws a LiveError if another process uses the session. */
   async claim({ id, name }: HistorySession): Promise<void> {
     try {
       await (await this.open()).claim(id);
@@ -62,13 +69,13 @@ export class RunHistory {
     }
   }
 
-  /** Throws a RunError if another process has just started a session of this name. */
+  /** Throws a LiveError if another process has just started a session of this name. */
   checkNew(name: string): void {
     if (this.#busy !== undefined) throw busySession(name, this.#busy);
   }
 
   /** Deletes a session without any prompt. */
-  async delete(id: string): Promise<void> {
+  async #delete(id: string): Promise<void> {
     // it belongs to another process
     if (this.#busy !== undefined) return;
     await (await this.#opening)?.delete(id).catch((error: unknown) => this.#failed(error));
@@ -89,14 +96,18 @@ export class RunHistory {
 }
 
 /** Buffers entries until the history is loaded. */
-export class RunRecorder {
+export class LiveRecorder {
   readonly #load: () => Promise<ManagedRecorder>;
+  readonly #unused: (id: string) => Promise<void>;
   readonly #early: Entry[] = [];
+  #hasPrompt = false;
   #loading: Promise<ManagedRecorder> | undefined;
   #recorder: ManagedRecorder | undefined;
 
-  constructor(load: () => Promise<ManagedRecorder>) {
+  /** `unused` is called at the end if no prompt was sent. */
+  constructor(load: () => Promise<ManagedRecorder>, unused: (id: string) => Promise<void>) {
     this.#load = load;
+    this.#unused = unused;
   }
 
   /** The id in the history; undefined if nothing is recorded. */
@@ -107,6 +118,11 @@ export class RunRecorder {
   /** Resolves when it is known whether the session can be recorded. */
   async ready(): Promise<void> {
     await (await this.#loading)?.ready();
+  }
+
+  /** Resolves when everything so far is stored. */
+  async stored(): Promise<void> {
+    await (await this.#loading)?.stored();
   }
 
   begin(session: BegunSession): void {
@@ -120,11 +136,14 @@ export class RunRecorder {
   }
 
   entry(sessionId: string, entry: Entry): void {
+    if (entry.kind === "prompt") this.#hasPrompt = true;
     if (this.#recorder === undefined) this.#early.push(entry);
     else this.#recorder.entry(sessionId, entry);
   }
 
   async close(): Promise<void> {
-    await (await this.#loading)?.close();
+    const recorder = await this.#loading;
+    await recorder?.close();
+    if (!this.#hasPrompt && recorder?.id !== undefined) await this.#unused(recorder.id);
   }
 }

@@ -1,4 +1,4 @@
-// Starts the agent, and opens or continues the session of a run.
+// Starts the agent, and opens or continues its session.
 
 import { type AgentCapabilities, ConnectionError, RequestError } from "@parley/acp";
 import { optional, versionOf } from "@parley/acp/internal";
@@ -14,8 +14,8 @@ import {
 } from "@parley/client/internal";
 import { isOwnAgent } from "../settings/named-agent.ts";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
-import { exitCodes, RunError } from "./run-ending.ts";
-import type { RunTarget } from "./run-target.ts";
+import type { AgentTarget } from "./agent-target.ts";
+import { exitCodes, LiveError } from "./live-error.ts";
 
 const shownStderr = 4096;
 
@@ -25,54 +25,63 @@ export interface TakenSession {
   readonly isResumed: boolean;
 }
 
-/** Rejects with a RunError, which contains stderr unless it was printed already. */
+/** Rejects with a LiveError, which contains stderr unless it was printed already. */
 export async function startAgent(
-  target: RunTarget,
+  target: AgentTarget,
   { isStderrShown }: { readonly isStderrShown: boolean },
   options: ManageAgentOptions,
 ): Promise<ManagedConnection> {
   try {
     return await manageAgent(target.entry, options);
   } catch (error) {
-    throw ownRefusal(error, target) ?? runErrorFrom(error, { isStderrShown, isRemote: isRemote(target) });
+    throw ownRefusal(error, target) ?? liveErrorFrom(error, { isStderrShown, isRemote: isRemote(target) });
   }
 }
 
 /** What our own agent says when it does not start with the model or the settings that it was given. */
-function ownRefusal(error: unknown, { entry }: RunTarget): RunError | undefined {
+function ownRefusal(error: unknown, { entry }: AgentTarget): LiveError | undefined {
   if (!(error instanceof LaunchError) || entry.transport !== "stdio" || !isOwnAgent(entry)) return undefined;
   const [, said] = error.exitCode === 2 ? (/^parley: (.+)$/m.exec(error.stderr ?? "") ?? []) : [];
   const hint =
     "choose a model with --model, or with parley config set agent.model; docs/models.md lists them";
-  return said === undefined ? undefined : new RunError(exitCodes.usage, "setup", said, hint);
+  return said === undefined ? undefined : new LiveError(exitCodes.usage, "setup", said, hint);
 }
 
-/** Rejects with a RunError. `flags` are the settings that the user typed: "mode", "model", "option x". */
+interface TakenWith {
+  /** The settings that the user typed: "mode", "model", "option x". */
+  readonly flags: readonly string[];
+  /** Whether the agent sends the earlier conversation of a session that it continues. */
+  readonly replays: boolean;
+  notice(text: string): void;
+}
+
+/** Rejects with a LiveError. */
 export async function takeSession(
   running: ManagedConnection,
-  target: RunTarget,
+  target: AgentTarget,
   options: ManagedSessionOptions,
-  { flags, notice }: { readonly flags: readonly string[]; readonly notice: (text: string) => void },
+  given: TakenWith,
 ): Promise<TakenSession> {
+  const { flags, notice } = given;
   const { known, listed } = target;
   try {
     const old = listed?.sessionId ?? known?.agentSessionId;
-    const again = old === undefined ? undefined : await reopened(running, old, options, notice);
+    const again = old === undefined ? undefined : await reopened(running, old, options, given);
     const session = again ?? (await running.newSession(options));
     for (const { what, why, message } of session.setupProblems) {
       // only settings that the user typed are errors
       if (!flags.includes(what)) notice(message);
-      else if (why === "refused") throw new RunError(exitCodes.agentError, "setup", message);
-      else throw new RunError(exitCodes.usage, "setup", message, "see parley help run");
+      else if (why === "refused") throw new LiveError(exitCodes.agentError, "setup", message);
+      else throw new LiveError(exitCodes.usage, "setup", message, "see parley help run");
     }
     return { session, isResumed: again !== undefined };
   } catch (error) {
-    throw runErrorFrom(error, { isRemote: isRemote(target) });
+    throw liveErrorFrom(error, { isRemote: isRemote(target) });
   }
 }
 
 /** It has neither a program nor stderr here. */
-export function isRemote({ entry }: Pick<RunTarget, "entry">): boolean {
+export function isRemote({ entry }: Pick<AgentTarget, "entry">): boolean {
   return entry.transport !== "stdio";
 }
 
@@ -81,7 +90,7 @@ async function reopened(
   running: ManagedConnection,
   sessionId: string,
   options: ManagedSessionOptions,
-  notice: (text: string) => void,
+  { replays, notice }: TakenWith,
 ): Promise<ManagedSession | undefined> {
   const { resume, load } = running.capabilities;
   if (!resume && !load) {
@@ -89,7 +98,9 @@ async function reopened(
     return undefined;
   }
   try {
-    return await running.resumeSession(sessionId, options);
+    return replays
+      ? await running.loadSession(sessionId, options)
+      : await running.resumeSession(sessionId, options);
   } catch (error) {
     // agents use many codes for unknown sessions; opening a new one shows whether the agent works
     if (!(error instanceof RequestError) || problemOf(error).kind === "login_needed") throw error;
@@ -101,7 +112,7 @@ async function reopened(
 
 const newSession = "starting a new one; it does not know the previous conversation";
 
-export function runErrorFrom(
+export function liveErrorFrom(
   error: unknown,
   {
     isStderrShown = false,
@@ -111,10 +122,10 @@ export function runErrorFrom(
   if (error instanceof LaunchError) {
     const { kind, message, hint, stderr = "" } = error;
     const text = withStderr(message, isStderrShown ? "" : stderr);
-    if (kind === "login_needed") return new RunError(exitCodes.loginNeeded, kind, text, hint);
+    if (kind === "login_needed") return new LiveError(exitCodes.loginNeeded, kind, text, hint);
     // the caller knows why
-    if (kind === "aborted") return new RunError(exitCodes.cancelled, kind, text);
-    return new RunError(
+    if (kind === "aborted") return new LiveError(exitCodes.cancelled, kind, text);
+    return new LiveError(
       kind === "crash_loop" ? exitCodes.agentError : exitCodes.notStarted,
       kind,
       text,
@@ -124,7 +135,7 @@ export function runErrorFrom(
   if (error instanceof ConnectionError) {
     const { kind, message, stderr = "" } = error;
     const isWrong = kind === "protocol" || kind === "too_large";
-    return new RunError(
+    return new LiveError(
       exitCodes.agentError,
       isWrong ? "protocol" : "agent_gone",
       withStderr(`the agent ${isWrong ? "violated the protocol" : "ended unexpectedly"}: ${message}`, stderr),
@@ -133,7 +144,7 @@ export function runErrorFrom(
   }
   if (error instanceof RequestError) {
     const { kind, message } = problemOf(error);
-    return new RunError(
+    return new LiveError(
       kind === "login_needed" ? exitCodes.loginNeeded : exitCodes.agentError,
       "agent_error",
       `the agent could not open a session: ${safeLine(message)} (${error.code})`,
@@ -141,7 +152,7 @@ export function runErrorFrom(
     );
   }
   // the options need a feature that the agent does not offer
-  if (error instanceof TypeError) return new RunError(exitCodes.usage, "not_offered", error.message);
+  if (error instanceof TypeError) return new LiveError(exitCodes.usage, "not_offered", error.message);
   return error instanceof Error ? error : new Error(String(error));
 }
 
@@ -181,10 +192,10 @@ export function isBusy(error: unknown): boolean {
   return reason === "session_held" || reason === "session_exists";
 }
 
-export function busySession(name: string, error: unknown): RunError {
+export function busySession(name: string, error: unknown): LiveError {
   const { data } = error as { readonly data?: { readonly holder?: { readonly pid?: unknown } } }; // isBusy has looked at it
   const pid = data?.holder?.pid;
-  return new RunError(
+  return new LiveError(
     exitCodes.notStarted,
     "session_busy",
     `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : "another process"}`,

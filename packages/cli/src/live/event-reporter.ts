@@ -7,6 +7,9 @@ import type { RedactingPrinter } from "../printers/run-printer.ts";
 import { editionText } from "../settings/edition-choice.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 
+/** Where the events are told. */
+export type Reporter = Pick<RedactingPrinter, "showsProgress" | "progress" | "notice" | "stderr">;
+
 export interface ReporterOptions {
   readonly isVerbose: boolean;
   /** The limit of the whole run. */
@@ -17,7 +20,7 @@ export interface ReporterOptions {
 const silenceMs = 5_000;
 
 export function eventReporter(
-  printer: RedactingPrinter,
+  printer: Reporter,
   { isVerbose, timeoutMs }: ReporterOptions,
 ): (event: ManagedAgentEvent) => void {
   let waitsFor = "";
@@ -84,7 +87,7 @@ export function eventReporter(
 
 function leftBehind(
   { paths, isIncomplete }: Extract<ManagedAgentEvent, { kind: "left_behind" }>,
-  printer: RedactingPrinter,
+  printer: Reporter,
 ): void {
   for (const path of paths)
     printer.notice(`${safeLine(path)} is new, and other programs obey it: look at it before you use it`);
