@@ -5,12 +5,13 @@ import type { PermissionQuestion } from "@parley/client/policy";
 import { loginAsker } from "../agents/login-asker.ts";
 import type { LiveAsker } from "../live/live-agent.ts";
 import type { RunPrinter } from "../printers/run-printer.ts";
+import { askElicitation } from "../questions/elicitation-questions.ts";
+import type { QuestionPlace } from "../questions/permission-lines.ts";
+import { askPermission } from "../questions/permission-question.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
-import { askElicitation } from "./elicitation-questions.ts";
-import { askPermission, type QuestionPlace } from "./permission-question.ts";
 
 /** Pauses the printer during each question, so that nothing else draws on the terminal. */
 export function terminalAsker(

@@ -5,7 +5,7 @@ import { decodeKittyPrintable, isKeyRelease, parseKey } from "@earendil-works/pi
 export interface KeyPress {
   /** The bytes of the terminal. */
   readonly data: string;
-  /** The name of the key with its modifiers, such as `enter`, `ctrl+c`, `alt+up` or `a`. Empty for a paste. */
+  /** The name of the key with its modifiers, such as `enter`, `ctrl+c`, `alt+up`, `wheelUp` or `a`. Empty for a paste. */
   readonly id: string;
   /** The text that the key types. */
   readonly text?: string;
@@ -15,6 +15,8 @@ export interface KeyPress {
 
 const pasteStart = "\u001b[200~";
 const pasteEnd = "\u001b[201~";
+// biome-ignore lint/suspicious/noControlCharactersInRegex: reports of the mouse begin with one
+const wheels = /^\u001b\[<6([45]);\d+;\d+M$/;
 
 /** Undefined for what is not a key: the release of a key, a report of the terminal. */
 export function keyPress(data: string): KeyPress | undefined {
@@ -23,6 +25,8 @@ export function keyPress(data: string): KeyPress | undefined {
     return { data, id: "", paste: data.slice(pasteStart.length, end) };
   }
   if (isKeyRelease(data)) return undefined;
+  const wheel = wheels.exec(data)?.[1];
+  if (wheel !== undefined) return { data, id: wheel === "4" ? "wheelUp" : "wheelDown" };
   const text = decodeKittyPrintable(data) ?? (isText(data) ? data : undefined);
   const id = parseKey(data) ?? text;
   if (id === undefined) return undefined;

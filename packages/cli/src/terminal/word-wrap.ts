@@ -120,7 +120,7 @@ function columnAfter(end: number, columns: number): number {
 let segmenter: Intl.Segmenter | undefined;
 
 /** The characters as they are seen. */
-function graphemes(text: string): Intl.Segments {
+export function graphemes(text: string): Intl.Segments {
   // made on use, because it takes 8 ms
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return segmenter.segment(text);
@@ -155,7 +155,8 @@ export function breakableParts(word: string): string[] {
   return parts;
 }
 
-function glyphWidth(glyph: string): number {
+/** Of one character as it is seen. */
+export function glyphWidth(glyph: string): number {
   if (wide.test(glyph)) return 2;
   return unseen.test(glyph) ? 0 : 1;
 }

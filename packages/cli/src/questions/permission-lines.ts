@@ -1,30 +1,16 @@
-// Asks for a permission: what, why, the command or the change once, and one letter as the answer.
+// A permission question as lines: what, why, the command or the change once, and the answers without a letter.
 
 import { relative } from "node:path";
 import { gitPatch } from "@parley/acp/internal";
-import { commandText, parseRule, shownSource, summaryOf } from "@parley/client/internal";
-import {
-  type PermissionChoice,
-  type PermissionQuestion,
-  type PermissionReply,
-  RuleError,
-  type Subject,
-} from "@parley/client/policy";
+import { commandText, shownSource, summaryOf } from "@parley/client/internal";
+import type { PermissionChoice, PermissionQuestion, Subject } from "@parley/client/policy";
 import { wholePatchLines } from "../printers/tool-lines.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedLine, escapedSource } from "../terminal/sanitise.ts";
-import type { Questions } from "./elicitation-questions.ts";
+import { isEditable, listed } from "./permission-answers.ts";
 
 const shownDiffLines = 60;
 const shownOptions = 20;
-
-/** The letters of the usual answers, by what they choose. */
-const letters = [
-  { letter: "y", effect: "allow", scope: "once", name: "once" },
-  { letter: "s", effect: "allow", scope: "session", name: "this session" },
-  { letter: "a", effect: "allow", scope: "workspace", name: "always here" },
-  { letter: "n", effect: "deny", scope: "once", name: "no" },
-] as const;
 
 /** Where the question is asked: who asks, and in which directory. */
 export interface QuestionPlace {
@@ -32,114 +18,17 @@ export interface QuestionPlace {
   readonly cwd: string;
 }
 
-export async function askPermission(
+/** What is asked, and why. Nothing that an agent wrote is left out: it is shown by its code points where it must be. */
+export function questionLines(
   question: PermissionQuestion,
   place: QuestionPlace,
-  questions: Questions,
   paint: Paint,
-): Promise<PermissionReply> {
-  const { ask, write } = questions;
-  const usual = usualAnswers(question);
-  // of something that is asked every time there is only yes and no
-  const more = question.always ? [] : ["e no, say why", "? more"];
-  const keys = [...usual.map(({ letter, name }) => `${shownKey(letter)} ${name}`), ...more].join("  ");
-  write(`${questionLines(question, place, paint).join("\n")}\n`);
-  let isExpanded = false;
-  for (;;) {
-    const answer = (await ask(`  ${keys} > `))?.trim();
-    if (answer === undefined) return undefined;
-    const word = answer.toLowerCase();
-    // whatever the agent calls its options, a no is a no
-    if (word === "" || word === "no") return noOf(question);
-    const chosen = usual.find(({ letter }) => letter === word || (letter === "y" && word === "yes"));
-    if (chosen !== undefined) return chosen.id;
-    if (word === "?" && !question.always) {
-      isExpanded = true;
-      write(`${moreLines(question, place, paint).join("\n")}\n`);
-      continue;
-    }
-    const reply = question.always ? "unknown" : await rareAnswer(answer, question, questions, isExpanded);
-    if (reply === "unknown")
-      write(
-        `  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is not an answer; type one of those shown\n`,
-      );
-    else if (reply !== undefined) return reply;
-  }
-}
-
-function usualAnswers({ choices }: PermissionQuestion) {
-  return letters.flatMap(({ letter, effect, scope, name }) => {
-    const id = `${effect}:${scope}`;
-    return choices.some((choice) => choice.id === id) ? [{ letter, name, id }] : [];
-  });
-}
-
-function noOf({ choices }: PermissionQuestion): string {
-  return choices.find(({ effect, scope }) => effect === "deny" && scope === "once")?.id ?? "deny:once";
-}
-
-/** Enter is a no. */
-function shownKey(letter: string): string {
-  return letter === "n" ? "n/Enter" : letter;
-}
-
-/** Undefined to ask again. An answer counts only once it was shown: the rare ones after `?`. */
-async function rareAnswer(
-  answer: string,
-  question: PermissionQuestion,
-  questions: Questions,
-  isExpanded: boolean,
-): Promise<PermissionReply | "unknown"> {
-  switch (answer.toLowerCase()) {
-    case "e": {
-      const said = (await questions.ask("  Reason for the agent: "))?.trim();
-      return said === undefined || said === "" ? noOf(question) : { id: noOf(question), said };
-    }
-    case "r": {
-      if (!isExpanded || !isEditable(question)) return "unknown";
-      const rule = await editedRule(question, questions);
-      return rule && { id: `allow:${editedScope}`, rule };
-    }
-    default: {
-      const choice = listedChoice(answer, question.choices);
-      return choice === undefined || (choice.isExtra && !isExpanded) ? "unknown" : choice.id;
-    }
-  }
-}
-
-function isEditable({ allowedBy, choices }: PermissionQuestion): boolean {
-  return allowedBy?.length === 1 && choices.some(({ id }) => id === `allow:${editedScope}`);
-}
-
-const editedScope = "workspace";
-
-/** The rule that the user wants instead; undefined to go back to the question. */
-async function editedRule(
-  { allowedBy: [rule = ""] = [] }: PermissionQuestion,
-  { ask, write }: Questions,
-): Promise<string | undefined> {
-  for (;;) {
-    const typed = (
-      await ask(`  Rule to allow here for 30 days (Enter = ${escapedLine(rule)}, - = back): `)
-    )?.trim();
-    if (typed === undefined || typed === "-") return undefined;
-    const chosen = typed === "" ? rule : typed.replace(/^allow\s+/, "");
-    try {
-      parseRule(chosen, { effect: "allow", origin: "remembered" });
-      return chosen;
-    } catch (error) {
-      if (!(error instanceof RuleError)) throw error;
-      write(`  ${escapedLine(error.message)}\n`);
-    }
-  }
-}
-
-/** What is asked, and why. Nothing that an agent wrote is left out: it is shown by its code points where it must be. */
-function questionLines(question: PermissionQuestion, place: QuestionPlace, paint: Paint): string[] {
+  mostDiffLines = shownDiffLines,
+): string[] {
   const { reason, subjects, always } = question;
   const isSeveral = subjects.length > 1;
   // of something that is asked every time no more can be asked for
-  const most = always ? Number.POSITIVE_INFINITY : shownDiffLines;
+  const most = always ? Number.POSITIVE_INFINITY : mostDiffLines;
   return [
     `${paint("warning", "?")} ${paint("strong", heading(question, place.agent))}`,
     paint("dim", `  ${escapedLine(reason)}${always ? "; this is asked every time" : ""}`),
@@ -235,23 +124,23 @@ function shownPatch(lines: readonly string[], most: number): string[] {
 }
 
 /** The rest of a long change, the agent's own words, and the answers that are rarely wanted. */
-function moreLines(question: PermissionQuestion, place: QuestionPlace, paint: Paint): string[] {
+export function moreLines(
+  question: PermissionQuestion,
+  place: QuestionPlace,
+  paint: Paint,
+  mostDiffLines = shownDiffLines,
+): string[] {
   const { claimed, choices } = question;
-  const all = changeLines(question, place, paint);
+  const all = mostDiffLines === Number.POSITIVE_INFINITY ? [] : changeLines(question, place, paint);
   const extras = numbered(choices, ({ isExtra }) => isExtra === true, paint);
   return [
-    ...(all.length > shownDiffLines ? all : []),
+    ...(all.length > mostDiffLines ? all : []),
     ...(claimed === undefined ? [] : [`  the agent's title: ${escapedLine(claimed.title)}`]),
     ...(claimed?.description === undefined ? [] : [`  the agent says: ${escapedLine(claimed.description)}`]),
     ...(extras.length === 0 ? [] : ["  other answers (type the number):"]),
     ...extras,
     ...(isEditable(question) ? ["  r  allow always here, with a rule that you edit"] : []),
   ];
-}
-
-/** The answers without a letter. */
-function listed(choices: readonly PermissionChoice[]): readonly PermissionChoice[] {
-  return choices.filter(({ id }) => !letters.some(({ effect, scope }) => id === `${effect}:${scope}`));
 }
 
 function numbered(
@@ -269,15 +158,6 @@ function numbered(
     ...lines.slice(0, shownOptions),
     ...(hidden > 0 ? [`  … and ${hidden} more; type the number, name or id`] : []),
   ];
-}
-
-/** By its number, or by the name or the id of one alone. */
-function listedChoice(answer: string, choices: readonly PermissionChoice[]): PermissionChoice | undefined {
-  const all = listed(choices);
-  const chosen = all[Number(answer) - 1];
-  if (chosen !== undefined) return chosen;
-  const [named, another] = all.filter(({ name, optionId }) => name === answer || optionId === answer);
-  return another === undefined ? named : undefined;
 }
 
 /** An agent may call a yes "No", or two options the same: what its own options mean is said beside them. */

@@ -1,0 +1,47 @@
+// A question that an agent has raised: no key answers it that was not meant for it.
+
+import { cutLine } from "../../screen/cells.ts";
+import type { KeyPress } from "../../screen/key-press.ts";
+import type { Tail } from "../../screen/tail-writer.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { barred, innerColumns } from "./frame.ts";
+import type { Sheet, SheetSize } from "./sheet.ts";
+
+/** A key counts only after so much time in which the question was there and nothing was typed. */
+const quietMs = 300;
+
+export class AskedSheet implements Sheet {
+  readonly #sheet: Sheet;
+  readonly #paint: Paint;
+  readonly #caption: () => string;
+  /** When it was drawn first, or when the last key came that did not count. */
+  #quietSince: number | undefined;
+  #hasBegun = false;
+
+  /** `caption` is a line above the question; empty for none. */
+  constructor(sheet: Sheet, paint: Paint, caption: () => string) {
+    this.#sheet = sheet;
+    this.#paint = paint;
+    this.#caption = caption;
+  }
+
+  draw(size: SheetSize, now: number): Tail {
+    this.#quietSince ??= now;
+    const caption = this.#caption();
+    if (caption === "" || size.rows < 4) return this.#sheet.draw(size, now);
+    const { lines, cursor } = this.#sheet.draw({ ...size, rows: size.rows - 1 }, now);
+    const first = barred([this.#paint("dim", cutLine(caption, innerColumns(size)))], this.#paint);
+    return { lines: [...first, ...lines], ...(cursor && { cursor: { ...cursor, row: cursor.row + 1 } }) };
+  }
+
+  key(key: KeyPress, now: number): void {
+    if (this.#quietSince === undefined) return;
+    if (!this.#hasBegun && now - this.#quietSince < quietMs) {
+      // somebody who goes on typing does not mean the question
+      this.#quietSince = now;
+      return;
+    }
+    this.#hasBegun = true;
+    this.#sheet.key(key, now);
+  }
+}

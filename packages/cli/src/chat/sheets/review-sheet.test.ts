@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SheetProbe, sheetSizes } from "../../../test/support/sheet-probe.ts";
+import { ReviewSheet } from "./review-sheet.ts";
+import type { ReviewChanges, ReviewFile, ReviewHunk, ReviewResult, ReviewSource } from "./review-source.ts";
+
+const hunk = (id: string, more: Partial<ReviewHunk> = {}): ReviewHunk => ({
+  id,
+  kind: "lines",
+  state: "open",
+  about: undefined,
+  turns: [1],
+  oldStart: 10,
+  newStart: 12,
+  lines: [
+    { kind: "context", text: "before", ending: "\n" },
+    { kind: "removed", text: `old ${id}`, ending: "\n" },
+    { kind: "added", text: `new ${id}`, ending: "\n" },
+  ],
+  added: 1,
+  removed: 1,
+  ...more,
+});
+const file = (path: string, hunks: readonly ReviewHunk[], more: Partial<ReviewFile> = {}): ReviewFile => ({
+  path,
+  kind: "changed",
+  renamedFrom: undefined,
+  hunks,
+  added: 1,
+  removed: 1,
+  ...more,
+});
+
+/** Remembers what was asked of it, and does it. */
+class FakeReview implements ReviewSource {
+  notCovered: readonly string[] = [];
+  calls: string[] = [];
+  result: Omit<ReviewResult, "id"> = { files: [], notes: [] };
+  #files: readonly ReviewFile[];
+
+  constructor(files: readonly ReviewFile[]) {
+    this.#files = files;
+  }
+
+  async changes(): Promise<ReviewChanges> {
+    return { files: this.#files, added: 5, removed: 3 };
+  }
+
+  async keep(hunks: readonly string[]): Promise<number> {
+    this.calls.push(`keep ${hunks}`);
+    return this.#set(hunks, "kept");
+  }
+
+  async undo({ hunks }: { readonly hunks: readonly string[] }): Promise<ReviewResult> {
+    this.calls.push(`undo ${hunks}`);
+    this.#set(hunks, "undone");
+    return { id: 7, ...this.result };
+  }
+
+  async redo({ id }: Pick<ReviewResult, "id">): Promise<ReviewResult> {
+    this.calls.push(`redo ${id}`);
+    return { id, files: [{ path: "/p/a.ts", outcome: "redone", reason: undefined }], notes: [] };
+  }
+
+  #set(ids: readonly string[], state: ReviewHunk["state"]): number {
+    this.#files = this.#files.map((each) => ({
+      ...each,
+      hunks: each.hunks.map((one) => (ids.includes(one.id) ? { ...one, state } : one)),
+    }));
+    return ids.length;
+  }
+}
+
+async function reviewed(
+  files: readonly ReviewFile[],
+  change: (review: FakeReview) => void = () => undefined,
+) {
+  const review = new FakeReview(files);
+  change(review);
+  const events: string[] = [];
+  const sheet = new ReviewSheet({
+    paint: (_, text) => text,
+    review,
+    cwd: "/p",
+    closed: () => events.push("closed"),
+    redraw: () => undefined,
+    said: (text) => events.push(text),
+  });
+  const probe = new SheetProbe(sheet);
+  /** Presses keys and waits for what they do. */
+  const press = async (...keys: readonly string[]) => {
+    for (const key of keys) {
+      probe.press(key);
+      await new Promise(setImmediate);
+    }
+    return probe.text();
+  };
+  await press();
+  await new Promise(setImmediate);
+  return { review, probe, press, events };
+}
+
+const two = [file("/p/a.ts", [hunk("1"), hunk("2")]), file("/p/b.ts", [hunk("3")], { kind: "created" })];
+
+test("the review shows counts, the file, and the hunks with the current one marked", async () => {
+  const { probe } = await reviewed(two, (review) => {
+    review.notCovered = ["/p/big is too large."];
+  });
+  const lines = probe.lines(100, 16);
+  assert.deepEqual(lines.slice(0, 9), [
+    "│ Review  2 files +5 -3 · 3 open · 1 not covered (i)",
+    "│ a.ts  +1 -1 · file 1 of 2, hunk 1 of 2",
+    "│ ┃ line 12 · turn 1 · open",
+    "│ ┃   before",
+    "│ ┃ - old 1",
+    "│ ┃ + new 1",
+    "│",
+    "│   line 12 · turn 1 · open",
+    "│     before",
+  ]);
+  assert.equal(lines.length, 16, "all rows are taken");
+  assert.match(lines.at(-1) ?? "", /a keep {2}u undo/);
+});
+
+test("keys move between hunks and files", async () => {
+  const { press } = await reviewed(two);
+  assert.match(await press("j"), /hunk 2 of 2/);
+  assert.match(await press("down"), /b\.ts \(created\).*file 2 of 2, hunk 1 of 1/);
+  assert.match(await press("k"), /a\.ts.*hunk 2 of 2/);
+  assert.match(await press("["), /a\.ts.*hunk 1 of 2/);
+  assert.match(await press("]"), /b\.ts/);
+});
+
+test("a hunk or a whole file is kept or undone, and the next open hunk follows", async () => {
+  const { press, review } = await reviewed(two, (fake) => {
+    fake.result = {
+      files: [{ path: "/p/a.ts", outcome: "merged", reason: undefined }],
+      notes: ["A commit stays."],
+    };
+  });
+  const kept = await press("a");
+  assert.match(kept, /2 open, 1 kept[\s\S]*hunk 2 of 2/);
+  const undone = await press("u");
+  assert.match(undone, /b\.ts[\s\S]*a\.ts: merged, your own changes stayed; A commit stays\./);
+  assert.deepEqual(review.calls, ["keep 1", "undo 2"]);
+  assert.match(await press("z"), /redone in a\.ts/);
+  const all = await reviewed(two);
+  await all.press("A");
+  await all.press("R");
+  assert.deepEqual(all.review.calls, ["keep 1,2", "undo 3"]);
+});
+
+test("what is refused says why, and what cannot be undone is not asked for", async () => {
+  const files = [
+    file("/p/a.ts", [hunk("1"), hunk("2", { state: "changed-since", about: "you edited line 12" })]),
+  ];
+  const { press, review } = await reviewed(files, (fake) => {
+    fake.result = { files: [{ path: "/p/a.ts", outcome: "refused", reason: "the file is gone" }], notes: [] };
+  });
+  assert.match(await press("u"), /not undone in a\.ts: the file is gone/);
+  assert.match(await press("j", "u"), /It cannot be undone: you edited line 12/);
+  assert.match(await press("z"), /Nothing was undone here/);
+  assert.deepEqual(review.calls, ["undo 1"]);
+});
+
+test("an error of the review is shown, and the review stays open", async () => {
+  const { press } = await reviewed(two, (fake) => {
+    fake.undo = () => Promise.reject(new Error("the disk is full"));
+  });
+  assert.match(await press("u"), /the disk is full/);
+});
+
+test("a comment goes to the agent with its place", async () => {
+  const { press, events } = await reviewed(two);
+  assert.match(await press("c", "why?"), /Comment: why\?$/);
+  assert.match(await press("enter"), /The agent gets your comment/);
+  await press("c", "never", "escape");
+  assert.deepEqual(events, ["About your change of a.ts, line 12: why?"]);
+});
+
+test("what is not covered is shown on request, and q goes back and then closes", async () => {
+  const { press, events } = await reviewed(two, (fake) => {
+    fake.notCovered = ["/p/big is larger than 10 MiB."];
+  });
+  assert.match(await press("i"), /big is larger than 10 MiB/);
+  await press("u");
+  assert.match(await press("q"), /a\.ts/);
+  assert.deepEqual(events, []);
+  await press("q");
+  assert.deepEqual(events, ["closed"]);
+});
+
+test("TH5 hostile paths and lines stay in their rows, and a folded line looks like no other, at every size", async () => {
+  const text = `x\u001b[2J\u202e${"y".repeat(300)}+ evil`;
+  const lines = [{ kind: "added", text, ending: "\n" }] as const;
+  const many = Array.from({ length: 30 }, (_, at) => hunk(`h${at}`, { lines }));
+  const { probe } = await reviewed([file("/p/a\u001b]0;t\u0007\n.ts", many)]);
+  for (const [columns, rows] of sheetSizes) assert.equal(probe.lines(columns, rows).length, rows);
+  assert.equal(probe.lines(60, 400).filter((line) => /^│ [┃ ] \+/.test(line)).length, 30);
+});
+
+test("without changes the review says so", async () => {
+  assert.match((await reviewed([])).probe.text(), /nothing was changed/);
+});

@@ -1,0 +1,259 @@
+// The rows of a transcript, drawn when they are looked at: a long one opens at once.
+
+import type { MessageItem, SessionView, TimelineItem } from "@parley/acp/view";
+import { drawItem } from "../../draw/draw-item.ts";
+import type { Marks } from "../../draw/marks.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { groupOf, isFinished, shownVersion } from "./item-state.ts";
+import { itemText } from "./item-text.ts";
+import { type MessagePart, messageParts } from "./message-parts.ts";
+
+/** A part of an item. Only long messages have several. */
+export interface Unit {
+  readonly item: number;
+  readonly part: number;
+}
+
+/** A row of the transcript. */
+export interface Place extends Unit {
+  readonly line: number;
+}
+
+export interface RowsOptions {
+  readonly view: () => SessionView;
+  readonly paint: Paint;
+  readonly cwd: string;
+  readonly marks: Marks;
+  readonly clock: () => number;
+}
+
+/** About 10 MB. What was drawn longest ago is drawn again. */
+const mostKept = 50_000;
+
+interface Drawn {
+  readonly stamp: string;
+  readonly lines: readonly string[];
+}
+
+export class TranscriptRows {
+  /** Of the lines. */
+  width = 80;
+  readonly #options: RowsOptions;
+  readonly #drawn = new Map<string, Drawn>();
+  #kept = 0;
+  readonly #parts = new WeakMap<
+    TimelineItem,
+    { readonly version: number; readonly parts: readonly MessagePart[] }
+  >();
+  #expandsAll = false;
+  /** Items that differ from the rest. */
+  readonly #others = new Set<string>();
+
+  constructor(options: RowsOptions) {
+    this.#options = options;
+  }
+
+  get view(): SessionView {
+    return this.#options.view();
+  }
+
+  item(at: number): TimelineItem | undefined {
+    return this.view.timeline[at];
+  }
+
+  isExpanded({ key }: TimelineItem): boolean {
+    return this.#expandsAll !== this.#others.has(key);
+  }
+
+  expand(item: TimelineItem, isExpanded: boolean): void {
+    if (this.isExpanded(item) === isExpanded) return;
+    if (!this.#others.delete(item.key)) this.#others.add(item.key);
+  }
+
+  expandAll(): boolean {
+    this.#expandsAll = !this.#expandsAll;
+    this.#others.clear();
+    return this.#expandsAll;
+  }
+
+  /** As sent, to search. */
+  text({ item: at, part }: Unit): string {
+    const item = this.item(at);
+    if (item === undefined) return "";
+    return item.kind === "agent_message" && this.#partsOf(item).length > 1
+      ? (this.#partsOf(item)[part]?.text ?? "")
+      : itemText(item, this.view);
+  }
+
+  lines(unit: Unit): readonly string[] {
+    const item = this.item(unit.item);
+    if (item === undefined) return [];
+    const key = `${unit.part} ${item.key}`;
+    const stamp = this.#stamp(item);
+    const known = this.#drawn.get(key);
+    if (known?.stamp === stamp) return known.lines;
+    const lines = this.#spaced(unit, this.#draw(item, unit.part));
+    this.#keep(key, { stamp, lines });
+    return lines;
+  }
+
+  /** The first line that is not blank. */
+  startOf(unit: Unit): Place {
+    const lines = this.lines(unit);
+    return { ...unit, line: lines.length > 1 && lines[0] === "" ? 1 : 0 };
+  }
+
+  /** The last row. */
+  get last(): Place {
+    const item = this.view.timeline.length - 1;
+    const unit = { item, part: Math.max(0, this.#count(item) - 1) };
+    const { length } = this.lines(unit);
+    if (length > 0 || item < 0) return { ...unit, line: Math.max(0, length - 1) };
+    const before = this.#shownBefore(unit);
+    return before === undefined ? { ...unit, line: 0 } : this.#bottom(before);
+  }
+
+  /** The place that is so many rows below, or above if it is negative. It ends at the first and last row. */
+  step(from: Place, by: number): Place {
+    return by < 0 ? this.#up(this.#valid(from), -by) : this.#down(this.#valid(from), by);
+  }
+
+  /** The units after or before this one, and then those from the other end, with this one last. */
+  *others({ item, part }: Unit, direction: 1 | -1): Generator<Unit> {
+    const { length } = this.view.timeline;
+    if (length === 0) return;
+    let at = item;
+    let next = part + direction;
+    for (let seen = 0; seen <= length; seen += 1) {
+      for (; next >= 0 && next < this.#count(at); next += direction) yield { item: at, part: next };
+      at = (at + direction + length) % length;
+      next = direction > 0 ? 0 : this.#count(at) - 1;
+    }
+  }
+
+  /** Below 0 if a is above b. */
+  static compare(a: Place, b: Place): number {
+    return a.item - b.item || a.part - b.part || a.line - b.line;
+  }
+
+  #down(from: Place, by: number): Place {
+    let place = from;
+    let left = by;
+    for (;;) {
+      const room = Math.max(0, this.lines(place).length - 1 - place.line);
+      if (left <= room) return { ...place, line: place.line + left };
+      const next = this.after(place);
+      if (next === undefined) return this.#bottom(place);
+      left -= room + 1;
+      place = { ...next, line: 0 };
+    }
+  }
+
+  #up(from: Place, by: number): Place {
+    let place = from;
+    let left = by;
+    for (;;) {
+      if (left <= place.line) return { ...place, line: place.line - left };
+      const before = this.#shownBefore(place);
+      if (before === undefined) return { ...place, line: 0 };
+      left -= place.line + 1;
+      place = this.#bottom(before);
+    }
+  }
+
+  #bottom({ item, part }: Unit): Place {
+    return { item, part, line: Math.max(0, this.lines({ item, part }).length - 1) };
+  }
+
+  /** An item may have become shorter. */
+  #valid({ item: at, part: which, line }: Place): Place {
+    const item = Math.min(Math.max(0, at), Math.max(0, this.view.timeline.length - 1));
+    const part = Math.min(which, Math.max(0, this.#count(item) - 1));
+    return { item, part, line: Math.min(line, Math.max(0, this.lines({ item, part }).length - 1)) };
+  }
+
+  /** The next one that has rows. */
+  after({ item, part }: Unit): Unit | undefined {
+    let next = { item, part };
+    for (;;) {
+      next =
+        next.part + 1 < this.#count(next.item)
+          ? { ...next, part: next.part + 1 }
+          : { item: next.item + 1, part: 0 };
+      if (next.item >= this.view.timeline.length) return undefined;
+      if (this.lines(next).length > 0) return next;
+    }
+  }
+
+  #shownBefore({ item, part }: Unit): Unit | undefined {
+    let next = { item, part };
+    for (;;) {
+      const above = next.item - 1;
+      next =
+        next.part > 0
+          ? { ...next, part: next.part - 1 }
+          : { item: above, part: Math.max(0, this.#count(above) - 1) };
+      if (next.item < 0) return undefined;
+      if (this.lines(next).length > 0) return next;
+    }
+  }
+
+  #count(at: number): number {
+    const item = this.item(at);
+    return item?.kind === "agent_message" ? this.#partsOf(item).length : 1;
+  }
+
+  #partsOf(item: MessageItem): readonly MessagePart[] {
+    const known = this.#parts.get(item);
+    if (known?.version === item.version) return known.parts;
+    const isText = item.content.length === 1 && item.content[0]?.type === "text";
+    const parts = isText ? messageParts(item.text) : [{ text: "", isInside: { start: false, end: false } }];
+    this.#parts.set(item, { version: item.version, parts });
+    return parts;
+  }
+
+  #stamp(item: TimelineItem): string {
+    const version = shownVersion(item, this.view);
+    const second = isFinished(item, false) ? 0 : Math.floor(this.#options.clock() / 1000);
+    return `${version} ${second} ${this.width} ${this.isExpanded(item)}`;
+  }
+
+  #draw(item: TimelineItem, part: number): string[] {
+    const { paint, cwd, marks, clock } = this.#options;
+    const options = { width: this.width, paint, cwd, marks, now: clock(), isExpanded: this.isExpanded(item) };
+    const parts = item.kind === "agent_message" ? this.#partsOf(item) : [];
+    const shown = parts[part];
+    if (item.kind !== "agent_message" || parts.length < 2 || shown === undefined)
+      return drawItem(item, this.view, options);
+    const { text, isInside } = shown;
+    const lines = drawItem({ ...item, content: [{ type: "text", text }], text }, this.view, options);
+    return lines.slice(isInside.start ? 1 : 0, isInside.end ? -1 : undefined);
+  }
+
+  /** With a blank line above, where text meets something else. */
+  #spaced({ item: at, part }: Unit, lines: string[]): string[] {
+    const item = this.item(at);
+    const above = part > 0 ? item : this.item(at - 1);
+    if (lines.length === 0 || item === undefined || above === undefined) return lines;
+    const isInside =
+      part > 0 && item.kind === "agent_message" && this.#partsOf(item)[part]?.isInside.start === true;
+    const isClose = isInside || (groupOf(item) === "event" && groupOf(above) === "event");
+    return isClose ? lines : ["", ...lines];
+  }
+
+  #keep(key: string, drawn: Drawn): void {
+    const old = this.#drawn.get(key);
+    if (old !== undefined) this.#forget(key, old);
+    this.#drawn.set(key, drawn);
+    this.#kept += drawn.lines.length;
+    for (const [oldest, each] of this.#drawn) {
+      if (this.#kept <= mostKept || oldest === key) return;
+      this.#forget(oldest, each);
+    }
+  }
+
+  #forget(key: string, { lines }: Drawn): void {
+    this.#drawn.delete(key);
+    this.#kept -= lines.length;
+  }
+}

@@ -1,0 +1,52 @@
+// Draws an item of a session's timeline as lines of a terminal. Lines are safe and at most `width` columns wide.
+
+import type { SessionView, TimelineItem } from "@parley/acp/view";
+import { type DrawOptions, drawing } from "./draw-options.ts";
+import {
+  compactionLines,
+  noticeLines,
+  sessionMessageLines,
+  subagentLines,
+  unknownLines,
+} from "./event-lines.ts";
+import { loadHighlighting } from "./highlight.ts";
+import { agentLines, thoughtLines, userLines } from "./message-lines.ts";
+import { elicitationLines, permissionLines } from "./question-lines.ts";
+import { loadEmulation } from "./terminal-lines.ts";
+import { toolCard } from "./tool-card.ts";
+
+export type { DrawOptions } from "./draw-options.ts";
+
+/** Loads the colours of code and the emulation of terminals. Before, both are drawn without colours. */
+export async function loadDrawing(): Promise<void> {
+  await Promise.all([loadHighlighting(), loadEmulation()]);
+}
+
+/** Nothing for an item that has nothing to show, such as an empty message. */
+export function drawItem(item: TimelineItem, view: SessionView, options: DrawOptions): string[] {
+  const made = drawing(options);
+  switch (item.kind) {
+    case "user_message":
+      return userLines(item, made);
+    case "agent_message":
+      return agentLines(item, made);
+    case "agent_thought":
+      return thoughtLines(item, made);
+    case "tool_call":
+      return toolCard(item, view, made);
+    case "permission":
+      return permissionLines(item, made);
+    case "elicitation":
+      return elicitationLines(item, made);
+    case "notice":
+      return noticeLines(item, made);
+    case "compaction":
+      return compactionLines(item, made);
+    case "session_message":
+      return sessionMessageLines(item, view, made);
+    case "subagent":
+      return subagentLines(item, made);
+    default:
+      return unknownLines(item, made);
+  }
+}
