@@ -3,7 +3,7 @@
 import { openScreen } from "../../screen/open-screen.ts";
 import { painter, type ThemeName } from "../../terminal/paint.ts";
 import type { Conversation } from "../conversation/conversation.ts";
-import { ChatFace } from "./chat-face.ts";
+import { ChatFace, type ChatFaceOptions } from "./chat-face.ts";
 
 export interface InlineOptions {
   readonly theme?: ThemeName;
@@ -11,19 +11,35 @@ export interface InlineOptions {
   readonly notifies: boolean;
   /** The command of the user's editor. Default: `$VISUAL`, `$EDITOR`, else vi. */
   readonly editor?: string;
+  readonly review?: ChatFaceOptions["review"];
 }
 
 /** Resolves when the user has left. The conversation is still open then. */
 export async function showInline(conversation: Conversation, options: InlineOptions): Promise<void> {
-  const { theme, isAnimated, notifies } = options;
+  const { theme, isAnimated, notifies, review } = options;
   const { VISUAL: visual, EDITOR: chosen } = process.env;
-  const editor = [options.editor, visual, chosen, "vi"].find((each) => each !== undefined && each.trim() !== "");
+  const editor = [options.editor, visual, chosen, "vi"].find(
+    (each) => each !== undefined && each.trim() !== "",
+  );
   const screen = openScreen();
   const paint = painter(true, process.env, theme);
   try {
-    const face = new ChatFace({ screen, conversation, paint, isAnimated, notifies, editor: editor ?? "vi" });
+    const face = new ChatFace({
+      screen,
+      conversation,
+      paint,
+      isAnimated,
+      notifies,
+      editor: editor ?? "vi",
+      ...(review && { review }),
+    });
     // colours of code come when they are there
-    import("../../draw/highlight.ts").then(({ loadHighlighting }) => loadHighlighting()).then(() => face.redraw(), () => undefined);
+    import("../../draw/highlight.ts")
+      .then(({ loadHighlighting }) => loadHighlighting())
+      .then(
+        () => face.redraw(),
+        () => undefined,
+      );
     await face.left;
   } finally {
     screen.close();
