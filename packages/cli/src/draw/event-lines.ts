@@ -57,7 +57,7 @@ export function subagentLines(item: SubagentItem, drawing: Drawing): string[] {
   const name = short(title ?? description ?? item.sessionId);
   const head = clipped(`subagent ${name}`, width - 5 - widthOf(said), marks.more);
   const more = title === undefined || description === undefined ? "" : description;
-  const lines = plainLines(more, width - 2);
+  const lines = more === "" ? [] : plainLines(more, width - 2);
   return [
     `${paint("accent", marks.subagent)} ${head} ${paint("dim", `${marks.dot} ${said}`)}`,
     ...indented((isExpanded ? lines : folded(lines.slice(0, 1), drawing)).map((line) => paint("dim", line))),
