@@ -43,6 +43,7 @@ const units = {
   "run.updates": "ms",
   "run.terminal": "ms",
   "sandbox.command": "ms",
+  "chat.scroll": "ms",
 };
 const figures = ["ours", "sdk", "floor", "vsSdk", "vsFloor"] as const;
 

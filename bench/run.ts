@@ -16,6 +16,7 @@ import { sandboxCommand } from "./sandbox.ts";
 import { startup } from "./startup.ts";
 import { stdioBenchmarks } from "./stdio.ts";
 import { tap } from "./tap.ts";
+import { transcriptScroll } from "./transcript.ts";
 
 const benchmarks: readonly Benchmark[] = [
   ...stdioBenchmarks,
@@ -30,6 +31,7 @@ const benchmarks: readonly Benchmark[] = [
   agentLoad,
   ...runBenchmarks,
   sandboxCommand,
+  transcriptScroll,
 ];
 
 const help = `usage: npm run bench -- [options]
