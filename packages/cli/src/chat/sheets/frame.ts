@@ -113,9 +113,22 @@ export function innerColumns({ columns }: SheetSize): number {
   return Math.max(1, columns - bar.length);
 }
 
-/** Puts the bar to the left of each line. */
-export function barred(lines: readonly string[], paint: Paint): string[] {
-  return lines.map((line) => `${paint("accent", bar.trimEnd())}${line === "" ? "" : ` ${line}`}`);
+/** Puts the bar to the left of each line. In a window that is far too small, what does not fit is left out. */
+export function barred(
+  size: SheetSize,
+  lines: readonly string[],
+  paint: Paint,
+  cursor?: Tail["cursor"],
+): Tail {
+  const columns = innerColumns(size);
+  const hidden = Math.max(0, lines.length - size.rows);
+  const shown = lines.slice(hidden).map((line) => {
+    const [first = ""] = widthOf(line) <= columns ? [line] : brokenLines(line, columns, 1);
+    return `${paint("accent", bar.trimEnd())}${first === "" ? "" : ` ${first}`}`;
+  });
+  if (cursor === undefined) return { lines: shown };
+  const column = Math.min(size.columns - 1, bar.length + cursor.column);
+  return { lines: shown, cursor: { row: Math.max(0, cursor.row - hidden), column } };
 }
 
 /** As few rows as possible; no answer is in two of them. */
@@ -154,11 +167,9 @@ export function framed(size: SheetSize, { paint, head = [], content, scrolled, f
   const shown = [...head, ...scrolled.draw(content, room - head.length, columns, paint)].slice(0, room);
   const blank = isFull ? Array.from({ length: room - shown.length }, () => "") : [];
   const above = [...shown, ...blank, ...below];
-  if (field === undefined) return { lines: barred(above, paint) };
+  if (field === undefined) return barred(size, above, paint);
   const label = clipped(field.label, Math.max(1, columns - 10));
   const drawn = field.input.draw(Math.max(1, columns - widthOf(label)), field.isHidden);
-  return {
-    lines: barred([...above, `${label}${drawn.line}`], paint),
-    cursor: { row: above.length, column: bar.length + widthOf(label) + drawn.column },
-  };
+  const cursor = { row: above.length, column: widthOf(label) + drawn.column };
+  return barred(size, [...above, `${label}${drawn.line}`], paint, cursor);
 }
