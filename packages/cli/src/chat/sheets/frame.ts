@@ -72,6 +72,8 @@ export class Scrolled {
 
 /** A line of text between words; a line that begins with four blanks, which is code or data, wherever it ends. */
 export function sheetRows(line: string, columns: number): string[] {
+  // an agent may send very many lines, or a very long one
+  if (line.length <= columns && ascii.test(line)) return [line];
   const shown = line.replaceAll("\t", "    ").replaceAll(heaps, numberedMarks);
   const indent = wrapIndent.length * 2 < columns ? wrapIndent : "";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: code may be painted
@@ -84,7 +86,17 @@ export function sheetRows(line: string, columns: number): string[] {
 /** All of a line. Further rows begin with `indent`. */
 function foldedRows(line: string, columns: number, indent: string): string[] {
   if (widthOf(line) <= columns) return [line];
-  return brokenLines(line, columns - indent.length).map((row, at) => (at === 0 ? row : `${indent}${row}`));
+  const width = columns - indent.length;
+  const rows = ascii.test(line) ? slices(line, width) : brokenLines(line, width);
+  return rows.map((row, at) => (at === 0 ? row : `${indent}${row}`));
+}
+
+const ascii = /^[\x20-\x7e]*$/;
+
+function slices(line: string, width: number): string[] {
+  return Array.from({ length: Math.ceil(line.length / width) }, (_, at) =>
+    line.slice(at * width, (at + 1) * width),
+  );
 }
 
 /** More marks on one character would be drawn over other lines. */
@@ -123,7 +135,8 @@ export function barred(
   const columns = innerColumns(size);
   const hidden = Math.max(0, lines.length - size.rows);
   const shown = lines.slice(hidden).map((line) => {
-    const [first = ""] = widthOf(line) <= columns ? [line] : brokenLines(line, columns, 1);
+    const [fitting = ""] = widthOf(line) <= columns ? [line] : brokenLines(line, columns, 1);
+    const first = fitting.replaceAll(heaps, "$1");
     return `${paint("accent", bar.trimEnd())}${first === "" ? "" : ` ${first}`}`;
   });
   if (cursor === undefined) return { lines: shown };
