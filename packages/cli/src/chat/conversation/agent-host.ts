@@ -72,6 +72,7 @@ export class AgentHost {
       askTrust: (lines) =>
         first.asked.confirm(lines, "Trust this folder, until its settings change?", this.#closing.signal),
       cancelTimeoutMs,
+      unstable: ["fork", "plans", "subagents"],
       isStderrShown: false,
       signal: this.#closing.signal,
       notice: (text) => this.#each((session) => session.notice("warning", safeLine(text))),
