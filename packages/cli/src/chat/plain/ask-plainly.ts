@@ -4,6 +4,7 @@ import { loginAsker } from "../../agents/login-asker.ts";
 import { askElicitation } from "../../questions/elicitation-questions.ts";
 import { askPermission } from "../../questions/permission-question.ts";
 import type { Paint } from "../../terminal/paint.ts";
+import { safeLine } from "../../terminal/sanitise.ts";
 import type { LiveSession, OpenQuestion } from "../conversation/conversation.ts";
 import type { LineInput } from "./typed-lines.ts";
 
@@ -55,6 +56,20 @@ export async function askPlainly(
     }
     default:
       return question satisfies never;
+  }
+}
+
+/** What is asked, in a line. */
+export function subjectOf(question: OpenQuestion): string {
+  switch (question.kind) {
+    case "permission":
+      return safeLine(question.question.summary);
+    case "elicitation":
+      return safeLine(question.question.message);
+    case "confirm":
+      return question.ask;
+    default:
+      return "a login";
   }
 }
 

@@ -13,7 +13,7 @@ import type {
   LiveSession,
   OpenQuestion,
 } from "../conversation/conversation.ts";
-import { askPlainly, declined } from "./ask-plainly.ts";
+import { askPlainly, declined, subjectOf } from "./ask-plainly.ts";
 import { PlainCommands } from "./plain-commands.ts";
 import { TypedLines } from "./typed-lines.ts";
 
@@ -220,7 +220,10 @@ class PlainFace {
       return;
     }
     if (question === undefined) return;
-    if (!this.#lines.isTyped) return declined(question);
+    if (!this.#lines.isTyped) {
+      this.#printer.notice(`refused, since nobody can be asked through a pipe: ${subjectOf(question)}`);
+      return declined(question);
+    }
     const over = new AbortController();
     this.#asking = { question, over };
     this.#printer.pause();
