@@ -43,6 +43,7 @@ const units = {
   "run.updates": "ms",
   "run.terminal": "ms",
   "sandbox.command": "ms",
+  "review.snapshot": "ms",
 };
 const figures = ["ours", "sdk", "floor", "vsSdk", "vsFloor"] as const;
 

@@ -10,6 +10,7 @@ import type { Benchmark } from "./benchmark.ts";
 import { memoryBenchmarks } from "./memory.ts";
 import { relayBenchmarks } from "./relay.ts";
 import { jsonOf, tableHead, tableRows } from "./report.ts";
+import { reviewSnapshot } from "./review.ts";
 import type { Progress } from "./rounds.ts";
 import { runBenchmarks } from "./run-command.ts";
 import { sandboxCommand } from "./sandbox.ts";
@@ -30,6 +31,7 @@ const benchmarks: readonly Benchmark[] = [
   agentLoad,
   ...runBenchmarks,
   sandboxCommand,
+  reviewSnapshot,
 ];
 
 const help = `usage: npm run bench -- [options]

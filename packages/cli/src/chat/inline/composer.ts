@@ -146,6 +146,7 @@ export class Composer {
     this.#images.clear();
     this.#editor.remember(text);
     this.#options.conversation.current.draft = "";
+    this.touchedAt = Number.NEGATIVE_INFINITY;
     this.onSubmit?.(input);
   }
 

@@ -1,10 +1,9 @@
 // The help: all keys and commands.
 
-import { cellWidth, cutLine, filledLine } from "../../screen/cells.ts";
+import { clipped, padded, widthOf, wrappedWords } from "../../draw/text-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint } from "../../terminal/paint.ts";
-import { wrapLine } from "../../terminal/wrap-line.ts";
 import { keyName } from "../key-names.ts";
 import { chatCommands, chatKeys } from "../keys-and-commands.ts";
 import { framed, innerColumns, Scrolled } from "./frame.ts";
@@ -54,14 +53,13 @@ export class HelpSheet implements Sheet {
 }
 
 function section(title: string, entries: readonly Entry[], columns: number, paint: Paint): string[] {
-  const width = Math.min(24, Math.max(...entries.map(([name]) => cellWidth(name))));
-  const lines = entries.flatMap(([name, help]) => {
-    const [first = "", ...rest] = wrapLine(help, columns - width - 2).split("\n");
-    const more = rest.map((line) => `${" ".repeat(width + 2)}${line}`);
-    return [`${paint("accent", filledLine(name, width))}  ${first}`, ...more].map((line) =>
-      cutLine(line, columns),
-    );
-  });
+  const width = Math.min(24, Math.max(...entries.map(([name]) => widthOf(name))));
+  const lines = entries.flatMap(([name, help]) =>
+    wrappedWords(help, Math.max(1, columns - width - 2)).map((line, at) => {
+      const left = at === 0 ? paint("accent", padded(clipped(name, width), width)) : " ".repeat(width);
+      return `${left}  ${line}`;
+    }),
+  );
   return [paint("heading", title), ...lines];
 }
 
@@ -74,6 +72,6 @@ function beside(
   const [one, other] = [left(half), right(half)];
   const rows = Math.max(one.length, other.length);
   return Array.from({ length: rows }, (_, at) =>
-    `${filledLine(one[at] ?? "", half)}  ${other[at] ?? ""}`.trimEnd(),
+    `${padded(one[at] ?? "", half)}  ${other[at] ?? ""}`.trimEnd(),
   );
 }

@@ -111,12 +111,12 @@ test("the review shows counts, the file, and the hunks with the current one mark
     "│ Review  2 files +5 -3 · 3 open · 1 not covered (i)",
     "│ a.ts  +1 -1 · file 1 of 2, hunk 1 of 2",
     "│ ┃ line 12 · turn 1 · open",
-    "│ ┃   before",
-    "│ ┃ - old 1",
-    "│ ┃ + new 1",
+    "│ ┃ 12   before",
+    "│ ┃ 11 - old 1",
+    "│ ┃ 13 + new 1",
     "│",
     "│   line 12 · turn 1 · open",
-    "│     before",
+    "│   12   before",
   ]);
   assert.equal(lines.length, 16, "all rows are taken");
   assert.match(lines.at(-1) ?? "", /a keep {2}u undo/);
@@ -196,7 +196,7 @@ test("TH5 hostile paths and lines stay in their rows, and a folded line looks li
   const many = Array.from({ length: 30 }, (_, at) => hunk(`h${at}`, { lines }));
   const { probe } = await reviewed([file("/p/a\u001b]0;t\u0007\n.ts", many)]);
   for (const [columns, rows] of sheetSizes) assert.equal(probe.lines(columns, rows).length, rows);
-  assert.equal(probe.lines(60, 400).filter((line) => /^│ [┃ ] \+/.test(line)).length, 30);
+  assert.equal(probe.lines(60, 400).filter((line) => /^│ [┃ ] 12 \+/.test(line)).length, 30);
 });
 
 test("without changes the review says so", async () => {

@@ -1,7 +1,7 @@
 // The review: all changes of a session, hunk by hunk, to keep or to undo.
 
 import { relative } from "node:path";
-import { cutLine } from "../../screen/cells.ts";
+import { clipped } from "../../draw/text-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import { LineField } from "../../screen/line-field.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
@@ -280,7 +280,7 @@ export class ReviewSheet implements Sheet {
     const uncovered = review.notCovered.length;
     const counts = changes === undefined || changes.files.length === 0 ? "" : `  ${countsText(changes)}`;
     const more = uncovered === 0 ? "" : ` · ${uncovered} not covered (i)`;
-    const title = cutLine(`${paint("strong", "Review")}${counts}${more}`, columns);
+    const title = paint("strong", clipped(`Review${counts}${more}`, columns));
     const current = this.#current();
     if (current === undefined || changes === undefined || this.#showsUncovered) return [title, ""];
     const { path, kind, renamedFrom, added, removed, hunks } = current.file;
@@ -288,8 +288,9 @@ export class ReviewSheet implements Sheet {
     const what = kind === "changed" ? from : ` (${renamedFrom === undefined ? kind : "renamed"}${from})`;
     const where = `file ${this.#file + 1} of ${changes.files.length}, hunk ${this.#hunk + 1} of ${hunks.length}`;
     const tail = `  +${added} -${removed} · ${where}`;
-    const name = cutLine(escapedLine(`${this.#path(path)}${what}`), Math.max(10, columns - tail.length));
-    return [title, cutLine(`${paint("accent", name)}${paint("dim", tail)}`, columns)];
+    const room = Math.max(0, columns - tail.length);
+    const name = clipped(escapedLine(`${this.#path(path)}${what}`), Math.max(10, room));
+    return [title, `${paint("accent", name)}${room < 10 ? "" : paint("dim", tail)}`];
   }
 
   #rows(columns: number): readonly string[] {

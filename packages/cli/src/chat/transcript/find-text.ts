@@ -24,6 +24,8 @@ export function withoutColours(line: string): string {
 
 /** The line with what was found in reverse; its own colours stay. */
 export function withMatches(line: string, pattern: RegExp): string {
+  // it begins where the last search ended
+  pattern.lastIndex = 0;
   const ranges = [...withoutColours(line).matchAll(pattern)].map(
     ({ index, 0: { length } }) => [index, index + length] as const,
   );

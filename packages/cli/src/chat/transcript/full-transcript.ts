@@ -118,12 +118,8 @@ export class FullTranscript implements Sheet {
     if (this.#typed !== undefined) return clipped(`/${this.#typed}`, columns);
     const { length } = this.#rows.view.timeline;
     const at = `${count(Math.min(length, this.#cursor.item + 1))} of ${count(length)}`;
-    const parts = [
-      at,
-      this.#isFollowing ? "follows" : "",
-      this.#query === "" ? "" : `/${this.#query}`,
-      this.#note,
-    ];
+    const query = this.#query === "" ? "" : `/${this.#query}`;
+    const parts = [this.#note, at, this.#isFollowing ? "follows" : "", query];
     const left = parts.filter((part) => part !== "").join(` ${this.#marks.dot} `);
     const right = "? help  q back";
     const room = columns - right.length - 1;
@@ -152,6 +148,7 @@ export class FullTranscript implements Sheet {
 
   key(key: KeyPress): void {
     this.#note = "";
+    if (this.#isFollowing) this.#cursor = this.#rows.last;
     if (this.#typed !== undefined) this.#type(this.#typed, key);
     else this.#act(key.text ?? key.id);
     this.#options.redraw();

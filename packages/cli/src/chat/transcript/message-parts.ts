@@ -24,7 +24,7 @@ export function messageParts(text: string): MessagePart[] {
     lines = fence === undefined ? [] : [fence.opening];
     length = 0;
   };
-  for (const line of linesOf(text)) {
+  for (const line of shortLines(text)) {
     lines.push(line);
     length += line.length + 1;
     const [opening = "", mark = ""] = /^ {0,3}(`{3,}|~{3,}).*/.exec(line) ?? [];
@@ -37,8 +37,8 @@ export function messageParts(text: string): MessagePart[] {
   return parts;
 }
 
-/** A line without end is cut too. */
-function linesOf(text: string): string[] {
+/** The lines of a text. Very long ones are cut between words. */
+export function shortLines(text: string): string[] {
   return text.split("\n").flatMap((line) => {
     if (line.length <= 2 * partLength) return [line];
     const pieces: string[] = [];

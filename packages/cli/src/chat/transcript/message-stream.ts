@@ -7,6 +7,7 @@ import { placeholder } from "../../draw/placeholders.ts";
 import { StreamedMarkdown } from "../../draw/streamed-markdown.ts";
 import { wrappedWords } from "../../draw/text-lines.ts";
 import type { Paint } from "../../terminal/paint.ts";
+import { shortLines } from "./message-parts.ts";
 
 /** How far a message was read. */
 export interface ReadPosition {
@@ -30,6 +31,8 @@ export class MessageStream {
   #position: ReadPosition;
   #version = -1;
   #hasPrinted: boolean;
+  /** Whether nothing was read since it was printed. */
+  #isLate: boolean;
   /** The rest as drawn last, for a width. */
   #rest: { readonly width: number; readonly lines: readonly string[] } | undefined;
 
@@ -40,6 +43,7 @@ export class MessageStream {
     this.#markdown = new StreamedMarkdown(paint);
     this.#position = from ?? startOf(item.content);
     this.#hasPrinted = from !== undefined;
+    this.#isLate = from !== undefined;
   }
 
   get position(): ReadPosition {
@@ -98,7 +102,7 @@ export class MessageStream {
     for (; at < content.length; at += 1) {
       const block = content[at];
       if (block?.type === "text" && typeof block.text === "string") {
-        if (block.text.length > offset) this.#text(block.text.slice(offset), width, credit, lines);
+        if (block.text.length > offset) this.#text(this.#unread(block.text, offset), width, credit, lines);
         offset = block.text.length;
         // more may be added to the last block
         if (at === content.length - 1) break;
@@ -113,6 +117,14 @@ export class MessageStream {
     this.#position = { content, block: at, offset: at < content.length ? offset : 0, attachments };
   }
 
+  /** Without the blank before the first word that is printed later than the word before it. */
+  #unread(text: string, offset: number): string {
+    const unread = text.slice(offset);
+    const isStart = this.#isLate && unread.trim() !== "";
+    if (isStart) this.#isLate = false;
+    return isStart ? unread.replace(/^ {1,3}(?=\S)/, "") : unread;
+  }
+
   #text(text: string, width: number, credit: MarkdownCredit, lines: string[]): void {
     if (text.length <= credit.characters) {
       credit.characters -= text.length;
@@ -120,7 +132,8 @@ export class MessageStream {
     } else {
       const end = text.lastIndexOf("\n") + 1;
       append(lines, this.#markdown.end(width));
-      append(lines, plainLines(text.slice(0, end === 0 ? text.length : end), width));
+      const words = shortLines(text.slice(0, end === 0 ? text.length : end)).join("\n");
+      append(lines, plainLines(words, width));
       this.#markdown = new StreamedMarkdown(this.#paint);
       if (end > 0) this.#markdown.push(text.slice(end));
     }

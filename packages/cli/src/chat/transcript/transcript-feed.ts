@@ -278,7 +278,7 @@ export class TranscriptFeed {
     const lines = this.#lines(item, view, width);
     if (!this.#goingOn.has(item) || isQuestion(item.kind)) return page.put(lines, groupOf(item), item);
     // the rest of the card comes with its end
-    const note = this.#options.paint("dim", `    ${this.#marks.more} goes on`);
+    const note = this.#options.paint("dim", clipped(`    ${this.#marks.more} goes on`, width));
     page.put([...lines.slice(0, 1), note], groupOf(item), item);
   }
 
