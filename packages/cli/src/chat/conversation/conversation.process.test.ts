@@ -282,7 +282,10 @@ test("a question that the agent needs no more leaves the list", patience, async 
 test("a question of a subagent carries its name", patience, async (t) => {
   const parent = { toolCallId: "p", title: "Task: find bugs", kind: "think" };
   const _meta = { claudeCode: { parentToolUseId: "p" } };
-  const child = { tool: { title: "Remove it", kind: "delete" }, steps: [{ patch: { _meta } }, { ask: true }] };
+  const child = {
+    tool: { title: "Remove it", kind: "delete" },
+    steps: [{ patch: { _meta } }, { ask: true }],
+  };
   const far = await farAgent(t, { otherwise: [{ tool: parent, steps: [child] }] } as never);
   const { cwd } = chatHome(t, { far });
   const chat = chatWith(t, { cwd, agent: "far" });
