@@ -17,7 +17,7 @@ const plan: SandboxPlan = {
   hasOwnProc: true,
 };
 
-const line = (more: Partial<SandboxPlan>) => bubblewrapArguments({ ...plan, ...more }).join(" ");
+const line = (more: Partial<SandboxPlan>) => bubblewrapArguments({ ...plan, ...more }).options.join(" ");
 
 test("a command has its own processes, its own network and no capabilities, and ends with its owner", () => {
   const words = line({});
