@@ -57,15 +57,15 @@ test("sockets that vanish before a command starts do not keep it from starting",
 
 test("commands start while sockets come and go", inSandbox, async (t) => {
   const { work, outside, open } = workplace(t);
-  const paths = Array.from({ length: 8 }, (_, number) => join(outside, `${number}.sock`));
   const program = `
     import { createServer } from "node:net";
-    for (const path of ${JSON.stringify(paths)}) {
-      const start = () => {
-        const server = createServer().listen(path, () => setTimeout(() => server.close(start), Math.random() * 10));
-      };
-      start();
-    }
+    let count = 0;
+    const start = () => {
+      const server = createServer().listen(${JSON.stringify(outside)} + "/" + count++ + ".sock", () => {
+        setTimeout(() => server.close(start), Math.random() * 20);
+      });
+    };
+    for (let each = 0; each < 8; each++) start();
     console.log("ready");`;
   const other = spawn(process.execPath, ["--input-type=module", "--eval", program], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -15,8 +15,8 @@ const files = { mark: 5, stderr: 6, mounts: 7, stdin: 8 } as const;
 /** Bubblewrap reads the mounts here, and closes the file. */
 export const vanishingMountsOption = ["--args", `${files.mounts}`] as const;
 
-/** Every try that fails shows that a path has vanished. The last one tells why. */
-const tries = 9;
+/** A path vanishes once, so two are mostly enough. Others fail for another reason, which the last one tells. */
+const tries = 20;
 
 /** `$0` is the number of mounts. They come first, then bubblewrap. All names are ours, since variables are passed on. */
 const outside = `
