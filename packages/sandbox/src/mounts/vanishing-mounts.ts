@@ -8,6 +8,8 @@
 //
 // The shell outside is the parent of bubblewrap, which dies with it. Both are in one process group, and it ends with the
 // status of bubblewrap. It uses nothing but builtins: programs of PATH would run outside the sandbox.
+//
+// Both shells take about 2 ms, and only where there are such sockets. A socket that appears later is not hidden.
 
 /** Where the shells have the pipe, the standard error for the command, the mounts, and the standard input. */
 const files = { mark: 5, stderr: 6, mounts: 7, stdin: 8 } as const;
