@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { agent, type Transport } from "@parley/acp";
 import { type Gateway, startGateway } from "@parley/gateway";
 import type { Browser, Page } from "playwright-core";
@@ -44,16 +44,14 @@ interface Stage {
 
 /** Registers the tests. `project` is the folder in which the packages are installed. */
 export function testPages(project: () => string): void {
-  let browser: Browser | undefined;
+  let starting: Promise<Browser> | undefined;
 
-  before(async () => {
-    if (program !== undefined) browser = await startBrowser(program);
-  });
-
-  after(() => browser?.close());
+  after(async () => (await starting)?.close());
 
   async function open(t: TestContext, site: Site): Promise<Visit> {
-    assert.ok(browser);
+    assert.ok(program);
+    starting ??= startBrowser(program);
+    const browser = await starting;
     // nobody has signed the certificate
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
     t.after(() => context.close());
