@@ -160,6 +160,15 @@ test("a page of an allowed origin may call, and only that one (TH19)", async (t)
   assert.equal(preflight.headers["access-control-allow-origin"], origin);
   const { status, headers } = await server.call({ body: initialize, headers: { origin } });
   assert.deepEqual([status, headers["access-control-allow-origin"]], [200, origin]);
+  assert.equal(headers["access-control-allow-credentials"], "true", "cookies of a load balancer");
+  const exposed = String(headers["access-control-expose-headers"]).toLowerCase().split(", ");
+  const own = Object.keys(headers).filter((name) => /^(?:acp|parley)-/.test(name));
+  assert.deepEqual(own.sort(), ["acp-connection-id", "parley-resume"]);
+  assert.deepEqual(
+    own.filter((name) => !exposed.includes(name)),
+    [],
+    "a page can read what a client needs",
+  );
   const refused = await server.call({
     body: initialize,
     headers: { origin: "https://app.example.org.evil" },

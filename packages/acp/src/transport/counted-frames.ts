@@ -46,6 +46,8 @@ export class CountedFrames {
   received = 0;
   /** When something last arrived. */
   heardAt = performance.now();
+  /** When a count was last made for the other side. */
+  countedAt = performance.now();
   #unackedEvents = 0;
   #unackedChars = 0;
 
@@ -85,6 +87,7 @@ export class CountedFrames {
   count(more: Omit<Count, "received"> = {}): string {
     this.#unackedEvents = 0;
     this.#unackedChars = 0;
+    this.countedAt = performance.now();
     return JSON.stringify({ jsonrpc: "2.0", method, params: { received: this.received, ...more } });
   }
 }

@@ -13,15 +13,17 @@ export class FaultProxy {
   /** How many connections were broken, by the kind of fault. */
   readonly broken: Record<Fault, number> = { reset: 0, stall: 0, "half-close": 0 };
   port = 0;
-  readonly #target: number;
+  /** The port that it leads to. */
+  target: number;
   readonly #random: Random;
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((near) => this.#join(near));
   /** How many more connections may break. */
   #left = 0;
+  #isDown = false;
 
   constructor(target: number, random: Random) {
-    this.#target = target;
+    this.target = target;
     this.#random = random;
   }
 
@@ -37,6 +39,16 @@ export class FaultProxy {
     this.#left = count;
   }
 
+  /** Resets all connections, and new ones too until `up`. */
+  down(): void {
+    this.#isDown = true;
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  up(): void {
+    this.#isDown = false;
+  }
+
   async stop(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     this.#server.close();
@@ -44,7 +56,8 @@ export class FaultProxy {
   }
 
   #join(near: Socket): void {
-    const far = connect(this.#target, "127.0.0.1");
+    if (this.#isDown) return void near.resetAndDestroy();
+    const far = connect(this.target, "127.0.0.1");
     // enough for a request and its answer, and not for much more
     let allowance = 400 + this.#random.below(6_000);
     let isStalled = false;

@@ -65,6 +65,7 @@ export class Guard {
       return refusal(
         400,
         `a token in the query is not accepted; send the header "Authorization: Bearer TOKEN"`,
+        headers,
       );
     const [, bearer] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
     if (bearer !== undefined && this.#isToken(bearer)) return { headers };
@@ -118,7 +119,9 @@ export function refusal(
 function crossOrigin(origin: string): Record<string, string> {
   return {
     "Access-Control-Allow-Origin": origin,
-    "Access-Control-Expose-Headers": "Acp-Connection-Id, Acp-Session-Id, Retry-After",
+    // cookies prove nothing here; load balancers route by them
+    "Access-Control-Allow-Credentials": "true",
+    "Access-Control-Expose-Headers": "Acp-Connection-Id, Acp-Session-Id, Parley-Resume, Retry-After",
     Vary: "Origin",
   };
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { WebSocket as WsSocket } from "ws";
+import { WebSocketServer, WebSocket as WsSocket } from "ws";
 import { hostRemote } from "../../../test/support/remote-host.ts";
 import { talker } from "../../../test/support/remote-probe.ts";
 import { client, type Transport, webSocketTransport } from "../../index.ts";
@@ -236,3 +237,95 @@ test("a silent server is left for a new socket, and a silent client is detached"
   await connection.newSession({ cwd: "/" });
   await connection.close();
 });
+
+test(
+  "a socket can be opened later, with a ticket of its own each time; after a cut, one that cannot be opened is tried again",
+  patience,
+  async (t) => {
+    const { host, server } = await hosted(t);
+    let tickets = 0;
+    const transport = webSocketTransport(
+      async (protocols) => {
+        const ticket = await Promise.resolve(++tickets);
+        if (ticket === 2) throw new Error("no ticket");
+        return new WebSocket(host.socketUrl, [...protocols, `ticket.${ticket}`]);
+      },
+      { backoffMs: 1 },
+    );
+    const connection = await client({ name: "test", version: "1" }).connect(transport);
+    host.cut();
+    const session = await connection.newSession({ cwd: "/" });
+    assert.equal(await session.prompt("still here").text(), "still here ");
+    assert.deepEqual([tickets, server.connections.length], [3, 1]);
+    await connection.close();
+  },
+);
+
+test("a first socket that cannot be opened ends the connection, with the reason as its cause", async () => {
+  const reason = new Error("no ticket");
+  const transport = webSocketTransport(() => Promise.reject(reason));
+  await assert.rejects(client({ name: "test", version: "1" }).connect(transport), (error: Error) => {
+    assert.match(error.message, /the WebSocket could not be opened/);
+    assert.equal(error.cause, reason);
+    return true;
+  });
+});
+
+test("a socket that comes after the connection was closed is closed too", patience, async (t) => {
+  const { host } = await hosted(t);
+  const asked = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<WsSocket>();
+  const transport = webSocketTransport(() => {
+    asked.resolve();
+    return late.promise;
+  });
+  const connecting = client({ name: "test", version: "1" }).connect(transport);
+  await asked.promise;
+  const refused = assert.rejects(connecting);
+  await transport.close();
+  const socket = new WsSocket(host.socketUrl, ["parley.resume"]);
+  await once(socket, "open");
+  late.resolve(socket);
+  await Promise.all([closeOf(socket), refused]);
+});
+
+test(
+  "a client whose timers the browser slows down, as those of hidden pages, answers the server's counts",
+  patience,
+  async (t) => {
+    // its heart does not beat by itself
+    t.mock.timers.enable({ apis: ["setInterval"] });
+    const server = new WebSocketServer({
+      host: "127.0.0.1",
+      port: 0,
+      handleProtocols: () => "parley.resume",
+    });
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const answered = Promise.withResolvers<unknown>();
+    server.on("connection", (socket) => {
+      const count = (more: object) =>
+        socket.send(
+          JSON.stringify({ jsonrpc: "2.0", method: "_parley.dev/resume", params: { received: 0, ...more } }),
+        );
+      const beat = () => {
+        count({});
+        if (socket.readyState === socket.OPEN) setImmediate(beat);
+      };
+      socket.once("message", (data) => answered.resolve(JSON.parse(String(data))));
+      count({ connectionId: "1", graceMs: 1_000 });
+      beat();
+    });
+    const open = (protocols: string[]) => new WsSocket(`ws://127.0.0.1:${port}`, protocols);
+    const transport = webSocketTransport(open, { heartbeatMs: 10 });
+    const nothing = () => undefined;
+    transport.start({ message: nothing, idle: nothing, reject: nothing, drain: nothing, end: nothing });
+    assert.deepEqual(await answered.promise, {
+      jsonrpc: "2.0",
+      method: "_parley.dev/resume",
+      params: { received: 0 },
+    });
+    await transport.close();
+    server.close();
+  },
+);
