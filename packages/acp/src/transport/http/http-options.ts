@@ -31,13 +31,15 @@ export interface HttpTransportOptions {
    * Default 5,000.
    */
   readonly openTimeoutMs?: number | undefined;
-  /** How long `close` waits for queued messages and for the DELETE, in milliseconds. Default 1,000. */
+  /** How long `close` waits for queued messages, and then for the DELETE, in milliseconds. Default 1,000. */
   readonly closeTimeoutMs?: number | undefined;
   /**
    * How long a server that can resume may be silent before a request is sent again and a stream is opened again, in
    * milliseconds. Default 45,000.
    */
   readonly silenceMs?: number | undefined;
+  /** How often an idle client tells a server that can resume that it is there, in milliseconds. Default 15,000. */
+  readonly heartbeatMs?: number | undefined;
   /** Retries in a row while the server is busy. Default 5. */
   readonly maxRetries?: number | undefined;
   /** The pause before the first retry in milliseconds; it doubles each time. Default 100. */

@@ -1,6 +1,8 @@
 // The output of one remote connection over HTTP: a stream for the connection and one for each session.
 
 import { type FrameLimits, overflow } from "../byte-channel.ts";
+import { overNotice } from "../over-notice.ts";
+import { PeerSilence } from "../peer-silence.ts";
 import type { RingLimits } from "../sent-ring.ts";
 import { EventStream, type EventStreamHost } from "./event-stream.ts";
 import type { RemoteHost, RemoteWire } from "./remote-transport.ts";
@@ -13,6 +15,7 @@ export type NoStream = "taken" | "forgotten" | "bad id" | "too many";
 
 export interface EventStreamsOptions {
   readonly limits: FrameLimits & RingLimits;
+  readonly heartbeatMs: number;
   readonly closeTimeoutMs: number;
   /** Takes a message that belongs on no stream. */
   takes(message: object, text: string): boolean;
@@ -34,6 +37,11 @@ export class EventStreams implements RemoteWire {
   #hasRoom = true;
   /** Requests that are being answered. */
   #requests = 0;
+  /** Whether the client has named an event: then it would come back after a cut. */
+  #canResume = false;
+  /** Only for a client that has promised to be heard. */
+  #silence: PeerSilence | undefined;
+  #why = "the agent ended it";
   #isEnding = false;
   #isOver = false;
   readonly #ended = Promise.withResolvers<void>();
@@ -68,6 +76,8 @@ export class EventStreams implements RemoteWire {
     const body = stream.open(since);
     if (body === undefined) return "forgotten";
     this.wasRead = true;
+    this.#silence?.heard();
+    if (lastEventId !== null) this.#canResume = true;
     if (this.#isEnding) stream.end();
     return body;
   }
@@ -75,6 +85,7 @@ export class EventStreams implements RemoteWire {
   /** Counts as attached until the request is answered. Returns a function that ends it. */
   hold(): () => void {
     this.#requests++;
+    this.#silence?.heard();
     this.#moved();
     let isHeld = true;
     return () => {
@@ -84,7 +95,14 @@ export class EventStreams implements RemoteWire {
     };
   }
 
+  /** The client will send something at least as often. */
+  promised(everyMs: number): void {
+    this.#silence = new PeerSilence(Math.ceil((3 * everyMs) / this.#options.heartbeatMs));
+  }
+
   beat(stallMs: number): void {
+    if (this.#requests === 0 && this.#silence?.beat())
+      for (const stream of this.#streams.values()) stream.cut("the client is silent");
     for (const stream of this.#streams.values()) stream.beat(stallMs);
   }
 
@@ -96,8 +114,15 @@ export class EventStreams implements RemoteWire {
     // as above
   }
 
+  leaving(why: string): void {
+    this.#why = why;
+  }
+
   async close(): Promise<void> {
     this.#isEnding = true;
+    const own = this.#streams.get(undefined);
+    // who is not here gets 404 later, and other clients end with their streams
+    if (this.#canResume && own?.isRead) own.send(overNotice(this.#why));
     const timer = setTimeout(this.#ended.resolve, this.#options.closeTimeoutMs);
     for (const stream of this.#streams.values()) stream.end();
     this.#checkEnded();
