@@ -73,9 +73,17 @@ const separateParts = [
   ["cli/src/config/config.ts", "/peer/client/"],
 ] as const;
 
+/** What is loaded when it is needed, and never with a file of ours: it takes as long as the rest together. */
+const loadedLate = ["undici"];
+
 /** Throws if one of them is not separate. `folder` is that of the package below packages/. */
 export function requireSeparateChunks(folder: string, chunks: readonly OutputChunk[]): void {
   const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  for (const { fileName, imports } of chunks) {
+    const early = imports.find((name) => loadedLate.includes(name));
+    if (early !== undefined)
+      throw new Error(`${fileName} loads ${early} at once: import it where it is used`);
+  }
   for (const [entry, foreign] of separateParts) {
     if (!entry.startsWith(`${folder}/`)) continue;
     const first = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`packages/${entry}`));
