@@ -3,7 +3,8 @@
 import type { EndReason, Sink, Transport } from "../../src/jsonrpc/transport.ts";
 import type { TransportPair } from "../../src/testing/contracts/transport-pair.ts";
 import type { FrameLimits } from "../../src/transport/byte-channel.ts";
-import type { HttpRouting } from "../../src/transport/http/http-client.ts";
+import { HttpClientTransport, type HttpRouting } from "../../src/transport/http/http-client.ts";
+import type { HttpClientOptions } from "../../src/transport/http/http-options.ts";
 import { RemoteConnections, type RemoteProtocol } from "../../src/transport/server/remote-connections.ts";
 
 /** Messages of any kind; the first one opens the connection, and all go over its one stream. */
@@ -11,7 +12,7 @@ const anything: RemoteProtocol = {
   opens: (message) => (message as { id?: unknown }).id === "open",
   routing: () => ({ received: () => undefined, streamOf: () => undefined, isOwn: () => false }),
 };
-export const clientRouting: HttpRouting = {
+const clientRouting: HttpRouting = {
   sending: () => undefined,
   takesUp: () => false,
   isTakingUp: () => false,
@@ -65,6 +66,11 @@ function begun(inner: Transport, first: () => void): { transport: Transport; rea
   };
   let isPaused = false;
   return { transport, ready: ready.promise };
+}
+
+/** The client of Streamable HTTP for such messages. */
+export function anyHttpClient(url: string, options: HttpClientOptions): Transport {
+  return new HttpClientTransport(new URL(url), clientRouting, options);
 }
 
 /** Where a server can be reached. */

@@ -147,7 +147,7 @@ test(
   },
 );
 
-test("an agent over HTTP/2 is reached again when its server was restarted", patience, async (t) => {
+test("an agent over HTTP/2 is reached again when its server was restarted (H18)", patience, async (t) => {
   const prompt: Parameters<typeof agentOf>[0]["prompt"] = (turn) => turn.say(turn.text);
   const { gateway, entry } = await serve(t, prompt, { tls: trusted });
   const gone = Promise.withResolvers<void>();
@@ -167,50 +167,46 @@ test("an agent over HTTP/2 is reached again when its server was restarted", pati
   assert.equal(seen.http1, 0);
 });
 
-test(
-  "headers and cookies go with every request over HTTP/2, and its end too (H15, H18)",
-  patience,
-  async (t) => {
-    const requests: string[] = [];
-    const server = createSecureServer({ cert: trusted.cert, key: trusted.key });
-    const ended = Promise.withResolvers<void>();
-    const described = ({ method, headers, httpVersion }: Http2ServerRequest) =>
-      `${httpVersion} ${method} ${headers["authorization"]} ${headers["cookie"] ?? "none"}`;
-    server.on("request", async (request, response) => {
-      requests.push(described(request));
-      let body = "";
-      for await (const text of request.setEncoding("utf8")) body += text;
-      if (request.method === "GET") {
-        response.writeHead(200, { "content-type": "text/event-stream" });
-        return void response.write(": open\n\n");
-      }
-      if (request.method === "DELETE") {
-        ended.resolve();
-        return void response.writeHead(202).end();
-      }
-      const result = { protocolVersion: 1, agentCapabilities: {} };
-      response.writeHead(200, {
-        "content-type": "application/json",
-        "acp-connection-id": "one",
-        "set-cookie": "lane=7; Path=/acp; Secure; HttpOnly",
-      });
-      response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(body).id, result }));
+test("headers and cookies go with every request over HTTP/2, and its end too (H15)", patience, async (t) => {
+  const requests: string[] = [];
+  const server = createSecureServer({ cert: trusted.cert, key: trusted.key });
+  const ended = Promise.withResolvers<void>();
+  const described = ({ method, headers, httpVersion }: Http2ServerRequest) =>
+    `${httpVersion} ${method} ${headers["authorization"]} ${headers["cookie"] ?? "none"}`;
+  server.on("request", async (request, response) => {
+    requests.push(described(request));
+    let body = "";
+    for await (const text of request.setEncoding("utf8")) body += text;
+    if (request.method === "GET") {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      return void response.write(": open\n\n");
+    }
+    if (request.method === "DELETE") {
+      ended.resolve();
+      return void response.writeHead(202).end();
+    }
+    const result = { protocolVersion: 1, agentCapabilities: {} };
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "acp-connection-id": "one",
+      "set-cookie": "lane=7; Path=/acp; Secure; HttpOnly",
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    t.after(() => server.close());
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/acp`;
-    const { agent: connection } = await launchAgent(entryFor(url, "word"), { definition });
-    await connection.close();
-    await ended.promise;
-    assert.deepEqual(requests.sort(), [
-      "2.0 DELETE Bearer word lane=7",
-      "2.0 GET Bearer word lane=7",
-      "2.0 POST Bearer word none",
-    ]);
-    for (const session of seen.sessions) session?.destroy();
-  },
-);
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(body).id, result }));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/acp`;
+  const { agent: connection } = await launchAgent(entryFor(url, "word"), { definition });
+  await connection.close();
+  await ended.promise;
+  assert.deepEqual(requests.sort(), [
+    "2.0 DELETE Bearer word lane=7",
+    "2.0 GET Bearer word lane=7",
+    "2.0 POST Bearer word none",
+  ]);
+  for (const session of seen.sessions) session?.destroy();
+});
 
 test(
   "a certificate that is not trusted, has another name, or is missing is told with what to do",
@@ -251,7 +247,7 @@ test("HTTPS_PROXY is used for other machines, and NO_PROXY says for which not", 
 });
 
 test(
-  "a socket of HTTP/2 that is dead without a word is left, and nothing is lost (W4)",
+  "a socket of HTTP/2 that is dead without a word is left, and nothing is lost (F14)",
   patience,
   async (t) => {
     const [begun, stalled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -8,10 +8,9 @@ import { transportContract } from "@parley/acp/testing";
 import type { FrameLimits } from "@parley/acp/transport";
 import { Agent, fetch as fetchHttp2 } from "undici";
 import { WebSocket } from "ws";
-import { HttpClientTransport } from "../../../acp/src/transport/http/http-client.ts";
 import {
+  anyHttpClient,
   type ContractHost,
-  clientRouting,
   commonExceptions,
   goesOn,
   remotePair,
@@ -110,7 +109,7 @@ function overHttp(name: keyof typeof sockets): Way {
     isEncrypted: name === "HTTP/2 with TLS",
     canResume: true,
     connect: ({ url }, limits) =>
-      new HttpClientTransport(new URL(url), clientRouting, {
+      anyHttpClient(url, {
         limits,
         headers,
         fetch: own as never,

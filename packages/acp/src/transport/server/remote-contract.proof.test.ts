@@ -6,8 +6,8 @@ import { WebSocket as WsSocket } from "ws";
 
 import { hostRemote } from "../../../test/support/remote-host.ts";
 import {
+  anyHttpClient,
   type ContractHost,
-  clientRouting,
   commonExceptions as common,
   goesOn,
   type RemotePairOptions,
@@ -17,7 +17,6 @@ import {
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { transportContract } from "../../testing/contracts/transport-contract.ts";
 import type { FrameLimits } from "../byte-channel.ts";
-import { HttpClientTransport } from "../http/http-client.ts";
 import { webSocketTransport } from "../websocket.ts";
 
 const pairOf = (
@@ -28,7 +27,7 @@ const pairOf = (
 ) => remotePair(limits, { subject, isHttp, connect, host: (server) => hostRemote(server as never) });
 
 const http = (limits: Partial<FrameLimits>) => (host: { url: string }) =>
-  new HttpClientTransport(new URL(host.url), clientRouting, { limits, closeTimeoutMs: 10_000, backoffMs: 1 });
+  anyHttpClient(host.url, { limits, closeTimeoutMs: 10_000, backoffMs: 1 });
 const socket = (limits: Partial<FrameLimits>) => (host: { socketUrl: string }) =>
   webSocketTransport(new WsSocket(host.socketUrl), { limits, closeTimeoutMs: 200 });
 const resuming = (limits: Partial<FrameLimits>) => (host: { socketUrl: string }) =>
