@@ -30,5 +30,5 @@ Deno.serve({ hostname: "127.0.0.1", port: 0, onListen }, async (request) => {
   socket.addEventListener("open", () => upgrade.accept(socket));
   return response;
 });
-for await (const _ of Deno.stdin.readable);
+await Deno.stdin.readable.pipeTo(new WritableStream());
 Deno.exit(0);

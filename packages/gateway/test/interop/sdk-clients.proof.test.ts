@@ -1,5 +1,6 @@
 // The official SDK's clients, over HTTP and WebSocket, with our agent: behind our server, and behind our gateway with a token,
-// without TLS and with it. Our clients with the SDK's server: app-client.process.test.ts, and client/src/launch/remote.process.test.ts.
+// without TLS and with it. Our clients with the SDK's server: app-client.process.test.ts in
+// packages/acp/test/interop, and remote.process.test.ts in packages/client/src/launch.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,10 +11,10 @@ import { type RemoteConnection, type RemoteServerOptions, remoteServer } from "@
 import { type GatewayOptions, startGateway } from "@parley/gateway";
 import { fetch as fetchHttp2, Agent as Sockets } from "undici";
 import { WebSocket as WsSocket } from "ws";
-import { certificate } from "../../../gateway/test/support/certificate.ts";
-import { hostRemote } from "../support/remote-host.ts";
-import { register, sdkOf, senderOf } from "./sdk-app.ts";
-import { EventLog } from "./wire-script.ts";
+import { register, sdkOf, senderOf } from "../../../acp/test/interop/sdk-app.ts";
+import { EventLog } from "../../../acp/test/interop/wire-script.ts";
+import { hostRemote } from "../../../acp/test/support/remote-host.ts";
+import { certificate } from "../support/certificate.ts";
 
 interface AnyAgent {
   request(method: string, params: unknown): Promise<unknown>;
