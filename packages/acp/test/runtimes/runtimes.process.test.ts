@@ -82,6 +82,8 @@ for (const { name, command, args } of runtimes) {
       const session = await connection.newSession({ cwd: "/" });
       const words = [...Array(100).keys()].map((n) => `w${n}`).join(" ");
       assert.equal(await session.prompt(`one ask ${words}`).text(), `one ask ${words} `);
+      // over HTTP the connection and the session have a stream each
+      assert.ok(opened() > (way === "HTTP" ? 2 : 1), "a new one was opened after the cut");
       await connection.close();
     });
   }
