@@ -81,9 +81,17 @@ const browserParts = "index transport jsonrpc store relay server v1 v2 view reda
   .split(" ")
   .flatMap((name) => ["/acp/src/node/", "\0node:"].map((part) => [`acp/src/${name}.ts`, part] as const));
 
+/** What is loaded when it is needed, and never with a file of ours: it takes as long as the rest together. */
+const loadedLate = ["undici"];
+
 /** Throws if one of them is not separate. `folder` is that of the package below packages/. */
 export function requireSeparateChunks(folder: string, chunks: readonly OutputChunk[]): void {
   const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  for (const { fileName, imports } of chunks) {
+    const early = imports.find((name) => loadedLate.includes(name));
+    if (early !== undefined)
+      throw new Error(`${fileName} loads ${early} at once: import it where it is used`);
+  }
   const parts = [
     ...separateParts.map((part) => ({ part, evenLater: false })),
     ...browserParts.map((part) => ({ part, evenLater: true })),

@@ -30,5 +30,5 @@ export {
   unreadLimits,
 } from "./peer/client/session/unread-updates.ts";
 export { type Clock, realClock } from "./testing/gates.ts";
-export { plainTextProblem } from "./transport/unencrypted-address.ts";
+export { isLoopback, plainTextProblem } from "./transport/unencrypted-address.ts";
 export { wrapSink, wrapTransport } from "./transport/wrap-transport.ts";

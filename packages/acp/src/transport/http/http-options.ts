@@ -13,7 +13,10 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export interface HttpTransportOptions {
   /** Sent with every request, such as `authorization`. Errors and logs never show them. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Sends the requests. Default: the global `fetch`. */
+  /**
+   * Sends the requests. Default: the global `fetch`. Where a server was silent for too long, the signal of a request is
+   * aborted with a `TimeoutError`: its socket may be dead.
+   */
   readonly fetch?: Fetch | undefined;
   /** Whether to keep the cookies of the server and send them back. Default true. */
   readonly cookies?: boolean | undefined;

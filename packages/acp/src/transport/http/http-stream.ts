@@ -5,7 +5,7 @@ import type { Fault } from "../../jsonrpc/transport.ts";
 import { type FrameLimits, webPlatform } from "../byte-channel.ts";
 import { ReconnectPace } from "../reconnect-pace.ts";
 import { EventDecoder } from "./event-decoder.ts";
-import type { Answer, HttpEndpoint } from "./http-endpoint.ts";
+import { type Answer, type HttpEndpoint, timeoutReason } from "./http-endpoint.ts";
 import {
   asFailure,
   backoff,
@@ -248,7 +248,7 @@ class Silence {
 
   begin(): void {
     this.end();
-    this.#timer = deadline(this.#ms, () => this.abort());
+    this.#timer = deadline(this.#ms, () => this.#controller.abort(timeoutReason()));
   }
 
   end(): void {
