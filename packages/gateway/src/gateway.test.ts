@@ -6,6 +6,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { request as httpsRequest } from "node:https";
 import { test } from "node:test";
 import { agent, client, httpTransport, type Transport, webSocketTransport } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 import { startGateway } from "@parley/gateway";
 import { WebSocket } from "ws";
 import { certificate } from "../test/support/certificate.ts";
@@ -183,4 +184,27 @@ test("a browser's WebSocket comes in with a ticket as its subprotocol, once (TH2
   assert.match(error.message, /401/);
   const stranger = await server.call({ path: "/acp/ticket", headers: { authorization: undefined } });
   assert.equal(stranger.status, 401);
+});
+
+test("whoever has the token is the local user, whose sessions over stdio are listed and loaded", async (t) => {
+  const echo = agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) });
+  const [near, far] = memoryPair();
+  echo.connect(far);
+  const local = await client({ name: "local", version: "1.0.0" }).connect(near);
+  const { sessionId } = await local.newSession({ cwd: "/" });
+  await local.close();
+  const server = await serveEcho(t, {
+    connect: (transport, { principal }) => echo.connect(transport, { principal }),
+  });
+  const { url } = server.gateway;
+  await using remote = await client({ name: "remote", version: "1.0.0" }).connect(
+    httpTransport(url, { headers: bearer(server) }),
+  );
+  const { sessions } = await remote.listSessions();
+  assert.deepEqual(
+    sessions.map((session) => session.sessionId),
+    [sessionId],
+  );
+  const session = await remote.loadSession(sessionId, { cwd: "/" });
+  assert.equal(await session.prompt("hello").text(), "hello");
 });

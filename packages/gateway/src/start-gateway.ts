@@ -44,7 +44,10 @@ export interface GatewayOptions extends Pick<RemoteServerOptions, "connect" | "g
   readonly port?: number | undefined;
   /** Where clients find the agent. Default "/acp". */
   readonly path?: string | undefined;
-  /** The token that every client must have, at least 32 characters. Default: a random one. */
+  /**
+   * The token that every client must have, at least 32 characters. Default: a random one. Whoever has it is the local
+   * user: `connect` is given no principal.
+   */
   readonly token?: string | undefined;
   /** Certificate and key, as PEM. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
@@ -120,8 +123,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = remoteServer({
     connect,
     path,
-    // whoever comes here has the token
-    authorize: () => ({ principal: "token" }),
     ...optional({ graceMs, plainPost }),
     limits: { maxBodyBytes, maxMessageBytes: maxBodyBytes },
     log,
