@@ -13,7 +13,7 @@ export { isDialectError } from "./edition/dialect-tells.ts";
 export { allEditions, editionOf, isDialect, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
 export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export { argumentText } from "./jsonrpc/errors.ts";
-export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
+export { exactIdIn, idKey, idToJson, type RequestId, readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { operationSubject, optionValue } from "./model/dialect-types.ts";
 export { gitPatch, textDiff } from "./model/git-patch.ts";
 export { bytesFromText, isByteEncoding, shownText, textFromBytes } from "./model/text-encodings.ts";
