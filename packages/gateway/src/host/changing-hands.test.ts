@@ -78,7 +78,7 @@ test("a connection that begins alike goes on with the process of a client that i
 
 test("a connection that begins differently gets a process of its own, after the old one has gone", async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  t.after(resolve);
+  t.after(() => resolve());
   const probe = await host(t, { lingering: promise });
   const one = await busy(probe);
   await probe.cut(one);
