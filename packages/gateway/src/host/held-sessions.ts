@@ -7,14 +7,6 @@ type Message = Readonly<Record<string, unknown>>;
 const opening = ["session/new", "session/load", "session/resume", "session/fork"];
 const ending = ["session/close", "session/delete"];
 
-/** What a message means for the process that gets it. */
-export interface Seen {
-  /** The session that it wants to continue here. */
-  readonly continues?: string;
-  /** Whether it names commands that the agent would start. */
-  readonly namesCommands: boolean;
-}
-
 /** The sessions of one process. */
 export class HeldSessions {
   readonly ids = new Set<string>();
@@ -28,19 +20,14 @@ export class HeldSessions {
     return this.#pending.size > 0;
   }
 
-  /** Notes a message of the client. */
-  asked(message: Message): Seen {
+  /** Notes a message of the client. Returns the session that it wants to continue here. */
+  asked(message: Message): string | undefined {
     const { id, method, params } = message;
-    if (typeof method !== "string") return { namesCommands: false };
-    const { sessionId, mcpServers } = isObject(params) ? params : {};
+    if (typeof method !== "string") return undefined;
+    const { sessionId } = isObject(params) ? params : {};
     if (id !== undefined) this.#pending.set(JSON.stringify(id), { method, sessionId });
-    if (!opening.includes(method)) return { namesCommands: false };
-    const servers: readonly unknown[] = Array.isArray(mcpServers) ? mcpServers : [];
     const continues = method === "session/load" || method === "session/resume" ? sessionId : undefined;
-    return {
-      namesCommands: servers.some((server) => isObject(server) && server["command"] !== undefined),
-      ...(typeof continues === "string" && { continues }),
-    };
+    return typeof continues === "string" ? continues : undefined;
   }
 
   /** Holds the session from now on; no longer if this request fails. */

@@ -187,7 +187,7 @@ test("a remote client cannot name commands (reliability 7.6)", async (t) => {
   await one.ask("initialize");
   const mcpServers = [{ name: "evil", command: "/bin/sh", args: ["-c", "id"], env: [] }];
   const { error } = await one.ask("session/new", { cwd: "/", mcpServers });
-  assert.match(JSON.stringify(error), /-32602.*--allow-commands/);
+  assert.match(JSON.stringify(error), /-32060.*--allow-commands/);
   assert.ok(!processes[0]?.got.some(({ method }) => method === "session/new"));
   const byAddress = [{ type: "http", name: "good", url: "https://mcp.example.org", headers: [] }];
   assert.ok("result" in (await one.ask("session/new", { cwd: "/", mcpServers: byAddress })));

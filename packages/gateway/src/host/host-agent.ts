@@ -49,12 +49,14 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
   return {
     connect(transport, opened) {
       if (processes.size >= maxProcesses) throw new Error(`already ${maxProcesses} agents run here`);
-      const { connectionId } = opened;
+      const { connectionId, principal } = opened;
       const hosted: HostedProcess = new HostedProcess(transport, {
         connectionId,
+        principal,
         start: () => start(opened),
         allowsCommands,
         log,
+        isForeign: (sessionId) => holders(sessionId, hosted).some((each) => each.principal !== principal),
         isHeld: (sessionId) => holders(sessionId, hosted).some((each) => each.isAttached),
         async free(sessionId) {
           for (const holder of holders(sessionId, hosted)) {

@@ -4,6 +4,7 @@ import type { Log, Transport } from "@parley/acp";
 import { isObject, optional } from "@parley/acp/internal";
 import type { EndReason, Fault, Sink } from "@parley/acp/transport";
 import { HeldSessions } from "./held-sessions.ts";
+import { withoutCommands } from "./named-commands.ts";
 
 /** A started agent. */
 export interface StartedAgent {
@@ -17,19 +18,24 @@ export interface StartedAgent {
 
 export interface HostedOptions {
   readonly connectionId: string;
+  readonly principal: string | undefined;
   readonly start: () => Promise<StartedAgent>;
   /** Whether MCP servers of clients may be commands. */
   readonly allowsCommands: boolean;
   readonly log: Log;
-  /** Whether the session is to be had. */
+  /** Whether another user has the session. */
+  isForeign(sessionId: string): boolean;
+  /** Whether another client of this user has the session. */
   isHeld(sessionId: string): boolean;
   /** Ends the other processes that have it. */
   free(sessionId: string): Promise<void>;
   over(): void;
 }
 
-const invalidParams = -32602;
+const invalidRequest = -32600;
+const permissionDenied = -32060;
 const sessionHeld = -32066;
+const notFound = -32002;
 const parseError = -32700;
 
 export class HostedProcess {
@@ -49,6 +55,10 @@ export class HostedProcess {
     this.#client = client;
     this.#options = options;
     this.closed = this.#run().finally(() => options.over());
+  }
+
+  get principal(): string | undefined {
+    return this.#options.principal;
   }
 
   get isAttached(): boolean {
@@ -139,15 +149,22 @@ export class HostedProcess {
     else this.#waiting.push(work);
   }
 
-  #fromClient(value: unknown, text: string): void {
-    if (!isObject(value)) return this.#forward(value, text);
-    const { namesCommands, continues } = this.sessions.asked(value);
-    if (namesCommands && !this.#options.allowsCommands) {
+  #fromClient(value: unknown, given: string): void {
+    // an agent that reads batches would read what was not looked at
+    if (!isObject(value))
+      return this.#refuse(null, invalidRequest, "expected one JSON-RPC message, which is an object");
+    const text = this.#options.allowsCommands ? given : withoutCommands(value, given);
+    if (text === undefined) {
       const words =
         "this server starts no MCP servers that a client names by a command; use their addresses, or ask whoever runs it for --allow-commands";
-      return this.#refuse(value["id"], invalidParams, words);
+      return this.#refuse(value["id"], permissionDenied, words);
     }
+    const continues = this.sessions.asked(value);
     if (continues === undefined || this.sessions.ids.has(continues)) return this.#forward(value, text);
+    if (this.#options.isForeign(continues)) {
+      const data = { sessionId: continues, reason: "session_not_found" };
+      return this.#refuse(value["id"], notFound, "there is no such session", data);
+    }
     const { _meta } = isObject(value["params"]) ? value["params"] : {};
     const isTakeover = isObject(_meta) && _meta["_parley.dev/takeover"] === true;
     if (!isTakeover && this.#options.isHeld(continues)) {
@@ -173,15 +190,14 @@ export class HostedProcess {
     log("error", what, { connectionId, error });
   }
 
-  #forward(value: unknown, text: string): void {
-    // an array is an object too; the agent refuses what is neither
-    if (typeof value !== "object" || value === null)
-      return this.#refuseFrame({ kind: "parse", bytes: 0, head: "" });
+  #forward(value: object, text: string): void {
     if (this.#agent?.send(value, text) === false) this.#client.pause();
   }
 
   #refuse(id: unknown, code: number, message: string, data?: object): void {
     this.sessions.refused(id);
+    // a notification has no answer
+    if (id === undefined) return;
     this.#client.send({ jsonrpc: "2.0", id, error: { code, message, ...optional({ data }) } });
   }
 }
