@@ -3,6 +3,7 @@
 import type { Log, Transport } from "@parley/acp";
 import type { OpenedConnection, ServingPeer } from "@parley/acp/server";
 import { HostedProcess, type StartedAgent } from "./hosted-process.ts";
+import { safeMessages } from "./safe-messages.ts";
 
 /** The options of `hostAgent`. */
 export interface HostAgentOptions {
@@ -49,14 +50,11 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
   return {
     connect(transport, opened) {
       if (processes.size >= maxProcesses) throw new Error(`already ${maxProcesses} agents run here`);
-      const { connectionId, principal } = opened;
-      const hosted: HostedProcess = new HostedProcess(transport, {
+      const { connectionId } = opened;
+      const hosted: HostedProcess = new HostedProcess(safeMessages(transport, allowsCommands), {
         connectionId,
-        principal,
         start: () => start(opened),
-        allowsCommands,
         log,
-        isForeign: (sessionId) => holders(sessionId, hosted).some((each) => each.principal !== principal),
         isHeld: (sessionId) => holders(sessionId, hosted).some((each) => each.isAttached),
         async free(sessionId) {
           for (const holder of holders(sessionId, hosted)) {

@@ -4,7 +4,6 @@ import type { Log, Transport } from "@parley/acp";
 import { isObject, optional } from "@parley/acp/internal";
 import type { EndReason, Fault, Sink } from "@parley/acp/transport";
 import { HeldSessions } from "./held-sessions.ts";
-import { withoutCommands } from "./named-commands.ts";
 
 /** A started agent. */
 export interface StartedAgent {
@@ -18,24 +17,16 @@ export interface StartedAgent {
 
 export interface HostedOptions {
   readonly connectionId: string;
-  readonly principal: string | undefined;
   readonly start: () => Promise<StartedAgent>;
-  /** Whether MCP servers of clients may be commands. */
-  readonly allowsCommands: boolean;
   readonly log: Log;
-  /** Whether another user has the session. */
-  isForeign(sessionId: string): boolean;
-  /** Whether another client of this user has the session. */
+  /** Whether the session is to be had. */
   isHeld(sessionId: string): boolean;
   /** Ends the other processes that have it. */
   free(sessionId: string): Promise<void>;
   over(): void;
 }
 
-const invalidRequest = -32600;
-const permissionDenied = -32060;
 const sessionHeld = -32066;
-const notFound = -32002;
 const parseError = -32700;
 
 export class HostedProcess {
@@ -55,10 +46,6 @@ export class HostedProcess {
     this.#client = client;
     this.#options = options;
     this.closed = this.#run().finally(() => options.over());
-  }
-
-  get principal(): string | undefined {
-    return this.#options.principal;
   }
 
   get isAttached(): boolean {
@@ -149,22 +136,11 @@ export class HostedProcess {
     else this.#waiting.push(work);
   }
 
-  #fromClient(value: unknown, given: string): void {
-    // an agent that reads batches would read what was not looked at
-    if (!isObject(value))
-      return this.#refuse(null, invalidRequest, "expected one JSON-RPC message, which is an object");
-    const text = this.#options.allowsCommands ? given : withoutCommands(value, given);
-    if (text === undefined) {
-      const words =
-        "this server starts no MCP servers that a client names by a command; use their addresses, or ask whoever runs it for --allow-commands";
-      return this.#refuse(value["id"], permissionDenied, words);
-    }
+  #fromClient(value: unknown, text: string): void {
+    // nothing else comes
+    if (!isObject(value)) return;
     const continues = this.sessions.asked(value);
     if (continues === undefined || this.sessions.ids.has(continues)) return this.#forward(value, text);
-    if (this.#options.isForeign(continues)) {
-      const data = { sessionId: continues, reason: "session_not_found" };
-      return this.#refuse(value["id"], notFound, "there is no such session", data);
-    }
     const { _meta } = isObject(value["params"]) ? value["params"] : {};
     const isTakeover = isObject(_meta) && _meta["_parley.dev/takeover"] === true;
     if (!isTakeover && this.#options.isHeld(continues)) {
@@ -196,8 +172,6 @@ export class HostedProcess {
 
   #refuse(id: unknown, code: number, message: string, data?: object): void {
     this.sessions.refused(id);
-    // a notification has no answer
-    if (id === undefined) return;
     this.#client.send({ jsonrpc: "2.0", id, error: { code, message, ...optional({ data }) } });
   }
 }
