@@ -30,5 +30,6 @@ export {
   unreadLimits,
 } from "./peer/client/session/unread-updates.ts";
 export { type Clock, realClock } from "./testing/gates.ts";
+export { refusal } from "./transport/server/http-input.ts";
 export { plainTextProblem } from "./transport/unencrypted-address.ts";
 export { wrapSink, wrapTransport } from "./transport/wrap-transport.ts";

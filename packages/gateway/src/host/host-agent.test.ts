@@ -55,18 +55,6 @@ test("a session that was closed can be opened anywhere", async (t) => {
   assert.equal(processes[0]?.isOver, false);
 });
 
-test("a remote client cannot name commands (reliability 7.6)", async (t) => {
-  const { open, processes } = await host(t);
-  const one = await open();
-  await one.ask("initialize");
-  const mcpServers = [{ name: "evil", command: "/bin/sh", args: ["-c", "id"], env: [] }];
-  const { error } = await one.ask("session/new", { cwd: "/", mcpServers });
-  assert.match(JSON.stringify(error), /-32602.*--allow-commands/);
-  assert.ok(!processes[0]?.got.some(({ method }) => method === "session/new"));
-  const byAddress = [{ type: "http", name: "good", url: "https://mcp.example.org", headers: [] }];
-  assert.ok("result" in (await one.ask("session/new", { cwd: "/", mcpServers: byAddress })));
-});
-
 test("a server that stops waits for open requests, and not for ever", async (t) => {
   const { open, hosted } = await host(t);
   const one = await open();

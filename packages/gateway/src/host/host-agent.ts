@@ -16,6 +16,7 @@ import { optional } from "@parley/acp/internal";
 import type { OpenedConnection, ServingPeer } from "@parley/acp/server";
 import { HostedClient, type Hosting } from "./hosted-client.ts";
 import { HostedProcess, type StartedAgent } from "./hosted-process.ts";
+import { safeMessages } from "./safe-messages.ts";
 
 /** The options of `hostAgent`. */
 export interface HostAgentOptions {
@@ -62,7 +63,6 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
       const { connectionId, principal } = opened;
       const hosting: Hosting = {
         processes,
-        allowsCommands,
         log,
         start(client, initialize, isLater) {
           if (processes.size >= maxProcesses) throw new Error(`already ${maxProcesses} agents run here`);
@@ -78,7 +78,7 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
           return hosted;
         },
       };
-      return new HostedClient(transport, hosting, { connectionId, ...optional({ principal }) });
+      return new HostedClient(safeMessages(transport, allowsCommands), hosting, { connectionId, ...optional({ principal }) });
     },
     async idle(timeoutMs) {
       const end = performance.now() + timeoutMs;

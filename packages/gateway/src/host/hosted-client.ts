@@ -15,14 +15,12 @@ import type { ProcessClient } from "./process-client.ts";
 export interface Hosting {
   /** Processes that run or end. */
   readonly processes: Iterable<HostedProcess>;
-  readonly allowsCommands: boolean;
   readonly log: Log;
   /** @throws {Error} When there are too many. */
   start(client: HostedClient, initialize: Message, isLater: boolean): HostedProcess;
 }
 
 const parseError = -32700;
-const invalidParams = -32602;
 const sessionHeld = -32066;
 const takeoverKey = "_parley.dev/takeover";
 
@@ -112,20 +110,12 @@ export class HostedClient implements ProcessClient, ServingPeer {
   }
 
   #received(value: unknown, text: string): void {
-    if (this.#isOver) return;
-    // an array is an object too; the agent refuses what is neither
-    if (typeof value !== "object" || value === null)
-      return this.#refuseFrame({ kind: "parse", bytes: 0, head: "" });
-    if (!isObject(value)) return this.#own()?.pass(value, text);
+    // nothing else than objects comes
+    if (this.#isOver || !isObject(value)) return;
     const { id, method } = value;
     // no process is started for an answer that comes late, or for news of what is elsewhere
     if (id === undefined || method === undefined) return this.#process?.take(value, text);
     if (this.#initialize === undefined) return this.#opened(value, text);
-    if (opens(method) && namesCommands(value) && !this.#hosting.allowsCommands) {
-      const words =
-        "this server starts no MCP servers that a client names by a command; use their addresses, or ask whoever runs it for --allow-commands";
-      return this.#refuse(id, invalidParams, words);
-    }
     const sessionId = needsHolder(method) ? sessionOf(value) : undefined;
     if (sessionId === undefined) this.#own()?.take(value, text);
     else this.#continued(sessionId, value, text);
@@ -241,13 +231,6 @@ export class HostedClient implements ProcessClient, ServingPeer {
   #refuse(id: unknown, code: number, message: string, data?: object): void {
     this.send({ jsonrpc: "2.0", id, error: { code, message, ...optional({ data }) } });
   }
-}
-
-function namesCommands({ params }: Message): boolean {
-  const servers: unknown = isObject(params) ? params["mcpServers"] : undefined;
-  return (
-    Array.isArray(servers) && servers.some((server) => isObject(server) && server["command"] !== undefined)
-  );
 }
 
 function takesOver({ params }: Message): boolean {

@@ -99,11 +99,6 @@ export class HostedProcess {
     this.#ask(message, text, how);
   }
 
-  /** Passes on what is no single message; the agent refuses it. */
-  pass(value: object, text: string): void {
-    this.#forward(value, text);
-  }
-
   /** The present client has room again. */
   resume(): void {
     this.#agent?.resume();

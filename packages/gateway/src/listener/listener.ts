@@ -1,13 +1,14 @@
 // Serves HTTP/1.1, HTTP/2 and WebSocket on one port of Node, with TLS where there is a certificate.
 
-import { createServer as createHttp1, type IncomingMessage } from "node:http";
+import { createServer as createHttp1, type Server as Http1, type IncomingMessage } from "node:http";
 import { createServer as createHttp2, type ServerHttp2Session } from "node:http2";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer as createTls } from "node:tls";
 import type { Log } from "@parley/acp";
+import { refusal } from "@parley/acp/internal";
 import type { RemoteServer } from "@parley/acp/server";
-import { type Admission, type Guard, refusal } from "../guard/guard.ts";
+import type { Admission, Guard } from "../guard/guard.ts";
 import { type DoorLimits, FrontDoor } from "./front-door.ts";
 import type { HeartbeatOptions } from "./heartbeat.ts";
 import { type BodyLimits, type NodeRequest, type WebRequest, webRequest } from "./node-request.ts";
@@ -32,11 +33,13 @@ const maxHeaders = 100;
 const maxHeaderBytes = 16 * 1024;
 const maxStreams = 256;
 const idleMs = 120_000;
+const plainWords = "this port speaks TLS; use https:// or wss://";
 const methods = ["GET", "POST", "DELETE", "OPTIONS"];
 
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #door: FrontDoor;
+  readonly #http1: Http1;
   readonly #sockets: Sockets;
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #running = new Set<Promise<void>>();
@@ -49,12 +52,19 @@ export class Listener {
     const http1 = createHttp1({
       maxHeaderSize: maxHeaderBytes,
       keepAliveTimeout: idleMs,
+      headersTimeout: limits.strangerMs,
+      connectionsCheckingInterval: Math.ceil(limits.strangerMs / 10),
+      // bodies have a time of their own
+      requestTimeout: 0,
       // curl asks for h2c this way; it is served HTTP/1.1. Older versions of Node do not know this option
       ...{ shouldUpgradeCallback: isWebSocket },
     });
     http1.on("request", (request, response) => this.#track(this.#serve(request, response)));
     http1.on("upgrade", (request, socket, head) => this.#track(this.#upgrade(request, socket, head)));
     http1.on("clientError", refuseBytes);
+    // it looks for slow heads from this event on, and it does not listen itself
+    http1.emit("listening");
+    this.#http1 = http1;
     const http2 = createHttp2({
       settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
       maxHeaderListPairs: maxHeaders + 4,
@@ -70,6 +80,7 @@ export class Listener {
     encrypted?.on("tlsClientError", (_, socket) => socket.destroy());
     this.#door = new FrontDoor(limits, {
       ...(encrypted && { tls: (socket) => void encrypted.emit("connection", socket) }),
+      plain: (socket) => void refuseUpgrade(refusal(400, plainWords), socket),
       http1: (socket) => void http1.emit("connection", socket),
       http2: (socket) => void http2.emit("connection", socket),
     });
@@ -101,6 +112,7 @@ export class Listener {
   async close(): Promise<void> {
     this.stopAccepting();
     this.#sockets.stop();
+    this.#http1.close();
     for (const session of this.#sessions) session.close();
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, 1_000);
@@ -170,13 +182,17 @@ export class Listener {
   #problem(from: NodeRequest): Response | undefined {
     const { method = "", url = "" } = from;
     if (from.rawHeaders.length > 2 * maxHeaders)
-      return refusal(431, `expected at most ${maxHeaders} headers`);
-    if (!url.startsWith("/")) return refusal(400, "expected a path, got a whole address");
-    if (url === "/livez" && method === "GET") return refusal(200, "ok");
+      return refusal(431, `expected at most ${maxHeaders} headers, got ${from.rawHeaders.length / 2}`);
+    if (!url.startsWith("/"))
+      return refusal(
+        400,
+        "expected a path such as /acp, got something else; name the host in the header Host",
+      );
+    if (url === "/livez" && method === "GET") return new Response("ok\n");
     if (!methods.includes(method))
-      return refusal(405, "expected GET, POST or DELETE", { Allow: "GET, POST, DELETE" });
-    const { host, ":authority": authority = host } = from.headers;
-    if (host !== undefined && host !== authority) return refusal(400, "got two different hosts");
+      return refusal(405, `expected GET, POST or DELETE, got ${method}`, { Allow: "GET, POST, DELETE" });
+    // whoever stands in front may have looked at the other one
+    if (hostsOf(from).size > 1) return refusal(400, "got two different hosts; name one");
     return undefined;
   }
 
@@ -194,16 +210,18 @@ export class Listener {
       return refusal(400, "the request cannot be read");
     }
     const address = this.#addressOf(from);
+    const admission = this.#ownGuard().admit({ request: made.request, host, address, isUpgrade });
     return {
       ...made,
-      admission: this.#ownGuard().admit({ request: made.request, host, address, isUpgrade }),
+      admission: (admission instanceof Response ? undefined : crooked(from, made)) ?? admission,
     };
   }
 
   #addressOf({ socket, headers }: NodeRequest): string {
     const said = this.#options.isBehindProxy ? headers["x-forwarded-for"]?.toString() : undefined;
     // the proxy in front of us appends what it has seen itself
-    return said?.split(",").at(-1)?.trim() || (socket.remoteAddress ?? "");
+    const last = said?.split(",").at(-1)?.trim() ?? "";
+    return isIP(last) === 0 ? (socket.remoteAddress ?? "") : last;
   }
 
   #ownGuard(): Guard {
@@ -216,12 +234,29 @@ function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === "websocket";
 }
 
+/** Every name by which it calls the server: Node keeps the first of several. */
+function hostsOf({ rawHeaders }: NodeRequest): ReadonlySet<string> {
+  const hosts = new Set<string>();
+  for (let n = 0; n < rawHeaders.length; n += 2)
+    if (/^(?:host|:authority)$/i.test(rawHeaders[n] ?? "")) hosts.add(rawHeaders[n + 1] ?? "");
+  return hosts;
+}
+
+/** Refuses paths that have to be straightened: a proxy in front may have read another one. */
+function crooked({ url = "" }: NodeRequest, { request }: WebRequest): Response | undefined {
+  if (new URL(request.url).pathname === url.split("?", 1)[0]) return undefined;
+  return refusal(404, "not found; expected a path such as /acp, without dots and backslashes");
+}
+
 /** Answers what is no HTTP. */
 function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const response =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? refusal(431, `expected at most ${maxHeaderBytes} bytes of headers`)
-      : refusal(400, "expected HTTP");
-  void refuseUpgrade(response, socket);
+  void refuseUpgrade(bytesRefusal(error.code), socket);
+}
+
+function bytesRefusal(code: string | undefined): Response {
+  if (code === "HPE_HEADER_OVERFLOW")
+    return refusal(431, `expected at most ${maxHeaderBytes} bytes of headers, got more`);
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return refusal(408, "the head of the request took too long");
+  return refusal(400, "expected HTTP/1.1 or HTTP/2, got bytes that are neither");
 }
