@@ -178,6 +178,7 @@ export class ResumingSocket implements Transport {
     if (this.#isLive) return;
     clearTimeout(this.#opening);
     this.#isLive = true;
+    this.#cut = undefined;
     this.#pace?.reset();
     this.#waitingChars = 0;
     const hasRoom = this.#sendAll(count.received);

@@ -54,6 +54,8 @@ const connecting = 0;
 const open = 1;
 const closing = 2;
 const closedState = 3;
+const maxReasonBytes = 123;
+const encoder = new TextEncoder();
 /** The standard socket has no drain event, so `bufferedAmount` is polled. */
 const pollMs = 5;
 
@@ -133,13 +135,13 @@ export class SocketTransport implements Transport {
     this.#socket.resume?.();
   }
 
-  async close(reason?: Error, code = reason === undefined ? 1000 : 1011): Promise<void> {
+  async close(reason?: Error, code = reason === undefined ? 1000 : 1011, why?: string): Promise<void> {
     const sink = this.#sink;
     this.#sink = undefined;
     this.#early = undefined;
     sink?.end(closedHere);
     if (this.#socket.readyState === closedState) return;
-    this.#closeWith(code);
+    this.#closeWith(code, why);
     // a paused socket would never see the peer's close frame
     this.#socket.resume?.();
     await this.#closed.promise;
@@ -162,9 +164,12 @@ export class SocketTransport implements Transport {
   }
 
   /** Maps the code for standard sockets, which throw for codes other than 1000 and 3000-4999. */
-  #closeWith(code: number, reason?: string): void {
+  #closeWith(code: number, reason = ""): void {
     const isStandard = this.#socket.terminate === undefined;
-    this.#socket.close(isStandard && code > 1000 && code < 3_000 ? code + 3_000 : code, reason);
+    // a socket throws for more than a close frame holds
+    const { read } = encoder.encodeInto(reason, new Uint8Array(maxReasonBytes));
+    const said = reason.slice(0, read);
+    this.#socket.close(isStandard && code > 1000 && code < 3_000 ? code + 3_000 : code, said);
     this.#waitForClose();
   }
 
@@ -182,6 +187,7 @@ export class SocketTransport implements Transport {
   /** Detaches from a socket that is closed or abandoned. */
   #leave(): void {
     clearTimeout(this.#closeDeadline);
+    this.#isWaitingForClose = false;
     const socket = this.#socket;
     // `ws` throws errors without a listener, and a dropped socket may still emit one
     socket.addEventListener("error", ignore);

@@ -37,10 +37,14 @@ export class FaultProxy {
     this.#left = count;
   }
 
+  /** Resolves when every socket is closed. */
   async stop(): Promise<void> {
+    const closed = [...this.#sockets].map(
+      (socket) => new Promise<void>((resolve) => socket.once("close", () => resolve())),
+    );
     for (const socket of this.#sockets) socket.destroy();
     this.#server.close();
-    await once(this.#server, "close");
+    await Promise.all([once(this.#server, "close"), ...closed]);
   }
 
   #join(near: Socket): void {
@@ -54,7 +58,7 @@ export class FaultProxy {
       this.broken[fault]++;
       if (fault === "stall") isStalled = true;
       else if (fault === "half-close") to.end();
-      else for (const socket of [near, far]) socket.resetAndDestroy();
+      else for (const socket of [near, far]) reset(socket);
     };
     for (const [from, to] of [
       [near, far],
@@ -80,4 +84,13 @@ export class FaultProxy {
       });
     }
   }
+}
+
+/**
+ * Node cannot reset a socket that is just being ended: its handle is then neither reset nor closed, and the process does
+ * not end but spins in its last cleanup.
+ */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

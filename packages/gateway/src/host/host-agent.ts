@@ -78,7 +78,10 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
           return hosted;
         },
       };
-      return new HostedClient(safeMessages(transport, allowsCommands), hosting, { connectionId, ...optional({ principal }) });
+      return new HostedClient(safeMessages(transport, allowsCommands), hosting, {
+        connectionId,
+        ...optional({ principal }),
+      });
     },
     async idle(timeoutMs) {
       const end = performance.now() + timeoutMs;

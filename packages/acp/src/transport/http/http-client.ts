@@ -1,11 +1,12 @@
 // Implements the client side of Streamable HTTP: POST to send, event streams to receive.
 
-import { deadline, milliseconds, sleep } from "../../base/deadline.ts";
+import { milliseconds, sleep, withTimeout } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { limitsFrom } from "../../jsonrpc/connection-options.ts";
 import { closedHere, type EndReason, type Sink, type Transport } from "../../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "../byte-channel.ts";
 import { frameParser } from "../frame-parser.ts";
+import { readOverNotice } from "../over-notice.ts";
 import { HttpEndpoint } from "./http-endpoint.ts";
 import { asFailure, backoff, HttpFailure, type Pacing } from "./http-failure.ts";
 import type { HttpClientOptions } from "./http-options.ts";
@@ -144,14 +145,14 @@ export class HttpClientTransport implements Transport {
     const sink = this.#sink;
     this.#sink = undefined;
     sink?.end(closedHere);
-    const late = Promise.withResolvers<void>();
-    const timer = deadline(this.#closeTimeoutMs, late.resolve);
+    const inTime = (work: Promise<void> | undefined) =>
+      withTimeout(this.#closeTimeoutMs, work ?? Promise.resolve());
     // before the connection is open, queued messages are dropped
-    if (reason === undefined && this.#isConnected) await Promise.race([this.#sending, late.promise]);
+    if (reason === undefined && this.#isConnected) await inTime(this.#sending);
     this.#stop();
-    await Promise.race([this.#endConnection(), late.promise]);
+    // with a time of its own: otherwise the server would wait for a client that was slow to finish
+    await inTime(this.#endConnection());
     this.#endpoint.abort();
-    clearTimeout(timer);
   }
 
   /** Tells the server to free the connection; its answer does not matter. */
@@ -176,6 +177,15 @@ export class HttpClientTransport implements Transport {
     this.#sink = undefined;
     this.#stop();
     sink?.end(reason);
+  }
+
+  /** The server has ended the connection. */
+  #ended(why: string): void {
+    this.#connectionId = undefined;
+    this.#end({
+      kind: "closed",
+      message: `the server at ${this.#endpoint.shown} ended the connection: ${why}`,
+    });
   }
 
   #fail(failure: HttpFailure): void {
@@ -303,7 +313,10 @@ export class HttpClientTransport implements Transport {
   #receiver(session: string | undefined): Pick<Sink, "message" | "reject" | "idle"> {
     return {
       message: (value, text) => {
-        if (this.#sink !== undefined) this.#routing.received(value, text, session, this.#connection);
+        if (this.#sink === undefined) return;
+        const why = this.#resumeMs === undefined ? undefined : readOverNotice(value);
+        if (why === undefined) this.#routing.received(value, text, session, this.#connection);
+        else this.#ended(why);
       },
       reject: (fault) => this.#sink?.reject(fault),
       idle: () => this.#sink?.idle(),

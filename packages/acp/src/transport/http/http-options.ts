@@ -31,7 +31,7 @@ export interface HttpTransportOptions {
    * Default 5,000.
    */
   readonly openTimeoutMs?: number | undefined;
-  /** How long `close` waits for queued messages and for the DELETE, in milliseconds. Default 1,000. */
+  /** How long `close` waits for queued messages, and then for the DELETE, in milliseconds. Default 1,000. */
   readonly closeTimeoutMs?: number | undefined;
   /**
    * How long a server that can resume may be silent before a request is sent again and a stream is opened again, in

@@ -1,6 +1,7 @@
 // The output of one remote connection over HTTP: a stream for the connection and one for each session.
 
 import { type FrameLimits, overflow } from "../byte-channel.ts";
+import { overNotice } from "../over-notice.ts";
 import type { RingLimits } from "../sent-ring.ts";
 import { EventStream, type EventStreamHost } from "./event-stream.ts";
 import type { RemoteHost, RemoteWire } from "./remote-transport.ts";
@@ -36,6 +37,9 @@ export class EventStreams implements RemoteWire {
   #hasRoom = true;
   /** Requests that are being answered. */
   #requests = 0;
+  /** Whether the client has named an event: then it would come back after a cut. */
+  #canResume = false;
+  #why = "the agent ended it";
   #isEnding = false;
   #isOver = false;
   readonly #ended = Promise.withResolvers<void>();
@@ -76,6 +80,7 @@ export class EventStreams implements RemoteWire {
     const body = stream.open(since);
     if (body === undefined) return "forgotten";
     this.wasRead = true;
+    if (lastEventId !== null) this.#canResume = true;
     if (this.#isEnding || hasEnded) stream.end();
     return body;
   }
@@ -104,8 +109,15 @@ export class EventStreams implements RemoteWire {
     // as above
   }
 
+  leaving(why: string): void {
+    this.#why = why;
+  }
+
   async close(): Promise<void> {
     this.#isEnding = true;
+    const own = this.#streams.get(undefined);
+    // who is not here gets 404 later, and other clients end with their streams
+    if (this.#canResume && own?.isRead) own.send(overNotice(this.#why));
     const timer = setTimeout(this.#ended.resolve, this.#options.closeTimeoutMs);
     for (const stream of this.#streams.values()) stream.end();
     this.#checkEnded();

@@ -18,7 +18,9 @@ export interface RemoteWire {
   resume(): void;
   /** Keeps the connection alive, and leaves a reader that has taken nothing for so long. */
   beat(stallMs: number): void;
-  /** Closes it at this end, behind what was sent. */
+  /** Why it will be closed, for the client. */
+  leaving(why: string): void;
+  /** Closes it at this end, behind what was sent, and tells the client not to come back. */
   close(reason: Error | undefined): Promise<void>;
   /** The connection is over. */
   drop(): void;

@@ -33,7 +33,8 @@ export class ServedSocket implements RemoteWire {
   /** Since when the socket has no room. */
   #fullAt: number | undefined;
   #isOver = false;
-  #isLeaving = false;
+  /** Why the server closes it; undefined while it does not. */
+  #why: string | undefined;
 
   constructor(host: RemoteHost, options: ServedSocketOptions) {
     this.#host = host;
@@ -114,18 +115,23 @@ export class ServedSocket implements RemoteWire {
 
   async close(reason: Error | undefined): Promise<void> {
     this.#isOver = true;
-    await this.#link?.close(reason, this.#isLeaving ? 1001 : undefined);
+    const isExpected = this.#why === undefined && reason === undefined;
+    await this.#link?.close(reason, isExpected ? 1000 : this.#overCode(reason), this.#why);
   }
 
-  /** The server shuts down: a close is not the end of the client's work. */
-  leaving(): void {
-    this.#isLeaving = true;
+  leaving(why: string): void {
+    this.#why = why;
   }
 
-  /** Tells the client that the server goes. */
   drop(): void {
     this.#isOver = true;
-    this.#leave(1001, "the connection is over");
+    this.#leave(this.#overCode(), "the connection is over");
+  }
+
+  /** A client that can resume would come back after another code. */
+  #overCode(reason?: Error): number {
+    if (this.canResume) return unknownConnectionCode;
+    return reason === undefined || this.#why !== undefined ? 1001 : 1011;
   }
 
   #message(value: unknown, text: string): void {
