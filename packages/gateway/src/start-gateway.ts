@@ -165,7 +165,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     get connections() {
       return server.connections;
     },
-    stopAccepting: () => listener.stopAccepting(),
+    // the port stays open: clients over HTTP/1.1 need new sockets for their answers
+    stopAccepting: () => server.stopAccepting(),
     close,
     [Symbol.asyncDispose]: () => close(),
   };

@@ -57,26 +57,38 @@ function joined(editor: Transport, agent: Transport): Promise<Ended> {
     else if (from === agent && method === undefined) open.delete(idKey(id));
   };
   return new Promise((resolve) => {
-    const pass = (from: Transport, to: Transport, who: Ended["who"]) =>
+    let failed: EndReason | undefined;
+    let hasAsked = false;
+    const over = (who: Ended["who"], reason: EndReason) => resolve({ who, reason, open: [...open.values()] });
+    const pass = (from: Transport, to: Transport, end: (reason: EndReason) => void) =>
       from.start({
         message(value, text) {
           // a number or a text is no message, and an object is one for the other side to judge
           if (typeof value !== "object" || value === null) return refuse(from);
           note(from, value, text);
-          if (!to.send(value, text)) from.pause();
+          if (from === editor) hasAsked = true;
+          if (failed !== undefined) over("agent", failed);
+          else if (!to.send(value, text)) from.pause();
         },
         idle: () => undefined,
         reject: () => refuse(from),
         drain: () => to.resume(),
-        end: (reason) => resolve({ who, reason, open: [...open.values()] }),
+        end,
       });
     const refuse = (from: Transport) => {
       if (from !== editor) return;
       const error = { code: parseError, message: "expected one JSON-RPC message per line" };
       editor.send({ jsonrpc: "2.0", id: null, error });
     };
-    pass(agent, editor, "agent");
-    pass(editor, agent, "editor");
+    pass(agent, editor, (reason) => {
+      // the editor is told by the answer to its first request
+      if (hasAsked) over("agent", reason);
+      else failed = reason;
+    });
+    pass(editor, agent, (reason) => {
+      if (failed === undefined) over("editor", reason);
+      else over("agent", failed);
+    });
   });
 }
 

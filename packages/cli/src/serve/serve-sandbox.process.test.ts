@@ -18,11 +18,15 @@ test(
   async (t) => {
     const { home, work, outside } = workplace(t);
     const file = join(work, "token");
-    writeFileSync(file, "t".repeat(43), { mode: 0o600 });
+    const token = "t".repeat(43);
+    writeFileSync(file, token, { mode: 0o600 });
     const args = ["--sandbox", "--cwd", work, "--token-file", file, "--", ...agent];
     const { url } = await startServe(t, probe, args, { HOME: home, PARLEY_HOME: join(home, "parley") });
     const ask = (script: string) =>
-      probe.parley(["run", "--no-history", "--url", url, "--token-file", file, script], { cwd: work });
+      probe.parley(["run", "--no-history", "--url", url, script], {
+        cwd: work,
+        env: { PARLEY_TOKEN: token },
+      });
     const wrote = await ask(`echo new >file; echo evil >${outside}/file; echo evil >~/.bashrc; echo done`);
     assert.equal(wrote.status, 0, wrote.stderr);
     assert.match(wrote.stdout, /done/);
