@@ -208,3 +208,23 @@ test("whoever has the token is the local user, whose sessions over stdio are lis
   const session = await remote.loadSession(sessionId, { cwd: "/" });
   assert.equal(await session.prompt("hello").text(), "hello");
 });
+
+test("a gateway that stops accepts no new clients, and those that are there go on, on new sockets too", async (t) => {
+  const server = await serveEcho(t);
+  const { headers } = await server.call({ body: initialize });
+  server.gateway.stopAccepting();
+  const late = await server.call({ body: initialize });
+  assert.equal(late.status, 503);
+  assert.match(late.body, /the server shuts down/);
+  const socket = new WebSocket(server.gateway.url.replace("http", "ws"), { headers: bearer(server) });
+  const [error] = (await once(socket, "error")) as [Error];
+  assert.match(error.message, /503/);
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "session/new",
+    params: { cwd: "/", mcpServers: [] },
+  });
+  const names = { "acp-connection-id": String(headers["acp-connection-id"]) };
+  assert.equal((await server.call({ body, headers: names })).status, 202);
+});

@@ -67,6 +67,28 @@ test("a server that stops waits for open requests, and not for ever", async (t) 
   assert.ok(performance.now() - started >= 100);
 });
 
+test("a server that stops waits for a turn of v2 too, whose prompt is answered when it begins", async (t) => {
+  const { open, hosted, processes } = await host(t);
+  const one = await open();
+  await one.ask("initialize");
+  await one.ask("session/new", { cwd: "/", mcpServers: [] });
+  const state = (name: string) =>
+    processes[0]?.say({
+      method: "session/update",
+      params: { sessionId: "s1", update: { sessionUpdate: "state_update", state: name } },
+    });
+  state("running");
+  await one.ask("ping");
+  let isIdle = false;
+  const idle = hosted.idle(60_000).then(() => {
+    isIdle = true;
+  });
+  await one.ask("ping");
+  assert.equal(isIdle, false);
+  state("idle");
+  await idle;
+});
+
 test("no more processes are started than there may be", async (t) => {
   const { open, processes } = await host(t, { maxProcesses: 1 });
   const one = await open();

@@ -125,7 +125,12 @@ export class HostedClient implements ProcessClient, ServingPeer {
   #opened(message: Message, text: string): void {
     this.#initialize = { message, text };
     const waiting = [...this.#hosting.processes].find(
-      (each) => !each.isAttached && each.introduction !== undefined && !each.isUnused && this.#fits(each),
+      (each) =>
+        each.isOpen &&
+        !each.isAttached &&
+        each.introduction !== undefined &&
+        !each.isUnused &&
+        this.#fits(each),
     );
     if (waiting === undefined) this.#start(message, false)?.take(message, text);
     else this.send({ jsonrpc: "2.0", id: message["id"], result: waiting.introduction });
