@@ -20,7 +20,7 @@ import { safeMessages } from "./safe-messages.ts";
 
 /** The options of `hostAgent`. */
 export interface HostAgentOptions {
-  /** Starts a process. Called once for each connection. */
+  /** Starts a process. Called for a connection that has none, when it needs one. */
   readonly start: (opened: OpenedConnection) => Promise<StartedAgent>;
   /** Processes at a time; further connections are refused. Default 100. */
   readonly maxProcesses?: number | undefined;
@@ -41,9 +41,10 @@ export interface HostedAgent {
 }
 
 /**
- * Hosts an agent that speaks on stdin and stdout: one process for each connection. It is kept while the client is cut
- * off, and ends with the connection. A session is never in two processes: one that continues it ends the process of a
- * client that is away, and is refused while another client has it.
+ * Hosts an agent that speaks on stdin and stdout: one process for each client. It is kept while the client is cut off,
+ * and ends with the connection. A client that continues a session of one that is away goes on with its process if both
+ * sent the same `initialize`; otherwise that process is gone before another one gets the session. A session that a client
+ * has open is refused, unless the request takes it over.
  *
  * @param options How a process is started, and limits.
  * @example
