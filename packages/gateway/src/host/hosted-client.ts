@@ -210,9 +210,10 @@ export class HostedClient implements ProcessClient, ServingPeer {
     void Promise.all(freed)
       .catch((error: unknown) => this.#failed("an agent could not be ended", error))
       .then(() => {
-        this.#own()?.take(message, text);
         const waiting = this.#waiting ?? [];
         this.#waiting = undefined;
+        // somebody else may have taken it over meanwhile
+        if (!this.#isOver) this.#continued(sessionId, message, text);
         for (const work of waiting) this.#inOrder(work);
       });
   }
