@@ -118,6 +118,22 @@ test("an address that other machines reach is not served without encryption, and
     await assert.rejects(startGateway({ connect, host }), /plain text; give a certificate/);
   await assert.rejects(startGateway({ connect, token: "short" }), /at least 32 characters, got 5/);
   await assert.rejects(startGateway({ connect, token: "a b".repeat(20) }), /must consist of/);
+  for (const origin of [
+    "*",
+    "null",
+    "app.example.org",
+    "https://app.example.org/",
+    "https://*.example.org/x",
+  ])
+    await assert.rejects(startGateway({ connect, allowedOrigins: [origin] }), /expected origins such as/);
+  for (const name of [
+    "https://agents.example.org",
+    "agents.example.org/acp",
+    "a b",
+    "me@agents.example.org",
+    "",
+  ])
+    await assert.rejects(startGateway({ connect, allowedHosts: [name] }), /expected names such as/);
   const behind = await startGateway({
     connect,
     host: "0.0.0.0",
@@ -141,6 +157,9 @@ test("a proxy says who calls, so that failed logins are counted by client (TH28)
   for (let n = 0; n < 10; n++) assert.equal((await from("192.0.2.1")).status, 401);
   assert.equal((await from("192.0.2.1")).status, 429);
   assert.equal((await from("192.0.2.2")).status, 401);
+  // what is no address counts for the proxy itself, and is not remembered
+  for (let n = 0; n < 10; n++) assert.equal((await from(`${n}`.repeat(1_000))).status, 401);
+  assert.equal((await from("unknown")).status, 429);
 });
 
 test("whether it lives is told without a token", async (t) => {

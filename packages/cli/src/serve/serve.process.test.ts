@@ -260,3 +260,31 @@ test("serve refuses what is not safe or cannot be, and says what to do (TH18, TH
 test("nothing is left of what was served", patience, () => {
   assert.deepEqual(probe.leftovers(), []);
 });
+
+test("a token of the environment is in no command line, no log and not in the agent's environment (TH7, TH20, TH28)", {
+  ...patience,
+  skip: process.platform !== "linux" && "it reads /proc",
+}, async (t) => {
+  const secret = "a-secret-token-that-nobody-should-see";
+  const { url, token, lines, logged, child } = await startServe(t, probe, [], { PARLEY_TOKEN: secret });
+  assert.equal(token, undefined, "it is not printed");
+  const editor = editorOf(url, secret);
+  await editor.ask(0, "initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const { pid } = await logged(({ message }) => message === "the agent was started");
+  for (const file of [`${child.pid}/cmdline`, `${pid}/cmdline`, `${pid}/environ`])
+    assert.ok(!readFileSync(`/proc/${file}`, "utf8").includes(secret), file);
+  const refused = await fetch(url, { headers: { authorization: `Bearer ${secret}x` } });
+  assert.equal(refused.status, 401);
+  assert.ok(
+    ![await refused.text(), JSON.stringify([...refused.headers]), JSON.stringify(lines)]
+      .join()
+      .includes(secret),
+  );
+  editor.child.stdin.end();
+  await editor.exit;
+});
+
+test("an empty variable is no token: a new one is printed", patience, async (t) => {
+  const { token } = await startServe(t, probe, [], { PARLEY_TOKEN: "" });
+  assert.match(token ?? "", /^[\w-]{43}$/);
+});

@@ -36,13 +36,14 @@ const commands: readonly (readonly [name: string, text: string])[] = [
   ],
 ];
 
-const batches = [
+const wrong = [
   `[${sessionNew(`"mcpServers":[${server}]`)}]`,
   `[${sessionNew('"mcpServers":[]')}]`,
   "[]",
   "7",
   '"x"',
   "null",
+  `{"jsonrpc":"2.0","id":"${"x".repeat(1_025)}","method":"_x"}`,
 ];
 
 async function hosted(t: { after(work: () => unknown): void }, allowsCommands = false) {
@@ -95,11 +96,11 @@ test("a remote client cannot name commands, however it writes them (TH10, 7.6)",
   assert.equal(got.length, 1);
 });
 
-test("a hosted agent is given no batches and nothing that is no message (N259)", async (t) => {
+test("a hosted agent is given no batches, no long ids and nothing that is no message", async (t) => {
   const { got, ask } = await hosted(t, true);
-  for (const text of batches) {
+  for (const text of wrong) {
     const { id, error } = await ask(text);
-    assert.deepEqual([id, error?.code], [null, -32600], text);
+    assert.deepEqual([id, error?.code], [null, -32600], text.slice(0, 100));
   }
   assert.deepEqual(got, []);
 });

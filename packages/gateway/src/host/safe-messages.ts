@@ -5,6 +5,7 @@ import { isObject, wrapSink, wrapTransport } from "@parley/acp/internal";
 
 const invalidRequest = -32600;
 const permissionDenied = -32060;
+const maxIdLength = 1_024;
 const commandWords =
   "this server starts no MCP servers that a client names by a command; use their addresses, or ask whoever runs it for --allow-commands";
 
@@ -21,6 +22,9 @@ export function safeMessages(client: Transport, allowsCommands: boolean): Transp
             // some agents read batches
             if (!isObject(value))
               return void refuse(null, invalidRequest, "expected one JSON-RPC message, which is an object");
+            // it is kept until it is answered
+            if (String(value["id"]).length > maxIdLength)
+              return void refuse(null, invalidRequest, `id must have at most ${maxIdLength} characters`);
             const text = allowsCommands ? given : withoutCommands(value, given);
             if (text === undefined) return void refuse(value["id"], permissionDenied, commandWords);
             sink.message(value, text);

@@ -9,6 +9,15 @@ import type { Log } from "@parley/acp";
 import { refusal } from "@parley/acp/internal";
 import type { RemoteServer } from "@parley/acp/server";
 import type { Admission, Guard } from "../guard/guard.ts";
+import {
+  crooked,
+  earlyAnswer,
+  maxHeaderBytes,
+  maxHeaders,
+  noMethod,
+  refuseBytes,
+  refuseExpectation,
+} from "./bad-requests.ts";
 import { type DoorLimits, FrontDoor } from "./front-door.ts";
 import type { HeartbeatOptions } from "./heartbeat.ts";
 import { type BodyLimits, type NodeRequest, type WebRequest, webRequest } from "./node-request.ts";
@@ -29,12 +38,9 @@ export interface ListenerOptions {
   readonly log: Log;
 }
 
-const maxHeaders = 100;
-const maxHeaderBytes = 16 * 1024;
 const maxStreams = 256;
 const idleMs = 120_000;
 const plainWords = "this port speaks TLS; use https:// or wss://";
-const methods = ["GET", "POST", "DELETE", "OPTIONS"];
 
 export class Listener {
   readonly #options: ListenerOptions;
@@ -56,12 +62,16 @@ export class Listener {
       connectionsCheckingInterval: Math.ceil(limits.strangerMs / 10),
       // bodies have a time of their own
       requestTimeout: 0,
+      // a missing one is refused in our words
+      requireHostHeader: false,
       // curl asks for h2c this way; it is served HTTP/1.1. Older versions of Node do not know this option
       ...{ shouldUpgradeCallback: isWebSocket },
     });
     http1.on("request", (request, response) => this.#track(this.#serve(request, response)));
     http1.on("upgrade", (request, socket, head) => this.#track(this.#upgrade(request, socket, head)));
     http1.on("clientError", refuseBytes);
+    http1.on("connect", (_, socket) => void refuseUpgrade(noMethod("CONNECT"), socket));
+    http1.on("checkExpectation", refuseExpectation);
     // it looks for slow heads from this event on, and it does not listen itself
     http1.emit("listening");
     this.#http1 = http1;
@@ -70,6 +80,7 @@ export class Listener {
       maxHeaderListPairs: maxHeaders + 4,
     });
     http2.on("request", (request, response) => this.#track(this.#serve(request, response)));
+    http2.on("checkExpectation", refuseExpectation);
     http2.on("session", (session) => this.#watch(session));
     // it is destroyed then
     http2.on("sessionError", () => undefined);
@@ -141,7 +152,7 @@ export class Listener {
     // a reset is not our failure
     to.on("error", () => undefined);
     from.on("error", () => undefined);
-    const early = this.#problem(from) ?? this.#request(from, gone.signal);
+    const early = earlyAnswer(from) ?? this.#request(from, gone.signal);
     if (early instanceof Response) return sendResponse(early, to, { headers: {}, isLast: true });
     const { request, bodyError, admission } = early;
     if (admission instanceof Response)
@@ -167,7 +178,7 @@ export class Listener {
 
   async #upgrade(from: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", () => socket.destroy());
-    const early = this.#problem(from) ?? this.#request(from, new AbortController().signal, true);
+    const early = earlyAnswer(from) ?? this.#request(from, new AbortController().signal, true);
     if (early instanceof Response) return refuseUpgrade(early, socket);
     const { request, admission } = early;
     if (admission instanceof Response) return refuseUpgrade(admission, socket);
@@ -176,24 +187,6 @@ export class Listener {
     if (upgrade instanceof Response) return refuseUpgrade(upgrade, socket);
     this.#door.known(from.socket);
     this.#sockets.accept({ request: from, socket, head }, upgrade, admission.protocol);
-  }
-
-  /** What needs no token: the state of the server, and requests that nobody should send. */
-  #problem(from: NodeRequest): Response | undefined {
-    const { method = "", url = "" } = from;
-    if (from.rawHeaders.length > 2 * maxHeaders)
-      return refusal(431, `expected at most ${maxHeaders} headers, got ${from.rawHeaders.length / 2}`);
-    if (!url.startsWith("/"))
-      return refusal(
-        400,
-        "expected a path such as /acp, got something else; name the host in the header Host",
-      );
-    if (url === "/livez" && method === "GET") return new Response("ok\n");
-    if (!methods.includes(method))
-      return refusal(405, `expected GET, POST or DELETE, got ${method}`, { Allow: "GET, POST, DELETE" });
-    // whoever stands in front may have looked at the other one
-    if (hostsOf(from).size > 1) return refusal(400, "got two different hosts; name one");
-    return undefined;
   }
 
   #request(
@@ -232,31 +225,4 @@ export class Listener {
 
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === "websocket";
-}
-
-/** Every name by which it calls the server: Node keeps the first of several. */
-function hostsOf({ rawHeaders }: NodeRequest): ReadonlySet<string> {
-  const hosts = new Set<string>();
-  for (let n = 0; n < rawHeaders.length; n += 2)
-    if (/^(?:host|:authority)$/i.test(rawHeaders[n] ?? "")) hosts.add(rawHeaders[n + 1] ?? "");
-  return hosts;
-}
-
-/** Refuses paths that have to be straightened: a proxy in front may have read another one. */
-function crooked({ url = "" }: NodeRequest, { request }: WebRequest): Response | undefined {
-  if (new URL(request.url).pathname === url.split("?", 1)[0]) return undefined;
-  return refusal(404, "not found; expected a path such as /acp, without dots and backslashes");
-}
-
-/** Answers what is no HTTP. */
-function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  void refuseUpgrade(bytesRefusal(error.code), socket);
-}
-
-function bytesRefusal(code: string | undefined): Response {
-  if (code === "HPE_HEADER_OVERFLOW")
-    return refusal(431, `expected at most ${maxHeaderBytes} bytes of headers, got more`);
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return refusal(408, "the head of the request took too long");
-  return refusal(400, "expected HTTP/1.1 or HTTP/2, got bytes that are neither");
 }

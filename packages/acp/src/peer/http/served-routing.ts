@@ -1,7 +1,8 @@
 // Routes ACP messages on the server's side of Streamable HTTP: which stream a message belongs on, and which session a
 // POST has to name.
 
-import { idKey } from "../../jsonrpc/message-id.ts";
+import { defaultConnectionLimits } from "../../jsonrpc/connection-options.ts";
+import { idKey, idProblem } from "../../jsonrpc/message-id.ts";
 import type { RemoteProtocol } from "../../transport/server/remote-connections.ts";
 import type { ServedRouting } from "../../transport/server/remote-options.ts";
 import { type Envelope, sessionOf } from "./session-routing.ts";
@@ -20,6 +21,8 @@ const takesUp: ReadonlySet<unknown> = new Set(["session/load", "session/resume"]
 const takenMethod = "_parley.dev/session_taken";
 const opensSession: ReadonlySet<unknown> = new Set(["session/new", "session/load", "session/resume"]);
 
+const { maxIdLength, maxInFlight } = defaultConnectionLimits;
+
 export const acpProtocol: RemoteProtocol = {
   opens: (message) => envelope(message).method === "initialize",
   routing: () => new AcpServedRouting(),
@@ -36,6 +39,11 @@ class AcpServedRouting implements ServedRouting {
 
   received(message: object, named: string | undefined): string | undefined {
     const { id, method, params } = envelope(message);
+    // what waits for an answer is kept here
+    const long = typeof id === "string" ? idProblem(id, "any", maxIdLength) : undefined;
+    if (long !== undefined) return long;
+    if (method !== undefined && id !== undefined && this.#asked.size >= maxInFlight)
+      return `expected at most ${maxInFlight} requests without an answer; wait for some`;
     const key = idKey(id);
     const session = method === undefined ? this.#questions.get(key) : sessionOf(params);
     if (session !== undefined && named === undefined)

@@ -75,7 +75,8 @@ export async function readPosted(request: Request, limits: FrameLimits): Promise
     return refusal(400, `expected JSON of at most ${limits.maxDepth} levels, got more`);
   const value = found?.value;
   if (found === undefined) return notJson("expected JSON, got something else");
-  if (Array.isArray(value)) return refusal(501, "batches are not supported; send each message alone");
+  if (Array.isArray(value))
+    return refusal(501, "batches are not supported; send each message alone", {}, errorCodes.invalid_request);
   if (typeof value !== "object" || value === null)
     return refusal(400, "expected a JSON-RPC message, which is an object");
   // it is no array
