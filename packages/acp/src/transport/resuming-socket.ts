@@ -40,7 +40,8 @@ export class ResumingSocket implements Transport {
   readonly #options: ResumingOptions;
   readonly #limits: FrameLimits;
   readonly #silenceMs: number;
-  readonly #frames = new CountedFrames();
+  readonly #heartbeatMs: number;
+  readonly #frames: CountedFrames;
   readonly #over = new AbortController();
   #sink: Sink | undefined;
   #link: SocketTransport | undefined;
@@ -64,6 +65,8 @@ export class ResumingSocket implements Transport {
     this.#options = options;
     this.#limits = limitsFrom(defaultFrameLimits, options.limits);
     this.#silenceMs = options.silenceMs ?? 45_000;
+    this.#heartbeatMs = options.heartbeatMs ?? 15_000;
+    this.#frames = new CountedFrames(1 + Math.ceil(this.#silenceMs / this.#heartbeatMs));
   }
 
   start(sink: Sink): void {
@@ -96,7 +99,6 @@ export class ResumingSocket implements Transport {
 
   resume(): void {
     this.#isPaused = false;
-    this.#frames.heardAt = performance.now();
     this.#link?.resume();
   }
 
@@ -144,7 +146,7 @@ export class ResumingSocket implements Transport {
 
   #message(value: unknown, text: string): void {
     const count = this.#canResume === false ? undefined : readCount(value);
-    this.#frames.heardAt = performance.now();
+    this.#frames.silence.heard();
     if (this.#canResume === undefined) {
       this.#canResume = count?.connectionId !== undefined;
       if (!this.#canResume) this.#frames.sent.forgetTo(this.#frames.sent.last);
@@ -160,10 +162,11 @@ export class ResumingSocket implements Transport {
 
   /** The server can resume the connection. */
   #begin(connectionId: string, graceMs: number): void {
-    const { heartbeatMs = 15_000, backoffMs = 100 } = this.#options;
+    const { backoffMs = 100 } = this.#options;
     this.#connectionId = connectionId;
     this.#pace = new ReconnectPace(backoffMs, graceMs);
-    if (heartbeatMs !== Number.POSITIVE_INFINITY) this.#heart = setInterval(() => this.#beat(), heartbeatMs);
+    if (this.#heartbeatMs !== Number.POSITIVE_INFINITY)
+      this.#heart = setInterval(() => this.#beat(), this.#heartbeatMs);
   }
 
   #count(chars: number): void {
@@ -198,8 +201,9 @@ export class ResumingSocket implements Transport {
 
   #beat(): void {
     if (!this.#isLive) return;
-    const isSilent = performance.now() - this.#frames.heardAt > this.#silenceMs;
-    if (!isSilent || this.#isPaused) return void this.#link?.send({}, this.#frames.count());
+    // while nothing is read, nothing can be heard
+    if (this.#isPaused) this.#frames.silence.heard();
+    if (!this.#frames.silence.beat()) return void this.#link?.send({}, this.#frames.count());
     this.#lost({ kind: "closed", message: `the server was silent for ${this.#silenceMs / 1_000} s` });
   }
 

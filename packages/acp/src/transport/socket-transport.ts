@@ -40,6 +40,10 @@ export interface WebSocketLike {
   pause?(): void;
   /** Reads on; `ws` only. */
   resume?(): void;
+  /** Asks the peer for an answer, which proves that it is there; `ws` only. */
+  ping?(): void;
+  /** Calls back for each answer to a ping; `ws` only. */
+  on?(type: "pong", listener: () => void): unknown;
 }
 
 /** The options of one socket. */
@@ -145,6 +149,18 @@ export class SocketTransport implements Transport {
     // a paused socket would never see the peer's close frame
     this.#socket.resume?.();
     await this.#closed.promise;
+  }
+
+  /** Calls back whenever the peer answers a ping. Returns false where the socket cannot send any. */
+  onPong(answered: () => void): boolean {
+    const socket = this.#socket;
+    if (socket.ping === undefined || socket.on === undefined) return false;
+    socket.on("pong", answered);
+    return true;
+  }
+
+  ping(): void {
+    if (this.#socket.readyState === open) this.#socket.ping?.();
   }
 
   /** Leaves the socket at once, without a word to the sink. What was sent may be lost. */

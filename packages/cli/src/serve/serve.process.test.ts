@@ -179,8 +179,11 @@ test(
   },
 );
 
-test("SIGTERM lets an open request finish, and exits with 0", patience, async (t) => {
-  const late = `
+test(
+  "SIGTERM lets an open request finish, and exits with 0; connect ends too, and says why",
+  patience,
+  async (t) => {
+    const late = `
     require("node:readline").createInterface(process.stdin).on("line", (line) => {
       const { id, method } = JSON.parse(line);
       const answer = () => console.log(JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
@@ -189,21 +192,22 @@ test("SIGTERM lets an open request finish, and exits with 0", patience, async (t
       console.error("asked for " + method);
     });
   `;
-  const command = ["--", process.execPath, "--eval", late];
-  const { url, token = "", end, logged } = await startServe(t, probe, command);
-  const editor = editorOf(url.replace("http", "ws"), token);
-  await editor.ask(0, "initialize", {});
-  const answered = editor.ask(1, "late", {});
-  await logged(({ text }) => String(text).includes("asked for late"));
-  const ended = end("SIGTERM");
-  await logged(({ message }) => String(message).startsWith("stopping"));
-  const { pid } = await logged(({ message }) => message === "the agent was started");
-  process.kill(Number(pid), "SIGUSR2");
-  assert.ok("result" in (await answered));
-  assert.equal(await ended, 0);
-  editor.child.stdin.end();
-  await editor.exit;
-});
+    const command = ["--", process.execPath, "--eval", late];
+    const { url, token = "", end, logged } = await startServe(t, probe, command);
+    const editor = editorOf(url.replace("http", "ws"), token);
+    await editor.ask(0, "initialize", {});
+    const answered = editor.ask(1, "late", {});
+    await logged(({ text }) => String(text).includes("asked for late"));
+    const ended = end("SIGTERM");
+    await logged(({ message }) => String(message).startsWith("stopping"));
+    const { pid } = await logged(({ message }) => message === "the agent was started");
+    process.kill(Number(pid), "SIGUSR2");
+    assert.ok("result" in (await answered));
+    assert.equal(await ended, 0);
+    assert.equal((await editor.exit).code, 5);
+    assert.match(editor.complaints, /the server shuts down/);
+  },
+);
 
 test("a second SIGTERM ends it at once, with its agents, and the exit code is 0", patience, async (t) => {
   const command = ["--", ...scriptedCommand({ otherwise: [{ ask: "Go on?" }] })];

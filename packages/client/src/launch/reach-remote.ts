@@ -55,15 +55,20 @@ function reachSocket(entry: RemoteEntry): ReachedAgent {
     throw new LaunchError("unreachable", message, { hint: "correct the url and the headers of this agent" });
   }
   let socket: WebSocketLike | undefined;
+  let wasOpen = false;
   const transport = webSocketTransport((protocols) => {
     socket = new Socket(url, { headers, protocols });
+    socket.addEventListener("open", () => {
+      wasOpen = true;
+    });
     return socket;
   });
   return {
     transport,
     pid: undefined,
     stderrTail: () => "",
-    explain: () => socketExplanation(url, headers),
+    // one that was open was not refused: its own words say why it ended
+    explain: async () => (wasOpen ? { hint: goneHint } : socketExplanation(url, headers)),
     async sent() {
       // a standard socket does not report it
       const isWaiting = () =>
@@ -104,6 +109,8 @@ function statusOf(error: unknown): number | undefined {
   const { cause } = error as { readonly cause?: { readonly status?: unknown } };
   return typeof cause?.status === "number" ? cause.status : undefined;
 }
+
+const goneHint = "check that the agent runs there, and connect again";
 
 function hintOf(status: number | undefined, { pathname }: URL): string {
   if (status === undefined) return "check the address, and that the agent runs there";

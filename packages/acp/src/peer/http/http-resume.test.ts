@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { RemoteProbe } from "../../../test/support/remote-probe.ts";
 import { client, httpTransport } from "../../index.ts";
+import type { HttpTransportOptions } from "../../transport/http/http-options.ts";
 
 const patience = { timeout: 30_000 };
 const url = "http://localhost/acp";
@@ -11,6 +12,7 @@ const url = "http://localhost/acp";
 function joined(
   probe: RemoteProbe,
   between: (init: RequestInit) => "fail before" | "fail after" | "stall" | undefined,
+  options: HttpTransportOptions = {},
 ) {
   const fetch = async (address: string, init: RequestInit) => {
     const fault = between(init);
@@ -27,7 +29,7 @@ function joined(
     await response.body?.cancel();
     throw new TypeError("fetch failed", { cause: new Error("cut") });
   };
-  return httpTransport(url, { fetch, backoffMs: 1, silenceMs: 5_000, closeTimeoutMs: 50 });
+  return httpTransport(url, { fetch, backoffMs: 1, silenceMs: 5_000, closeTimeoutMs: 50, ...options });
 }
 
 const numberOf = (init: RequestInit) => new Headers(init.headers).get("parley-message");
@@ -144,5 +146,30 @@ test(
     await stalled.promise;
     await connection.close();
     assert.deepEqual(probe.server.connections, []);
+  },
+);
+
+test(
+  "an idle client tells the server that it is there, and is not taken for gone (H6, F14)",
+  patience,
+  async () => {
+    const probe = new RemoteProbe({ heartbeatMs: 20 });
+    const beaten = Promise.withResolvers<void>();
+    let beats = 0;
+    let streams = 0;
+    const transport = joined(
+      probe,
+      ({ method, headers }) => {
+        if (method === "GET") streams++;
+        if (new Headers(headers).get("parley-heartbeat") === "20") beats++;
+        if (beats === 8) beaten.resolve();
+        return undefined;
+      },
+      { heartbeatMs: 20 },
+    );
+    const connection = await client({ name: "test", version: "1" }).connect(transport);
+    await beaten.promise;
+    assert.equal(streams, 1, "its stream was not cut");
+    await connection.close();
   },
 );

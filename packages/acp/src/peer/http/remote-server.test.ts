@@ -365,3 +365,17 @@ test("a session that another client takes over: its old stream ends behind the n
   assert.equal((await probe.stream({ ...old.names, ...name })).status, 200);
   await probe.server.close();
 });
+
+test("a client that has promised to be heard and is silent counts as cut off, and may come back (F14)", async () => {
+  const probe = new RemoteProbe({ heartbeatMs: 5 });
+  await probe.initialize();
+  const other = await probe.stream({ "acp-session-id": "s1" });
+  const stream = await probe.stream();
+  assert.equal((await probe.post({}, { ...probe.names, "parley-heartbeat": "often" })).status, 400);
+  assert.equal((await probe.post({}, { ...probe.names, "parley-heartbeat": "10" })).status, 202);
+  await assert.rejects(stream.next(), /the client is silent/);
+  await assert.rejects(other.next(), /the client is silent/);
+  assert.equal(probe.server.connections[0]?.isAttached, false);
+  assert.equal((await probe.stream({ "last-event-id": "0" })).status, 200);
+  await probe.server.close();
+});

@@ -267,3 +267,30 @@ for (const kind of ["socketUrl", "url"] as const)
       await Promise.all([old.close(), next.close()]);
     },
   );
+
+test("a client that answers no ping is detached, and one that answers stays (W5)", patience, async (t) => {
+  const served: Transport[] = [];
+  const app = talker();
+  const { host, server } = await hosted(t, {
+    heartbeatMs: 30,
+    connect(transport) {
+      served.push(transport);
+      return app.connect(transport);
+    },
+  });
+  let pings = 0;
+  for (const autoPong of [true, false]) {
+    const socket = new WsSocket(host.socketUrl, { autoPong });
+    socket.on("error", () => undefined);
+    if (autoPong) socket.on("ping", () => pings++);
+    await once(socket, "open");
+    socket.send(initialize);
+    await once(socket, "message");
+  }
+  await attachment(served[1]!, false);
+  assert.ok(pings > 1, "the other one is asked more than once");
+  assert.deepEqual(
+    server.connections.map(({ isAttached }) => isAttached),
+    [true, false],
+  );
+});

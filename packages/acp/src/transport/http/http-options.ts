@@ -38,6 +38,8 @@ export interface HttpTransportOptions {
    * milliseconds. Default 45,000.
    */
   readonly silenceMs?: number | undefined;
+  /** How often an idle client tells a server that can resume that it is there, in milliseconds. Default 15,000. */
+  readonly heartbeatMs?: number | undefined;
   /** Retries in a row while the server is busy. Default 5. */
   readonly maxRetries?: number | undefined;
   /** The pause before the first retry in milliseconds; it doubles each time. Default 100. */

@@ -2,6 +2,7 @@
 
 import { type FrameLimits, overflow } from "../byte-channel.ts";
 import { overNotice } from "../over-notice.ts";
+import { PeerSilence } from "../peer-silence.ts";
 import type { RingLimits } from "../sent-ring.ts";
 import { EventStream, type EventStreamHost } from "./event-stream.ts";
 import type { RemoteHost, RemoteWire } from "./remote-transport.ts";
@@ -14,6 +15,7 @@ export type NoStream = "taken" | "ended" | "forgotten" | "bad id" | "too many";
 
 export interface EventStreamsOptions {
   readonly limits: FrameLimits & RingLimits;
+  readonly heartbeatMs: number;
   readonly closeTimeoutMs: number;
   /** Takes a message that belongs on no stream. */
   takes(message: object, text: string): boolean;
@@ -39,6 +41,8 @@ export class EventStreams implements RemoteWire {
   #requests = 0;
   /** Whether the client has named an event: then it would come back after a cut. */
   #canResume = false;
+  /** Only for a client that has promised to be heard. */
+  #silence: PeerSilence | undefined;
   #why = "the agent ended it";
   #isEnding = false;
   #isOver = false;
@@ -80,6 +84,7 @@ export class EventStreams implements RemoteWire {
     const body = stream.open(since);
     if (body === undefined) return "forgotten";
     this.wasRead = true;
+    this.#silence?.heard();
     if (lastEventId !== null) this.#canResume = true;
     if (this.#isEnding || hasEnded) stream.end();
     return body;
@@ -88,6 +93,7 @@ export class EventStreams implements RemoteWire {
   /** Counts as attached until the request is answered. Returns a function that ends it. */
   hold(): () => void {
     this.#requests++;
+    this.#silence?.heard();
     this.#moved();
     let isHeld = true;
     return () => {
@@ -97,7 +103,14 @@ export class EventStreams implements RemoteWire {
     };
   }
 
+  /** The client will send something at least as often. */
+  promised(everyMs: number): void {
+    this.#silence = new PeerSilence(Math.ceil((3 * everyMs) / this.#options.heartbeatMs));
+  }
+
   beat(stallMs: number): void {
+    if (this.#requests === 0 && this.#silence?.beat())
+      for (const stream of this.#streams.values()) stream.cut("the client is silent");
     for (const stream of this.#streams.values()) stream.beat(stallMs);
   }
 

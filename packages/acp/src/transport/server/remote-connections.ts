@@ -214,12 +214,13 @@ export class RemoteConnections {
 
   #openHttp(request: Request, who: Authorized): ServedHttp {
     const connectionId = randomId();
-    const { graceMs, closeTimeoutMs } = this.#times;
+    const { graceMs, heartbeatMs, closeTimeoutMs } = this.#times;
     const http = new ServedHttp({
       connectionId,
       routing: this.#protocol.routing(),
       limits: this.#limits,
       graceMs,
+      heartbeatMs,
       closeTimeoutMs,
       over: () => this.#forget(connectionId),
     });
@@ -234,7 +235,7 @@ export class RemoteConnections {
     protocol: string | undefined,
   ): SocketUpgrade {
     const connectionId = randomId();
-    const { graceMs, heartbeatMs, closeTimeoutMs } = this.#times;
+    const { graceMs, closeTimeoutMs } = this.#times;
     return {
       headers: { "Acp-Connection-Id": connectionId },
       protocol,
@@ -245,7 +246,7 @@ export class RemoteConnections {
             1001,
             "the server shuts down",
           );
-        const times = { graceMs, heartbeatMs, closeTimeoutMs };
+        const times = { graceMs, closeTimeoutMs };
         const begin = (value: unknown) => {
           if (!this.#protocol.opens(value)) return false;
           this.#strangers.delete(transport);

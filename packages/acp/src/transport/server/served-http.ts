@@ -12,6 +12,7 @@ export interface ServedHttpOptions {
   readonly routing: ServedRouting;
   readonly limits: RemoteLimits;
   readonly graceMs: number;
+  readonly heartbeatMs: number;
   readonly closeTimeoutMs: number;
   over(): void;
 }
@@ -42,11 +43,12 @@ export class ServedHttp {
 
   constructor(options: ServedHttpOptions) {
     this.#options = options;
-    const { routing, limits, graceMs, closeTimeoutMs } = options;
+    const { routing, limits, graceMs, heartbeatMs, closeTimeoutMs } = options;
     this.transport = new RemoteTransport(
       (host) =>
         new EventStreams(host, {
           limits,
+          heartbeatMs,
           closeTimeoutMs,
           takes: (message, text) => this.#takes(message, text),
           streamOf: (message) => routing.streamOf(message),
@@ -86,8 +88,15 @@ export class ServedHttp {
     const numbered = headers.get("parley-message");
     if (numbered !== null && !/^[1-9]\d{0,14}$/.test(numbered))
       return refusal(400, "expected a number from 1 in Parley-Message");
+    const promised = headers.get("parley-heartbeat");
+    if (promised !== null && !/^[1-9]\d{0,6}$/.test(promised))
+      return refusal(400, "expected a number of milliseconds in Parley-Heartbeat, at most 9,999,999");
     const release = this.transport.wire.hold();
     try {
+      if (promised !== null) {
+        this.transport.wire.promised(Number(promised));
+        return accepted();
+      }
       // it was taken, but the client did not hear of it
       if (numbered !== null && Number(numbered) <= this.#received) return accepted();
       if (this.transport.heldChars > limits.maxQueuedBytes)

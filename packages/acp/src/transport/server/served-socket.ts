@@ -11,7 +11,6 @@ export interface ServedSocketOptions {
   readonly connectionId: string;
   readonly canResume: boolean;
   readonly graceMs: number;
-  readonly heartbeatMs: number;
   readonly closeTimeoutMs: number;
   readonly limits: FrameLimits & RingLimits;
   /** Takes the first message; false if the connection cannot begin with it. */
@@ -30,6 +29,8 @@ export class ServedSocket implements RemoteWire {
   #isLive = false;
   #hasBegun = false;
   #isPaused = false;
+  /** Whether the host's socket can ask the client if it is there. */
+  #isPinged = false;
   /** Since when the socket has no room. */
   #fullAt: number | undefined;
   #isOver = false;
@@ -53,7 +54,12 @@ export class ServedSocket implements RemoteWire {
     this.#leave(1001, "the client has another socket");
     const link = new SocketTransport(socket, { limits, closeTimeoutMs });
     this.#link = link;
-    this.#frames.heardAt = performance.now();
+    const { silence } = this.#frames;
+    silence.heard();
+    const heard = () => {
+      if (this.#link === link) silence.heard();
+    };
+    this.#isPinged = link.onPong(heard);
     const ifCurrent = (act: () => void) => () => {
       if (this.#link === link) act();
     };
@@ -104,13 +110,16 @@ export class ServedSocket implements RemoteWire {
 
   beat(stallMs: number): void {
     if (this.#link === undefined) return;
-    const now = performance.now();
-    if (this.#fullAt !== undefined && now - this.#fullAt > stallMs)
+    if (this.#fullAt !== undefined && performance.now() - this.#fullAt > stallMs)
       return this.#detach(1013, "the reader is too slow");
-    if (!this.#options.canResume || this.#isPaused) return;
-    if (now - this.#frames.heardAt > 3 * this.#options.heartbeatMs)
-      return this.#detach(1001, "the client is silent");
-    if (this.#isLive) this.#link.send({}, this.#frames.count());
+    const { canResume } = this.#options;
+    if (!canResume && !this.#isPinged) return;
+    const { silence } = this.#frames;
+    // while nothing is read, nothing can be heard
+    if (this.#isPaused) silence.heard();
+    if (silence.beat()) return this.#detach(1001, "the client is silent");
+    this.#link.ping();
+    if (canResume && this.#isLive) this.#link.send({}, this.#frames.count());
   }
 
   async close(reason: Error | undefined): Promise<void> {
