@@ -12,10 +12,10 @@ import { WebSocket } from "ws";
 import { certificate } from "../test/support/certificate.ts";
 import { initialize, type ServedEcho, serveEcho, until } from "../test/support/served-echo.ts";
 
-async function echoed(transport: Transport): Promise<string> {
+async function echoed(transport: Transport, words = "hello"): Promise<string> {
   await using connection = await client({ name: "test", version: "1.0.0" }).connect(transport);
   const session = await connection.newSession({ cwd: "/" });
-  return await session.prompt("hello").text();
+  return await session.prompt(words).text();
 }
 
 function bearer({ gateway }: ServedEcho): { readonly Authorization: string } {
@@ -30,6 +30,13 @@ test("a client prompts over HTTP/1.1 and over a WebSocket on one port (H2, H3, W
     new WebSocket(url.replace("http", "ws"), protocols, { headers: bearer(server) });
   assert.equal(await echoed(webSocketTransport(open)), "hello");
   assert.equal(server.gateway.connections.length, 0, "both have ended");
+});
+
+test("line breaks in a message neither end its event nor begin another one (N252)", async (t) => {
+  const server = await serveEcho(t);
+  const words = 'a\n\ndata: {"id":1}\r\rid: 7\r\n\u2028event: x\0';
+  const transport = httpTransport(server.gateway.url, { headers: bearer(server) });
+  assert.equal(await echoed(transport, words), words);
 });
 
 test("a turn goes on while its WebSocket is cut, and the client gets what it missed (W4)", async (t) => {
