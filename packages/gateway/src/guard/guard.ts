@@ -1,5 +1,6 @@
 // Decides who may come in. The name that is called and the page that calls come first, then the token.
 
+import { refusal } from "@parley/acp/internal";
 import { FailedLogins } from "./failed-logins.ts";
 import { Tickets, ticketMs } from "./tickets.ts";
 import { tokenCheck } from "./token.ts";
@@ -102,18 +103,6 @@ export class Guard {
     const words = 'expected the header "Authorization: Bearer TOKEN" with the token of this server';
     return refusal(401, words, { ...headers, "WWW-Authenticate": 'Bearer realm="acp"' });
   }
-}
-
-/** A sentence for whoever is refused. */
-export function refusal(
-  status: number,
-  words: string,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  return new Response(`${words}\n`, {
-    status,
-    headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", ...headers },
-  });
 }
 
 function crossOrigin(origin: string): Record<string, string> {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { WebSocketServer, WebSocket as WsSocket } from "ws";
 import { hostRemote } from "../../../test/support/remote-host.ts";
 import { talker } from "../../../test/support/remote-probe.ts";
-import { client, type Transport, webSocketTransport } from "../../index.ts";
+import { client, httpTransport, type Transport, webSocketTransport } from "../../index.ts";
 import { type RemoteServerOptions, remoteServer } from "../../server.ts";
 
 const patience = { timeout: 30_000 };
@@ -329,6 +329,37 @@ test(
     server.close();
   },
 );
+
+for (const kind of ["socketUrl", "url"] as const)
+  test(
+    `a client whose session is taken over is told, and what it asks of it fails clearly (${kind}, H18)`,
+    patience,
+    async (t) => {
+      const { host } = await hosted(t);
+      const taken: unknown[] = [];
+      const extensions = {
+        notifications: { "_parley.dev/session_taken": (params: unknown) => void taken.push(params) },
+      };
+      const app = client({ name: "c", version: "1", extensions });
+      const reach = () =>
+        kind === "url" ? httpTransport(host.url) : webSocketTransport(() => new WsSocket(host.socketUrl));
+      const [old, next] = [await app.connect(reach()), await app.connect(reach())];
+      const place = { cwd: "/", mcpServers: [] };
+      const session = await old.newSession(place);
+      assert.equal((await session.prompt("one").result).stopReason, "end_turn");
+      const takeover = { ...place, _meta: { "_parley.dev/takeover": true } };
+      const mine = await next.loadSession(session.sessionId, takeover);
+      const late = await session.prompt("late").result;
+      assert.ok(late.error?.code === -32002);
+      assert.match(late.error.message, /another client has this session.*load or resume it to get it back/);
+      assert.deepEqual(taken, [{ sessionId: session.sessionId }]);
+      assert.equal((await mine.prompt("two").result).stopReason, "end_turn");
+      // the connection goes on, and can have the session back
+      const back = await old.loadSession(session.sessionId, takeover);
+      assert.equal((await back.prompt("three").result).stopReason, "end_turn");
+      await Promise.all([old.close(), next.close()]);
+    },
+  );
 
 test("a client that answers no ping is detached, and one that answers stays (W5)", patience, async (t) => {
   const served: Transport[] = [];

@@ -178,7 +178,11 @@ class HttpStream {
     let fatal: Ending | undefined;
     const decoder = new EventDecoder(
       {
-        message: (value, text) => host.message(value, text),
+        message: (value, text) => {
+          // the message may close the stream
+          this.#lastEventId = decoder.lastEventId;
+          host.message(value, text);
+        },
         reject: (fault) => host.reject(fault),
         fatal: (kind, message) => {
           fatal = { kind, message, wasUseful: false, mayReopen: false };

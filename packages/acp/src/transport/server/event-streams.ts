@@ -11,7 +11,7 @@ import type { RemoteHost, RemoteWire } from "./remote-transport.ts";
 const maxStreams = 1_024;
 
 /** Why a stream cannot be opened. */
-export type NoStream = "taken" | "forgotten" | "bad id" | "too many";
+export type NoStream = "taken" | "ended" | "forgotten" | "bad id" | "too many";
 
 export interface EventStreamsOptions {
   readonly limits: FrameLimits & RingLimits;
@@ -21,6 +21,8 @@ export interface EventStreamsOptions {
   takes(message: object, text: string): boolean;
   /** The session whose stream a message belongs on. */
   streamOf(message: object): string | undefined;
+  /** Whether nothing more comes on the stream of this session. */
+  hasEnded(session: string | undefined): boolean;
 }
 
 export class EventStreams implements RemoteWire {
@@ -58,7 +60,10 @@ export class EventStreams implements RemoteWire {
 
   send(message: object, text: string): boolean {
     if (this.#isEnding || this.#isOver || this.#options.takes(message, text)) return true;
-    this.#stream(this.#options.streamOf(message)).send(text);
+    const session = this.#options.streamOf(message);
+    const stream = this.#stream(session);
+    stream.send(text);
+    if (this.#options.hasEnded(session)) stream.end();
     return this.#hasRoom || this.#isOver;
   }
 
@@ -73,12 +78,15 @@ export class EventStreams implements RemoteWire {
     if (lastEventId === null && stream.isRead) return "taken";
     const since = lastEventId === null ? undefined : stream.numberOf(lastEventId);
     if (lastEventId !== null && since === undefined) return "forgotten";
+    const hasEnded = this.#options.hasEnded(session);
+    // who was away reads the rest first
+    if (hasEnded && stream.isAtEnd(since)) return "ended";
     const body = stream.open(since);
     if (body === undefined) return "forgotten";
     this.wasRead = true;
     this.#silence?.heard();
     if (lastEventId !== null) this.#canResume = true;
-    if (this.#isEnding) stream.end();
+    if (this.#isEnding || hasEnded) stream.end();
     return body;
   }
 

@@ -59,6 +59,8 @@ export class RemoteConnections {
   readonly #strangers = new Set<RemoteTransport>();
   #heart: ReturnType<typeof setInterval> | undefined;
   #closing: Promise<void> | undefined;
+  /** No new connections. */
+  #isStopping = false;
 
   constructor(options: RemoteServerOptions, protocol: RemoteProtocol) {
     this.#options = options;
@@ -107,7 +109,8 @@ export class RemoteConnections {
     const id = request.headers.get("acp-connection-id") ?? named ?? null;
     const who = await this.#admit(request, request.method === "GET", id);
     if (who instanceof Response) return who;
-    if (id === null) return this.#newSocket(request, who, canResume, protocol);
+    if (id === null)
+      return this.#isStopping ? shutDown() : this.#newSocket(request, who, canResume, protocol);
     return {
       headers: { "Acp-Connection-Id": id },
       protocol,
@@ -119,7 +122,13 @@ export class RemoteConnections {
     };
   }
 
+  /** Connections go on; new ones get 503. */
+  stopAccepting(): void {
+    this.#isStopping = true;
+  }
+
   close(reason = "the server shuts down"): Promise<void> {
+    this.stopAccepting();
     for (const transport of this.#strangers) transport.end({ kind: "closed", message: reason });
     this.#closing ??= Promise.all(
       [...this.#entries.values()].map(async ({ peer, transport }) => {
@@ -154,7 +163,7 @@ export class RemoteConnections {
         return refusal(400, "this connection is initialized already; a new one has no Acp-Connection-Id");
       if (posted.message["id"] === undefined)
         return refusal(400, "expected initialize to be a request, got no id");
-      if (this.#closing !== undefined) return shutDown();
+      if (this.#isStopping) return shutDown();
       return this.#openHttp(request, who).open(posted, request.signal);
     }
     const isPlain = id === null;
@@ -232,7 +241,7 @@ export class RemoteConnections {
       protocol,
       accept: (accepted) => {
         const limits = this.#limits;
-        if (this.#closing !== undefined)
+        if (this.#isStopping)
           return new SocketTransport(accepted, { limits, closeTimeoutMs }).drop(
             1001,
             "the server shuts down",

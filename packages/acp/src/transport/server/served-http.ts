@@ -52,6 +52,7 @@ export class ServedHttp {
           closeTimeoutMs,
           takes: (message, text) => this.#takes(message, text),
           streamOf: (message) => routing.streamOf(message),
+          hasEnded: (session) => routing.hasEnded(session),
         }),
       graceMs,
       () => this.#over(),
@@ -127,6 +128,8 @@ export class ServedHttp {
         return refusal(400, "expected the id of an event in Last-Event-ID");
       case "too many":
         return refusal(429, "the connection has too many streams; close sessions");
+      case "ended":
+        return refusal(404, "another client has this session now; load or resume it to get it back");
       case "forgotten":
         return refusal(404, "what the client missed is not kept any more; open a new connection");
       default:
