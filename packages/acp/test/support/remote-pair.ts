@@ -10,7 +10,12 @@ import { RemoteConnections, type RemoteProtocol } from "../../src/transport/serv
 /** Messages of any kind; the first one opens the connection, and all go over its one stream. */
 const anything: RemoteProtocol = {
   opens: (message) => (message as { id?: unknown }).id === "open",
-  routing: () => ({ received: () => undefined, streamOf: () => undefined, isOwn: () => false }),
+  routing: () => ({
+    received: () => undefined,
+    streamOf: () => undefined,
+    isOwn: () => false,
+    hasEnded: () => false,
+  }),
 };
 const clientRouting: HttpRouting = {
   sending: () => undefined,
