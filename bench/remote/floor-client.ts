@@ -59,7 +59,7 @@ async function openStream(url: string, receive: (message: Incoming) => void): Pr
   const agent = new Agent({ keepAlive: true });
   const call = (method: string, headers: Record<string, string>, body?: string) =>
     new Promise<IncomingMessage>((resolve, reject) => {
-      request(url, { method, headers, agent }, resolve).once("error", reject).end(body);
+      request(url, { method, headers, agent }, resolve).on("error", reject).end(body);
     });
   const json = { "content-type": "application/json" };
   const first = { jsonrpc: "2.0", id: 0, method: "initialize", params: initializeParams() };

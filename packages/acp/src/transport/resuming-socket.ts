@@ -144,7 +144,6 @@ export class ResumingSocket implements Transport {
 
   #message(value: unknown, text: string): void {
     const count = this.#canResume === false ? undefined : readCount(value);
-    this.#frames.heardAt = performance.now();
     if (this.#canResume === undefined) {
       this.#canResume = count?.connectionId !== undefined;
       if (!this.#canResume) this.#frames.sent.forgetTo(this.#frames.sent.last);

@@ -4,6 +4,7 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { SocketUpgrade } from "@parley/acp/server";
 import { type WebSocket, WebSocketServer } from "ws";
+import { BatchedSocket } from "./batched-socket.ts";
 import { type HeartbeatOptions, heartbeat } from "./heartbeat.ts";
 
 export interface UpgradeRequest {
@@ -40,7 +41,7 @@ export function webSockets(options: HeartbeatOptions & { readonly maxPayload: nu
         // `close` follows, and says enough
         accepted.on("error", () => undefined);
         heart.watch(accepted);
-        upgrade.accept(accepted);
+        upgrade.accept(new BatchedSocket(accepted, socket));
       });
     },
     stop: () => heart.stop(),
