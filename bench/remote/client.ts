@@ -92,7 +92,7 @@ async function fair(open: Connect, connections: number, count: number): Promise<
   const clients = await openMany(open, connections);
   const received = () => clients.map((client) => client.updates());
   const stream = (updates: number) =>
-    Promise.all(clients.map((client) => client.prompt([{ type: "text", text: `chunks ${updates}` }])));
+    Promise.all(clients.map((client) => client.prompt([{ type: "text", text: `long ${updates}` }])));
   await stream(Math.ceil(count / 10));
   const base = received();
   const half = (clients.length * count) / 2;

@@ -75,7 +75,10 @@ async function openStream(url: string, receive: (message: Incoming) => void): Pr
   });
   events.on("error", () => undefined);
   return {
-    send: (text) => void call("POST", { ...json, ...name }, text).then((response) => response.resume()),
+    send: (text) => {
+      // the last one may be cut off by the close
+      call("POST", { ...json, ...name }, text).then((response) => response.resume(), () => undefined);
+    },
     close: () => {
       events.destroy();
       agent.destroy();
