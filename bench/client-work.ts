@@ -9,6 +9,8 @@ export interface BenchClient {
   setMode(modeId: string): Promise<unknown>;
   /** How many `session/update` the app's handler has seen. */
   updates(): number;
+  /** Deletes the session, where the agent keeps it. */
+  forget?(): Promise<unknown>;
   close(): unknown;
 }
 

@@ -27,6 +27,7 @@ export async function appBenchClient(transport: Transport, version: "v1" | "v2")
     },
     setMode: (mode) => session.setMode(mode),
     updates: () => updates,
+    forget: () => agent.deleteSession(session.sessionId),
     close: () => agent.close(),
   };
 }

@@ -80,8 +80,8 @@ async function openMany(open: Connect, count: number): Promise<BenchClient[]> {
 }
 
 async function idle(open: Connect, to: ServerProcess, count: number): Promise<IdleSample> {
-  // the first ones pay for the code
-  await openMany(open, Math.ceil(count / 10));
+  // the first ones pay for the code, and for the heap that all of the work needs
+  await openMany(open, count);
   const before = await to.memory();
   const { length } = await openMany(open, count);
   const after = await to.memory();
@@ -114,6 +114,7 @@ async function cycles(open: Connect, to: ServerProcess, count: number): Promise<
   const cycle = async () => {
     const client = await open();
     await client.prompt([{ type: "text", text: "chunks 10" }]);
+    await client.forget?.();
     await client.close();
   };
   // what is allocated once is not a leak
