@@ -14,7 +14,8 @@ export function workOf(prompt: readonly { readonly type: string }[]): Work {
   const first = prompt[0];
   const text = first !== undefined && "text" in first ? String(first.text) : "";
   const [name, count] = text.split(" ");
-  if (name === "chunks" || name === "mix" || name === "long") return { params: streams[name], count: Number(count) };
+  if (name === "chunks" || name === "mix" || name === "long")
+    return { params: streams[name], count: Number(count) };
   return { params: streams.chunks, count: 0 };
 }
 

@@ -51,7 +51,10 @@ const sample = await run(() => connect(server.address, wire), server);
 await server.stop();
 process.stdout.write(`${JSON.stringify(sample)}\n`, () => process.exit(0));
 
-async function run(open: Connect, to: ServerProcess): Promise<Sample | IdleSample | FairSample | CyclesSample> {
+async function run(
+  open: Connect,
+  to: ServerProcess,
+): Promise<Sample | IdleSample | FairSample | CyclesSample> {
   switch (task.kind) {
     case "idle":
       return idle(open, to, task.connections);

@@ -77,7 +77,10 @@ async function openStream(url: string, receive: (message: Incoming) => void): Pr
   return {
     send: (text) => {
       // the last one may be cut off by the close
-      call("POST", { ...json, ...name }, text).then((response) => response.resume(), () => undefined);
+      call("POST", { ...json, ...name }, text).then(
+        (response) => response.resume(),
+        () => undefined,
+      );
     },
     close: () => {
       events.destroy();

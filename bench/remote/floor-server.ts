@@ -78,9 +78,7 @@ function serveRequest(request: IncomingMessage, response: ServerResponse): void 
     const message: Request = JSON.parse(body);
     if (message.method === "initialize") {
       const result = JSON.stringify({ jsonrpc: "2.0", id: message.id, result: initializeResult() });
-      response
-        .writeHead(200, { "content-type": "application/json", "acp-connection-id": id })
-        .end(result);
+      response.writeHead(200, { "content-type": "application/json", "acp-connection-id": id }).end(result);
       return;
     }
     response.writeHead(202).end();

@@ -54,7 +54,11 @@ const fair: Benchmark = {
   about: "50 WebSockets stream at once: what the slowest has received halfway, over the median",
   target: {},
   async run(options) {
-    const task = { kind: "fair", connections: options.quick ? 5 : 50, count: options.quick ? 200 : 4_000 } as const;
+    const task = {
+      kind: "fair",
+      connections: options.quick ? 5 : 50,
+      count: options.quick ? 200 : 4_000,
+    } as const;
     const samples = await interleave([...entrants, "http"] as const, options, (entrant) =>
       entrant === "http" ? run<FairSample>("ours", "http", task) : run<FairSample>(entrant, "ws", task),
     );
@@ -62,7 +66,11 @@ const fair: Benchmark = {
     const share = (of: readonly FairSample[]) => of.map(({ slowest }) => Math.max(slowest, 0.001));
     const { floor, sdk, ours, http } = samples;
     return {
-      ...compare({ floor: share(floor), sdk: share(sdk), ours: share(ours) }, "of the median", "more is better"),
+      ...compare(
+        { floor: share(floor), sdk: share(sdk), ours: share(ours) },
+        "of the median",
+        "more is better",
+      ),
       notes: [
         `chunks of 2,000 characters, ${task.count} on each connection, so that the buffers of the kernel hold a part of them only`,
       ],
@@ -76,7 +84,8 @@ const fair: Benchmark = {
 
 const cycles: Benchmark = {
   name: "remote.cycles",
-  about: "1,000 times: connect, open a session, prompt, delete it, close; and what is left of it in the server's heap",
+  about:
+    "1,000 times: connect, open a session, prompt, delete it, close; and what is left of it in the server's heap",
   target: {},
   async run(options) {
     const task = { kind: "cycles", cycles: options.quick ? 10 : 1_000 } as const;

@@ -11,7 +11,8 @@ export function transportTo({ url, token }: Address, wire: Wire): Transport {
   const headers = { authorization: `Bearer ${token}` };
   if (wire === "http") return httpTransport(url, { headers });
   return webSocketTransport(
-    (protocols) => new WebSocket(url.replace(/^http/, "ws"), protocols, { headers, perMessageDeflate: false }),
+    (protocols) =>
+      new WebSocket(url.replace(/^http/, "ws"), protocols, { headers, perMessageDeflate: false }),
   );
 }
 

@@ -32,10 +32,7 @@ const createAgent = () =>
 
 const agents = new AcpServer({ createAgent });
 const server = createServer(createNodeHttpHandler(agents));
-server.on(
-  "upgrade",
-  createNodeWebSocketUpgradeHandler(agents, new WebSocketServer({ noServer: true })),
-);
+server.on("upgrade", createNodeWebSocketUpgradeHandler(agents, new WebSocketServer({ noServer: true })));
 server.listen(0, "127.0.0.1", () => {
   serveUntilEnd({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/acp` });
 });
