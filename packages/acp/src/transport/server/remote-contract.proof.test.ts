@@ -118,7 +118,7 @@ const goesOn = "a cut is no end: the connection goes on (remote-cuts.proof.test.
 const common = { bytes: noBytes, malformed: noMalformed, "half-close": noHalfClose, unopened };
 
 const http = (limits: Partial<FrameLimits>) => (host: { url: string }) =>
-  new HttpClientTransport(new URL(host.url), clientRouting, { limits, closeTimeoutMs: 500, backoffMs: 1 });
+  new HttpClientTransport(new URL(host.url), clientRouting, { limits, closeTimeoutMs: 10_000, backoffMs: 1 });
 const socket = (limits: Partial<FrameLimits>) => (host: { socketUrl: string }) =>
   webSocketTransport(new WsSocket(host.socketUrl), { limits, closeTimeoutMs: 200 });
 const resuming = (limits: Partial<FrameLimits>) => (host: { socketUrl: string }) =>
