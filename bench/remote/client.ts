@@ -2,13 +2,7 @@
 
 import { type BenchClient, type Sample, sampleOf, type Task } from "../client-work.ts";
 import { figure } from "../statistics.ts";
-import {
-  type Address,
-  type RemoteEntrant,
-  type ServerProcess,
-  startServer,
-  type Wire,
-} from "./server-process.ts";
+import { type RemoteEntrant, type ServerProcess, startServer, type Wire } from "./server-process.ts";
 
 /** What to do on many connections. */
 export type ManyTask =
@@ -43,9 +37,13 @@ export interface CyclesSample {
 type Connect = () => Promise<BenchClient>;
 
 const { entrant, wire, task }: RemoteTask = JSON.parse(process.argv[2] ?? "");
-const { connect } = (await import(`./${entrant}-client.ts`)) as {
-  connect(address: Address, wire: Wire): Promise<BenchClient>;
+const clients = {
+  floor: () => import("./floor-client.ts"),
+  sdk: () => import("./sdk-client.ts"),
+  ours: () => import("./ours-client.ts"),
+  app: () => import("./app-client.ts"),
 };
+const { connect } = await clients[entrant]();
 const server = await startServer(entrant);
 const sample = await run(() => connect(server.address, wire), server);
 await server.stop();

@@ -45,9 +45,15 @@ async function memory(): Promise<Memory> {
   return { rss, heap: heapUsed + external };
 }
 
+export const serverPrograms: Readonly<Record<RemoteEntrant, URL>> = {
+  floor: new URL("./floor-server.ts", import.meta.url),
+  sdk: new URL("./sdk-server.ts", import.meta.url),
+  ours: new URL("./ours-server.ts", import.meta.url),
+  app: new URL("./ours-server.ts", import.meta.url),
+};
+
 export async function startServer(entrant: RemoteEntrant): Promise<ServerProcess> {
-  const file = entrant === "app" ? "ours" : entrant;
-  const program = fileURLToPath(new URL(`./${file}-server.ts`, import.meta.url));
+  const program = fileURLToPath(serverPrograms[entrant]);
   const child = spawn(process.execPath, [...process.execArgv, "--expose-gc", program], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, ...(entrant === "app" && { PARLEY_BENCH_APP: "1" }) },

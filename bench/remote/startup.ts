@@ -12,6 +12,7 @@ import { build } from "../build.ts";
 import { initializeParams } from "../messages.ts";
 import { interleave } from "../rounds.ts";
 import { figure } from "../statistics.ts";
+import { serverPrograms } from "./server-process.ts";
 
 const path = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const source = "--conditions=parley-source";
@@ -23,7 +24,7 @@ interface Sample {
 }
 
 function commandOf(entrant: Entrant, quick: boolean): string[] {
-  if (entrant !== "ours") return [source, path(`./${entrant}-server.ts`)];
+  if (entrant !== "ours") return [source, fileURLToPath(serverPrograms[entrant])];
   // in a hurry nothing was built, and the sources are run
   const cli = quick
     ? [source, path("../../packages/cli/src/main.ts")]
