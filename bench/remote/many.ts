@@ -24,7 +24,7 @@ const idle: Benchmark = {
   target: {},
   async run(options) {
     const connections = options.quick ? 20 : 1_000;
-    // V8 lets its young generation grow to 48 MiB while connections are opened: 48 KiB for each of a thousand
+    // otherwise most of it is room that V8 keeps for its young generation; README.md has the figures
     const env = { NODE_OPTIONS: "--max-semi-space-size=1" };
     const samples = await interleave([...entrants, "http"] as const, options, (entrant) =>
       entrant === "http"

@@ -115,7 +115,7 @@ export const serveStartup: Benchmark = {
           "less is better",
         ),
         notes: [
-          `until it listens: ${words.join(", ")} ms; the rest of ours is mostly the start of the agent's own process, which the others have not`,
+          `until it listens: ${words.join(", ")} ms; ours then starts the agent's own process, which the others have not`,
         ],
       };
     } finally {
