@@ -14,7 +14,7 @@ export const unknownConnectionCode = 4404;
 
 const method = "_parley.dev/resume";
 /** An acknowledgement is sent after so much, besides the one with each heartbeat. */
-const ackedEvents = 512;
+const ackedEvents = 1_024;
 const ackedChars = 1024 * 1024;
 
 /** The content of a count: the first frame of a socket, an acknowledgement and a heartbeat. It is not counted itself. */

@@ -148,7 +148,10 @@ export class Listener {
 
   async #serve(from: NodeRequest, to: NodeResponse): Promise<void> {
     const gone = new AbortController();
-    to.once("close", () => gone.abort());
+    to.once("close", () => {
+      // an abort makes an error with a stack, which is not needed for an answer that was sent
+      if (!to.writableFinished) gone.abort();
+    });
     // a reset is not our failure
     to.on("error", () => undefined);
     from.on("error", () => undefined);

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { refusal } from "@parley/acp/internal";
 import type { SocketUpgrade } from "@parley/acp/server";
 import { type WebSocket, WebSocketServer } from "ws";
+import { BatchedSocket } from "./batched-socket.ts";
 import { type HeartbeatOptions, heartbeat } from "./heartbeat.ts";
 
 export interface UpgradeRequest {
@@ -46,7 +47,7 @@ export function webSockets(options: HeartbeatOptions & { readonly maxPayload: nu
         // `close` follows, and says enough
         accepted.on("error", () => undefined);
         heart.watch(accepted);
-        upgrade.accept(accepted);
+        upgrade.accept(new BatchedSocket(accepted, socket));
       });
     },
     stop: () => heart.stop(),
