@@ -1,6 +1,7 @@
 // Which sessions a process has, what its clients asked of it and have no answer to, and whether a turn runs.
 
-import { idKey, idToJson, isObject, type RequestId } from "@parley/acp/internal";
+import { idKey, idToJson, isObject } from "@parley/acp/internal";
+import type { RequestId } from "@parley/acp/jsonrpc";
 import type { ProcessClient } from "./process-client.ts";
 
 export type Message = Readonly<Record<string, unknown>>;
