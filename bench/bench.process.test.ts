@@ -44,6 +44,7 @@ const units = {
   "run.terminal": "ms",
   "sandbox.command": "ms",
   "review.snapshot": "ms",
+  "chat.scroll": "ms",
 };
 const figures = ["ours", "sdk", "floor", "vsSdk", "vsFloor"] as const;
 

@@ -17,6 +17,7 @@ import { sandboxCommand } from "./sandbox.ts";
 import { startup } from "./startup.ts";
 import { stdioBenchmarks } from "./stdio.ts";
 import { tap } from "./tap.ts";
+import { transcriptScroll } from "./transcript.ts";
 
 const benchmarks: readonly Benchmark[] = [
   ...stdioBenchmarks,
@@ -32,6 +33,7 @@ const benchmarks: readonly Benchmark[] = [
   ...runBenchmarks,
   sandboxCommand,
   reviewSnapshot,
+  transcriptScroll,
 ];
 
 const help = `usage: npm run bench -- [options]

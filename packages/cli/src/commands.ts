@@ -192,4 +192,10 @@ export const commands: readonly Command[] = [
     internal: true,
     load: async () => (await import("./command/help.ts")).printCliPage,
   },
+  {
+    name: "chat-keys-page",
+    summary: "Print docs/chat-keys.md",
+    internal: true,
+    load: async () => (await import("./chat/keys-page.ts")).printKeysPage,
+  },
 ];

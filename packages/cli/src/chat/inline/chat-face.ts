@@ -60,6 +60,7 @@ export class ChatFace {
   #isTabbed = false;
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
   #hint: { readonly text: string; readonly until: number } | undefined;
+  #problem: LiveSession["problem"];
   #leavesUntil = 0;
   #stoppedAt = Number.NEGATIVE_INFINITY;
   #clock: NodeJS.Timeout | undefined;
@@ -279,6 +280,9 @@ export class ChatFace {
       case "turn":
         this.#turnEnded(event);
         break;
+      case "state":
+        this.#showProblem();
+        break;
       case "shown":
         this.composer.text = this.session.draft;
         this.screen.print(this.#feed().shown(this.session.view, this.session, this.screen));
@@ -289,6 +293,17 @@ export class ChatFace {
     this.#ask();
     this.screen.title(titleOf(this.session));
     this.redraw();
+  }
+
+  /** Says once why the agent has ended, and what to do. */
+  #showProblem(): void {
+    const { problem } = this.session;
+    if (problem === undefined || problem === this.#problem) return;
+    this.#problem = problem;
+    const { message, stderr, hint } = problem;
+    const lines = [message, ...(stderr === undefined ? [] : [stderr]), ...(hint === undefined ? [] : [hint])];
+    this.say(lines.join("\n"), "error");
+    this.#attention(`${this.session.agent.name} has ended`);
   }
 
   #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
@@ -334,6 +349,7 @@ export class ChatFace {
       case "stop":
         return !isSheetFocused && !this.composer.hasMenu && this.#stop(now);
       case "send":
+        return !isSheetFocused && !this.composer.hasMenu && this.#restart();
       case "newline":
       case "focus":
       case undefined:
@@ -341,6 +357,14 @@ export class ChatFace {
       default:
         return !isSheetFocused && this.#act(action);
     }
+  }
+
+  /** Enter starts an agent that has ended again. What is written is sent then. */
+  #restart(): boolean {
+    const { phase } = this.session;
+    if (phase !== "crashed" && phase !== "failed") return false;
+    this.session.restart().catch((error: unknown) => this.say(String(error), "error"));
+    return this.composer.isEmpty;
   }
 
   #isHelpKey(key: KeyPress): boolean {

@@ -42,7 +42,9 @@ export class FaceActions {
     const { session, conversation, composer } = this.#face;
     switch (action) {
       case "help":
-        return this.#face.open(new HelpSheet({ paint: this.#face.paint, closed: this.#close }));
+        return this.#face.openFull(
+          new HelpSheet({ paint: this.#face.paint, closed: () => this.#face.openFull(undefined) }),
+        );
       case "steer":
         return this.#steer();
       case "leave":

@@ -30,8 +30,11 @@ export class AskedSheet implements Sheet {
     const caption = this.#caption();
     if (caption === "" || size.rows < 4) return this.#sheet.draw(size, now);
     const { lines, cursor } = this.#sheet.draw({ ...size, rows: size.rows - 1 }, now);
-    const first = barred([this.#paint("dim", clipped(caption, innerColumns(size)))], this.#paint);
-    return { lines: [...first, ...lines], ...(cursor && { cursor: { ...cursor, row: cursor.row + 1 } }) };
+    const first = barred(size, [this.#paint("dim", clipped(caption, innerColumns(size)))], this.#paint);
+    return {
+      lines: [...first.lines, ...lines],
+      ...(cursor && { cursor: { ...cursor, row: cursor.row + 1 } }),
+    };
   }
 
   key(key: KeyPress, now: number): void {

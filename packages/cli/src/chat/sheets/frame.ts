@@ -72,6 +72,8 @@ export class Scrolled {
 
 /** A line of text between words; a line that begins with four blanks, which is code or data, wherever it ends. */
 export function sheetRows(line: string, columns: number): string[] {
+  // an agent may send very many lines, or a very long one
+  if (line.length <= columns && ascii.test(line)) return [line];
   const shown = line.replaceAll("\t", "    ").replaceAll(heaps, numberedMarks);
   const indent = wrapIndent.length * 2 < columns ? wrapIndent : "";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: code may be painted
@@ -84,7 +86,17 @@ export function sheetRows(line: string, columns: number): string[] {
 /** All of a line. Further rows begin with `indent`. */
 function foldedRows(line: string, columns: number, indent: string): string[] {
   if (widthOf(line) <= columns) return [line];
-  return brokenLines(line, columns - indent.length).map((row, at) => (at === 0 ? row : `${indent}${row}`));
+  const width = columns - indent.length;
+  const rows = ascii.test(line) ? slices(line, width) : brokenLines(line, width);
+  return rows.map((row, at) => (at === 0 ? row : `${indent}${row}`));
+}
+
+const ascii = /^[\x20-\x7e]*$/;
+
+function slices(line: string, width: number): string[] {
+  return Array.from({ length: Math.ceil(line.length / width) }, (_, at) =>
+    line.slice(at * width, (at + 1) * width),
+  );
 }
 
 /** More marks on one character would be drawn over other lines. */
@@ -113,9 +125,23 @@ export function innerColumns({ columns }: SheetSize): number {
   return Math.max(1, columns - bar.length);
 }
 
-/** Puts the bar to the left of each line. */
-export function barred(lines: readonly string[], paint: Paint): string[] {
-  return lines.map((line) => `${paint("accent", bar.trimEnd())}${line === "" ? "" : ` ${line}`}`);
+/** Puts the bar to the left of each line. In a window that is far too small, what does not fit is left out. */
+export function barred(
+  size: SheetSize,
+  lines: readonly string[],
+  paint: Paint,
+  cursor?: Tail["cursor"],
+): Tail {
+  const columns = innerColumns(size);
+  const hidden = Math.max(0, lines.length - size.rows);
+  const shown = lines.slice(hidden).map((line) => {
+    const [fitting = ""] = widthOf(line) <= columns ? [line] : brokenLines(line, columns, 1);
+    const first = fitting.replaceAll(heaps, "$1");
+    return `${paint("accent", bar.trimEnd())}${first === "" ? "" : ` ${first}`}`;
+  });
+  if (cursor === undefined) return { lines: shown };
+  const column = Math.min(size.columns - 1, bar.length + cursor.column);
+  return { lines: shown, cursor: { row: Math.max(0, cursor.row - hidden), column } };
 }
 
 /** As few rows as possible; no answer is in two of them. */
@@ -154,11 +180,9 @@ export function framed(size: SheetSize, { paint, head = [], content, scrolled, f
   const shown = [...head, ...scrolled.draw(content, room - head.length, columns, paint)].slice(0, room);
   const blank = isFull ? Array.from({ length: room - shown.length }, () => "") : [];
   const above = [...shown, ...blank, ...below];
-  if (field === undefined) return { lines: barred(above, paint) };
+  if (field === undefined) return barred(size, above, paint);
   const label = clipped(field.label, Math.max(1, columns - 10));
   const drawn = field.input.draw(Math.max(1, columns - widthOf(label)), field.isHidden);
-  return {
-    lines: barred([...above, `${label}${drawn.line}`], paint),
-    cursor: { row: above.length, column: bar.length + widthOf(label) + drawn.column },
-  };
+  const cursor = { row: above.length, column: widthOf(label) + drawn.column };
+  return barred(size, [...above, `${label}${drawn.line}`], paint, cursor);
 }

@@ -158,12 +158,12 @@ export class Picker<T> implements Sheet {
     const { line, column } = this.#head(columns);
     const isFiltered = this.#filter.text.trim() !== "";
     const numbers = this.#filter.text === "" && this.#shown.length > 0 ? ", 1-9 choose at once" : "";
-    const foot = size.rows > 4 ? [paint("dim", clipped(hint ?? `${usualHint}${numbers}`, columns))] : [];
+    const foot =
+      size.rows > 4 ? [paint("dim", clipped(safeLine(hint ?? `${usualHint}${numbers}`), columns))] : [];
     const room = Math.max(1, size.rows - 1 - foot.length);
     const rows = this.#window(this.#rows(columns, isFiltered && this.#options.search === undefined), room);
     const list = rows.length > 0 ? rows : [paint("dim", clipped(this.#nothing(), columns))];
-    // the bar is two columns wide
-    return { lines: barred([line, ...list, ...foot], paint), cursor: { row: 0, column: column + 2 } };
+    return barred(size, [line, ...list, ...foot], paint, { row: 0, column });
   }
 
   #nothing(): string {

@@ -1,12 +1,13 @@
 // The changes of one file as rows, and what a review says about them.
 
+import type { FileChange, Hunk } from "@parley/review";
 import { diffLines } from "../../draw/diff-lines.ts";
 import { drawing } from "../../draw/draw-options.ts";
 import type { PatchRow } from "../../draw/patch-rows.ts";
 import { brokenLines, clipped, counted, sourceLines } from "../../draw/text-lines.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { escapedLine } from "../../terminal/sanitise.ts";
-import type { ReviewChanges, ReviewFile, ReviewHunk, ReviewResult } from "./review-source.ts";
+import type { ReviewChanges, ReviewResult } from "./review-source.ts";
 
 /** The rows of a file, and where its current hunk is among them. */
 export interface FileRows {
@@ -16,7 +17,7 @@ export interface FileRows {
 }
 
 export function fileRows(
-  file: ReviewFile,
+  file: FileChange,
   current: string | undefined,
   columns: number,
   paint: Paint,
@@ -35,10 +36,10 @@ export function fileRows(
   return { rows, first, last };
 }
 
-const known = new WeakMap<ReviewHunk, { columns: number; paint: Paint; rows: readonly string[] }>();
+const known = new WeakMap<Hunk, { columns: number; paint: Paint; rows: readonly string[] }>();
 
 /** A hunk never changes: its rows are made once for each width. */
-function knownRows(hunk: ReviewHunk, path: string, columns: number, paint: Paint): readonly string[] {
+function knownRows(hunk: Hunk, path: string, columns: number, paint: Paint): readonly string[] {
   const before = known.get(hunk);
   if (before?.columns === columns && before.paint === paint) return before.rows;
   const rows = hunkRows(hunk, path, columns, paint);
@@ -46,7 +47,7 @@ function knownRows(hunk: ReviewHunk, path: string, columns: number, paint: Paint
   return rows;
 }
 
-function hunkRows(hunk: ReviewHunk, path: string, columns: number, paint: Paint): string[] {
+function hunkRows(hunk: Hunk, path: string, columns: number, paint: Paint): string[] {
   const turns = `turn ${hunk.turns.join(", ")}`;
   const where =
     hunk.kind === "lines" ? `line ${hunk.newStart}` : hunk.kind === "mode" ? "mode" : "whole file";
@@ -60,7 +61,7 @@ function hunkRows(hunk: ReviewHunk, path: string, columns: number, paint: Paint)
   ];
 }
 
-function patchRows({ lines, oldStart, newStart }: ReviewHunk): PatchRow[] {
+function patchRows({ lines, oldStart, newStart }: Hunk): PatchRow[] {
   let [old, now] = [oldStart, newStart];
   const isMixed = new Set(lines.map(({ ending }) => ending).filter((ending) => ending !== "")).size > 1;
   return lines.flatMap(({ kind, text, ending }): PatchRow[] => {
@@ -77,7 +78,7 @@ function patchRows({ lines, oldStart, newStart }: ReviewHunk): PatchRow[] {
   });
 }
 
-function stateText({ state }: ReviewHunk): string {
+function stateText({ state }: Hunk): string {
   const texts = {
     open: "open",
     kept: "✓ kept",
@@ -91,7 +92,7 @@ function stateText({ state }: ReviewHunk): string {
 /** `3 files +92 -46 · 4 open, 2 kept`. */
 export function countsText({ files, added, removed }: ReviewChanges): string {
   const hunks = files.flatMap((file) => file.hunks);
-  const count = (text: string, isWanted: (hunk: ReviewHunk) => boolean) => {
+  const count = (text: string, isWanted: (hunk: Hunk) => boolean) => {
     const number = hunks.filter(isWanted).length;
     return number === 0 ? [] : [`${number} ${text}`];
   };

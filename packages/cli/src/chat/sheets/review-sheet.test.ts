@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { FileChange, Hunk } from "@parley/review";
 import { SheetProbe, sheetSizes } from "../../../test/support/sheet-probe.ts";
 import { ReviewSheet } from "./review-sheet.ts";
-import type { ReviewChanges, ReviewFile, ReviewHunk, ReviewResult, ReviewSource } from "./review-source.ts";
+import type { ReviewChanges, ReviewResult, ReviewSource } from "./review-source.ts";
 
-const hunk = (id: string, more: Partial<ReviewHunk> = {}): ReviewHunk => ({
+const hunk = (id: string, more: Partial<Hunk> = {}): Hunk => ({
   id,
   kind: "lines",
   state: "open",
@@ -21,7 +22,7 @@ const hunk = (id: string, more: Partial<ReviewHunk> = {}): ReviewHunk => ({
   removed: 1,
   ...more,
 });
-const file = (path: string, hunks: readonly ReviewHunk[], more: Partial<ReviewFile> = {}): ReviewFile => ({
+const file = (path: string, hunks: readonly Hunk[], more: Partial<FileChange> = {}): FileChange => ({
   path,
   kind: "changed",
   renamedFrom: undefined,
@@ -36,9 +37,9 @@ class FakeReview implements ReviewSource {
   notCovered: readonly string[] = [];
   calls: string[] = [];
   result: Omit<ReviewResult, "id"> = { files: [], notes: [] };
-  #files: readonly ReviewFile[];
+  #files: readonly FileChange[];
 
-  constructor(files: readonly ReviewFile[]) {
+  constructor(files: readonly FileChange[]) {
     this.#files = files;
   }
 
@@ -62,7 +63,7 @@ class FakeReview implements ReviewSource {
     return { id, files: [{ path: "/p/a.ts", outcome: "redone", reason: undefined }], notes: [] };
   }
 
-  #set(ids: readonly string[], state: ReviewHunk["state"]): number {
+  #set(ids: readonly string[], state: Hunk["state"]): number {
     this.#files = this.#files.map((each) => ({
       ...each,
       hunks: each.hunks.map((one) => (ids.includes(one.id) ? { ...one, state } : one)),
@@ -72,7 +73,7 @@ class FakeReview implements ReviewSource {
 }
 
 async function reviewed(
-  files: readonly ReviewFile[],
+  files: readonly FileChange[],
   change: (review: FakeReview) => void = () => undefined,
 ) {
   const review = new FakeReview(files);

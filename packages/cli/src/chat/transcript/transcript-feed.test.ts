@@ -11,7 +11,7 @@ import { propertyRuns } from "../../../../acp/test/support/soak.ts";
 import { unicodeMarks } from "../../draw/marks.ts";
 import { widthOf } from "../../draw/text-lines.ts";
 import { painter } from "../../terminal/paint.ts";
-import type { LiveSession } from "../conversation/conversation.ts";
+import type { LiveSession, TurnSummary } from "../conversation/conversation.ts";
 import { TranscriptFeed } from "./transcript-feed.ts";
 
 const plain = painter(false, {});
@@ -67,7 +67,12 @@ class Shown {
   }
 
   end(stopReason = "end_turn", changed?: { files: number; added: number; removed: number }): this {
-    const summary = { result: { stopReason }, durationMs: 12_300, ...(changed && { changed }) };
+    const result = { stopReason } as TurnSummary["result"]; // an agent may send any reason
+    const summary = {
+      result,
+      durationMs: 12_300,
+      ...(changed === undefined ? {} : { changed }),
+    };
     this.printed.push(...this.feed.turnEnded(this.view, summary, this.width));
     return this.draw();
   }

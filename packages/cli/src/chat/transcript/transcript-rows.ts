@@ -35,16 +35,21 @@ interface Drawn {
   readonly lines: readonly string[];
 }
 
+interface KnownParts {
+  readonly version: number;
+  /** The list that the view replaces when the agent replaces the message. */
+  readonly content: MessageItem["content"];
+  /** None if the message is not text alone. */
+  readonly parts: readonly MessagePart[];
+}
+
 export class TranscriptRows {
   /** Of the lines. */
   width = 80;
   readonly #options: RowsOptions;
   readonly #drawn = new Map<string, Drawn>();
   #kept = 0;
-  readonly #parts = new WeakMap<
-    TimelineItem,
-    { readonly version: number; readonly parts: readonly MessagePart[] }
-  >();
+  readonly #parts = new WeakMap<TimelineItem, KnownParts>();
   #expandsAll = false;
   /** Items that differ from the rest. */
   readonly #others = new Set<string>();
@@ -200,15 +205,18 @@ export class TranscriptRows {
 
   #count(at: number): number {
     const item = this.item(at);
-    return item?.kind === "agent_message" ? this.#partsOf(item).length : 1;
+    return item?.kind === "agent_message" ? Math.max(1, this.#partsOf(item).length) : 1;
   }
 
+  /** A text that grows is not cut again from its start. */
   #partsOf(item: MessageItem): readonly MessagePart[] {
     const known = this.#parts.get(item);
     if (known?.version === item.version) return known.parts;
-    const isText = item.content.length === 1 && item.content[0]?.type === "text";
-    const parts = isText ? messageParts(item.text) : [{ text: "", isInside: { start: false, end: false } }];
-    this.#parts.set(item, { version: item.version, parts });
+    const { version, content } = item;
+    const isText = content.length === 1 && content[0]?.type === "text";
+    const before = known?.content === content ? known.parts : undefined;
+    const parts = isText ? messageParts(item.text, before) : [];
+    this.#parts.set(item, { version, content, parts });
     return parts;
   }
 
@@ -225,9 +233,9 @@ export class TranscriptRows {
     const shown = parts[part];
     if (item.kind !== "agent_message" || parts.length < 2 || shown === undefined)
       return drawItem(item, this.view, options);
-    const { text, isInside } = shown;
+    const { text, opening, isCutInCode } = shown;
     const lines = drawItem({ ...item, content: [{ type: "text", text }], text }, this.view, options);
-    return lines.slice(isInside.start ? 1 : 0, isInside.end ? -1 : undefined);
+    return lines.slice(opening === undefined ? 0 : 1, isCutInCode ? -1 : undefined);
   }
 
   /** With a blank line above, where text meets something else. */
@@ -235,8 +243,7 @@ export class TranscriptRows {
     const item = this.item(at);
     const above = part > 0 ? item : this.item(at - 1);
     if (lines.length === 0 || item === undefined || above === undefined) return lines;
-    const isInside =
-      part > 0 && item.kind === "agent_message" && this.#partsOf(item)[part]?.isInside.start === true;
+    const isInside = item.kind === "agent_message" && this.#partsOf(item)[part]?.opening !== undefined;
     const isClose = isInside || (groupOf(item) === "event" && groupOf(above) === "event");
     return isClose ? lines : ["", ...lines];
   }
