@@ -1,15 +1,34 @@
 // Chooses the face of a conversation: plain, or on the screen.
 
-import type { Conversation } from "./conversation/conversation.ts";
+import type { ChatConfig } from "../settings/config-file.ts";
+import { type ThemeName, themeNames } from "../terminal/paint.ts";
+import type { Conversation, LiveSession } from "./conversation/conversation.ts";
+import type { SessionReview } from "./review/session-review.ts";
 
 export interface FaceOptions {
   /** Append only. */
   readonly isPlain: boolean;
+  readonly config: ChatConfig;
+  review(session: LiveSession): SessionReview | undefined;
 }
 
 /** Shows the conversation until the user leaves. Returns the exit code. */
-export async function openFace(conversation: Conversation, _options: FaceOptions): Promise<number> {
-  // the inline face is chosen here when it is not plain
-  const { showPlainly } = await import("./plain/plain-face.ts");
-  return showPlainly(conversation);
+export async function openFace(
+  conversation: Conversation,
+  { isPlain, config, review }: FaceOptions,
+): Promise<number> {
+  if (isPlain) {
+    const { showPlainly } = await import("./plain/plain-face.ts");
+    return showPlainly(conversation);
+  }
+  const { showInline } = await import("./inline/open-inline.ts");
+  const theme = themeNames.find((name): name is ThemeName => name === config.theme);
+  await showInline(conversation, {
+    ...(theme && { theme }),
+    isAnimated: config.animations ?? true,
+    notifies: config.notify ?? true,
+    ...(config.editor !== undefined && { editor: config.editor }),
+    review,
+  });
+  return 0;
 }

@@ -15,7 +15,7 @@ export interface TurnChanges {
 
 /** What turns need of their session. */
 export interface TurnPlace {
-  readonly changes: TurnChanges | undefined;
+  changes(): TurnChanges | undefined;
   /** Undefined while nothing can be sent. */
   ready(): { readonly host: AgentHost; readonly session: ManagedSession } | undefined;
   /** The turn or the queue has changed. */
@@ -132,7 +132,7 @@ export class SessionTurns {
   /** One turn. It never rejects. */
   async #run(input: ChatInput, ready: Ready): Promise<void> {
     const started = performance.now();
-    const { changes } = this.#place;
+    const changes = this.#place.changes();
     let result: PromptResult = { stopReason: "error" };
     try {
       // a snapshot that fails must not stop the turn
