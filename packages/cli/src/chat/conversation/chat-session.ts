@@ -293,6 +293,7 @@ export class ChatSession implements LiveSession, HostedSession {
     const separated = this.#separate?.(entry) ?? entry;
     const numbered = { ...separated, seq: this.view.seq + 1 };
     this.#progress = undefined;
+    this.#turns.heard(entry);
     applyEntry(this.view, numbered);
     for (const listener of this.#listeners) listener(numbered);
     this.#place.emit({ kind: "entries", session: this });
