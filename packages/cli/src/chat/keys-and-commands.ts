@@ -63,7 +63,7 @@ export const chatKeys: readonly ChatKey[] = [
   },
   { keys: ["ctrl+d"], action: "leave", help: "leave, at an empty prompt" },
   { keys: ["tab"], action: "focus", help: "complete; with a question open, go to the question or back" },
-  { keys: ["f1", "ctrl+_"], action: "help", help: "this help (also ? at an empty prompt)" },
+  { keys: ["f1"], action: "help", help: "this help (also ? at an empty prompt)" },
   { keys: ["ctrl+o"], action: "transcript", help: "whole transcript: fold, search, jump, copy" },
   { keys: ["ctrl+p"], action: "sessions", help: "sessions of all agents" },
   { keys: ["alt+a"], action: "agents", help: "another agent" },

@@ -1,6 +1,7 @@
 // Draws an item of a session's timeline as lines of a terminal. Lines are safe and at most `width` columns wide.
 
 import type { SessionView, TimelineItem } from "@parley/acp/view";
+import { agentLines } from "./agent-message.ts";
 import { type DrawOptions, drawing } from "./draw-options.ts";
 import {
   compactionLines,
@@ -9,18 +10,12 @@ import {
   subagentLines,
   unknownLines,
 } from "./event-lines.ts";
-import { loadHighlighting } from "./highlight.ts";
-import { agentLines, thoughtLines, userLines } from "./message-lines.ts";
+import { thoughtLines, userLines } from "./message-lines.ts";
 import { elicitationLines, permissionLines } from "./question-lines.ts";
-import { loadEmulation } from "./terminal-lines.ts";
 import { toolCard } from "./tool-card.ts";
 
 export type { DrawOptions } from "./draw-options.ts";
-
-/** Loads the colours of code and the emulation of terminals. Before, both are drawn without colours. */
-export async function loadDrawing(): Promise<void> {
-  await Promise.all([loadHighlighting(), loadEmulation()]);
-}
+export { loadDrawing } from "./load-drawing.ts";
 
 /** Nothing for an item that has nothing to show, such as an empty message. */
 export function drawItem(item: TimelineItem, view: SessionView, options: DrawOptions): string[] {

@@ -57,7 +57,7 @@ export function subagentLines(item: SubagentItem, drawing: Drawing): string[] {
   const name = short(title ?? description ?? item.sessionId);
   const head = clipped(`subagent ${name}`, width - 5 - widthOf(said), marks.more);
   const more = title === undefined || description === undefined ? "" : description;
-  const lines = plainLines(more, width - 2);
+  const lines = more === "" ? [] : plainLines(more, width - 2);
   return [
     `${paint("accent", marks.subagent)} ${head} ${paint("dim", `${marks.dot} ${said}`)}`,
     ...indented((isExpanded ? lines : folded(lines.slice(0, 1), drawing)).map((line) => paint("dim", line))),
@@ -112,10 +112,11 @@ export function backgroundLine(view: SessionView, { width, paint, marks }: Drawi
   return paint("dim", `${marks.running} ${clipped(text, width - 2, marks.more)}`);
 }
 
-function folded(lines: readonly string[], { isExpanded, paint, marks }: Drawing): string[] {
+function folded(lines: readonly string[], { isExpanded, paint, marks, width }: Drawing): string[] {
   const rest = lines.length - foldedLines;
   if (isExpanded || rest <= 0) return [...lines];
-  return [...lines.slice(0, foldedLines), paint("dim", `${marks.more} ${counted(rest, "more line")}`)];
+  const note = clipped(`${marks.more} ${counted(rest, "more line")}`, width - 2);
+  return [...lines.slice(0, foldedLines), paint("dim", note)];
 }
 
 function headed(mark: string, lines: readonly string[]): string[] {

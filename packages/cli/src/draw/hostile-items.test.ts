@@ -218,7 +218,12 @@ for (const [name, text] of Object.entries(hostile)) {
           assertSafe([backgroundLine(view, drawing(options)) ?? ""], width, "background work");
           const result = { stopReason: text, error: { kind: "internal", code: 1, message: text } } as const;
           assertSafe(
-            [turnSummaryLine({ result: result as TurnFacts["result"], durationMs: 1 }, { width, paint })],
+            [
+              turnSummaryLine(
+                { result: result as unknown as TurnFacts["result"], durationMs: 1 },
+                { width, paint },
+              ),
+            ],
             width,
             "summary",
           );

@@ -1,6 +1,7 @@
 // Draws Markdown as lines of a terminal. The text must be safe (see terminal/sanitise.ts).
 
 import { Markdown, type MarkdownTheme, setCapabilityOverrides } from "@earendil-works/pi-tui";
+import { marked } from "marked";
 import type { Paint } from "../terminal/paint.ts";
 import { highlighted } from "./highlight.ts";
 import { brokenLines, wrappedWords } from "./text-lines.ts";
@@ -11,13 +12,45 @@ setCapabilityOverrides({ hyperlinks: false });
 /** Nobody nests so deep, and each level takes more time than the one before. */
 const tooDeep = /^(?:[ \t]*(?:>|[-*+]|\d+[.)])[ \t]*){16}|^[ \t]{48,}(?:[-*+>]|\d+[.)])[ \t]/m;
 
+/** Marks of emphasis in one line: each is compared with all before it. */
+const tooMany = 400;
+
+function isUnreasonable(text: string): boolean {
+  if (tooDeep.test(text)) return true;
+  return text.split("\n").some((line) => line.length > tooMany && line.split(/[*_~`]/).length > tooMany);
+}
+
 /** Lines of at most `width` columns. */
 export function markdownLines(text: string, width: number, paint: Paint): string[] {
-  if (tooDeep.test(text)) return text.split("\n").flatMap((line) => wrappedWords(line, width));
+  if (isUnreasonable(text)) return text.split("\n").flatMap((line) => wrappedWords(line, width));
   const options = { preserveOrderedListMarkers: true, renderLatex: false };
-  const drawn = new Markdown(text, 0, 0, themeOf(paint), undefined, options).render(width);
-  // what stands in a deep list may get no room
-  return drawn.flatMap((line) => brokenLines(line.trimEnd(), width));
+  const lines: string[] = [];
+  for (const piece of piecesOf(text)) {
+    if (lines.length > 0) lines.push("");
+    const drawn = new Markdown(piece, 0, 0, themeOf(paint), undefined, options).render(width);
+    // what stands in a deep list may get no room
+    for (const line of drawn) lines.push(...brokenLines(line.trimEnd(), width));
+  }
+  return lines;
+}
+
+/** A long text takes more than twice the time of its halves. */
+const longestPiece = 8 * 1024;
+
+/** Whole blocks. */
+function piecesOf(text: string): string[] {
+  if (text.length <= longestPiece) return [text];
+  const pieces: string[] = [];
+  let now = "";
+  for (const { raw } of marked.lexer(text)) {
+    now += raw;
+    if (now.length < longestPiece) continue;
+    pieces.push(now);
+    now = "";
+  }
+  return [...pieces, now]
+    .map((piece) => piece.replace(/^(?:[ \t]*\n)+/, "").trimEnd())
+    .filter((piece) => piece !== "");
 }
 
 const made = new WeakMap<Paint, MarkdownTheme>();

@@ -4,7 +4,6 @@ import type { ContentBlock } from "@parley/acp";
 import type { MessageItem } from "@parley/acp/view";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
 import type { Drawing } from "./draw-options.ts";
-import { markdownLines } from "./markdown-lines.ts";
 import { placeholder } from "./placeholders.ts";
 import { clipped, counted, sourceLines, wrappedWords } from "./text-lines.ts";
 
@@ -28,12 +27,6 @@ function removedLines({ width, paint, marks }: Drawing): string[] {
     "The agent refused this prompt: it is removed from the agent's context, with everything below it.";
   return wrappedWords(text, width - 2).map((line, at) =>
     paint("warning", `${at === 0 ? marks.notice : " "} ${line}`),
-  );
-}
-
-export function agentLines({ content }: MessageItem, { width, paint }: Drawing): string[] {
-  return indented(
-    blockLines(content, width - 2, (text, room) => markdownLines(drawableText(text), room, paint)),
   );
 }
 
@@ -77,7 +70,8 @@ export function plainLines(text: string, width: number): string[] {
     .flatMap((line) => wrappedWords(line, width));
 }
 
-function drawableText(text: string): string {
+/** Safe, without tabs and overlong lines. */
+export function drawableText(text: string): string {
   return sourceLines(safeText(text).trim()).join("\n");
 }
 

@@ -51,6 +51,8 @@ export function patchRows(patch: string): PatchRow[] {
       const name = nameOf(line);
       rows.push({ kind: "file", text: name === "/dev/null" ? `${oldName} (deleted)` : name });
     } else if (!isInside && /^(?:diff --git|index) /.test(line)) continue;
+    else if (!isInside && /^(?:new|deleted) file mode /.test(line))
+      rows.push({ kind: "note", text: line.replace(/ mode .*/, "") });
     else if (line.startsWith("\\")) rows.push({ kind: "note", text: line });
     else rows.push(changeRow(line, place));
   }

@@ -1,6 +1,6 @@
 // Fits text into columns. Text must be safe (see terminal/sanitise.ts); it may have colours.
 
-import { displayWidth, glyphWidth, graphemes } from "../terminal/word-wrap.ts";
+import { breakableParts, displayWidth, glyphWidth, graphemes } from "../terminal/word-wrap.ts";
 
 /** A longer line loses its middle: nobody reads it, and measuring it takes time. */
 const longestLine = 10_000;
@@ -81,19 +81,27 @@ export function wrappedWords(line: string, width: number): string[] {
   const lines: string[] = [];
   const [indent = ""] = /^ */.exec(line) ?? [];
   let now = indent.length < width / 2 ? indent : "";
+  let column = now.length;
   let isEmpty = true;
   for (const word of line.slice(indent.length).split(" ")) {
-    const longer = isEmpty ? `${now}${word}` : `${now} ${word}`;
-    if (displayWidth(longer) <= width) now = longer;
-    else {
-      if (!isEmpty) lines.push(now);
-      const parts = brokenLines(word, width);
-      now = parts.pop() ?? "";
-      lines.push(...parts);
+    let blank = isEmpty ? "" : " ";
+    for (const part of breakableParts(word)) {
+      const size = displayWidth(part);
+      if (column + blank.length + size <= width) {
+        now += `${blank}${part}`;
+        column += blank.length + size;
+      } else {
+        if (!isEmpty) lines.push(now);
+        const pieces = brokenLines(part, width);
+        now = pieces.pop() ?? "";
+        column = displayWidth(now);
+        for (const piece of pieces) lines.push(piece);
+      }
+      blank = "";
+      isEmpty = false;
     }
-    isEmpty = false;
   }
-  return [...lines, now];
+  return [...lines, now].map((each) => each.trimEnd());
 }
 
 /** A line of code or output, broken anywhere. Colours go on in the next line. At most `most` lines. */

@@ -10,6 +10,7 @@ function told(showsProgress: boolean, event: Parameters<ReturnType<typeof eventR
   const lines: string[] = [];
   const printer: RedactingPrinter = {
     showsProgress,
+    load: async () => undefined,
     progress: (text) => lines.push(`status: ${text}`),
     notice: (text) => lines.push(`notice: ${text}`),
     pause: () => undefined,

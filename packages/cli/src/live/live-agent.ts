@@ -1,6 +1,6 @@
 // An agent with its gate, its rules and its recorded sessions, as `parley run` and `parley chat` both need it.
 
-import type { ElicitationResponse, Entry, RequestContext } from "@parley/acp";
+import type { ElicitationResponse, Entry, RequestContext, UnstableFeatures } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import type { Asker, ElicitationQuestion, ManagedAgentEvent } from "@parley/client";
@@ -43,6 +43,8 @@ export interface LiveAgentOptions {
   readonly cancelTimeoutMs: number;
   /** Whether its stderr is shown anyway. */
   readonly isStderrShown: boolean;
+  /** Unstable features of the protocol that the caller can show. */
+  readonly unstable?: UnstableFeatures;
   /** Aborts starting it. */
   readonly signal: AbortSignal;
   /** Kills it at once. */
@@ -111,7 +113,7 @@ export class LiveAgent {
       // writes report why it cannot be opened
       history?.open().catch(() => undefined);
     };
-    const { signal, kill, cancelTimeoutMs } = this.#given;
+    const { signal, kill, unstable, cancelTimeoutMs } = this.#given;
     const running = await startAgent(
       target,
       { isStderrShown },
@@ -120,7 +122,7 @@ export class LiveAgent {
         version: ownVersion(),
         cwd: target.cwd,
         gate: deferredGate(opening, () => this.#gate),
-        ...optional({ asker, elicit: asker?.elicit, recorder: history && this.#recorder(), kill }),
+        ...optional({ asker, elicit: asker?.elicit, recorder: history && this.#recorder(), kill, unstable }),
         cancelTimeoutMs,
         env: { ...target.credentials, ...env },
         ...optional({ sandbox: agentSandbox(target, options, rules) }),

@@ -50,6 +50,8 @@ export interface RunDecision {
 export interface RunPrinter {
   /** Whether progress is visible. */
   readonly showsProgress: boolean;
+  /** Loads what it draws with, once. Called when the agent's process was started, and awaited before the first entry. */
+  load?(): Promise<void>;
   /** Shows what is happening, if the output is a terminal. */
   progress(text: string): void;
   /** Called before something else uses the terminal. No status is drawn until `resume`. */
@@ -64,6 +66,7 @@ export interface RunPrinter {
 }
 
 export interface RedactingPrinter extends RunPrinter {
+  load(): Promise<void>;
   /** Prints the agent's stderr. */
   stderr(text: string): void;
   /** Resolves when everything was passed on. */
@@ -105,6 +108,7 @@ export function redactingPrinter(
   };
   return {
     showsProgress: printer.showsProgress,
+    load: async () => printer.load?.(),
     progress: (text) => printer.progress(redactors?.stream.text(text) ?? text),
     pause: () => printer.pause(),
     resume: () => printer.resume(),

@@ -135,7 +135,12 @@ export class PromptRun {
       signal: this.#stopping.signal,
       kill: this.#interrupts.second,
       notice: (text) => printer.notice(text),
-      onEvent: (event) => (event.kind === "unread" ? this.#unread.add(event) : report(event)),
+      onEvent: (event) => {
+        // while the agent's process starts
+        if (event.kind === "starting" || event.kind === "connecting") setImmediate(() => void printer.load());
+        if (event.kind === "unread") this.#unread.add(event);
+        else report(event);
+      },
       onDecision: ({ summary, effect, by, reason }) =>
         printer.decision({ what: summary, effect, by, reason }),
     });
@@ -169,6 +174,7 @@ export class PromptRun {
       cwd: target.cwd,
     });
     if (target.note !== undefined) this.#printer.notice(target.note);
+    await this.#printer.load();
     this.#entries.open(running);
     return session;
   }

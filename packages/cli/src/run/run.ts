@@ -2,6 +2,7 @@
 
 import { optional } from "@parley/acp/internal";
 import type { Invocation } from "../command/command.ts";
+import { marksFor } from "../draw/marks.ts";
 import { exitCodes } from "../live/live-error.ts";
 import { secretsOf } from "../live/live-options.ts";
 import { bufferedOutput, StatusLine } from "../printers/output.ts";
@@ -87,6 +88,8 @@ export function createPrinter({ format, cwd }: Pick<RunOptions, "format" | "cwd"
     warn,
     cwd,
     ...optional({
+      // programs and files get the same bytes everywhere
+      marks: stdout.isTTY === true ? marksFor(process.env) : undefined,
       columns: stdout.isTTY === true ? () => columnsOf(stdout) : undefined,
       status: line && status,
     }),

@@ -34,6 +34,8 @@ export interface Screen {
   notify(text: string): void;
   /** Copies text to the clipboard of the user, over ssh too. */
   copy(text: string): void;
+  /** Writes the tail again, such as after another program has written to the terminal. */
+  refresh(): void;
   /** Writes now what is due with the next frame. */
   flush(): void;
   /** Leaves the terminal as it was, below the last finished line. */

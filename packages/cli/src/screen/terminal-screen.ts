@@ -129,6 +129,13 @@ export class TerminalScreen implements Screen {
     if (this.#state === "open") this.#terminal.write(copySequence(text));
   }
 
+  refresh(): void {
+    if (this.#state !== "open") return;
+    this.#full?.forget();
+    if (this.#full === undefined) this.#terminal.write(this.#writer.clear(this.columns, this.rows));
+    this.#schedule();
+  }
+
   flush(): void {
     this.#frame();
   }

@@ -12,6 +12,17 @@ import { configPath } from "./data-folder.ts";
 
 export interface Config extends ClientConfig {
   readonly agent?: AgentConfig;
+  readonly chat?: ChatConfig;
+}
+
+/** How `parley chat` looks and behaves. */
+export interface ChatConfig {
+  readonly theme?: string;
+  readonly plain?: boolean;
+  readonly mouse?: boolean;
+  readonly animations?: boolean;
+  readonly notify?: boolean;
+  readonly editor?: string;
 }
 
 /** The shape of the whole file. */

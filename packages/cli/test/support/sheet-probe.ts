@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Sheet } from "../../src/chat/sheets/sheet.ts";
-import { cellWidth } from "../../src/screen/cells.ts";
+import { widthOf } from "../../src/draw/text-lines.ts";
 import { keyPress } from "../../src/screen/key-press.ts";
 
 const bytes: Readonly<Record<string, string>> = {
@@ -53,7 +53,7 @@ export class SheetProbe {
     const { lines, cursor } = this.sheet.draw({ columns, rows }, this.now);
     assert.ok(lines.length <= rows, `${lines.length} lines in ${rows} rows`);
     for (const line of lines) {
-      assert.ok(cellWidth(line) <= columns, `${cellWidth(line)} of ${columns} columns: ${line}`);
+      assert.ok(widthOf(line) <= columns, `${widthOf(line)} of ${columns} columns: ${line}`);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: those must not be there
       const rest = line.replaceAll(/\u001b\[[\d;]*m/g, "");
       // biome-ignore lint/suspicious/noControlCharactersInRegex: those must not be there

@@ -5,6 +5,7 @@ import type { PermissionSubject } from "@parley/acp/model";
 import type { SessionView } from "@parley/acp/view";
 import type { ManagedAgentEvent, Problem } from "@parley/client";
 import type { Decision } from "@parley/client/internal";
+import { parentCallOf } from "../../draw/tool-card.ts";
 import { type AgentTarget, agentTarget } from "../../live/agent-target.ts";
 import { eventReporter, UnreadOutput } from "../../live/event-reporter.ts";
 import { LiveAgent, type LiveAsker } from "../../live/live-agent.ts";
@@ -72,6 +73,7 @@ export class AgentHost {
       askTrust: (lines) =>
         first.asked.confirm(lines, "Trust this folder, until its settings change?", this.#closing.signal),
       cancelTimeoutMs,
+      unstable: ["fork", "plans", "subagents"],
       isStderrShown: false,
       signal: this.#closing.signal,
       notice: (text) => this.#each((session) => session.notice("warning", safeLine(text))),
@@ -186,13 +188,7 @@ function subagentOf(
   const subagent = view.subagents.get(sessionId);
   if (subagent !== undefined) return safeLine(subagent.title ?? sessionId);
   const call = toolCallId === undefined ? undefined : view.toolCalls.get(toolCallId);
-  const parent = parentOf(call?._meta);
+  const parent = call && parentCallOf(call);
   const label = parent === undefined ? undefined : view.toolCalls.get(parent)?.label;
   return label === undefined ? undefined : safeLine(label);
-}
-
-/** claude-agent-acp names the call that started a subagent in its own part of `_meta`. */
-function parentOf(meta: Readonly<Record<string, unknown>> | undefined): string | undefined {
-  const { parentToolUseId } = (meta?.["claudeCode"] ?? {}) as { readonly parentToolUseId?: unknown }; // any JSON
-  return typeof parentToolUseId === "string" ? parentToolUseId : undefined;
 }

@@ -23,7 +23,18 @@ export interface ConversationOptions {
   readonly options: LiveOptions;
   readonly secrets: SecretsLoader;
   /** Finds out what a turn changed in a folder. */
-  readonly changes?: ((cwd: string) => TurnChanges) | undefined;
+  readonly changes?: ((place: ChangesPlace) => TurnChanges) | undefined;
+}
+
+/** The session whose changes are followed. */
+export interface ChangesPlace {
+  /** The key of the session. */
+  readonly key: string;
+  readonly roots: readonly string[];
+  /** Shows a sentence to the user. */
+  readonly notice: (text: string) => void;
+  /** Tells the agent with the next prompt. */
+  readonly tell: (text: string) => void;
 }
 
 /** Opens the first session, whose agent starts at once. */
@@ -117,13 +128,19 @@ class ChatConversation implements Conversation {
 
   #begin(options: LiveOptions, forks?: ChatSession): ChatSession {
     const { secrets, changes } = this.#given;
-    const session = new ChatSession({
-      key: `session-${++this.#count}`,
+    const key = `session-${++this.#count}`;
+    const session: ChatSession = new ChatSession({
+      key,
       options,
       secrets,
       history: this.#history,
       forks,
-      changes: changes?.(options.cwd),
+      changes: changes?.({
+        key,
+        roots: [options.cwd, ...options.extraRoots],
+        notice: (text) => session.notice("info", text),
+        tell: (text) => session.tell(text),
+      }),
       emit: (event) => this.#emit(event),
       redacted: this.#redacted,
       unsentChanged: () => this.#draft.changed(),

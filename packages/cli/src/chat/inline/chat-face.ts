@@ -6,8 +6,14 @@ import type { FullScreen, Screen } from "../../screen/screen.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { Conversation, ConversationEvent, LiveSession, OpenQuestion } from "../conversation/conversation.ts";
+import type {
+  Conversation,
+  ConversationEvent,
+  LiveSession,
+  OpenQuestion,
+} from "../conversation/conversation.ts";
 import { type ChatAction, chatKeys } from "../keys-and-commands.ts";
+import type { SessionReview } from "../review/session-review.ts";
 import { questionSheet } from "../sheets/question-sheet.ts";
 import type { Sheet } from "../sheets/sheet.ts";
 import { TranscriptFeed } from "../transcript/transcript-feed.ts";
@@ -23,6 +29,8 @@ export interface ChatFaceOptions {
   readonly editor: string;
   /** Whether to tell the desktop when a turn ends or a question waits. */
   readonly notifies: boolean;
+  /** The review of a session. */
+  review?(session: LiveSession): SessionReview | undefined;
 }
 
 /** A second press within this time forces or leaves. */
@@ -48,8 +56,11 @@ export class ChatFace {
   #opened: Sheet | undefined;
   #asked: { readonly question: OpenQuestion; readonly sheet: Sheet } | undefined;
   #isPromptFocused = true;
+  /** The user has chosen the focus of this question. */
+  #isTabbed = false;
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
   #hint: { readonly text: string; readonly until: number } | undefined;
+  #problem: LiveSession["problem"];
   #leavesUntil = 0;
   #stoppedAt = Number.NEGATIVE_INFINITY;
   #clock: NodeJS.Timeout | undefined;
@@ -78,6 +89,16 @@ export class ChatFace {
 
   get session(): LiveSession {
     return this.conversation.current;
+  }
+
+  /** The review of the session that is shown. */
+  get review(): SessionReview | undefined {
+    return this.#options.review?.(this.session);
+  }
+
+  /** The command of the user's editor. */
+  get editor(): string {
+    return this.#options.editor;
   }
 
   get paint(): Paint {
@@ -149,7 +170,7 @@ export class ChatFace {
     const drawn = sheet?.draw({ columns, rows: room }, now);
     const extras = drawn === undefined ? this.#extras(columns) : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
-    const { printed, tail } = this.#feed().update(this.session.view, { width: columns, rows: left, now });
+    const { printed, tail } = this.#feed().update(this.session.view, { width: columns, rows, now });
     if (printed.length > 0) this.screen.print(printed);
     const above = [...tail.slice(-left), ...extras];
     const blank = above.length > 0 || drawn !== undefined ? [""] : [];
@@ -202,6 +223,8 @@ export class ChatFace {
   }
 
   #tick(): void {
+    // somebody who has stopped writing without a word looks at the question
+    if (this.#asked !== undefined && !this.#isWriting() && !this.#isTabbed) this.#isPromptFocused = false;
     if (this.#hint !== undefined && performance.now() >= this.#hint.until) this.#hint = undefined;
     this.redraw();
   }
@@ -216,6 +239,7 @@ export class ChatFace {
   #ask(): void {
     const [first] = this.session.questions;
     if (first === this.#asked?.question) return;
+    this.#isTabbed = false;
     if (first === undefined) {
       this.#asked = undefined;
       this.#isPromptFocused = true;
@@ -229,10 +253,13 @@ export class ChatFace {
       count: () => this.session.questions.length,
     };
     this.#asked = { question: first, sheet: questionSheet(first, place) };
-    const isWriting = performance.now() - this.composer.touchedAt < typingMs || !this.composer.isEmpty;
-    this.#isPromptFocused = isWriting;
-    if (isWriting) this.hint("a question waits: Tab goes to it");
+    this.#isPromptFocused = this.#isWriting();
+    if (this.#isPromptFocused) this.hint("a question waits: Tab goes to it");
     this.#attention(`${this.session.agent.name} needs you`);
+  }
+
+  #isWriting(): boolean {
+    return !this.composer.isEmpty || performance.now() - this.composer.touchedAt < typingMs;
   }
 
   #attention(text: string): void {
@@ -253,6 +280,9 @@ export class ChatFace {
       case "turn":
         this.#turnEnded(event);
         break;
+      case "state":
+        this.#showProblem();
+        break;
       case "shown":
         this.composer.text = this.session.draft;
         this.screen.print(this.#feed().shown(this.session.view, this.session, this.screen));
@@ -265,8 +295,20 @@ export class ChatFace {
     this.redraw();
   }
 
+  /** Says once why the agent has ended, and what to do. */
+  #showProblem(): void {
+    const { problem } = this.session;
+    if (problem === undefined || problem === this.#problem) return;
+    this.#problem = problem;
+    const { message, stderr, hint } = problem;
+    const lines = [message, ...(stderr === undefined ? [] : [stderr]), ...(hint === undefined ? [] : [hint])];
+    this.say(lines.join("\n"), "error");
+    this.#attention(`${this.session.agent.name} has ended`);
+  }
+
   #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
-    if (session === this.session) this.screen.print(this.#feed().turnEnded(session.view, summary, this.screen.columns));
+    if (session === this.session)
+      this.screen.print(this.#feed().turnEnded(session.view, summary, this.screen.columns));
     if (summary.durationMs > longTurnMs || !this.screen.isFocused)
       this.#attention(`${session.agent.name} is done: ${session.title ?? session.cwd}`);
   }
@@ -292,6 +334,7 @@ export class ChatFace {
     const isSheetFocused = this.#asked !== undefined && !this.#isPromptFocused;
     if (key.id === "tab" && this.#asked !== undefined && !this.composer.hasMenu) {
       this.#isPromptFocused = !this.#isPromptFocused;
+      this.#isTabbed = true;
       return true;
     }
     const action = chatKeys.find(({ keys }) => keys.includes(key.id))?.action;
@@ -306,6 +349,7 @@ export class ChatFace {
       case "stop":
         return !isSheetFocused && !this.composer.hasMenu && this.#stop(now);
       case "send":
+        return !isSheetFocused && !this.composer.hasMenu && this.#restart();
       case "newline":
       case "focus":
       case undefined:
@@ -313,6 +357,14 @@ export class ChatFace {
       default:
         return !isSheetFocused && this.#act(action);
     }
+  }
+
+  /** Enter starts an agent that has ended again. What is written is sent then. */
+  #restart(): boolean {
+    const { phase } = this.session;
+    if (phase !== "crashed" && phase !== "failed") return false;
+    this.session.restart().catch((error: unknown) => this.say(String(error), "error"));
+    return this.composer.isEmpty;
   }
 
   #isHelpKey(key: KeyPress): boolean {

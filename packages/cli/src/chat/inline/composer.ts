@@ -114,7 +114,8 @@ export class Composer {
     const isShell = this.text.startsWith("!");
     const first = paint(isShell ? "warning" : "user", isShell ? "! " : mark);
     const lines = drawn.lines.map((line, at) => `${at === 0 ? first : "  "}${line}`);
-    if (this.text === "" && lines.length === 1) lines[0] = `${first}${paint("dim", hintOf(conversation))}`;
+    if (this.text === "" && lines.length === 1)
+      lines[0] = `${first}${paint("dim", hintOf(conversation, width - mark.length))}`;
     const { cursor } = drawn;
     return {
       ...drawn,
@@ -146,6 +147,7 @@ export class Composer {
     this.#images.clear();
     this.#editor.remember(text);
     this.#options.conversation.current.draft = "";
+    this.touchedAt = Number.NEGATIVE_INFINITY;
     this.onSubmit?.(input);
   }
 
@@ -159,10 +161,23 @@ export class Composer {
   }
 }
 
-function hintOf({ current }: Conversation): string {
-  if (current.phase === "starting") return "write; it is sent when the agent is ready";
-  if (current.turn !== undefined) return "Enter queues, Alt+Enter sends it now, Esc stops";
-  return "write to the agent, / for commands, @ for files, ! for the shell, ? for help";
+function hintOf({ current }: Conversation, width: number): string {
+  const { phase, turn } = current;
+  if (phase === "starting") return fitting(width, ["write; it is sent when the agent is ready"]);
+  if (phase === "crashed" || phase === "failed")
+    return fitting(width, ["Enter starts the agent again and continues", "Enter starts it again"]);
+  if (turn !== undefined)
+    return fitting(width, ["Enter queues, Alt+Enter sends it now, Esc stops", "Enter queues, Esc stops"]);
+  return fitting(width, [
+    "write to the agent, / for commands, @ for files, ! for the shell, ? for help",
+    "write, / for commands, @ for files, ? for help",
+    "write, ? for help",
+  ]);
+}
+
+/** The first that fits. */
+function fitting(width: number, hints: readonly string[]): string {
+  return hints.find(({ length }) => length < width) ?? "";
 }
 
 /** Runs the editor of the user in the terminal. Returns what went wrong. */

@@ -1,15 +1,18 @@
 // What the keys and commands of the face do.
 
 import { writeFile } from "node:fs/promises";
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import type { SessionConfigOption } from "@parley/acp";
 import type { JsonValue } from "@parley/acp/model";
 import { painter, type ThemeName, themeNames } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { ChatInput, FoundSession, LiveSession, SessionTarget } from "../conversation/conversation.ts";
 import { type ChatAction, chatCommands } from "../keys-and-commands.ts";
+import type { SessionReview } from "../review/session-review.ts";
 import { HelpSheet } from "../sheets/help-sheet.ts";
 import { Picker, type PickerItem } from "../sheets/picker.ts";
+import { ReviewSheet } from "../sheets/review-sheet.ts";
+import type { ReviewResult } from "../sheets/review-source.ts";
 import { FullTranscript } from "../transcript/full-transcript.ts";
 import type { ChatFace } from "./chat-face.ts";
 import { runEditor } from "./composer.ts";
@@ -39,7 +42,9 @@ export class FaceActions {
     const { session, conversation, composer } = this.#face;
     switch (action) {
       case "help":
-        return this.#face.open(new HelpSheet({ paint: this.#face.paint, closed: this.#close }));
+        return this.#face.openFull(
+          new HelpSheet({ paint: this.#face.paint, closed: () => this.#face.openFull(undefined) }),
+        );
       case "steer":
         return this.#steer();
       case "leave":
@@ -71,7 +76,9 @@ export class FaceActions {
       case "files":
         return this.#files();
       case "rename":
-        return rest === "" ? this.#face.hint("type /rename and the new title") : this.#try(session.rename(rest));
+        return rest === ""
+          ? this.#face.hint("type /rename and the new title")
+          : this.#try(session.rename(rest));
       case "export":
         return this.#try(this.#export(rest));
       case "copy":
@@ -80,6 +87,14 @@ export class FaceActions {
         return this.#theme(rest);
       case "restart":
         return this.#try(session.restart());
+      case "review":
+        return this.#review();
+      case "undo":
+        return this.#takeBack((review) => review.undoTurn());
+      case "redo":
+        return this.#takeBack((review) => review.redoLast());
+      case "redraw":
+        return this.#face.screen.refresh();
       default:
         return this.#face.hint(`${action} is not there yet`);
     }
@@ -88,7 +103,9 @@ export class FaceActions {
   readonly #close = (): void => this.#face.open(undefined);
 
   #try(work: Promise<unknown>): void {
-    work.catch((error: unknown) => this.#face.say(error instanceof Error ? error.message : String(error), "error"));
+    work.catch((error: unknown) =>
+      this.#face.say(error instanceof Error ? error.message : String(error), "error"),
+    );
   }
 
   #complain(problem: string | undefined): void {
@@ -121,7 +138,9 @@ export class FaceActions {
     this.#try(
       session.steer(input).then((how) => {
         if (how === "resent")
-          this.#face.say(`${session.agent.name} takes no messages while it works: it was stopped and gets this one next`);
+          this.#face.say(
+            `${session.agent.name} takes no messages while it works: it was stopped and gets this one next`,
+          );
       }),
     );
   }
@@ -243,7 +262,8 @@ export class FaceActions {
 
   #choose(category: string, name: string): void {
     const [option] = this.#selects(category);
-    if (option === undefined) return this.#face.hint(`${this.#face.session.agent.name} has no choice of ${category}`);
+    if (option === undefined)
+      return this.#face.hint(`${this.#face.session.agent.name} has no choice of ${category}`);
     if (name === "") return this.#pickValue(option);
     const wanted = name.toLowerCase();
     const choice = choicesOf(option).find(
@@ -259,12 +279,14 @@ export class FaceActions {
       "Options",
       options.map((option) => ({
         label: safeLine(option.name),
-        detail: `${safeLine(String(option.currentValue ?? ""))}  ${safeLine(option.description ?? "")}`.trim(),
+        detail:
+          `${safeLine(String(option.currentValue ?? ""))}  ${safeLine(option.description ?? "")}`.trim(),
         value: option,
       })),
       (option) => {
         if (option.type === "boolean") this.#set(option.configId, option.currentValue !== true);
-        else if (option.type === "select") this.#pickValue(option as SelectOption); // by its type
+        else if (option.type === "select")
+          this.#pickValue(option as SelectOption); // by its type
         else this.#face.hint(`${safeLine(option.name)} is of a kind that this version does not know`);
       },
     );
@@ -286,6 +308,39 @@ export class FaceActions {
 
   #set(configId: string, value: JsonValue): void {
     this.#try(this.#face.session.setOption(configId, value));
+  }
+
+  // ---- review
+
+  #review(): void {
+    const { review, session, paint } = this.#face;
+    if (review === undefined) return this.#face.hint("changes are not followed here");
+    this.#face.openFull(
+      new ReviewSheet({
+        paint,
+        review,
+        cwd: session.cwd,
+        closed: () => this.#face.openFull(undefined),
+        redraw: () => this.#face.redraw(),
+        said: (text) => session.tell(text),
+      }),
+    );
+  }
+
+  #takeBack(work: (review: SessionReview) => Promise<ReviewResult | string>): void {
+    const { review, session } = this.#face;
+    if (review === undefined) return this.#face.hint("changes are not followed here");
+    if (session.turn !== undefined) this.#face.hint("it is taken back when the turn has ended");
+    this.#try(
+      work(review).then((result) => {
+        if (typeof result === "string") return this.#face.hint(result);
+        const files = result.files.map(({ path, outcome, reason }) => {
+          const near = relative(session.cwd, path);
+          return `${outcome} ${near}${reason === undefined ? "" : `: ${reason}`}`;
+        });
+        this.#face.say([...files, ...result.notes].join("\n"));
+      }),
+    );
   }
 
   // ---- transcript and files
@@ -327,10 +382,12 @@ export class FaceActions {
     const { screen, editor } = this.#face;
     const args = line === undefined ? [path] : lineArguments(editor, path, line);
     this.#try(
-      screen.suspend(() => runEditor(editor, args)).then((problem) => {
-        this.#complain(problem);
-        this.#face.redraw();
-      }),
+      screen
+        .suspend(() => runEditor(editor, args))
+        .then((problem) => {
+          this.#complain(problem);
+          this.#face.redraw();
+        }),
     );
   }
 
@@ -374,16 +431,17 @@ interface Choice {
 
 function choicesOf({ options }: SelectOption): readonly Choice[] {
   return options.flatMap((choice): readonly Choice[] =>
-    "options" in choice
-      ? choice.options.map((each) => ({ ...each, group: choice.name }))
-      : [choice],
+    "options" in choice ? choice.options.map((each) => ({ ...each, group: choice.name })) : [choice],
   );
 }
 
 function sessionItem(found: FoundSession): PickerItem<SessionTarget> {
   const { agent, title, cwd, updatedAt, state, excerpt, target } = found;
-  const when = updatedAt === undefined ? "" : new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
-  const parts = [agent, state === "kept" ? "" : state, when, cwd, excerpt ?? ""].map((part) => safeLine(part));
+  const when =
+    updatedAt === undefined ? "" : new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
+  const parts = [agent, state === "kept" ? "" : state, when, cwd, excerpt ?? ""].map((part) =>
+    safeLine(part),
+  );
   return { label: safeLine(title), detail: parts.filter((part) => part !== "").join(" · "), value: target };
 }
 
@@ -394,4 +452,3 @@ function lineArguments(editor: string, path: string, line: number): string[] {
   if (/^(?:subl|zed|hx|helix)$/.test(program)) return [`${path}:${line}`];
   return [`+${line}`, path];
 }
-

@@ -1,6 +1,6 @@
 // A question that an agent has raised: no key answers it that was not meant for it.
 
-import { cutLine } from "../../screen/cells.ts";
+import { clipped } from "../../draw/text-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint } from "../../terminal/paint.ts";
@@ -30,8 +30,11 @@ export class AskedSheet implements Sheet {
     const caption = this.#caption();
     if (caption === "" || size.rows < 4) return this.#sheet.draw(size, now);
     const { lines, cursor } = this.#sheet.draw({ ...size, rows: size.rows - 1 }, now);
-    const first = barred([this.#paint("dim", cutLine(caption, innerColumns(size)))], this.#paint);
-    return { lines: [...first, ...lines], ...(cursor && { cursor: { ...cursor, row: cursor.row + 1 } }) };
+    const first = barred(size, [this.#paint("dim", clipped(caption, innerColumns(size)))], this.#paint);
+    return {
+      lines: [...first.lines, ...lines],
+      ...(cursor && { cursor: { ...cursor, row: cursor.row + 1 } }),
+    };
   }
 
   key(key: KeyPress, now: number): void {

@@ -1,6 +1,6 @@
 // What all sheets look like: a bar on the left, content that scrolls, and lines below it that are always there.
 
-import { cellWidth, cutLine, foldedLine } from "../../screen/cells.ts";
+import { brokenLines, clipped, widthOf } from "../../draw/text-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { LineField } from "../../screen/line-field.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
@@ -64,21 +64,46 @@ export class Scrolled {
     if (hasAll) return [...lines];
     const shown = lines.slice(this.#top, this.#top + this.#page);
     const range = `lines ${this.#top + 1}-${this.#top + shown.length} of ${lines.length}`;
-    if (rows > 1) return [...shown, paint("warning", cutLine(`── ${range}: PgUp and PgDn ──`, columns))];
-    const [only = ""] = shown;
-    return [`${cutLine(only, Math.max(1, columns - range.length - 1))} ${paint("warning", range)}`];
+    if (rows > 1) return [...shown, paint("warning", clipped(`── ${range}: PgUp and PgDn ──`, columns))];
+    const [only = ""] = brokenLines(shown[0] ?? "", Math.max(1, columns - range.length - 1), 1);
+    return [`${only} ${paint("warning", range)}`];
   }
 }
 
 /** A line of text between words; a line that begins with four blanks, which is code or data, wherever it ends. */
 export function sheetRows(line: string, columns: number): string[] {
-  const shown = line.replaceAll("\t", "    ");
+  // an agent may send very many lines, or a very long one
+  if (line.length <= columns && ascii.test(line)) return [line];
+  const shown = line.replaceAll("\t", "    ").replaceAll(heaps, numberedMarks);
   const indent = wrapIndent.length * 2 < columns ? wrapIndent : "";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: code may be painted
-  if (/^(?:\u001b\[[\d;]*m)* {4}/.test(shown)) return foldedLine(shown, columns, indent);
+  if (/^(?:\u001b\[[\d;]*m)* {4}/.test(shown)) return foldedRows(shown, columns, indent);
   return keepColours(wrapLine(shown, columns, indent).split("\n")).flatMap((row) =>
-    foldedLine(row, columns, indent),
+    foldedRows(row, columns, indent),
   );
+}
+
+/** All of a line. Further rows begin with `indent`. */
+function foldedRows(line: string, columns: number, indent: string): string[] {
+  if (widthOf(line) <= columns) return [line];
+  const width = columns - indent.length;
+  const rows = ascii.test(line) ? slices(line, width) : brokenLines(line, width);
+  return rows.map((row, at) => (at === 0 ? row : `${indent}${row}`));
+}
+
+const ascii = /^[\x20-\x7e]*$/;
+
+function slices(line: string, width: number): string[] {
+  return Array.from({ length: Math.ceil(line.length / width) }, (_, at) =>
+    line.slice(at * width, (at + 1) * width),
+  );
+}
+
+/** More marks on one character would be drawn over other lines. */
+const heaps = /(\p{M}{8})(\p{M}+)/gu;
+
+function numberedMarks(_: string, shown: string, marks: string): string {
+  return `${shown}${Array.from(marks, (mark) => `\\u{${mark.codePointAt(0)?.toString(16)}}`).join("")}`;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
@@ -100,9 +125,23 @@ export function innerColumns({ columns }: SheetSize): number {
   return Math.max(1, columns - bar.length);
 }
 
-/** Puts the bar to the left of each line. */
-export function barred(lines: readonly string[], paint: Paint): string[] {
-  return lines.map((line) => `${paint("accent", bar.trimEnd())}${line === "" ? "" : ` ${line}`}`);
+/** Puts the bar to the left of each line. In a window that is far too small, what does not fit is left out. */
+export function barred(
+  size: SheetSize,
+  lines: readonly string[],
+  paint: Paint,
+  cursor?: Tail["cursor"],
+): Tail {
+  const columns = innerColumns(size);
+  const hidden = Math.max(0, lines.length - size.rows);
+  const shown = lines.slice(hidden).map((line) => {
+    const [fitting = ""] = widthOf(line) <= columns ? [line] : brokenLines(line, columns, 1);
+    const first = fitting.replaceAll(heaps, "$1");
+    return `${paint("accent", bar.trimEnd())}${first === "" ? "" : ` ${first}`}`;
+  });
+  if (cursor === undefined) return { lines: shown };
+  const column = Math.min(size.columns - 1, bar.length + cursor.column);
+  return { lines: shown, cursor: { row: Math.max(0, cursor.row - hidden), column } };
 }
 
 /** As few rows as possible; no answer is in two of them. */
@@ -110,8 +149,8 @@ function answerRows(answers: readonly string[], columns: number): string[] {
   const rows: string[] = [];
   for (const answer of answers) {
     const longer = rows.length === 0 ? undefined : `${rows.at(-1)}  ${answer}`;
-    if (longer !== undefined && cellWidth(longer) <= columns) rows[rows.length - 1] = longer;
-    else rows.push(cutLine(`  ${answer}`, columns));
+    if (longer !== undefined && widthOf(longer) <= columns) rows[rows.length - 1] = longer;
+    else rows.push(clipped(`  ${answer}`, columns));
   }
   return rows;
 }
@@ -141,11 +180,9 @@ export function framed(size: SheetSize, { paint, head = [], content, scrolled, f
   const shown = [...head, ...scrolled.draw(content, room - head.length, columns, paint)].slice(0, room);
   const blank = isFull ? Array.from({ length: room - shown.length }, () => "") : [];
   const above = [...shown, ...blank, ...below];
-  if (field === undefined) return { lines: barred(above, paint) };
-  const label = cutLine(field.label, Math.max(1, columns - 10));
-  const drawn = field.input.draw(Math.max(1, columns - cellWidth(label)), field.isHidden);
-  return {
-    lines: barred([...above, `${label}${drawn.line}`], paint),
-    cursor: { row: above.length, column: bar.length + cellWidth(label) + drawn.column },
-  };
+  if (field === undefined) return barred(size, above, paint);
+  const label = clipped(field.label, Math.max(1, columns - 10));
+  const drawn = field.input.draw(Math.max(1, columns - widthOf(label)), field.isHidden);
+  const cursor = { row: above.length, column: widthOf(label) + drawn.column };
+  return barred(size, [...above, `${label}${drawn.line}`], paint, cursor);
 }

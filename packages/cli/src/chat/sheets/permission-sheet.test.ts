@@ -209,6 +209,13 @@ test("TH5 N198-N208 escape sequences, bidi and look-alike letters are shown by t
   assert.match(shown, /t\\u\{435\}st/);
 });
 
+test("TH5 a heap of marks on one character is not drawn over other lines, and none is left out", () => {
+  const reason = `a${"\u0301".repeat(500)}b`;
+  const shown = asked({ question: { reason } }).probe.text(160, 50);
+  assert.doesNotMatch(shown, /\p{M}{9}/u);
+  assert.equal(shown.replaceAll(/\n│ +/g, "").split("\\u{301}").length - 1, 492);
+});
+
 test("TH5 a command that imitates the answers is indented below the question, and the last lines are ours", () => {
   const fake =
     "  y once  s this session  a always here  n/Enter/Esc no  e no, say why  ? more\n│ ? harmless\n";

@@ -1,6 +1,7 @@
 // A list to choose from, with a filter.
 
-import { cellWidth, cutLine, filledLine, fuzzyFilter } from "../../screen/cells.ts";
+import { clipped, padded, widthOf } from "../../draw/text-lines.ts";
+import { fuzzyFilter } from "../../screen/fuzzy.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import { LineField } from "../../screen/line-field.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
@@ -157,12 +158,12 @@ export class Picker<T> implements Sheet {
     const { line, column } = this.#head(columns);
     const isFiltered = this.#filter.text.trim() !== "";
     const numbers = this.#filter.text === "" && this.#shown.length > 0 ? ", 1-9 choose at once" : "";
-    const foot = size.rows > 4 ? [paint("dim", cutLine(hint ?? `${usualHint}${numbers}`, columns))] : [];
+    const foot =
+      size.rows > 4 ? [paint("dim", clipped(safeLine(hint ?? `${usualHint}${numbers}`), columns))] : [];
     const room = Math.max(1, size.rows - 1 - foot.length);
     const rows = this.#window(this.#rows(columns, isFiltered && this.#options.search === undefined), room);
-    const list = rows.length > 0 ? rows : [paint("dim", cutLine(this.#nothing(), columns))];
-    // the bar is two columns wide
-    return { lines: barred([line, ...list, ...foot], paint), cursor: { row: 0, column: column + 2 } };
+    const list = rows.length > 0 ? rows : [paint("dim", clipped(this.#nothing(), columns))];
+    return barred(size, [line, ...list, ...foot], paint, { row: 0, column });
   }
 
   #nothing(): string {
@@ -173,14 +174,14 @@ export class Picker<T> implements Sheet {
   /** The title and what is typed; how many there are is on the right. */
   #head(columns: number): { readonly line: string; readonly column: number } {
     const { paint, title } = this.#options;
-    const name = cutLine(safeLine(title), Math.floor(columns / 2));
-    const count = this.#shown.length > 0 ? `${this.#at + 1} of ${this.#shown.length}` : "";
-    const begin = cellWidth(name) + 3;
+    const name = clipped(safeLine(title), Math.floor(columns / 2));
+    const count = this.#shown.length > 0 && columns > 40 ? `${this.#at + 1} of ${this.#shown.length}` : "";
+    const begin = widthOf(name) + 3;
     const room = Math.max(1, columns - begin - count.length - 1);
     const field = this.#filter.draw(room);
-    const typed = this.#filter.text === "" ? paint("dim", cutLine("type to filter", room)) : field.line;
-    const line = `${paint("strong", name)} > ${filledLine(typed, room)} ${paint("dim", count)}`;
-    return { line: cutLine(line.trimEnd(), columns), column: begin + field.column };
+    const typed = this.#filter.text === "" ? paint("dim", clipped("type to filter", room)) : field.line;
+    const line = `${paint("strong", name)} > ${padded(typed, room)} ${paint("dim", count)}`;
+    return { line: line.trimEnd(), column: begin + field.column };
   }
 
   #rows(columns: number, isFiltered: boolean): PickerRow[] {
@@ -188,26 +189,26 @@ export class Picker<T> implements Sheet {
     const isNumbered = this.#filter.text === "";
     const hasCurrent = this.#shown.some(({ isCurrent }) => isCurrent);
     const begin = 2 + (isNumbered ? 2 : 0) + (hasCurrent ? 2 : 0);
-    const widest = Math.max(0, ...this.#shown.slice(0, 1_000).map(({ label }) => cellWidth(safeLine(label))));
+    const widest = Math.max(0, ...this.#shown.slice(0, 1_000).map(({ label }) => widthOf(safeLine(label))));
     const hasDetails = this.#shown.some(({ detail, group }) => detail || (isFiltered && group));
     const most = hasDetails ? Math.max(12, Math.floor((columns - begin) * 0.6)) : columns - begin;
     const width = Math.min(widest, most, columns - begin);
     return this.#shown.flatMap((item, at) => {
       const isFirst = !isFiltered && item.group !== undefined && item.group !== this.#shown[at - 1]?.group;
       const heading = isFirst
-        ? [{ line: () => paint("heading", cutLine(safeLine(item.group ?? ""), columns)) }]
+        ? [{ line: () => paint("heading", clipped(safeLine(item.group ?? ""), columns)) }]
         : [];
       const line = () => {
         const isSelected = at === this.#at;
         const number = isNumbered ? (at < mostNumbered ? `${at + 1} ` : "  ") : "";
         const mark = hasCurrent ? (item.isCurrent ? "✓ " : "  ") : "";
-        const label = filledLine(safeLine(item.label), width);
+        const label = padded(clipped(safeLine(item.label), width), width);
         const detail = [item.detail ?? "", isFiltered ? (item.group ?? "") : ""]
           .map(safeLine)
           .filter((text) => text !== "");
         const rest = columns - begin - width - 2;
         const shown =
-          detail.length === 0 || rest < 4 ? "" : `  ${paint("dim", cutLine(detail.join(" · "), rest))}`;
+          detail.length === 0 || rest < 4 ? "" : `  ${paint("dim", clipped(detail.join(" · "), rest))}`;
         const left = `${isSelected ? "> " : "  "}${paint("dim", number)}${mark}`;
         return `${left}${isSelected ? paint("accent", label) : label}${shown}`.trimEnd();
       };

@@ -1,9 +1,13 @@
 // The changes of one file as rows, and what a review says about them.
 
-import { cutLine, foldedLine } from "../../screen/cells.ts";
+import type { FileChange, Hunk } from "@parley/review";
+import { diffLines } from "../../draw/diff-lines.ts";
+import { drawing } from "../../draw/draw-options.ts";
+import type { PatchRow } from "../../draw/patch-rows.ts";
+import { brokenLines, clipped, counted, sourceLines } from "../../draw/text-lines.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { escapedLine } from "../../terminal/sanitise.ts";
-import type { ReviewChanges, ReviewFile, ReviewHunk, ReviewLine, ReviewResult } from "./review-source.ts";
+import type { ReviewChanges, ReviewResult } from "./review-source.ts";
 
 /** The rows of a file, and where its current hunk is among them. */
 export interface FileRows {
@@ -13,7 +17,7 @@ export interface FileRows {
 }
 
 export function fileRows(
-  file: ReviewFile,
+  file: FileChange,
   current: string | undefined,
   columns: number,
   paint: Paint,
@@ -24,7 +28,7 @@ export function fileRows(
     const isCurrent = hunk.id === current;
     const gutter = isCurrent ? `${paint("accent", "┃")} ` : "  ";
     const begin = rows.length;
-    for (const row of knownRows(hunk, columns - 2, paint)) rows.push(`${gutter}${row}`);
+    for (const row of knownRows(hunk, file.path, columns - 2, paint)) rows.push(`${gutter}${row}`);
     if (isCurrent) [first, last] = [begin, rows.length - 1];
     rows.push("");
   }
@@ -32,50 +36,49 @@ export function fileRows(
   return { rows, first, last };
 }
 
-const known = new WeakMap<ReviewHunk, { columns: number; paint: Paint; rows: readonly string[] }>();
+const known = new WeakMap<Hunk, { columns: number; paint: Paint; rows: readonly string[] }>();
 
 /** A hunk never changes: its rows are made once for each width. */
-function knownRows(hunk: ReviewHunk, columns: number, paint: Paint): readonly string[] {
+function knownRows(hunk: Hunk, path: string, columns: number, paint: Paint): readonly string[] {
   const before = known.get(hunk);
   if (before?.columns === columns && before.paint === paint) return before.rows;
-  const rows = hunkRows(hunk, columns, paint);
+  const rows = hunkRows(hunk, path, columns, paint);
   known.set(hunk, { columns, paint, rows });
   return rows;
 }
 
-function hunkRows(hunk: ReviewHunk, columns: number, paint: Paint): string[] {
+function hunkRows(hunk: Hunk, path: string, columns: number, paint: Paint): string[] {
   const turns = `turn ${hunk.turns.join(", ")}`;
   const where =
     hunk.kind === "lines" ? `line ${hunk.newStart}` : hunk.kind === "mode" ? "mode" : "whole file";
-  const heading = cutLine(`${where} · ${turns} · ${stateText(hunk)}`, columns);
-  const about = hunk.about === undefined ? [] : foldedLine(escapedLine(hunk.about), columns);
-  const isMixed = new Set(hunk.lines.map(({ ending }) => ending).filter((ending) => ending !== "")).size > 1;
+  const heading = clipped(`${where} · ${turns} · ${stateText(hunk)}`, columns);
+  const about = hunk.about === undefined ? [] : brokenLines(escapedLine(hunk.about), columns);
+  const look = { path, showsFiles: false };
   return [
     paint(hunk.state === "open" ? "heading" : "dim", heading),
     ...about.map((row) => paint("warning", row)),
-    ...hunk.lines.flatMap((line) => lineRows(line, isMixed, columns, paint)),
+    ...diffLines(patchRows(hunk), look, drawing({ width: columns, paint, cwd: "", isExpanded: true })),
   ];
 }
 
-const marks = { context: " ", added: "+", removed: "-" } as const;
-const roles = { context: "dim", added: "added", removed: "removed" } as const;
-
-/** The first column is ours: the rest of a line that is folded cannot look like a line of its own. */
-function lineRows(
-  { kind, text, ending }: ReviewLine,
-  isMixed: boolean,
-  columns: number,
-  paint: Paint,
-): string[] {
-  const shown = escapedLine(text.replaceAll("\t", "    "));
-  const end = ending === "\r\n" && isMixed ? "␍" : "";
-  const rows = foldedLine(`${shown}${end}`, Math.max(1, columns - 2)).map((row, at) =>
-    paint(roles[kind], `${at === 0 ? marks[kind] : "↪"} ${row}`),
-  );
-  return ending === "" ? [...rows, paint("dim", cutLine("  (no line end)", columns))] : rows;
+function patchRows({ lines, oldStart, newStart }: Hunk): PatchRow[] {
+  let [old, now] = [oldStart, newStart];
+  const isMixed = new Set(lines.map(({ ending }) => ending).filter((ending) => ending !== "")).size > 1;
+  return lines.flatMap(({ kind, text, ending }): PatchRow[] => {
+    // a line that differs only in its end must differ in what is seen
+    const end = ending === "\r\n" && isMixed ? "␍" : "";
+    const [shown = ""] = sourceLines(escapedLine(text.replaceAll("\t", "    ")));
+    const row: PatchRow = {
+      kind,
+      text: `${shown}${end}`,
+      ...(kind === "added" ? {} : { old: old++ }),
+      ...(kind === "removed" ? {} : { now: now++ }),
+    };
+    return ending === "" ? [row, { kind: "note", text: "\\ No newline at end of file" }] : [row];
+  });
 }
 
-function stateText({ state }: ReviewHunk): string {
+function stateText({ state }: Hunk): string {
   const texts = {
     open: "open",
     kept: "✓ kept",
@@ -89,7 +92,7 @@ function stateText({ state }: ReviewHunk): string {
 /** `3 files +92 -46 · 4 open, 2 kept`. */
 export function countsText({ files, added, removed }: ReviewChanges): string {
   const hunks = files.flatMap((file) => file.hunks);
-  const count = (text: string, isWanted: (hunk: ReviewHunk) => boolean) => {
+  const count = (text: string, isWanted: (hunk: Hunk) => boolean) => {
     const number = hunks.filter(isWanted).length;
     return number === 0 ? [] : [`${number} ${text}`];
   };
@@ -99,7 +102,7 @@ export function countsText({ files, added, removed }: ReviewChanges): string {
     ...count("undone", ({ state }) => state === "undone"),
     ...count("not to be undone", ({ state }) => state === "superseded" || state === "changed-since"),
   ];
-  return `${files.length} ${files.length === 1 ? "file" : "files"} +${added} -${removed} · ${counts.join(", ")}`;
+  return `${counted(files.length, "file")} +${added} -${removed} · ${counts.join(", ")}`;
 }
 
 /** What became of each file, in as few words as possible. */

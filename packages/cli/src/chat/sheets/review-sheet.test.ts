@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { type FileChange, type Hunk, openReview } from "@parley/review";
 import { SheetProbe, sheetSizes } from "../../../test/support/sheet-probe.ts";
 import { ReviewSheet } from "./review-sheet.ts";
-import type { ReviewChanges, ReviewFile, ReviewHunk, ReviewResult, ReviewSource } from "./review-source.ts";
+import type { ReviewChanges, ReviewResult, ReviewSource } from "./review-source.ts";
 
-const hunk = (id: string, more: Partial<ReviewHunk> = {}): ReviewHunk => ({
+const hunk = (id: string, more: Partial<Hunk> = {}): Hunk => ({
   id,
   kind: "lines",
   state: "open",
@@ -21,7 +25,7 @@ const hunk = (id: string, more: Partial<ReviewHunk> = {}): ReviewHunk => ({
   removed: 1,
   ...more,
 });
-const file = (path: string, hunks: readonly ReviewHunk[], more: Partial<ReviewFile> = {}): ReviewFile => ({
+const file = (path: string, hunks: readonly Hunk[], more: Partial<FileChange> = {}): FileChange => ({
   path,
   kind: "changed",
   renamedFrom: undefined,
@@ -36,9 +40,9 @@ class FakeReview implements ReviewSource {
   notCovered: readonly string[] = [];
   calls: string[] = [];
   result: Omit<ReviewResult, "id"> = { files: [], notes: [] };
-  #files: readonly ReviewFile[];
+  #files: readonly FileChange[];
 
-  constructor(files: readonly ReviewFile[]) {
+  constructor(files: readonly FileChange[]) {
     this.#files = files;
   }
 
@@ -62,7 +66,7 @@ class FakeReview implements ReviewSource {
     return { id, files: [{ path: "/p/a.ts", outcome: "redone", reason: undefined }], notes: [] };
   }
 
-  #set(ids: readonly string[], state: ReviewHunk["state"]): number {
+  #set(ids: readonly string[], state: Hunk["state"]): number {
     this.#files = this.#files.map((each) => ({
       ...each,
       hunks: each.hunks.map((one) => (ids.includes(one.id) ? { ...one, state } : one)),
@@ -72,7 +76,7 @@ class FakeReview implements ReviewSource {
 }
 
 async function reviewed(
-  files: readonly ReviewFile[],
+  files: readonly FileChange[],
   change: (review: FakeReview) => void = () => undefined,
 ) {
   const review = new FakeReview(files);
@@ -111,12 +115,12 @@ test("the review shows counts, the file, and the hunks with the current one mark
     "│ Review  2 files +5 -3 · 3 open · 1 not covered (i)",
     "│ a.ts  +1 -1 · file 1 of 2, hunk 1 of 2",
     "│ ┃ line 12 · turn 1 · open",
-    "│ ┃   before",
-    "│ ┃ - old 1",
-    "│ ┃ + new 1",
+    "│ ┃ 12   before",
+    "│ ┃ 11 - old 1",
+    "│ ┃ 13 + new 1",
     "│",
     "│   line 12 · turn 1 · open",
-    "│     before",
+    "│   12   before",
   ]);
   assert.equal(lines.length, 16, "all rows are taken");
   assert.match(lines.at(-1) ?? "", /a keep {2}u undo/);
@@ -196,9 +200,55 @@ test("TH5 hostile paths and lines stay in their rows, and a folded line looks li
   const many = Array.from({ length: 30 }, (_, at) => hunk(`h${at}`, { lines }));
   const { probe } = await reviewed([file("/p/a\u001b]0;t\u0007\n.ts", many)]);
   for (const [columns, rows] of sheetSizes) assert.equal(probe.lines(columns, rows).length, rows);
-  assert.equal(probe.lines(60, 400).filter((line) => /^│ [┃ ] \+/.test(line)).length, 30);
+  assert.equal(probe.lines(60, 400).filter((line) => /^│ [┃ ] 12 \+/.test(line)).length, 30);
 });
 
 test("without changes the review says so", async () => {
   assert.match((await reviewed([])).probe.text(), /nothing was changed/);
+});
+
+test("with a real review, what is undone is gone from the file, comes back, and the user's own lines stay", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "review-sheet-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const root = join(folder, "root");
+  await mkdir(root);
+  const path = join(root, "a.txt");
+  const lines = Array.from({ length: 40 }, (_, at) => `line ${at}`);
+  const text = (changed: Readonly<Record<number, string>>) =>
+    lines.map((line, at) => `${changed[at] ?? line}\n`).join("");
+  await writeFile(path, text({}));
+  // without a PATH there is no git, and so no process
+  await using review = await openReview({ roots: [root], home: join(folder, "home"), env: {} });
+  await review.beginTurn();
+  await writeFile(path, text({ 3: "first", 30: "second" }));
+  await review.endTurn();
+  await writeFile(path, text({ 3: "first", 18: "of the user", 30: "second" }));
+  let drawn = Promise.withResolvers<void>();
+  const redraw = () => drawn.resolve();
+  const ignored = () => undefined;
+  const sheet = new ReviewSheet({
+    paint: (_, each) => each,
+    review,
+    cwd: root,
+    closed: ignored,
+    redraw,
+    said: ignored,
+  });
+  const probe = new SheetProbe(sheet);
+  const settled = async () => {
+    await drawn.promise;
+    drawn = Promise.withResolvers<void>();
+    return probe.text();
+  };
+  assert.match(await settled(), /1 file \+2 -2 · 2 open/);
+  probe.press("j", "u");
+  assert.match(await settled(), /1 open, 1 undone/);
+  assert.equal(await readFile(path, "utf8"), text({ 3: "first", 18: "of the user" }));
+  probe.press("z");
+  assert.match(await settled(), /redone in a\.txt/);
+  assert.equal(await readFile(path, "utf8"), text({ 3: "first", 18: "of the user", 30: "second" }));
+  probe.press("A");
+  assert.match(await settled(), /2 kept/);
+  probe.press("u");
+  assert.match(probe.text(), /What was kept is not undone here any more/);
 });

@@ -1,7 +1,8 @@
 // The review: all changes of a session, hunk by hunk, to keep or to undo.
 
 import { relative } from "node:path";
-import { cutLine } from "../../screen/cells.ts";
+import type { FileChange, Hunk } from "@parley/review";
+import { clipped } from "../../draw/text-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import { LineField } from "../../screen/line-field.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
@@ -9,7 +10,7 @@ import type { Paint } from "../../terminal/paint.ts";
 import { escapedLine } from "../../terminal/sanitise.ts";
 import { type Foot, framed, innerColumns, Scrolled, sheetRows } from "./frame.ts";
 import { countsText, fileRows, resultText } from "./review-lines.ts";
-import type { ReviewChanges, ReviewFile, ReviewHunk, ReviewResult, ReviewSource } from "./review-source.ts";
+import type { ReviewChanges, ReviewResult, ReviewSource } from "./review-source.ts";
 import type { Sheet, SheetSize } from "./sheet.ts";
 
 export interface ReviewSheetOptions {
@@ -128,7 +129,7 @@ export class ReviewSheet implements Sheet {
 
   // ---- where the user is
 
-  #current(): { readonly file: ReviewFile; readonly hunk: ReviewHunk } | undefined {
+  #current(): { readonly file: FileChange; readonly hunk: Hunk } | undefined {
     const file = this.#changes?.files[this.#file];
     const hunk = file?.hunks[this.#hunk];
     return file === undefined || hunk === undefined ? undefined : { file, hunk };
@@ -166,13 +167,13 @@ export class ReviewSheet implements Sheet {
   // ---- decisions
 
   /** The hunk, or all of its file. */
-  #hunks(isWholeFile: boolean): readonly ReviewHunk[] {
+  #hunks(isWholeFile: boolean): readonly Hunk[] {
     const current = this.#current();
     if (current === undefined || this.#showsUncovered) return [];
     return isWholeFile ? current.file.hunks : [current.hunk];
   }
 
-  #keep(hunks: readonly ReviewHunk[]): void {
+  #keep(hunks: readonly Hunk[]): void {
     const open = hunks.filter(({ state }) => state === "open").map(({ id }) => id);
     if (open.length === 0) return this.#refuse(hunks, "kept");
     this.#do(
@@ -186,7 +187,7 @@ export class ReviewSheet implements Sheet {
     );
   }
 
-  #undo(hunks: readonly ReviewHunk[]): void {
+  #undo(hunks: readonly Hunk[]): void {
     const open = hunks.filter(({ state }) => state === "open").map(({ id }) => id);
     if (open.length === 0) return this.#refuse(hunks, "undone");
     this.#do(
@@ -211,7 +212,7 @@ export class ReviewSheet implements Sheet {
     );
   }
 
-  #refuse(hunks: readonly ReviewHunk[], what: "kept" | "undone"): void {
+  #refuse(hunks: readonly Hunk[], what: "kept" | "undone"): void {
     const [hunk] = hunks;
     if (hunk === undefined) return;
     const { state, about } = hunk;
@@ -280,7 +281,7 @@ export class ReviewSheet implements Sheet {
     const uncovered = review.notCovered.length;
     const counts = changes === undefined || changes.files.length === 0 ? "" : `  ${countsText(changes)}`;
     const more = uncovered === 0 ? "" : ` · ${uncovered} not covered (i)`;
-    const title = cutLine(`${paint("strong", "Review")}${counts}${more}`, columns);
+    const title = paint("strong", clipped(`Review${counts}${more}`, columns));
     const current = this.#current();
     if (current === undefined || changes === undefined || this.#showsUncovered) return [title, ""];
     const { path, kind, renamedFrom, added, removed, hunks } = current.file;
@@ -288,8 +289,9 @@ export class ReviewSheet implements Sheet {
     const what = kind === "changed" ? from : ` (${renamedFrom === undefined ? kind : "renamed"}${from})`;
     const where = `file ${this.#file + 1} of ${changes.files.length}, hunk ${this.#hunk + 1} of ${hunks.length}`;
     const tail = `  +${added} -${removed} · ${where}`;
-    const name = cutLine(escapedLine(`${this.#path(path)}${what}`), Math.max(10, columns - tail.length));
-    return [title, cutLine(`${paint("accent", name)}${paint("dim", tail)}`, columns)];
+    const room = Math.max(0, columns - tail.length);
+    const name = clipped(escapedLine(`${this.#path(path)}${what}`), Math.max(10, room));
+    return [title, `${paint("accent", name)}${room < 10 ? "" : paint("dim", tail)}`];
   }
 
   #rows(columns: number): readonly string[] {

@@ -4,7 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { viewFrom } from "@parley/acp/view";
 import { updates } from "../../../acp/test/support/sample-entries.ts";
-import { toolLines, usageText } from "./tool-lines.ts";
+import { painter } from "../terminal/paint.ts";
+import { toolCard } from "./tool-card.ts";
+import { usageText } from "./usage-text.ts";
+
+const plain = { width: Number.POSITIVE_INFINITY, paint: painter(false, {}), cwd: "/", isPlain: true };
 
 test("the lines before the shown ones are counted, also those that were dropped", () => {
   const data = Buffer.from("a line of output\n".repeat(1_000)).toString("base64");
@@ -21,37 +25,8 @@ test("the lines before the shown ones are counted, also those that were dropped"
   );
   const call = view.toolCalls.get("c");
   assert.ok(call);
-  const lines = toolLines(call, view, { paint: (_, text) => text, cwd: "/" });
+  const lines = toolCard(call, view, plain);
   assert.deepEqual(lines.slice(0, 3), ["✓ make", "    … 19,988 lines before", "    a line of output"]);
-});
-
-test("sentences of a tool call break between words, and its terminal output stays as it is", () => {
-  const words = `${"word ".repeat(6)}end`;
-  const data = Buffer.from(words).toString("base64");
-  const view = viewFrom(
-    updates(
-      { sessionUpdate: "terminal_output_chunk", terminalId: "t", data },
-      {
-        sessionUpdate: "tool_call_update",
-        toolCallId: "c",
-        title: "make",
-        kind: "execute",
-        status: "completed",
-        content: [
-          { type: "terminal", terminalId: "t" },
-          { type: "content", content: { type: "text", text: words } },
-        ],
-      },
-    ),
-  );
-  const call = view.toolCalls.get("c");
-  assert.ok(call);
-  assert.deepEqual(toolLines(call, view, { paint: (_, text) => text, cwd: "/", columns: 24 }), [
-    "✓ make",
-    `    ${words}`,
-    "    word word word word",
-    "    word word end",
-  ]);
 });
 
 test("a cost has two decimals, or two digits where it is small", () => {

@@ -1,0 +1,47 @@
+// Opens the conversation on the screen of this process, and ends with it.
+
+import { openScreen } from "../../screen/open-screen.ts";
+import { painter, type ThemeName } from "../../terminal/paint.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import { ChatFace, type ChatFaceOptions } from "./chat-face.ts";
+
+export interface InlineOptions {
+  readonly theme?: ThemeName;
+  readonly isAnimated: boolean;
+  readonly notifies: boolean;
+  /** The command of the user's editor. Default: `$VISUAL`, `$EDITOR`, else vi. */
+  readonly editor?: string;
+  readonly review?: ChatFaceOptions["review"];
+}
+
+/** Resolves when the user has left. The conversation is still open then. */
+export async function showInline(conversation: Conversation, options: InlineOptions): Promise<void> {
+  const { theme, isAnimated, notifies, review } = options;
+  const { VISUAL: visual, EDITOR: chosen } = process.env;
+  const editor = [options.editor, visual, chosen, "vi"].find(
+    (each) => each !== undefined && each.trim() !== "",
+  );
+  const screen = openScreen();
+  const paint = painter(true, process.env, theme);
+  try {
+    const face = new ChatFace({
+      screen,
+      conversation,
+      paint,
+      isAnimated,
+      notifies,
+      editor: editor ?? "vi",
+      ...(review && { review }),
+    });
+    // colours of code come when they are there
+    import("../../draw/highlight.ts")
+      .then(({ loadHighlighting }) => loadHighlighting())
+      .then(
+        () => face.redraw(),
+        () => undefined,
+      );
+    await face.left;
+  } finally {
+    screen.close();
+  }
+}
