@@ -9,12 +9,13 @@ export interface Work {
   readonly count: number;
 }
 
-/** `chunks 1000` or `mix 1000` as the first block of a prompt; any other text means no updates. */
+/** `chunks 1000`, `mix 1000` or `long 1000` as the first block of a prompt; any other text means no updates. */
 export function workOf(prompt: readonly { readonly type: string }[]): Work {
   const first = prompt[0];
   const text = first !== undefined && "text" in first ? String(first.text) : "";
   const [name, count] = text.split(" ");
-  if (name === "chunks" || name === "mix") return { params: streams[name], count: Number(count) };
+  if (name === "chunks" || name === "mix" || name === "long")
+    return { params: streams[name], count: Number(count) };
   return { params: streams.chunks, count: 0 };
 }
 

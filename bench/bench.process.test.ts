@@ -43,6 +43,14 @@ const units = {
   "run.updates": "ms",
   "run.terminal": "ms",
   "sandbox.command": "ms",
+  "remote.ws": "k msg/s",
+  "remote.sse": "k msg/s",
+  "remote.ws-rpc": "µs/request",
+  "remote.http-rpc": "µs/request",
+  "remote.idle": "KiB RSS",
+  "remote.fair": "of the median",
+  "remote.cycles": "ms",
+  "serve.startup": "ms",
   "review.snapshot": "ms",
   "chat.scroll": "ms",
 };
@@ -52,7 +60,16 @@ type Printed = Record<string, Record<(typeof figures)[number], number> & { reado
 
 /** One of each kind; `npm run test:soak` runs all of them. */
 const chosen = inSoak(
-  ["stream.mix", "app.chunks", "rpc.inflight64", "relay.translate", "tap", "agent.load", "run.startup"],
+  [
+    "stream.mix",
+    "app.chunks",
+    "rpc.inflight64",
+    "relay.translate",
+    "tap",
+    "agent.load",
+    "run.startup",
+    "remote.ws",
+  ],
   Object.keys(units),
 );
 

@@ -9,6 +9,8 @@ export interface BenchClient {
   setMode(modeId: string): Promise<unknown>;
   /** How many `session/update` the app's handler has seen. */
   updates(): number;
+  /** Deletes the session, where the agent keeps it. */
+  forget?(): Promise<unknown>;
   close(): unknown;
 }
 
@@ -40,10 +42,14 @@ export async function runTask(connect: () => Promise<BenchClient>): Promise<void
   const task: Task = JSON.parse(process.argv[2] ?? "");
   const client = await connect();
   try {
-    process.stdout.write(`${JSON.stringify(await measure(client, prepare(client, task)))}\n`);
+    process.stdout.write(`${JSON.stringify(await sampleOf(client, task))}\n`);
   } finally {
     await client.close();
   }
+}
+
+export function sampleOf(client: BenchClient, task: Task): Promise<Sample> {
+  return measure(client, prepare(client, task));
 }
 
 interface Prepared {

@@ -12,6 +12,7 @@ function prose(seed: number, length: number): string {
 }
 
 const chunkTexts = Array.from({ length: 64 }, (_, seed) => prose(seed, 60));
+const longTexts = Array.from({ length: 16 }, (_, seed) => prose(seed, 2_000));
 const outputs = Array.from({ length: 16 }, (_, seed) => prose(seed, 400));
 const paths = Array.from({ length: 16 }, (_, seed) => `/project/code/src/module-${seed}/index.ts`);
 
@@ -24,6 +25,11 @@ export const sessionId = "sess_01HZX3M5Q8V7W2N4K6P9R0T1";
 const messageChunk = (i: number) => ({
   sessionUpdate: "agent_message_chunk" as const,
   content: { type: "text" as const, text: text(i) },
+});
+
+const longChunk = (i: number) => ({
+  sessionUpdate: "agent_message_chunk" as const,
+  content: { type: "text" as const, text: longTexts[i & 15] as string },
 });
 
 const thoughtChunk = (i: number) => ({
@@ -101,6 +107,7 @@ const mixed = (i: number) => (kindOf[i % 100] as (typeof kindOf)[number])(i);
 export const streams = {
   chunks: (i: number) => ({ sessionId, update: messageChunk(i) }),
   mix: (i: number) => ({ sessionId, update: mixed(i) }),
+  long: (i: number) => ({ sessionId, update: longChunk(i) }),
 };
 
 /** One update of a tool call in v2's wire. */

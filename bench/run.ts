@@ -9,6 +9,9 @@ import { appMemoryBenchmarks } from "./app-memory.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { memoryBenchmarks } from "./memory.ts";
 import { relayBenchmarks } from "./relay.ts";
+import { manyBenchmarks } from "./remote/many.ts";
+import { serveStartup } from "./remote/startup.ts";
+import { wireBenchmarks } from "./remote/wires.ts";
 import { jsonOf, tableHead, tableRows } from "./report.ts";
 import { reviewSnapshot } from "./review.ts";
 import type { Progress } from "./rounds.ts";
@@ -32,6 +35,9 @@ const benchmarks: readonly Benchmark[] = [
   agentLoad,
   ...runBenchmarks,
   sandboxCommand,
+  ...wireBenchmarks,
+  ...manyBenchmarks,
+  serveStartup,
   reviewSnapshot,
   transcriptScroll,
 ];

@@ -33,7 +33,8 @@ const bundle = await rolldown({
   },
   platform: "node",
   // the runtime of the bundler needs it before any chunk of ours is there
-  external: ["node:module"],
+  // undici extends classes of Node, which it requires: it stays what it is when packed, too
+  external: ["node:module", "undici"],
   resolve: { conditionNames: ["parley-source", "import", "node"] },
   plugins: [builtinsWithoutFacade],
   treeshake: { propertyReadSideEffects: false },

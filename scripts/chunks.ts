@@ -7,9 +7,12 @@ const peerBase = "peer/base/(bound-wire|definition-rules|validating-peer)";
 export const sharedCode = [
   {
     name: "core",
-    test: new RegExp(`/src/(jsonrpc|transport|validation|wire/[^/]+\\.ts|${peerBase})`),
+    test: new RegExp(
+      `/src/(base|jsonrpc|transport|validation|model/text-encodings|wire/[^/]+\\.ts|${peerBase})`,
+    ),
     minShareCount: 2,
   },
+  // what it needs comes with it, unless it is in the file before: browsers must not load this one
   { name: "node", test: /\/src\/node\//, minShareCount: 2 },
 ];
 
@@ -66,6 +69,10 @@ const separateParts = [
   // the help needs none of our packages
   ["cli/src/command-line.ts", "/acp/src/"],
   ["cli/src/command-line.ts", "/client/src/"],
+  // `parley run` starts its agent before it loads what draws, and prints to a program without it
+  ...["@earendil-works/pi-tui", "/marked/", "/lowlight/", "/highlight.js/", "@xterm/headless"].map(
+    (part) => ["cli/src/run/run.ts", part] as const,
+  ),
   // a tap starts before the agent that it records
   ["cli/src/tap/tap.ts", "/acp/src/jsonrpc/"],
   ["cli/src/tap/tap.ts", "/client/src/"],
@@ -73,10 +80,30 @@ const separateParts = [
   ["cli/src/config/config.ts", "/peer/client/"],
 ] as const;
 
+/** In a browser, what names a part of Node fails when it is loaded, now or later. */
+const browserParts = "index transport jsonrpc store relay server v1 v2 view redact testing"
+  .split(" ")
+  .flatMap((name) => ["/acp/src/node/", "\0node:"].map((part) => [`acp/src/${name}.ts`, part] as const));
+
+/** What is loaded when it is needed, and never with a file of ours: it takes as long as the rest together. */
+const loadedLate = ["undici"];
+
 /** Throws if one of them is not separate. `folder` is that of the package below packages/. */
 export function requireSeparateChunks(folder: string, chunks: readonly OutputChunk[]): void {
   const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
-  for (const [entry, foreign] of separateParts) {
+  for (const { fileName, imports } of chunks) {
+    const early = imports.find((name) => loadedLate.includes(name));
+    if (early !== undefined)
+      throw new Error(`${fileName} loads ${early} at once: import it where it is used`);
+  }
+  const parts = [
+    ...separateParts.map((part) => ({ part, evenLater: false })),
+    ...browserParts.map((part) => ({ part, evenLater: true })),
+  ];
+  for (const {
+    part: [entry, foreign],
+    evenLater,
+  } of parts) {
     if (!entry.startsWith(`${folder}/`)) continue;
     const first = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`packages/${entry}`));
     if (first === undefined) throw new Error(`${entry} has no file of its own`);
@@ -88,7 +115,7 @@ export function requireSeparateChunks(folder: string, chunks: readonly OutputChu
           `${entry} loads ${intruder.replace(/^.*\/packages\//, "packages/")} (in ${chunk.fileName}): it must stay in a chunk of its own`,
         );
       }
-      for (const name of chunk.imports) {
+      for (const name of [...chunk.imports, ...(evenLater ? chunk.dynamicImports : [])]) {
         const imported = byName.get(name);
         if (imported !== undefined) loaded.add(imported);
         // node: modules are not imported by name, see builtinsWithoutFacade

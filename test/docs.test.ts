@@ -75,9 +75,17 @@ test("a page that says that it shows the whole of an example does", () => {
   assert.deepEqual(wrong, []);
 });
 
+test("docs/serve.md shows code of examples/browser.html", () => {
+  const [, shown = ""] = /^```js\n([\s\S]*?)^```$/m.exec(read("docs/serve.md")) ?? [];
+  assert.ok(shown.split("\n").length > 5);
+  // the script of a page is indented
+  const code = read("examples/browser.html").replaceAll(/^ {2}/gm, "");
+  assert.ok(code.includes(shown), "the block is not in the example");
+});
+
 test("every example is named by a page", () => {
   const texts = pages.map(read).join("\n");
-  const examples = repositoryFiles().filter((file) => /^examples\/[^/]+\.ts$/.test(file));
+  const examples = repositoryFiles().filter((file) => /^examples\/[^/]+\.(?:ts|html)$/.test(file));
   assert.deepEqual(
     examples.filter((file) => !texts.includes(file)),
     [],

@@ -16,6 +16,7 @@ import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { testPages } from "./browser/page-tests.ts";
 import { root } from "./source-files.ts";
 
 const entries = [
@@ -272,3 +273,5 @@ test("the MCP server of an installed parley loads, and says what it needs", () =
   const main = join(project, "node_modules/@parley/cli/dist/main.js");
   assert.throws(() => run(process.execPath, [main, "bridge-mcp"]), /bridge-mcp is started by agents/);
 });
+
+testPages(() => project);

@@ -13,7 +13,7 @@ export { isDialectError } from "./edition/dialect-tells.ts";
 export { allEditions, editionOf, isDialect, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
 export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export { argumentText } from "./jsonrpc/errors.ts";
-export { readEnvelopeHead } from "./jsonrpc/message-id.ts";
+export { exactIdIn, idKey, idToJson, type RequestId, readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { operationSubject, optionValue } from "./model/dialect-types.ts";
 export { gitPatch, textDiff } from "./model/git-patch.ts";
 export { bytesFromText, isByteEncoding, shownText, textFromBytes } from "./model/text-encodings.ts";
@@ -30,5 +30,6 @@ export {
   unreadLimits,
 } from "./peer/client/session/unread-updates.ts";
 export { type Clock, realClock } from "./testing/gates.ts";
-export { plainTextProblem } from "./transport/unencrypted-address.ts";
+export { refusal } from "./transport/server/http-input.ts";
+export { isLoopback, plainTextProblem } from "./transport/unencrypted-address.ts";
 export { wrapSink, wrapTransport } from "./transport/wrap-transport.ts";

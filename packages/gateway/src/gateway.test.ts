@@ -6,15 +6,16 @@ import { connect as connectHttp2 } from "node:http2";
 import { request as httpsRequest } from "node:https";
 import { test } from "node:test";
 import { agent, client, httpTransport, type Transport, webSocketTransport } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 import { startGateway } from "@parley/gateway";
 import { WebSocket } from "ws";
 import { certificate } from "../test/support/certificate.ts";
 import { initialize, type ServedEcho, serveEcho, until } from "../test/support/served-echo.ts";
 
-async function echoed(transport: Transport): Promise<string> {
+async function echoed(transport: Transport, words = "hello"): Promise<string> {
   await using connection = await client({ name: "test", version: "1.0.0" }).connect(transport);
   const session = await connection.newSession({ cwd: "/" });
-  return await session.prompt("hello").text();
+  return await session.prompt(words).text();
 }
 
 function bearer({ gateway }: ServedEcho): { readonly Authorization: string } {
@@ -29,6 +30,13 @@ test("a client prompts over HTTP/1.1 and over a WebSocket on one port (H2, H3, W
     new WebSocket(url.replace("http", "ws"), protocols, { headers: bearer(server) });
   assert.equal(await echoed(webSocketTransport(open)), "hello");
   assert.equal(server.gateway.connections.length, 0, "both have ended");
+});
+
+test("line breaks in a message neither end its event nor begin another one (N252)", async (t) => {
+  const server = await serveEcho(t);
+  const words = 'a\n\ndata: {"id":1}\r\rid: 7\r\n\u2028event: x\0';
+  const transport = httpTransport(server.gateway.url, { headers: bearer(server) });
+  assert.equal(await echoed(transport, words), words);
 });
 
 test("a turn goes on while its WebSocket is cut, and the client gets what it missed (W4)", async (t) => {
@@ -117,6 +125,22 @@ test("an address that other machines reach is not served without encryption, and
     await assert.rejects(startGateway({ connect, host }), /plain text; give a certificate/);
   await assert.rejects(startGateway({ connect, token: "short" }), /at least 32 characters, got 5/);
   await assert.rejects(startGateway({ connect, token: "a b".repeat(20) }), /must consist of/);
+  for (const origin of [
+    "*",
+    "null",
+    "app.example.org",
+    "https://app.example.org/",
+    "https://*.example.org/x",
+  ])
+    await assert.rejects(startGateway({ connect, allowedOrigins: [origin] }), /expected origins such as/);
+  for (const name of [
+    "https://agents.example.org",
+    "agents.example.org/acp",
+    "a b",
+    "me@agents.example.org",
+    "",
+  ])
+    await assert.rejects(startGateway({ connect, allowedHosts: [name] }), /expected names such as/);
   const behind = await startGateway({
     connect,
     host: "0.0.0.0",
@@ -140,6 +164,9 @@ test("a proxy says who calls, so that failed logins are counted by client (TH28)
   for (let n = 0; n < 10; n++) assert.equal((await from("192.0.2.1")).status, 401);
   assert.equal((await from("192.0.2.1")).status, 429);
   assert.equal((await from("192.0.2.2")).status, 401);
+  // what is no address counts for the proxy itself, and is not remembered
+  for (let n = 0; n < 10; n++) assert.equal((await from(`${n}`.repeat(1_000))).status, 401);
+  assert.equal((await from("unknown")).status, 429);
 });
 
 test("whether it lives is told without a token", async (t) => {
@@ -160,6 +187,15 @@ test("a page of an allowed origin may call, and only that one (TH19)", async (t)
   assert.equal(preflight.headers["access-control-allow-origin"], origin);
   const { status, headers } = await server.call({ body: initialize, headers: { origin } });
   assert.deepEqual([status, headers["access-control-allow-origin"]], [200, origin]);
+  assert.equal(headers["access-control-allow-credentials"], "true", "cookies of a load balancer");
+  const exposed = String(headers["access-control-expose-headers"]).toLowerCase().split(", ");
+  const own = Object.keys(headers).filter((name) => /^(?:acp|parley)-/.test(name));
+  assert.deepEqual(own.sort(), ["acp-connection-id", "parley-resume"]);
+  assert.deepEqual(
+    own.filter((name) => !exposed.includes(name)),
+    [],
+    "a page can read what a client needs",
+  );
   const refused = await server.call({
     body: initialize,
     headers: { origin: "https://app.example.org.evil" },
@@ -183,4 +219,47 @@ test("a browser's WebSocket comes in with a ticket as its subprotocol, once (TH2
   assert.match(error.message, /401/);
   const stranger = await server.call({ path: "/acp/ticket", headers: { authorization: undefined } });
   assert.equal(stranger.status, 401);
+});
+
+test("whoever has the token is the local user, whose sessions over stdio are listed and loaded", async (t) => {
+  const echo = agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) });
+  const [near, far] = memoryPair();
+  echo.connect(far);
+  const local = await client({ name: "local", version: "1.0.0" }).connect(near);
+  const { sessionId } = await local.newSession({ cwd: "/" });
+  await local.close();
+  const server = await serveEcho(t, {
+    connect: (transport, { principal }) => echo.connect(transport, { principal }),
+  });
+  const { url } = server.gateway;
+  await using remote = await client({ name: "remote", version: "1.0.0" }).connect(
+    httpTransport(url, { headers: bearer(server) }),
+  );
+  const { sessions } = await remote.listSessions();
+  assert.deepEqual(
+    sessions.map((session) => session.sessionId),
+    [sessionId],
+  );
+  const session = await remote.loadSession(sessionId, { cwd: "/" });
+  assert.equal(await session.prompt("hello").text(), "hello");
+});
+
+test("a gateway that stops accepts no new clients, and those that are there go on, on new sockets too", async (t) => {
+  const server = await serveEcho(t);
+  const { headers } = await server.call({ body: initialize });
+  server.gateway.stopAccepting();
+  const late = await server.call({ body: initialize });
+  assert.equal(late.status, 503);
+  assert.match(late.body, /the server shuts down/);
+  const socket = new WebSocket(server.gateway.url.replace("http", "ws"), { headers: bearer(server) });
+  const [error] = (await once(socket, "error")) as [Error];
+  assert.match(error.message, /503/);
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "session/new",
+    params: { cwd: "/", mcpServers: [] },
+  });
+  const names = { "acp-connection-id": String(headers["acp-connection-id"]) };
+  assert.equal((await server.call({ body, headers: names })).status, 202);
 });

@@ -1,7 +1,7 @@
 // startGateway(): serves an agent on a port, safe by default.
 
 import type { Log } from "@parley/acp";
-import { checkOptions, optional } from "@parley/acp/internal";
+import { argumentText, checkOptions, optional } from "@parley/acp/internal";
 import { type RemoteConnection, type RemoteServerOptions, remoteServer } from "@parley/acp/server";
 import { hostInUrl, isLoopback, ownHosts } from "./guard/addresses.ts";
 import { Guard } from "./guard/guard.ts";
@@ -18,7 +18,7 @@ export interface GatewayLimits {
   readonly maxSockets: number;
   /** Sockets without a request that had the token. The oldest make room for new ones. Default 256. */
   readonly maxStrangers: number;
-  /** How long a socket may take until such a request, in milliseconds. Default 10,000. */
+  /** How long a socket may take until such a request, and for the head of each later one, in milliseconds. Default 10,000. */
   readonly strangerMs: number;
   /** How often a WebSocket is pinged, in milliseconds. Default 15,000. */
   readonly pingMs: number;
@@ -44,7 +44,10 @@ export interface GatewayOptions extends Pick<RemoteServerOptions, "connect" | "g
   readonly port?: number | undefined;
   /** Where clients find the agent. Default "/acp". */
   readonly path?: string | undefined;
-  /** The token that every client must have, at least 32 characters. Default: a random one. */
+  /**
+   * The token that every client must have, at least 32 characters. Default: a random one. Whoever has it is the local
+   * user: `connect` is given no principal.
+   */
   readonly token?: string | undefined;
   /** Certificate and key, as PEM. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
@@ -112,7 +115,10 @@ const known: Readonly<Record<keyof GatewayOptions, true>> = {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   checkOptions("startGateway", options, known);
   const { host = "127.0.0.1", path = "/acp", tls, isBehindProxy = false, token = randomToken() } = options;
-  const problem = tokenProblem(token) ?? addressProblem(host, tls !== undefined || isBehindProxy);
+  const problem =
+    tokenProblem(token) ??
+    addressProblem(host, tls !== undefined || isBehindProxy) ??
+    namesProblem(options.allowedOrigins, options.allowedHosts);
   if (problem !== undefined) throw new TypeError(`startGateway: ${problem}`);
   const { connect, graceMs, plainPost, log = () => undefined } = options;
   const limits: ListenerLimits = { ...defaultLimits, ...optional(options.limits ?? {}) };
@@ -120,8 +126,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = remoteServer({
     connect,
     path,
-    // whoever comes here has the token
-    authorize: () => ({ principal: "token" }),
     ...optional({ graceMs, plainPost }),
     limits: { maxBodyBytes, maxMessageBytes: maxBodyBytes },
     log,
@@ -161,10 +165,22 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     get connections() {
       return server.connections;
     },
-    stopAccepting: () => listener.stopAccepting(),
+    // the port stays open: clients over HTTP/1.1 need new sockets for their answers
+    stopAccepting: () => server.stopAccepting(),
     close,
     [Symbol.asyncDispose]: () => close(),
   };
+}
+
+/** One that nobody sends would allow nobody, and nothing would say why. */
+function namesProblem(origins: readonly string[] = [], hosts: readonly string[] = []): string | undefined {
+  const origin = origins.find((each) => !URL.canParse(each) || new URL(each).origin !== each);
+  if (origin !== undefined)
+    return `expected origins such as https://app.example.org in allowedOrigins, got ${argumentText(origin)}`;
+  const host = hosts.find((each) => !URL.canParse(`http://${each}/`) || !/^[^/?#@\\\s]+$/.test(each));
+  if (host !== undefined)
+    return `expected names such as agents.example.org in allowedHosts, got ${argumentText(host)}`;
+  return undefined;
 }
 
 function addressProblem(host: string, isEncrypted: boolean): string | undefined {

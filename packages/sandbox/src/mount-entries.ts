@@ -27,7 +27,7 @@ export interface Grounds {
   readonly writable: readonly string[];
   /** Found once, because a command could write the link that names such a folder. */
   readonly gitFolders: readonly string[];
-  /** Sockets of the host. Found once: a service stays, and a mount on a socket that ends meanwhile fails. */
+  /** Sockets of the host. Found once: to search takes time, and services stay. One that appears later is not hidden. */
   readonly sockets: readonly string[];
 }
 
@@ -112,7 +112,7 @@ export function mountEntries(
     // an agent can create any number where it can write
     .sort((one, other) => Number(isWritable(one)) - Number(isWritable(other)))
     .slice(0, socketLimit)
-    .map((path) => ({ path, type: "file" as const }));
+    .map((path) => ({ path, type: "file" as const, mayVanish: true }));
   const obeyed = obeyedPaths(grounds, found);
   const protectedPaths = unique(obeyed.flatMap((path) => realPath(path) ?? []))
     .sort((one, other) => one.length - other.length)

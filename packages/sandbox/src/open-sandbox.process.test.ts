@@ -511,7 +511,6 @@ test(
   },
 );
 
-// here, because tests of one file run one after the other: a sandbox cannot start while a socket that it hides vanishes
 test("many sockets in the workspace do not keep those of other programs reachable", inSandbox, async (t) => {
   const { work, outside, open } = workplace(t);
   const sockets = (folder: string, count: number) =>

@@ -17,6 +17,7 @@ import { WatchedFolders } from "./guard/watched-folders.ts";
 import { type Grounds, groundsOf, mountEntries, stoppedRebases } from "./mount-entries.ts";
 import { bubblewrapArguments } from "./mounts/bubblewrap-arguments.ts";
 import { isAtOrBelow } from "./mounts/layout.ts";
+import { tolerantStart } from "./mounts/vanishing-mounts.ts";
 import { bridgeLine } from "./network/bridge-command.ts";
 import type { HostForwarder } from "./network/host-forwarder.ts";
 import { dividedEnvironment, sandboxEnvironment } from "./policy/environment.ts";
@@ -169,17 +170,19 @@ class BubblewrapSandbox implements Sandbox {
     const hasBridge = forwarder !== undefined;
     const divided = dividedEnvironment(sandboxEnvironment(env, { hasBridge, keepsSecrets }));
     const closing = this.#closing();
-    // code that a variable loads must not see what is still open
+    const hasVanishing = entries.some(({ mayVanish }) => mayVanish === true);
+    // code that a variable loads must not see what is still open, and shells lose some variables
+    const isAssigned = closing.length > 0 || hasVanishing;
     const assignments = Object.entries(divided.inside).map(([name, value]) => `${name}=${value}`);
     const loading =
-      closing.length === 0 || assignments.length === 0 ? [] : [tools.env ?? "/usr/bin/env", ...assignments];
-    const options = bubblewrapArguments({
+      !isAssigned || assignments.length === 0 ? [] : [tools.env ?? "/usr/bin/env", ...assignments];
+    const { options, vanishing } = bubblewrapArguments({
       entries,
       temporaryFolder: this.temporaryFolder,
       hasNetwork: this.#network === "host",
       forwarderFolder: forwarder?.folder,
       cwd,
-      env: closing.length === 0 ? divided.inside : {},
+      env: isAssigned ? {} : divided.inside,
       newSession: spec.ownSession !== true,
       isRoot: process.getuid?.() === 0,
       nesting: nestings[this.profile],
@@ -189,10 +192,13 @@ class BubblewrapSandbox implements Sandbox {
       hasOwnProc: tools.hasOwnProc,
     });
     const signalled = spec.ownSession === true && tools.env !== undefined ? [tools.env] : [];
+    const start = tolerantStart(vanishing);
     const [program = "", ...words] = [
       ...signalled.flatMap((path) => [path, `--ignore-signal=${signals}`]),
+      ...start.outside,
       tools.bubblewrap,
       ...options,
+      ...start.inside,
       ...closing,
       ...signalled.flatMap((path) => [path, `--default-signal=${signals}`]),
       ...loading,

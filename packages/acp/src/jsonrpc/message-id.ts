@@ -29,6 +29,12 @@ export function exactId(text: string, parsed: number): number | bigint {
   return exactInteger(memberText(text, "id"), parsed);
 }
 
+/** The root `id` of a message as it was written; `parsed` is what JSON.parse made of it. */
+export function exactIdIn(text: string, parsed: unknown): RequestId {
+  const id = typeof parsed === "number" && !isExact(parsed) ? exactId(text, parsed) : parsed;
+  return id as RequestId; // who reads it has checked it, or passes it on unread
+}
+
 /** The same for `params.requestId`. */
 export function exactRequestId(text: string, parsed: number): number | bigint {
   const params = memberText(text, "params");

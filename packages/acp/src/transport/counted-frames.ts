@@ -2,6 +2,7 @@
 // cut. Both ends do the same. docs/remote.md specifies it.
 
 import { isObject, optional } from "../base/objects.ts";
+import { PeerSilence } from "./peer-silence.ts";
 import { type RingLimits, SentRing } from "./sent-ring.ts";
 
 /** Offered by a client that can resume, and chosen by a server that can. */
@@ -13,7 +14,7 @@ export const unknownConnectionCode = 4404;
 
 const method = "_parley.dev/resume";
 /** An acknowledgement is sent after so much, besides the one with each heartbeat. */
-const ackedEvents = 512;
+const ackedEvents = 1_024;
 const ackedChars = 1024 * 1024;
 
 /** The content of a count: the first frame of a socket, an acknowledgement and a heartbeat. It is not counted itself. */
@@ -44,15 +45,21 @@ export class CountedFrames {
   readonly sent = new SentRing();
   /** Messages that have arrived. */
   received = 0;
-  /** When something last arrived. */
-  heardAt = performance.now();
+  /** When a count was last made for the other side. */
+  countedAt = performance.now();
+  readonly silence: PeerSilence;
   #unackedEvents = 0;
   #unackedChars = 0;
+
+  /** `silentBeats` is after how many heartbeats without a word the other side has gone. */
+  constructor(silentBeats?: number) {
+    this.silence = new PeerSilence(silentBeats);
+  }
 
   /** Counts a message that has arrived. Returns whether to acknowledge it now. */
   take(chars: number): boolean {
     this.received++;
-    this.heardAt = performance.now();
+    this.silence.heard();
     this.#unackedEvents++;
     this.#unackedChars += chars;
     return this.#unackedEvents >= ackedEvents || this.#unackedChars >= ackedChars;
@@ -60,7 +67,7 @@ export class CountedFrames {
 
   /** Notes what has arrived at the other side. Returns false when it counts what was never sent. */
   acknowledged({ received }: Count): boolean {
-    this.heardAt = performance.now();
+    this.silence.heard();
     if (received > this.sent.last) return false;
     this.sent.forgetTo(received);
     return true;
@@ -85,6 +92,7 @@ export class CountedFrames {
   count(more: Omit<Count, "received"> = {}): string {
     this.#unackedEvents = 0;
     this.#unackedChars = 0;
+    this.countedAt = performance.now();
     return JSON.stringify({ jsonrpc: "2.0", method, params: { received: this.received, ...more } });
   }
 }

@@ -15,6 +15,9 @@ import { ReconnectPace } from "./reconnect-pace.ts";
 import { defaultRingLimits } from "./sent-ring.ts";
 import { SocketTransport, type WebSocketLike } from "./socket-transport.ts";
 
+/** Opens a WebSocket that offers these subprotocols, beside your own. Called again after each cut. */
+export type OpenWebSocket = (protocols: string[]) => WebSocketLike | Promise<WebSocketLike>;
+
 interface ResumingOptions {
   readonly limits?: Partial<FrameLimits> | undefined;
   readonly closeTimeoutMs?: number | undefined;
@@ -36,14 +39,17 @@ const finalCodes: ReadonlySet<number | undefined> = new Set([
 ]);
 
 export class ResumingSocket implements Transport {
-  readonly #open: (protocols: string[]) => WebSocketLike;
+  readonly #open: OpenWebSocket;
   readonly #options: ResumingOptions;
   readonly #limits: FrameLimits;
   readonly #silenceMs: number;
-  readonly #frames = new CountedFrames();
+  readonly #heartbeatMs: number;
+  readonly #frames: CountedFrames;
   readonly #over = new AbortController();
   #sink: Sink | undefined;
   #link: SocketTransport | undefined;
+  /** Counts the sockets that were asked for: one that comes too late is not used. */
+  #attempts = 0;
   /** Whether messages may be sent: a socket that resumes must first tell what has arrived. */
   #isLive = false;
   /** Undefined until the server's first frame. */
@@ -59,18 +65,20 @@ export class ResumingSocket implements Transport {
   /** Why the last socket ended. */
   #cut: EndReason | undefined;
 
-  constructor(open: (protocols: string[]) => WebSocketLike, options: ResumingOptions) {
+  constructor(open: OpenWebSocket, options: ResumingOptions) {
     this.#open = open;
     this.#options = options;
     this.#limits = limitsFrom(defaultFrameLimits, options.limits);
     this.#silenceMs = options.silenceMs ?? 45_000;
+    this.#heartbeatMs = options.heartbeatMs ?? 15_000;
+    this.#frames = new CountedFrames(1 + Math.ceil(this.#silenceMs / this.#heartbeatMs));
   }
 
   start(sink: Sink): void {
     this.#sink = sink;
     this.#isLive = true;
     // deferred, because a socket that cannot be made ends it
-    queueMicrotask(() => this.#attach([resumeProtocol]));
+    queueMicrotask(() => void this.#attach([resumeProtocol]));
   }
 
   send(message: object, text: string = JSON.stringify(message)): boolean {
@@ -96,7 +104,6 @@ export class ResumingSocket implements Transport {
 
   resume(): void {
     this.#isPaused = false;
-    this.#frames.heardAt = performance.now();
     this.#link?.resume();
   }
 
@@ -108,16 +115,24 @@ export class ResumingSocket implements Transport {
     await this.#link?.close(reason);
   }
 
-  #attach(protocols: string[]): void {
+  /** Never rejects. */
+  async #attach(protocols: string[]): Promise<void> {
     if (this.#over.signal.aborted) return;
+    const attempt = ++this.#attempts;
+    const isTooLate = () => attempt !== this.#attempts || this.#over.signal.aborted;
     const { limits, closeTimeoutMs } = this.#options;
     let link: SocketTransport;
     try {
-      link = new SocketTransport(this.#open(protocols), { limits, closeTimeoutMs });
+      const opening = this.#open(protocols);
+      const socket = opening instanceof Promise ? await opening : opening;
+      link = new SocketTransport(socket, { limits, closeTimeoutMs });
     } catch (cause) {
+      if (isTooLate()) return;
       // its own words may quote a header, which is a secret
-      return this.#end({ kind: "closed", message: "the WebSocket could not be opened", cause });
+      const reason: EndReason = { kind: "closed", message: "the WebSocket could not be opened", cause };
+      return this.#canResume ? this.#lost(reason) : this.#end(reason);
     }
+    if (isTooLate()) return link.drop(1001, "the connection goes on elsewhere");
     this.#link = link;
     const isCurrent = () => this.#link === link && !this.#over.signal.aborted;
     link.start({
@@ -138,13 +153,15 @@ export class ResumingSocket implements Transport {
       },
     });
     if (this.#isPaused) link.pause();
-    if (this.#isLive) this.#sendAll(0);
-    else link.send({}, this.#frames.count());
+    if (!this.#isLive) return void link.send({}, this.#frames.count());
+    this.#sendAll(0);
+    // what is sent from now on is not kept
+    if (this.#canResume === false) this.#frames.sent.forgetTo(this.#frames.sent.last);
   }
 
   #message(value: unknown, text: string): void {
     const count = this.#canResume === false ? undefined : readCount(value);
-    this.#frames.heardAt = performance.now();
+    this.#frames.silence.heard();
     if (this.#canResume === undefined) {
       this.#canResume = count?.connectionId !== undefined;
       if (!this.#canResume) this.#frames.sent.forgetTo(this.#frames.sent.last);
@@ -160,10 +177,11 @@ export class ResumingSocket implements Transport {
 
   /** The server can resume the connection. */
   #begin(connectionId: string, graceMs: number): void {
-    const { heartbeatMs = 15_000, backoffMs = 100 } = this.#options;
+    const { backoffMs = 100 } = this.#options;
     this.#connectionId = connectionId;
     this.#pace = new ReconnectPace(backoffMs, graceMs);
-    if (heartbeatMs !== Number.POSITIVE_INFINITY) this.#heart = setInterval(() => this.#beat(), heartbeatMs);
+    if (this.#heartbeatMs !== Number.POSITIVE_INFINITY)
+      this.#heart = setInterval(() => this.#beat(), this.#heartbeatMs);
   }
 
   #count(chars: number): void {
@@ -175,30 +193,37 @@ export class ResumingSocket implements Transport {
     const hasAll = this.#isLive || sent.hasAllAfter(count.received);
     if (!hasAll || !this.#frames.acknowledged(count))
       return this.#end({ kind: "closed", message: "the server missed more messages than are kept for it" });
-    if (this.#isLive) return;
+    if (this.#isLive) return this.#answerCount();
     clearTimeout(this.#opening);
     this.#isLive = true;
+    this.#cut = undefined;
     this.#pace?.reset();
+    this.#sendAll(count.received);
+  }
+
+  /** Browsers slow down the timers of hidden pages; what arrives is not slowed down. */
+  #answerCount(): void {
+    if (performance.now() - this.#frames.countedAt >= this.#heartbeatMs / 2)
+      this.#link?.send({}, this.#frames.count());
+  }
+
+  /** Sends everything behind this number. */
+  #sendAll(received: number): void {
+    const { sent } = this.#frames;
+    let hasRoom = true;
+    for (let n = received + 1; n <= sent.last; n++) hasRoom = this.#link?.send({}, sent.at(n) ?? "") ?? true;
     this.#waitingChars = 0;
-    const hasRoom = this.#sendAll(count.received);
     if (this.#hasRoom) return;
     this.#hasRoom = true;
     // where it has none, the socket says itself when there is
     if (hasRoom) this.#sink?.drain();
   }
 
-  /** Sends everything behind this number. */
-  #sendAll(received: number): boolean {
-    const { sent } = this.#frames;
-    let hasRoom = true;
-    for (let n = received + 1; n <= sent.last; n++) hasRoom = this.#link?.send({}, sent.at(n) ?? "") ?? true;
-    return hasRoom;
-  }
-
   #beat(): void {
     if (!this.#isLive) return;
-    const isSilent = performance.now() - this.#frames.heardAt > this.#silenceMs;
-    if (!isSilent || this.#isPaused) return void this.#link?.send({}, this.#frames.count());
+    // while nothing is read, nothing can be heard
+    if (this.#isPaused) this.#frames.silence.heard();
+    if (!this.#frames.silence.beat()) return void this.#link?.send({}, this.#frames.count());
     this.#lost({ kind: "closed", message: `the server was silent for ${this.#silenceMs / 1_000} s` });
   }
 
@@ -207,10 +232,8 @@ export class ResumingSocket implements Transport {
       // some servers refuse a socket whose subprotocol they do not know
       this.#cut = reason;
       this.#canResume = false;
-      this.#attach([]);
-      // what is sent from now on is not kept
-      this.#frames.sent.forgetTo(this.#frames.sent.last);
-      return;
+      this.#link = undefined;
+      return void this.#attach([]);
     }
     const isFinal = finalCodes.has(link.closeCode) || reason.kind === "overflow";
     if (this.#canResume && !isFinal) return this.#lost(reason);
@@ -222,6 +245,7 @@ export class ResumingSocket implements Transport {
   /** Goes on with a new socket. */
   #lost(reason: EndReason): void {
     clearTimeout(this.#opening);
+    this.#attempts++;
     const link = this.#link;
     this.#link = undefined;
     this.#isLive = false;
@@ -232,7 +256,7 @@ export class ResumingSocket implements Transport {
     void sleep(ms, this.#over.signal).then(() => {
       if (this.#over.signal.aborted) return;
       this.#opening = deadline(this.#silenceMs, () => this.#lost(reason));
-      this.#attach([resumeProtocol, `${connectionProtocol}${this.#connectionId}`]);
+      void this.#attach([resumeProtocol, `${connectionProtocol}${this.#connectionId}`]);
     });
   }
 

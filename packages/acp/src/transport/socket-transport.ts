@@ -40,6 +40,10 @@ export interface WebSocketLike {
   pause?(): void;
   /** Reads on; `ws` only. */
   resume?(): void;
+  /** Asks the peer for an answer, which proves that it is there; `ws` only. */
+  ping?(): void;
+  /** Calls back for each answer to a ping; `ws` only. */
+  on?(type: "pong", listener: () => void): unknown;
 }
 
 /** The options of one socket. */
@@ -54,6 +58,8 @@ const connecting = 0;
 const open = 1;
 const closing = 2;
 const closedState = 3;
+const maxReasonBytes = 123;
+const encoder = new TextEncoder();
 /** The standard socket has no drain event, so `bufferedAmount` is polled. */
 const pollMs = 5;
 
@@ -133,16 +139,28 @@ export class SocketTransport implements Transport {
     this.#socket.resume?.();
   }
 
-  async close(reason?: Error, code = reason === undefined ? 1000 : 1011): Promise<void> {
+  async close(reason?: Error, code = reason === undefined ? 1000 : 1011, why?: string): Promise<void> {
     const sink = this.#sink;
     this.#sink = undefined;
     this.#early = undefined;
     sink?.end(closedHere);
     if (this.#socket.readyState === closedState) return;
-    this.#closeWith(code);
+    this.#closeWith(code, why);
     // a paused socket would never see the peer's close frame
     this.#socket.resume?.();
     await this.#closed.promise;
+  }
+
+  /** Calls back whenever the peer answers a ping. Returns false where the socket cannot send any. */
+  onPong(answered: () => void): boolean {
+    const socket = this.#socket;
+    if (socket.ping === undefined || socket.on === undefined) return false;
+    socket.on("pong", answered);
+    return true;
+  }
+
+  ping(): void {
+    if (this.#socket.readyState === open) this.#socket.ping?.();
   }
 
   /** Leaves the socket at once, without a word to the sink. What was sent may be lost. */
@@ -162,9 +180,12 @@ export class SocketTransport implements Transport {
   }
 
   /** Maps the code for standard sockets, which throw for codes other than 1000 and 3000-4999. */
-  #closeWith(code: number, reason?: string): void {
+  #closeWith(code: number, reason = ""): void {
     const isStandard = this.#socket.terminate === undefined;
-    this.#socket.close(isStandard && code > 1000 && code < 3_000 ? code + 3_000 : code, reason);
+    // a socket throws for more than a close frame holds
+    const { read } = encoder.encodeInto(reason, new Uint8Array(maxReasonBytes));
+    const said = reason.slice(0, read);
+    this.#socket.close(isStandard && code > 1000 && code < 3_000 ? code + 3_000 : code, said);
     this.#waitForClose();
   }
 
@@ -182,6 +203,7 @@ export class SocketTransport implements Transport {
   /** Detaches from a socket that is closed or abandoned. */
   #leave(): void {
     clearTimeout(this.#closeDeadline);
+    this.#isWaitingForClose = false;
     const socket = this.#socket;
     // `ws` throws errors without a listener, and a dropped socket may still emit one
     socket.addEventListener("error", ignore);

@@ -4,8 +4,10 @@ import { milliseconds } from "../base/deadline.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { FrameLimits } from "./byte-channel.ts";
 import { lateTransport } from "./late-transport.ts";
+import type { OpenWebSocket } from "./resuming-socket.ts";
 import { SocketTransport, type WebSocketLike } from "./socket-transport.ts";
 
+export type { OpenWebSocket } from "./resuming-socket.ts";
 export type { WebSocketLike } from "./socket-transport.ts";
 
 /** The options of `webSocketTransport`. */
@@ -22,16 +24,13 @@ export interface WebSocketTransportOptions {
   readonly backoffMs?: number | undefined;
 }
 
-/** Opens a WebSocket that offers these subprotocols, beside your own. */
-export type OpenWebSocket = (protocols: string[]) => WebSocketLike;
-
 /**
  * Makes a transport of a WebSocket: one message per text frame. With a function that opens sockets, the connection survives
  * cuts where the server can resume it, as those of `@parley/acp/server` can: a new socket is opened, and both sides send
- * what the other has not. With one socket, its end is the end of the connection. The socket may still be connecting. Give
- * it to the transport in the same turn in which it was made, so that no message is missed.
+ * what the other has not. The function may be asynchronous, to ask for a new ticket or token each time. With one socket, its end is the end of the connection. The socket may still be connecting. Give
+ * it to the transport, or return it from the function, in the same turn in which it was made, so that no message is missed.
  *
- * @param socket Opens a WebSocket of a browser, of Node or of the package `ws`; or is one. The transport closes it.
+ * @param socket Opens a WebSocket of a browser, of Node or of the package `ws`, now or later; or is one. The transport closes it.
  * @param options Sizes and time limits.
  * @returns A transport for one connection.
  * @throws {TypeError} When a limit is no number above 0, or a time is no number of milliseconds.

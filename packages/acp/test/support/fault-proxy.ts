@@ -13,15 +13,17 @@ export class FaultProxy {
   /** How many connections were broken, by the kind of fault. */
   readonly broken: Record<Fault, number> = { reset: 0, stall: 0, "half-close": 0 };
   port = 0;
-  readonly #target: number;
+  /** The port that it leads to. */
+  target: number;
   readonly #random: Random;
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((near) => this.#join(near));
   /** How many more connections may break. */
   #left = 0;
+  #isDown = false;
 
   constructor(target: number, random: Random) {
-    this.#target = target;
+    this.target = target;
     this.#random = random;
   }
 
@@ -37,14 +39,29 @@ export class FaultProxy {
     this.#left = count;
   }
 
+  /** Resets all connections, and new ones too until `up`. */
+  down(): void {
+    this.#isDown = true;
+    for (const socket of this.#sockets) reset(socket);
+  }
+
+  up(): void {
+    this.#isDown = false;
+  }
+
+  /** Resolves when every socket is closed. */
   async stop(): Promise<void> {
+    const closed = [...this.#sockets].map(
+      (socket) => new Promise<void>((resolve) => socket.once("close", () => resolve())),
+    );
     for (const socket of this.#sockets) socket.destroy();
     this.#server.close();
-    await once(this.#server, "close");
+    await Promise.all([once(this.#server, "close"), ...closed]);
   }
 
   #join(near: Socket): void {
-    const far = connect(this.#target, "127.0.0.1");
+    if (this.#isDown) return void near.resetAndDestroy();
+    const far = connect(this.target, "127.0.0.1");
     // enough for a request and its answer, and not for much more
     let allowance = 400 + this.#random.below(6_000);
     let isStalled = false;
@@ -54,7 +71,7 @@ export class FaultProxy {
       this.broken[fault]++;
       if (fault === "stall") isStalled = true;
       else if (fault === "half-close") to.end();
-      else for (const socket of [near, far]) socket.resetAndDestroy();
+      else for (const socket of [near, far]) reset(socket);
     };
     for (const [from, to] of [
       [near, far],
@@ -80,4 +97,13 @@ export class FaultProxy {
       });
     }
   }
+}
+
+/**
+ * Node cannot reset a socket that is just being ended: its handle is then neither reset nor closed, and the process does
+ * not end but spins in its last cleanup.
+ */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -15,13 +15,16 @@ export interface RemoteHost {
   readonly socketUrl: string;
   /** Breaks all connections of the clients. */
   cut(): void;
+  /** Ends as a process that crashes: the clients are told nothing. */
+  crash(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `seen` is told of every request. */
+/** `seen` is told of every request. Port 0 is any free one. */
 export async function hostRemote(
   remote: RemoteServer,
   seen: (request: IncomingMessage) => void = () => undefined,
+  port = 0,
 ): Promise<RemoteHost> {
   const server = createServer((request, response) => {
     seen(request);
@@ -45,22 +48,27 @@ export async function hostRemote(
     chosen.set(request, { headers, ...(protocol !== undefined && { protocol }) });
     sockets.handleUpgrade(request, socket, head, (accepted) => upgrade.accept(accepted));
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   await once(server, "listening");
   const where = `127.0.0.1:${(server.address() as AddressInfo).port}/acp`;
   const cut = () => {
     server.closeAllConnections();
     for (const socket of sockets.clients) socket.terminate();
   };
+  const crash = async () => {
+    const closed = once(server, "close");
+    server.close();
+    cut();
+    await closed;
+  };
   return {
     url: `http://${where}`,
     socketUrl: `ws://${where}`,
     cut,
+    crash,
     async stop() {
       await remote.close();
-      cut();
-      server.close();
-      await once(server, "close");
+      await crash();
     },
   };
 }

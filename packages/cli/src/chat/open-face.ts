@@ -1,6 +1,7 @@
 // Chooses the face of a conversation: plain, or on the screen.
 
 import type { ChatConfig } from "../settings/chat-config.ts";
+import { commandToType } from "../settings/installation.ts";
 import { type ThemeName, themeNames } from "../terminal/paint.ts";
 import type { Conversation, LiveSession } from "./conversation/conversation.ts";
 import type { SessionReview } from "./review/session-review.ts";
@@ -30,5 +31,8 @@ export async function openFace(
     ...(config.editor !== undefined && { editor: config.editor }),
     review,
   });
+  const { historyId, view } = conversation.current;
+  if (historyId !== undefined && view.timeline.length > 0)
+    process.stdout.write(`continue with: ${commandToType()} chat --session ${historyId}\n`);
   return 0;
 }

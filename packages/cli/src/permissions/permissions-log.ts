@@ -54,9 +54,10 @@ function linesOf({ entries }: AuditReport): Line[] {
 }
 
 function logLine({ entry, result }: Line): string {
-  const { time, agent, effect = "", origin, operation = "", target = "", reason = "" } = entry;
+  const { time, agent, effect = "", origin, operation = "", target = "", reason = "", sandbox } = entry;
   const what = `${origin === "claim" ? "claimed " : ""}${operation} ${target}`;
-  const end = result === undefined ? "" : `, ${result}`;
+  const left = sandbox === "left" ? ", outside the sandbox" : "";
+  const end = result === undefined ? left : `${left}, ${result}`;
   const who = agent === undefined ? "" : `  ${agent}`;
   return `${time}${escapedLine(who)}  ${effect.padEnd(9)}  ${escapedLine(what)}  (${escapedLine(reason)}${end})`;
 }

@@ -296,7 +296,8 @@ export class TextPrinter implements RunPrinter {
     if (this.#pending === "" || this.#isPaused || now - this.#pendingShownAt < pendingMs) return;
     this.#pendingShownAt = now;
     const words = safeLine(this.#pending);
-    this.#options.status?.(words.slice(-Math.max(20, this.#width - 6)));
+    const room = Math.max(20, this.#width - 6);
+    this.#options.status?.(words.length <= room ? words : words.slice(-room).replace(/^\S* /, ""));
   }
 
   #newText(block: "message" | "thought"): SpokenText {

@@ -1,10 +1,10 @@
 // `parley serve` and `parley connect` as a shell runs them.
 
 import assert from "node:assert/strict";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { RawEditor } from "../../test/support/raw-editor-probe.ts";
+import { prompt, RawEditor, scriptedCommand } from "../../test/support/raw-editor-probe.ts";
 import { launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
 import { startServe } from "../../test/support/serve-probe.ts";
 
@@ -49,10 +49,12 @@ test("a wrong token is told with what to do, and never shown", patience, async (
     const ran = await probe.parley(["run", "--url", address, "hi"], { env: { PARLEY_TOKEN: token } });
     assert.equal(ran.status, 5, ran.stderr);
     const editor = editorOf(address, token);
-    editor.send({ id: 0, method: "initialize", params: {} });
+    const { error } = await editor.ask(0, "initialize", {});
+    assert.match(JSON.stringify(error), /-32067.*401.*check the token/);
     assert.equal((await editor.exit).code, 5, editor.complaints);
     assert.match(editor.complaints, /401[\s\S]*check the token/);
-    for (const text of [ran.stdout, ran.stderr, editor.complaints]) assert.ok(!text.includes(token));
+    for (const text of [ran.stdout, ran.stderr, editor.complaints, JSON.stringify(error)])
+      assert.ok(!text.includes(token));
   }
 });
 
@@ -103,33 +105,85 @@ test(
   },
 );
 
+const v1 = { protocolVersion: 1, clientCapabilities: {} };
+
 test(
-  "a session that connect has left is loaded by the next one, whose process is the only one then",
+  "a session that connect has left, with its turn and its open question, goes on at the next connect (H18)",
   patience,
   async (t) => {
     const { url, token = "", lines } = await startServe(t, probe);
+    writeFileSync(join(probe.cwd, "old.txt"), "x");
     const first = editorOf(url.replace("http", "ws"), token);
-    await first.ask(0, "initialize", { protocolVersion: 1, clientCapabilities: {} });
+    await first.ask(0, "initialize", v1);
     const made = await first.ask(1, "session/new", { cwd: probe.cwd, mcpServers: [] });
     const { sessionId } = made["result"] as { sessionId: string }; // what it answers
-    const prompt = [{ type: "text", text: "read notes.txt" }];
-    await first.ask(2, "session/prompt", { sessionId, prompt });
+    const isQuestion = ({ method }: { method?: unknown }) => method === "session/request_permission";
+    first.send({ id: 2, method: "session/prompt", params: prompt(sessionId, "delete old.txt") });
+    const asked = await first.until(isQuestion);
     first.child.stdin.end();
     await first.exit;
     const second = editorOf(url, token);
-    await second.ask(0, "initialize", { protocolVersion: 1, clientCapabilities: {} });
-    const loaded = await second.ask(1, "session/load", { sessionId, cwd: probe.cwd, mcpServers: [] });
+    await second.ask(0, "initialize", v1);
+    const load = { sessionId, cwd: probe.cwd, mcpServers: [] };
+    const loaded = await second.ask(1, "session/load", load);
     assert.ok("result" in loaded, JSON.stringify(loaded));
-    assert.match(JSON.stringify(second.lines), /the answer is 42/, "it is replayed");
-    assert.equal(lines.filter(({ message }) => message === "the agent has ended").length, 1);
-    assert.ok("result" in (await second.ask(2, "session/close", { sessionId })));
+    assert.match(JSON.stringify(second.lines), /delete old\.txt/, "it is replayed");
+    const again = await second.until(isQuestion);
+    assert.notEqual(again["id"], asked["id"]);
+    const { options } = again["params"] as { options: { optionId: string; kind: string }[] };
+    const allow = options.find(({ kind }) => kind === "allow_once");
+    second.send({ id: again["id"], result: { outcome: { outcome: "selected", optionId: allow?.optionId } } });
+    const next = await second.ask(2, "session/prompt", prompt(sessionId, "read notes.txt"));
+    assert.deepEqual(next["result"], { stopReason: "end_turn" });
+    assert.ok(!existsSync(join(probe.cwd, "old.txt")), "the turn before was finished first");
+    const count = (words: string) => lines.filter(({ message }) => message === words).length;
+    assert.equal(count("the agent was started"), 1, "nothing is started again");
+    // an editor that can do other things gets a process of its own, after the old one has gone
     second.child.stdin.end();
     await second.exit;
+    const third = editorOf(url.replace("http", "ws"), token);
+    await third.ask(0, "initialize", { ...v1, clientCapabilities: { terminal: true } });
+    const moved = await third.ask(1, "session/load", load);
+    assert.ok("result" in moved, JSON.stringify(moved));
+    assert.deepEqual([count("the agent was started"), count("the agent has ended")], [2, 1]);
+    assert.ok("result" in (await third.ask(2, "session/close", { sessionId })));
+    third.child.stdin.end();
+    await third.exit;
   },
 );
 
-test("SIGTERM lets an open request finish, and exits with 0", patience, async (t) => {
-  const late = `
+test(
+  "connect answers the editor with an error when the agent cannot be reached, and says why on stderr",
+  patience,
+  async (t) => {
+    const { url, token = "", end } = await startServe(t, probe);
+    const cases = [
+      [`${url}/nowhere`, /404/],
+      ["http://127.0.0.1:1/acp", /127\.0\.0\.1:1/],
+      ["ws://127.0.0.1:1/acp", /127\.0\.0\.1:1/],
+    ] as const;
+    for (const [address, wanted] of cases) {
+      const editor = editorOf(address, token);
+      const { error } = await editor.ask(0, "initialize", v1);
+      assert.match(JSON.stringify(error), /-32067/);
+      assert.match(JSON.stringify(error), wanted);
+      assert.equal((await editor.exit).code, 5, editor.complaints);
+      assert.match(editor.complaints, wanted);
+      assert.ok(!`${editor.complaints}${JSON.stringify(error)}`.includes(token));
+    }
+    const editor = editorOf(url.replace("http", "ws"), token);
+    await editor.ask(0, "initialize", v1);
+    assert.equal(await end("SIGTERM"), 0);
+    assert.equal((await editor.exit).code, 5, editor.complaints);
+    assert.match(editor.complaints, /parley: .+\n/);
+  },
+);
+
+test(
+  "SIGTERM lets an open request finish, and exits with 0; connect ends too, and says why",
+  patience,
+  async (t) => {
+    const late = `
     require("node:readline").createInterface(process.stdin).on("line", (line) => {
       const { id, method } = JSON.parse(line);
       const answer = () => console.log(JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
@@ -138,20 +192,37 @@ test("SIGTERM lets an open request finish, and exits with 0", patience, async (t
       console.error("asked for " + method);
     });
   `;
-  const command = ["--", process.execPath, "--eval", late];
-  const { url, token = "", end, logged } = await startServe(t, probe, command);
-  const editor = editorOf(url.replace("http", "ws"), token);
-  await editor.ask(0, "initialize", {});
-  const answered = editor.ask(1, "late", {});
-  await logged(({ text }) => String(text).includes("asked for late"));
-  const ended = end("SIGTERM");
+    const command = ["--", process.execPath, "--eval", late];
+    const { url, token = "", end, logged } = await startServe(t, probe, command);
+    const editor = editorOf(url.replace("http", "ws"), token);
+    await editor.ask(0, "initialize", {});
+    const answered = editor.ask(1, "late", {});
+    await logged(({ text }) => String(text).includes("asked for late"));
+    const ended = end("SIGTERM");
+    await logged(({ message }) => String(message).startsWith("stopping"));
+    const { pid } = await logged(({ message }) => message === "the agent was started");
+    process.kill(Number(pid), "SIGUSR2");
+    assert.ok("result" in (await answered));
+    assert.equal(await ended, 0);
+    assert.equal((await editor.exit).code, 5);
+    assert.match(editor.complaints, /the server shuts down/);
+  },
+);
+
+test("a second SIGTERM ends it at once, with its agents, and the exit code is 0", patience, async (t) => {
+  const command = ["--", ...scriptedCommand({ otherwise: [{ ask: "Go on?" }] })];
+  const { url, token = "", child, end, logged } = await startServe(t, probe, command);
+  const editor = editorOf(url, token);
+  const sessionId = await editor.open(1);
+  editor.send({ id: 2, method: "session/prompt", params: prompt(sessionId, "hello") });
+  await editor.until(({ method }) => method === "session/request_permission");
+  child.kill("SIGTERM");
   await logged(({ message }) => String(message).startsWith("stopping"));
-  const { pid } = await logged(({ message }) => message === "the agent was started");
-  process.kill(Number(pid), "SIGUSR2");
-  assert.ok("result" in (await answered));
-  assert.equal(await ended, 0);
-  editor.child.stdin.end();
-  await editor.exit;
+  // nobody answers, so that the turn would take the whole time
+  const late = await probe.parley(["run", "--url", url, "hi"], { env: { PARLEY_TOKEN: token } });
+  assert.equal(late.status, 5, "no new clients");
+  assert.equal(await end("SIGTERM"), 0);
+  assert.equal((await editor.exit).code, 5, editor.complaints);
 });
 
 test("serve refuses what is not safe or cannot be, and says what to do (TH18, TH20)", patience, async () => {
@@ -192,4 +263,32 @@ test("serve refuses what is not safe or cannot be, and says what to do (TH18, TH
 
 test("nothing is left of what was served", patience, () => {
   assert.deepEqual(probe.leftovers(), []);
+});
+
+test("a token of the environment is in no command line, no log and not in the agent's environment (TH7, TH20, TH28)", {
+  ...patience,
+  skip: process.platform !== "linux" && "it reads /proc",
+}, async (t) => {
+  const secret = "a-secret-token-that-nobody-should-see";
+  const { url, token, lines, logged, child } = await startServe(t, probe, [], { PARLEY_TOKEN: secret });
+  assert.equal(token, undefined, "it is not printed");
+  const editor = editorOf(url, secret);
+  await editor.ask(0, "initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const { pid } = await logged(({ message }) => message === "the agent was started");
+  for (const file of [`${child.pid}/cmdline`, `${pid}/cmdline`, `${pid}/environ`])
+    assert.ok(!readFileSync(`/proc/${file}`, "utf8").includes(secret), file);
+  const refused = await fetch(url, { headers: { authorization: `Bearer ${secret}x` } });
+  assert.equal(refused.status, 401);
+  assert.ok(
+    ![await refused.text(), JSON.stringify([...refused.headers]), JSON.stringify(lines)]
+      .join()
+      .includes(secret),
+  );
+  editor.child.stdin.end();
+  await editor.exit;
+});
+
+test("an empty variable is no token: a new one is printed", patience, async (t) => {
+  const { token } = await startServe(t, probe, [], { PARLEY_TOKEN: "" });
+  assert.match(token ?? "", /^[\w-]{43}$/);
 });

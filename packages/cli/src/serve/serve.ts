@@ -41,7 +41,7 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
     log: output.log,
     ...optional({ token }),
   });
-  announce(gateway, chosen, values, output);
+  announce(gateway, chosen, values, output, token !== undefined);
   await stopped(async () => {
     gateway.stopAccepting();
     output.log("info", "stopping: no new clients; open requests may finish", {});
@@ -108,9 +108,9 @@ function announce(
   { entry }: ChosenAgent,
   values: Invocation["values"],
   { say }: ServeLog,
+  isKnown: boolean,
 ): void {
   const file = textOption(values, "token-file");
-  const isKnown = file !== undefined || process.env["PARLEY_TOKEN"] !== undefined;
   const tokenFile = file === undefined ? undefined : resolve(file);
   say(`serving ${entry.name} at\n  ${url}`, {
     type: "listening",

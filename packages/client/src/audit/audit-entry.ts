@@ -5,7 +5,8 @@ import type { Subject } from "../subjects/subject.ts";
 import { targetText } from "../subjects/summary.ts";
 
 /**
- * `intent`: something is about to be done, and was allowed. `outcome`: what came of it. `refused`: it was not done.
+ * `intent`: something is about to be done, and was allowed. `outcome`: what came of it; a command has a second one when it
+ * has ended. `refused`: it was not done.
  * `decision`: an agent was answered that runs its own tools. `end`: the log was closed.
  */
 export type AuditKind = "intent" | "outcome" | "refused" | "decision" | "end";
@@ -24,6 +25,8 @@ export interface AuditFacts {
   readonly target?: string;
   /** The working directory of a command. */
   readonly cwd?: string;
+  /** The profile of the sandbox of a command, or "left" if it runs outside of it. Absent where there is none. */
+  readonly sandbox?: string;
   /** The size of what is read or written. */
   readonly bytes?: number;
   /** The SHA-256 hash of what is written. */
@@ -42,7 +45,7 @@ export interface AuditFacts {
   readonly by?: string;
   /** The `seq` of the intent; for an outcome only. */
   readonly of?: number;
-  /** "done", or why it failed; for an outcome only. */
+  /** "done", why it failed, or how a command ended; for an outcome only. */
   readonly result?: string;
 }
 

@@ -5,11 +5,22 @@ import type { McpServer } from "@parley/acp/model";
 import { ConfigError } from "./config-error.ts";
 import { type McpSection, mcpServer } from "./configured-agents.ts";
 
-/** Throws a ConfigError for anything else. Unknown fields are ignored, since other tools have more. */
-export function mcpJsonServers(parsed: unknown): McpServer[] {
+/**
+ * Throws a ConfigError for anything else, unless `onBroken` is told of each server that cannot be read. Unknown fields are
+ * ignored, since other tools have more.
+ */
+export function mcpJsonServers(parsed: unknown, onBroken?: (why: string) => void): McpServer[] {
   const servers = isObject(parsed) ? parsed["mcpServers"] : undefined;
   if (!isObject(servers)) throw new ConfigError("expected an object with mcpServers");
-  return Object.entries(servers).map(([name, entry]) => mcpServer(name, sectionOf(entry)));
+  return Object.entries(servers).flatMap(([name, entry]) => {
+    try {
+      return [mcpServer(name, sectionOf(entry))];
+    } catch (error) {
+      if (onBroken === undefined || !(error instanceof ConfigError)) throw error;
+      onBroken(error.message);
+      return [];
+    }
+  });
 }
 
 function sectionOf(entry: unknown): McpSection {

@@ -29,6 +29,8 @@ export interface Prepared<Result> {
   readonly content?: string | Uint8Array;
   /** `stamp` is that of the look that a person was given. */
   run(stamp: string | undefined): Promise<Result>;
+  /** Resolves later, with how what was started has ended. */
+  ended?(): Promise<string | undefined>;
 }
 
 const maxRounds = 3;
@@ -63,12 +65,18 @@ export class Effects {
     if (approved === undefined) throw new TypeError("nobody has decided");
     const { decision, prepared, stamp } = approved;
     const seq = this.#write(decision, prepared, "intent");
-    const ended = (result: string): void => {
-      if (seq !== undefined) this.#options.audit?.write({ kind: "outcome", of: seq, result });
+    const ended = (result: string | undefined): void => {
+      if (seq !== undefined && result !== undefined)
+        this.#options.audit?.write({ kind: "outcome", of: seq, result });
     };
     try {
       const result = await prepared.run(stamp);
       ended("done");
+      // the log may be closed by then
+      prepared
+        .ended?.()
+        .then(ended)
+        .catch(() => undefined);
       return result;
     } catch (error) {
       ended(outcomeOf(error));
@@ -164,7 +172,7 @@ export class Effects {
         origin: subject.origin,
         operation: subject.operation,
         target: auditTarget(subject, hidden),
-        ...optional({ cwd: subject.cwd }),
+        ...optional({ cwd: subject.cwd, sandbox: subject.leaves === true ? "left" : subject.sandbox }),
         ...sizeOf(content),
         effect,
         by,

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { TerminalHandle, Terminals } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import type { CreateTerminalOptions } from "@parley/acp/model";
+import type { CreateTerminalOptions, ExitStatus } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
 import { pathsInCommand } from "../rules/command-paths.ts";
 import { commandSubject, type ReadCommand, readCommand } from "../subjects/command-subject.ts";
@@ -74,6 +74,7 @@ export function gatedTerminals(
       readCommand(...asked),
       isLine ? [...shell, command] : [command, ...args],
     );
+    let started: TerminalHandle | undefined;
     return {
       subject,
       ...optional({ why }),
@@ -85,16 +86,19 @@ export function gatedTerminals(
         // a sandbox resolves its directory inside
         if (profile !== undefined) {
           const first = await local(true).create({ ...given, ...performed });
+          started = first;
           if (options.asker?.permission === undefined) return first;
           return offeredAgain(first, given.outputByteLimit ?? defaultLimit, runAgain(given, subject));
         }
         const held = holdDirectory(performed.cwd);
         try {
-          return await local(false).create({ ...given, ...performed, cwd: held.path });
+          started = await local(false).create({ ...given, ...performed, cwd: held.path });
+          return started;
         } finally {
           held.release();
         }
       },
+      ended: async () => endText(await started?.waitForExit()),
     };
   };
 
@@ -132,6 +136,11 @@ function performedCommand({ argv, cwd, env }: ReadCommand, whole: readonly strin
   if (argv === undefined || argv.join("\0") === whole.join("\0")) return { ...commandOf(whole), cwd, env };
   const line = process.platform === "win32" ? argv.join(" ") : joinWords(argv);
   return { ...commandOf([...whole.slice(0, -1), line]), cwd, env };
+}
+
+function endText({ exitCode, signal }: ExitStatus = {}): string | undefined {
+  if (typeof signal === "string") return `ended by ${signal}`;
+  return typeof exitCode === "number" ? `exit code ${exitCode}` : undefined;
 }
 
 function commandOf([command = "", ...args]: readonly string[]) {

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { inSandbox } from "../../../sandbox/test/support/required-sandbox.ts";
 import { workplace } from "../../../sandbox/test/support/workplace.ts";
-import { permissionGate } from "../internal.ts";
+import { auditLog, type GateOptions, permissionGate, verifyAudit } from "../internal.ts";
 import type { PermissionQuestion, PermissionReply } from "../policy.ts";
 
 type Answer = (question: PermissionQuestion) => Promise<PermissionReply> | PermissionReply;
 
-function place(t: TestContext, answer?: Answer) {
+function place(t: TestContext, answer?: Answer, audit?: GateOptions["audit"]) {
   const { work, outside } = workplace(t);
   const asked: PermissionQuestion[] = [];
   const permission: Answer = (question) => {
@@ -20,6 +20,7 @@ function place(t: TestContext, answer?: Answer) {
   };
   const gate = permissionGate({
     sandbox: { profile: "workspace" },
+    audit,
     ...(answer === undefined ? {} : { asker: { permission } }),
   });
   const { terminals } = gate.services({ sessionId: "s", cwd: work, roots: [work] });
@@ -50,6 +51,23 @@ test("with a yes it runs outside, in the same terminal, and its second end count
     ["allow:once", "deny:once"],
   );
   assert.equal(subjects[0]?.leaves, true);
+});
+
+test("the audit log says which run left the sandbox, and how each ended", inSandbox, async (t) => {
+  const audit = auditLog(join(workplace(t).base, "audit"));
+  const { start, terminals } = place(t, () => "allow:once", audit);
+  await (await start()).waitForExit();
+  await terminals.close();
+  audit.close();
+  const { entries } = verifyAudit(audit.path);
+  const intents = entries.filter(({ kind }) => kind === "intent");
+  const runs = intents.map(({ sandbox, seq }) => [
+    sandbox,
+    ...entries.filter(({ of }) => of === seq).map(({ result }) => result),
+  ]);
+  const [[inside, ...first] = [], second] = runs;
+  assert.deepEqual([inside, first[0], second], ["workspace", "done", ["left", "done", "exit code 0"]]);
+  assert.match(first[1] ?? "", /^exit code [12]$/);
 });
 
 test("with a no its first end counts, and the same command is not offered again", inSandbox, async (t) => {

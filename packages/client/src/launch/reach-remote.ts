@@ -9,6 +9,8 @@ import type { WebSocketLike } from "@parley/acp/transport";
 import type { RemoteEntry } from "../agents/agent-spec.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { Explanation, ReachedAgent } from "./reach-command.ts";
+import { remoteFetch } from "./remote-fetch.ts";
+import { tlsHint } from "./tls-problem.ts";
 
 /** Throws a LaunchError for addresses that cannot be used from here. */
 export function reachRemote(entry: RemoteEntry): ReachedAgent {
@@ -29,7 +31,7 @@ function reachHttp(entry: RemoteEntry): ReachedAgent {
       },
       pid: undefined,
       stderrTail: () => "",
-      explain: async (error) => ({ hint: hintOf(statusOf(error), url) }),
+      explain: async (error) => ({ hint: tlsHint(error) ?? hintOf(statusOf(error), url) }),
     };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -55,15 +57,20 @@ function reachSocket(entry: RemoteEntry): ReachedAgent {
     throw new LaunchError("unreachable", message, { hint: "correct the url and the headers of this agent" });
   }
   let socket: WebSocketLike | undefined;
+  let wasOpen = false;
   const transport = webSocketTransport((protocols) => {
     socket = new Socket(url, { headers, protocols });
+    socket.addEventListener("open", () => {
+      wasOpen = true;
+    });
     return socket;
   });
   return {
     transport,
     pid: undefined,
     stderrTail: () => "",
-    explain: () => socketExplanation(url, headers),
+    // one that was open was not refused: its own words say why it ended
+    explain: async () => (wasOpen ? { hint: goneHint } : socketExplanation(url, headers)),
     async sent() {
       // a standard socket does not report it
       const isWaiting = () =>
@@ -75,10 +82,10 @@ function reachSocket(entry: RemoteEntry): ReachedAgent {
 }
 
 /** Adds each request that is being sent. */
-function countingFetch(posts: Set<Promise<unknown>>): typeof fetch {
-  return (input, init) => {
-    const response = fetch(input, init);
-    if (init?.method !== "POST") return response;
+function countingFetch(posts: Set<Promise<unknown>>): typeof remoteFetch {
+  return (url, init) => {
+    const response = remoteFetch(url, init);
+    if (init.method !== "POST") return response;
     posts.add(response);
     const done = () => void posts.delete(response);
     response.then(done, done);
@@ -104,6 +111,8 @@ function statusOf(error: unknown): number | undefined {
   const { cause } = error as { readonly cause?: { readonly status?: unknown } };
   return typeof cause?.status === "number" ? cause.status : undefined;
 }
+
+const goneHint = "check that the agent runs there, and connect again";
 
 function hintOf(status: number | undefined, { pathname }: URL): string {
   if (status === undefined) return "check the address, and that the agent runs there";
@@ -141,8 +150,8 @@ function socketExplanation(url: URL, headers: Readonly<Record<string, string>>):
       },
       timeout: patienceMs,
     });
-    const done = (message?: string, status?: number) => {
-      resolve({ hint: hintOf(status, url), ...optional({ message }) });
+    const done = (message?: string, status?: number, error?: unknown) => {
+      resolve({ hint: tlsHint(error) ?? hintOf(status, url), ...optional({ message }) });
       request.destroy();
     };
     request.on("response", ({ statusCode: status = 0 }) => {
@@ -152,7 +161,7 @@ function socketExplanation(url: URL, headers: Readonly<Record<string, string>>):
     request.on("upgrade", () => done());
     request.on("timeout", () => done());
     request.on("error", (error: NodeJS.ErrnoException) =>
-      done(`${where}: ${error.message || String(error.code)}`),
+      done(`${where}: ${error.message || String(error.code)}`, undefined, error),
     );
     request.end();
   });

@@ -126,9 +126,12 @@ test(
   },
 );
 
-for (const version of ["v1", "v2"]) {
+const ways = (["http", "websocket"] as const).flatMap((transport) =>
+  ["v1", "v2"].map((version) => ({ transport, version })),
+);
+for (const { transport, version } of ways) {
   test(
-    `an agent behind the official SDK's server is reached with headers and cookies, and reached again when that was restarted (${version}, H15, H18)`,
+    `an agent behind the official SDK's server is reached with headers and cookies, and reached again when that was restarted (${transport}, ${version}, H15, H18)`,
     patience,
     async (t) => {
       const start = async (...args: string[]) => {
@@ -141,8 +144,8 @@ for (const version of ["v1", "v2"]) {
       const entry: RemoteEntry = {
         name: "web",
         origin: "config",
-        transport: "http",
-        url: server.url,
+        transport,
+        url: transport === "http" ? server.url : server.url.replace("http", "ws"),
         headers: { Authorization: "Bearer word" },
       };
       const events: string[] = [];

@@ -67,6 +67,21 @@ test("Q9 TH16 a folder's rules and MCP servers are listed in full; allow rules a
   );
 });
 
+test("a broken entry of .mcp.json is ignored with its reason, and the others are used", (t) => {
+  const { folder, put } = place(t);
+  put(".mcp.json", { mcpServers: { db: server, wrong: { args: ["x"] }, none: null } });
+  const { items, mcpServers, problems } = workspaceSettings(folder);
+  assert.deepEqual(
+    [items.map(({ what }) => what), mcpServers.map(({ name }) => name)],
+    [["MCP server db"], ["db"]],
+  );
+  assert.match(
+    problems[0] ?? "",
+    /\.mcp\.json: the MCP server wrong needs a command or a url.*; it is ignored$/,
+  );
+  assert.match(problems[1] ?? "", /the MCP server none needs/);
+});
+
 test("TH16 trust holds for exactly this content of this folder", (t) => {
   const { base, folder, put, folders, check } = place(t);
   assert.equal(check().state, "nothing");

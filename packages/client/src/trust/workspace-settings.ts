@@ -144,8 +144,11 @@ function readPlain(folder: string, file: string, problems: string[]): string | u
 
 function serversIn(text: string, path: string, problems: string[]): McpServer[] {
   try {
-    const servers = mcpJsonServers(JSON.parse(text));
-    if (servers.length > maxServers) throw new ConfigError(`there are more than ${maxServers} MCP servers`);
+    const broken: string[] = [];
+    const servers = mcpJsonServers(JSON.parse(text), (why) => broken.push(`${path}: ${why}; it is ignored`));
+    if (servers.length + broken.length > maxServers)
+      throw new ConfigError(`there are more than ${maxServers} MCP servers`);
+    problems.push(...broken);
     return servers.map((server) => ({ ...server, _meta: ofWorkspace }));
   } catch (error) {
     // the text of a syntax error quotes the file, which may contain a key

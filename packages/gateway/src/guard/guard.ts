@@ -1,5 +1,6 @@
 // Decides who may come in. The name that is called and the page that calls come first, then the token.
 
+import { refusal } from "@parley/acp/internal";
 import { FailedLogins } from "./failed-logins.ts";
 import { Tickets, ticketMs } from "./tickets.ts";
 import { tokenCheck } from "./token.ts";
@@ -65,6 +66,7 @@ export class Guard {
       return refusal(
         400,
         `a token in the query is not accepted; send the header "Authorization: Bearer TOKEN"`,
+        headers,
       );
     const [, bearer] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
     if (bearer !== undefined && this.#isToken(bearer)) return { headers };
@@ -103,22 +105,12 @@ export class Guard {
   }
 }
 
-/** A sentence for whoever is refused. */
-export function refusal(
-  status: number,
-  words: string,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  return new Response(`${words}\n`, {
-    status,
-    headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", ...headers },
-  });
-}
-
 function crossOrigin(origin: string): Record<string, string> {
   return {
     "Access-Control-Allow-Origin": origin,
-    "Access-Control-Expose-Headers": "Acp-Connection-Id, Acp-Session-Id, Retry-After",
+    // cookies prove nothing here; load balancers route by them
+    "Access-Control-Allow-Credentials": "true",
+    "Access-Control-Expose-Headers": "Acp-Connection-Id, Acp-Session-Id, Parley-Resume, Retry-After",
     Vary: "Origin",
   };
 }

@@ -1,20 +1,16 @@
 // One-use tickets, for WebSockets of browsers, which cannot send headers.
 
-import { randomToken, tokenCheck } from "./token.ts";
+import { digestOf, randomToken } from "./token.ts";
 
 /** How long a ticket can be used. */
 export const ticketMs = 30_000;
 /** More at a time are refused; each is used at once or never. */
 const maxTickets = 1_000;
 
-interface Ticket {
-  readonly isIt: (given: string) => boolean;
-  readonly until: number;
-}
-
 export class Tickets {
   readonly #now: () => number;
-  #tickets: Ticket[] = [];
+  /** Until when each can be used, the oldest first, by its digest: how long a search takes tells nothing about a ticket. */
+  readonly #tickets = new Map<string, number>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -23,22 +19,27 @@ export class Tickets {
   /** Undefined when too many wait to be used. */
   issue(): string | undefined {
     this.#forget();
-    if (this.#tickets.length >= maxTickets) return undefined;
+    if (this.#tickets.size >= maxTickets) return undefined;
     const ticket = randomToken();
-    this.#tickets.push({ isIt: tokenCheck(ticket), until: this.#now() + ticketMs });
+    this.#tickets.set(keyOf(ticket), this.#now() + ticketMs);
     return ticket;
   }
 
   /** True once for each ticket. */
   use(given: string): boolean {
     this.#forget();
-    const found = this.#tickets.filter((ticket) => ticket.isIt(given));
-    this.#tickets = this.#tickets.filter((ticket) => !found.includes(ticket));
-    return found.length > 0;
+    return this.#tickets.delete(keyOf(given));
   }
 
   #forget(): void {
     const now = this.#now();
-    this.#tickets = this.#tickets.filter(({ until }) => until > now);
+    for (const [key, until] of this.#tickets) {
+      if (until > now) break;
+      this.#tickets.delete(key);
+    }
   }
+}
+
+function keyOf(ticket: string): string {
+  return digestOf(ticket).toString("base64");
 }

@@ -1,12 +1,26 @@
-// Hosts a stdio agent: one process for each connection.
+// Hosts a stdio agent: one process for each client.
+//
+// A process is bound to its principal and to its `initialize`. It serves one connection at a time, and changes hands as
+// a whole:
+// - A request that continues a session (load, resume, close, delete) finds the process that has it. None: the own one.
+// - Its client is there: -32066, unless the request takes it over. Another principal's: as unknown as no session.
+// - Its client is away, or it is taken over, and the new connection began with the same `initialize` and has no sessions
+//   yet: the process goes on with the new connection. Ids are replaced from then on, what was asked of the old client is
+//   asked again when its session is taken up, and sessions that are not taken up are silent.
+// - Otherwise it is ended, and gone, before the process of the new connection is asked.
+// All of this is decided in one turn of the event loop, so that of two connections one comes first.
+// - A connection that began like a process which waits is answered as that one was; its own is started only when it is needed.
 
 import type { Log, Transport } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import type { OpenedConnection, ServingPeer } from "@parley/acp/server";
+import { HostedClient, type Hosting } from "./hosted-client.ts";
 import { HostedProcess, type StartedAgent } from "./hosted-process.ts";
+import { safeMessages } from "./safe-messages.ts";
 
 /** The options of `hostAgent`. */
 export interface HostAgentOptions {
-  /** Starts a process. Called once for each connection. */
+  /** Starts a process. Called for a connection that has none, when it needs one. */
   readonly start: (opened: OpenedConnection) => Promise<StartedAgent>;
   /** Processes at a time; further connections are refused. Default 100. */
   readonly maxProcesses?: number | undefined;
@@ -27,9 +41,10 @@ export interface HostedAgent {
 }
 
 /**
- * Hosts an agent that speaks on stdin and stdout: one process for each connection. It is kept while the client is cut
- * off, and ends with the connection. A session is never in two processes: one that continues it ends the process of a
- * client that is away, and is refused while another client has it.
+ * Hosts an agent that speaks on stdin and stdout: one process for each client. It is kept while the client is cut off,
+ * and ends with the connection. A client that continues a session of one that is away goes on with its process if both
+ * sent the same `initialize`; otherwise that process is gone before another one gets the session. A session that a client
+ * has open is refused, unless the request takes it over.
  *
  * @param options How a process is started, and limits.
  * @example
@@ -44,28 +59,30 @@ export interface HostedAgent {
 export function hostAgent(options: HostAgentOptions): HostedAgent {
   const { start, maxProcesses = 100, allowsCommands = false, log = () => undefined } = options;
   const processes = new Set<HostedProcess>();
-  const holders = (sessionId: string, own: HostedProcess) =>
-    [...processes].filter((each) => each !== own && each.sessions.ids.has(sessionId));
   return {
     connect(transport, opened) {
-      if (processes.size >= maxProcesses) throw new Error(`already ${maxProcesses} agents run here`);
-      const { connectionId } = opened;
-      const hosted: HostedProcess = new HostedProcess(transport, {
-        connectionId,
-        start: () => start(opened),
-        allowsCommands,
+      const { connectionId, principal } = opened;
+      const hosting: Hosting = {
+        processes,
         log,
-        isHeld: (sessionId) => holders(sessionId, hosted).some((each) => each.isAttached),
-        async free(sessionId) {
-          for (const holder of holders(sessionId, hosted)) {
-            holder.taken(sessionId);
-            await holder.close("another client has taken the session over");
-          }
+        start(client, initialize, isLater) {
+          if (processes.size >= maxProcesses) throw new Error(`already ${maxProcesses} agents run here`);
+          const hosted: HostedProcess = new HostedProcess(client, {
+            principal,
+            initialize,
+            isLater,
+            start: () => start(opened),
+            log,
+            over: () => processes.delete(hosted),
+          });
+          processes.add(hosted);
+          return hosted;
         },
-        over: () => processes.delete(hosted),
+      };
+      return new HostedClient(safeMessages(transport, allowsCommands), hosting, {
+        connectionId,
+        ...optional({ principal }),
       });
-      processes.add(hosted);
-      return hosted;
     },
     async idle(timeoutMs) {
       const end = performance.now() + timeoutMs;

@@ -1,9 +1,14 @@
-// One agent process and the client that it serves. Messages pass between them unchanged, with back-pressure.
+// One agent process and the client that it serves at the moment. Messages pass between them unchanged, with
+// back-pressure. When another client takes the process over, ids are replaced, so that those of one client are never
+// taken for those of another.
 
 import type { Log, Transport } from "@parley/acp";
-import { isObject, optional } from "@parley/acp/internal";
-import type { EndReason, Fault, Sink } from "@parley/acp/transport";
-import { HeldSessions } from "./held-sessions.ts";
+import { exactIdIn, idToJson, isObject, optional } from "@parley/acp/internal";
+import type { EndReason, Sink } from "@parley/acp/transport";
+import { type Asked, continues, HostedSessions, type Message, sessionOf } from "./hosted-sessions.ts";
+import { canBeAskedAgain, OpenQuestions, type Question } from "./open-questions.ts";
+import type { ProcessClient } from "./process-client.ts";
+import { WaitingPrompts } from "./waiting-prompts.ts";
 
 /** A started agent. */
 export interface StartedAgent {
@@ -16,172 +21,355 @@ export interface StartedAgent {
 }
 
 export interface HostedOptions {
-  readonly connectionId: string;
+  /** Whose sessions it has. */
+  readonly principal: string | undefined;
+  /** What the process was told first. It is bound to it. */
+  readonly initialize: Message;
+  /** Whether this client was something else's before: its ids may still be in use. */
+  readonly isLater: boolean;
   readonly start: () => Promise<StartedAgent>;
-  /** Whether MCP servers of clients may be commands. */
-  readonly allowsCommands: boolean;
   readonly log: Log;
-  /** Whether the session is to be had. */
-  isHeld(sessionId: string): boolean;
-  /** Ends the other processes that have it. */
-  free(sessionId: string): Promise<void>;
   over(): void;
 }
 
-const invalidParams = -32602;
-const sessionHeld = -32066;
-const parseError = -32700;
+const cancelMethod = "$/cancel_request";
+const unavailable = -32067;
 
 export class HostedProcess {
-  readonly sessions = new HeldSessions();
+  readonly sessions = new HostedSessions();
+  readonly principal: string | undefined;
+  readonly initialize: Message;
   /** Resolves when the process is gone. */
   readonly closed: Promise<void>;
-  readonly #client: Transport;
+  /** What it answered to initialize; undefined before. */
+  introduction: unknown;
   readonly #options: HostedOptions;
+  readonly #questions = new OpenQuestions();
+  readonly #prompts = new WaitingPrompts();
+  /** Sessions that the present client has not taken up: it is told nothing of them. */
+  #parked = new Set<string>();
   readonly #ended = Promise.withResolvers<void>();
+  #client: ProcessClient;
+  #replacesIds: boolean;
+  #lastId = 0;
   #agent: Transport | undefined;
+  /** What is to be sent before the process has started. */
+  #early: [message: object, text: string | undefined][] = [];
   #closing: Promise<void> | undefined;
-  #isClosing = false;
-  /** Set while a session is freed: what follows waits. */
-  #waiting: (() => void)[] | undefined;
+  #isLeaving = false;
 
-  constructor(client: Transport, options: HostedOptions) {
+  constructor(client: ProcessClient, options: HostedOptions) {
     this.#client = client;
     this.#options = options;
+    this.principal = options.principal;
+    this.initialize = options.initialize;
+    this.#replacesIds = options.isLater;
     this.closed = this.#run().finally(() => options.over());
   }
 
+  /** Whether it goes on. */
+  get isOpen(): boolean {
+    return this.#closing === undefined;
+  }
+
+  /** Whether its client is there. */
   get isAttached(): boolean {
-    return this.#client.attachment?.isAttached ?? true;
+    return this.#client.isAttached;
   }
 
-  /** Tells the client that another one has its session now. */
-  taken(sessionId: string): void {
-    this.#client.send({ jsonrpc: "2.0", method: "_parley.dev/session_taken", params: { sessionId } });
+  /** Whether nobody would miss it. */
+  get isUnused(): boolean {
+    return this.sessions.isUnused && this.#questions.all.length === 0;
   }
 
-  /** Ends both sides; resolves when the process is gone. */
+  /** Takes a message of its client. */
+  take(message: Message, text: string): void {
+    const { id, method } = message;
+    if (method === undefined) return this.#replied(message, text);
+    if (id === undefined) return this.#told(message, text);
+    const sessionId = sessionOf(message);
+    // a v1 client cannot know that a turn runs, and many agents take one prompt at a time
+    if (method === "session/prompt" && sessionId !== undefined && this.#mustWait(sessionId))
+      return this.#prompts.add(sessionId, message, text);
+    this.#ask(message, text);
+  }
+
+  /** Asks in the name of its client; `how` says what is special about it. */
+  ask(message: Message, text: string, how: Pick<Asked, "isHidden" | "disguised">): void {
+    this.#ask(message, text, how);
+  }
+
+  /** The present client has room again. */
+  resume(): void {
+    this.#agent?.resume();
+  }
+
+  /** Goes on with another client, which takes up the sessions one by one. What is asked of nobody waits for that. */
+  moveTo(client: ProcessClient): void {
+    const before = this.#client;
+    const { connectionId } = client;
+    this.#options.log("info", "the agent goes on with another connection", {
+      connectionId: before.connectionId,
+      to: connectionId,
+    });
+    this.tellTaken();
+    for (const [message] of this.#prompts.takeAll()) before.send(cancelled(message));
+    for (const question of this.#questions.all) this.#takeBack(question, before);
+    this.#parked = new Set(this.sessions.ids);
+    this.#client = client;
+    this.#replacesIds = true;
+    before.lost(this);
+    this.#agent?.resume();
+  }
+
+  /** Tells its client that another one has the sessions now. */
+  tellTaken(): void {
+    for (const sessionId of this.sessions.ids)
+      if (!this.#parked.has(sessionId))
+        this.#client.send({ jsonrpc: "2.0", method: "_parley.dev/session_taken", params: { sessionId } });
+  }
+
+  /** Ends when it has answered what it was asked: its client has another process. */
+  leave(): void {
+    this.#isLeaving = true;
+    this.#checkLeft();
+  }
+
+  /** Ends the process; resolves when it is gone. */
   async close(reason?: string): Promise<void> {
-    this.#isClosing = true;
-    this.#closing ??= this.#end(reason === undefined ? undefined : new Error(reason));
+    if (this.#closing === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#closing = promise;
+      await this.#end(reason);
+      resolve();
+    }
     await this.#closing;
     await this.closed;
   }
 
   async #run(): Promise<void> {
-    const { start, log, connectionId } = this.#options;
+    const { start, log } = this.#options;
+    const { connectionId } = this.#client;
     let started: StartedAgent;
     try {
       started = await start();
     } catch (error) {
       log("error", "the agent did not start", { connectionId, error });
-      return this.#client.close(new Error("the agent did not start"));
+      return this.#client.over(this, "the agent did not start");
     }
     const { transport, pid, gone } = started;
-    this.#agent = transport;
     log("info", "the agent was started", { connectionId, ...optional({ pid }) });
-    transport.start(this.#agentSink());
-    if (!this.#isClosing) this.#client.start(this.#clientSink());
+    transport.start(this.#sink());
+    if (this.#closing === undefined) this.#begin(transport);
     else await transport.close();
     await this.#ended.promise;
     await gone?.catch((error: unknown) => this.#failed("the end of the agent failed", error));
     log("info", "the agent has ended", { connectionId, ...optional({ pid }) });
   }
 
-  async #end(reason: Error | undefined): Promise<void> {
-    const results = await Promise.allSettled([this.#client.close(reason), this.#agent?.close(reason)]);
-    for (const result of results)
-      if (result.status === "rejected") this.#failed("a close failed", result.reason);
+  #begin(transport: Transport): void {
+    this.#agent = transport;
+    const early = this.#early;
+    this.#early = [];
+    let hasRoom = true;
+    for (const [message, text] of early) hasRoom = transport.send(message, text);
+    if (hasRoom) this.#client.resume();
+  }
+
+  async #end(reason: string | undefined): Promise<void> {
+    this.#client.over(this, reason);
+    const error = reason === undefined ? undefined : new Error(reason);
+    await this.#agent?.close(error).catch((why: unknown) => this.#failed("a close failed", why));
     this.#ended.resolve();
   }
 
-  #clientSink(): Sink {
-    return {
-      message: (value, text) => this.#inOrder(() => this.#fromClient(value, text)),
-      idle: () => undefined,
-      reject: (fault) => this.#refuseFrame(fault),
-      drain: () => this.#agent?.resume(),
-      end: (reason) => this.#over("client", reason),
-    };
-  }
-
-  #agentSink(): Sink {
-    const { log, connectionId } = this.#options;
+  #sink(): Sink {
+    const { log } = this.#options;
+    const noMessage = (more: object = {}) =>
+      log("warn", "the agent printed something else than messages", {
+        connectionId: this.#client.connectionId,
+        ...more,
+      });
     return {
       message: (value, text) => {
-        if (isObject(value)) this.sessions.answered(value);
-        if (typeof value !== "object" || value === null)
-          return log("warn", "the agent printed something else than messages", { connectionId });
-        if (!this.#client.send(value, text)) this.#agent?.pause();
+        if (isObject(value)) return this.#fromAgent(value, text);
+        if (typeof value !== "object" || value === null) return noMessage();
+        this.#toClient(value, text);
       },
       idle: () => undefined,
-      reject: ({ kind }) =>
-        log("warn", "the agent printed something else than messages", { connectionId, kind }),
+      reject: ({ kind }) => noMessage({ kind }),
       drain: () => this.#client.resume(),
-      end: (reason) => this.#over("agent", reason),
+      end: (reason) => this.#over(reason),
     };
   }
 
-  #over(who: "client" | "agent", { kind, message, exitCode, signal }: EndReason): void {
-    const { log, connectionId } = this.#options;
-    if (this.#isClosing) return;
-    log("info", `the ${who} has gone`, { connectionId, kind, ...optional({ message, exitCode, signal }) });
-    void this.close(who === "agent" ? (message ?? "the agent has ended") : undefined);
-  }
-
-  #refuseFrame({ kind }: Fault): void {
-    const error = { code: parseError, message: `expected one JSON-RPC message (${kind})` };
-    this.#client.send({ jsonrpc: "2.0", id: null, error });
-  }
-
-  #inOrder(work: () => void): void {
-    if (this.#waiting === undefined) work();
-    else this.#waiting.push(work);
-  }
-
-  #fromClient(value: unknown, text: string): void {
-    if (!isObject(value)) return this.#forward(value, text);
-    const { namesCommands, continues } = this.sessions.asked(value);
-    if (namesCommands && !this.#options.allowsCommands) {
-      const words =
-        "this server starts no MCP servers that a client names by a command; use their addresses, or ask whoever runs it for --allow-commands";
-      return this.#refuse(value["id"], invalidParams, words);
-    }
-    if (continues === undefined || this.sessions.ids.has(continues)) return this.#forward(value, text);
-    const { _meta } = isObject(value["params"]) ? value["params"] : {};
-    const isTakeover = isObject(_meta) && _meta["_parley.dev/takeover"] === true;
-    if (!isTakeover && this.#options.isHeld(continues)) {
-      const words = "another client has this session; close it there, or take it over";
-      return this.#refuse(value["id"], sessionHeld, words, { reason: "session_held" });
-    }
-    // from now on nobody else gets it
-    this.sessions.claim(value["id"], continues);
-    this.#waiting = [];
-    void this.#options
-      .free(continues)
-      .catch((error: unknown) => this.#failed("an agent could not be ended", error))
-      .then(() => {
-        this.#forward(value, text);
-        const waiting = this.#waiting ?? [];
-        this.#waiting = undefined;
-        for (const work of waiting) this.#inOrder(work);
-      });
+  #over({ kind, message, exitCode, signal }: EndReason): void {
+    if (this.#closing !== undefined) return;
+    const { connectionId } = this.#client;
+    const more = optional({ message, exitCode, signal });
+    this.#options.log("info", "the agent has gone", { connectionId, kind, ...more });
+    void this.close(message ?? "the agent has ended");
   }
 
   #failed(what: string, error: unknown): void {
-    const { log, connectionId } = this.#options;
-    log("error", what, { connectionId, error });
+    this.#options.log("error", what, { connectionId: this.#client.connectionId, error });
   }
 
-  #forward(value: unknown, text: string): void {
-    // an array is an object too; the agent refuses what is neither
-    if (typeof value !== "object" || value === null)
-      return this.#refuseFrame({ kind: "parse", bytes: 0, head: "" });
-    if (this.#agent?.send(value, text) === false) this.#client.pause();
+  // ---- from the client
+
+  #ask(message: Message, text: string, how: Pick<Asked, "isHidden" | "disguised"> = {}): void {
+    const { id, method } = message;
+    const sessionId = sessionOf(message);
+    if (continues(method) && sessionId !== undefined) this.#parked.delete(sessionId);
+    const asked = { client: this.#client, method: String(method), sessionId, ...how };
+    if (!this.#replacesIds) {
+      this.sessions.asked(id, asked);
+      return this.#forward(message, text);
+    }
+    const given = this.#newId();
+    this.sessions.asked(given, { ...asked, id: exactIdIn(text, id) });
+    this.#forward({ ...message, id: given });
   }
 
-  #refuse(id: unknown, code: number, message: string, data?: object): void {
-    this.sessions.refused(id);
-    this.#client.send({ jsonrpc: "2.0", id, error: { code, message, ...optional({ data }) } });
+  #replied(message: Message, text: string): void {
+    const question = this.#questions.askedAs(message["id"]);
+    if (question === undefined) {
+      // a late answer to what another process asked must not reach this one
+      if (!this.#replacesIds) this.#forward(message, text);
+      return;
+    }
+    this.#questions.remove(question);
+    if (question.askedAs === question.id) return this.#forward(message, text);
+    this.#forward({ ...message, id: question.id });
   }
+
+  #told(message: Message, text: string): void {
+    const { method, params } = message;
+    const sessionId = sessionOf(message);
+    if (method === "session/cancel" && sessionId !== undefined)
+      for (const [prompt] of this.#prompts.take(sessionId)) this.#toClient(cancelled(prompt));
+    if (method !== cancelMethod || !isObject(params)) return this.#forward(message, text);
+    const { requestId } = params;
+    const waiting = this.#prompts.remove(requestId);
+    if (waiting !== undefined) return void this.#toClient(withdrawn(waiting));
+    const given = this.sessions.idAtAgent(this.#client, requestId);
+    if (given === undefined && this.#replacesIds) return;
+    if (given === undefined) return this.#forward(message, text);
+    this.#forward({ ...message, params: { ...params, requestId: given } });
+  }
+
+  #mustWait(sessionId: string): boolean {
+    return this.#prompts.has(sessionId) || this.sessions.hasEarlierPrompt(sessionId, this.#client);
+  }
+
+  #forward(message: object, text?: string): void {
+    if (this.#agent === undefined) {
+      this.#early.push([message, text]);
+      this.#client.pause();
+    } else if (!this.#agent.send(message, text)) this.#client.pause();
+  }
+
+  // ---- from the agent
+
+  #fromAgent(message: Message, text: string): void {
+    const { id, method } = message;
+    if (method === undefined) return this.#answered(message, text);
+    const sessionId = sessionOf(message);
+    const isParked = sessionId !== undefined && this.#parked.has(sessionId);
+    if (id !== undefined) {
+      const question = this.#questions.add(message, idToJson(exactIdIn(text, id)));
+      if (this.#isLeaving) return this.#refuse(question);
+      if (!isParked) this.#put(question, text);
+      return;
+    }
+    this.sessions.noticed(message);
+    if (this.#isLeaving || isParked) return;
+    if (method === cancelMethod) this.#withdraw(message, text);
+    else this.#toClient(message, text);
+  }
+
+  #answered(message: Message, text: string): void {
+    const asked = this.sessions.answered(message);
+    if (asked === undefined) {
+      if (!this.#replacesIds || message["id"] === null) this.#toClient(message, text);
+      return;
+    }
+    if (asked.method === "initialize") this.introduction = message["result"];
+    if (!asked.isHidden) this.#reply(asked, message, text);
+    else if (message["error"] !== undefined) void this.close("the agent refused to be initialized again");
+    const { sessionId } = asked;
+    if (sessionId !== undefined && continues(asked.method)) this.#takenUp(sessionId, message);
+    if (sessionId !== undefined && !this.sessions.hasEarlierPrompt(sessionId, this.#client))
+      for (const [prompt, source] of this.#prompts.take(sessionId)) this.#ask(prompt, source);
+    this.#checkLeft();
+  }
+
+  #reply({ client, id, disguised, sessionId }: Asked, message: Message, text: string): void {
+    const named = id === undefined ? message : { ...message, id: idToJson(id) };
+    if (disguised !== undefined && sessionId !== undefined)
+      return void client.send(JSON.parse(JSON.stringify(named).replaceAll(sessionId, disguised)));
+    if (client === this.#client) this.#toClient(named, named === message ? text : undefined);
+    else client.send(named, named === message ? text : undefined);
+  }
+
+  /** The client has the session now, or could not have it. */
+  #takenUp(sessionId: string, { result }: Message): void {
+    if (result === undefined) {
+      if (this.#replacesIds && this.sessions.ids.has(sessionId)) this.#parked.add(sessionId);
+      return;
+    }
+    for (const question of this.#questions.all)
+      if (question.sessionId === sessionId && question.askedAs === undefined) this.#put(question);
+  }
+
+  /** Asks the client. */
+  #put(question: Question, text?: string): void {
+    question.askedAs = this.#replacesIds ? this.#newId() : question.id;
+    const { message, askedAs } = question;
+    if (this.#replacesIds) this.#toClient({ ...message, id: askedAs });
+    else this.#toClient(message, text);
+  }
+
+  /** The agent takes a question back. */
+  #withdraw(message: Message, text: string): void {
+    const question = this.#questions.withdrawn(message);
+    if (question === undefined || question.askedAs === question.id) return this.#toClient(message, text);
+    if (question.askedAs === undefined) return;
+    this.#toClient({ ...message, params: { requestId: question.askedAs } });
+  }
+
+  /** Takes a question back from a client that has lost the process. */
+  #takeBack(question: Question, client: ProcessClient): void {
+    if (question.askedAs !== undefined)
+      client.send({ jsonrpc: "2.0", method: cancelMethod, params: { requestId: question.askedAs } });
+    delete question.askedAs;
+    if (!canBeAskedAgain(question)) this.#refuse(question);
+  }
+
+  #refuse(question: Question): void {
+    this.#questions.remove(question);
+    const message = "the client that was asked has gone; what it had, such as its terminals, is gone too";
+    this.#agent?.send({ jsonrpc: "2.0", id: question.id, error: { code: unavailable, message } });
+  }
+
+  #toClient(message: object, text?: string): void {
+    if (!this.#client.send(message, text)) this.#agent?.pause();
+  }
+
+  #checkLeft(): void {
+    if (this.#isLeaving && !this.sessions.isBusy) void this.close();
+  }
+
+  #newId(): string {
+    this.#lastId++;
+    return `parley-${crypto.randomUUID().slice(0, 8)}-${this.#lastId}`;
+  }
+}
+
+function cancelled({ id }: Message): object {
+  return { jsonrpc: "2.0", id, result: { stopReason: "cancelled" } };
+}
+
+function withdrawn({ id }: Message): object {
+  return { jsonrpc: "2.0", id, error: { code: -32800, message: "the request was cancelled" } };
 }

@@ -12,14 +12,16 @@ export interface DoorLimits {
 }
 
 export interface DoorTargets {
-  tls?(socket: Socket): void;
+  /** Undefined without a certificate. */
+  readonly tls?: (socket: Socket) => void;
+  /** Whoever speaks without TLS where there is a certificate. */
+  plain(socket: Socket): void;
   http1(socket: Socket): void;
   http2(socket: Socket): void;
 }
 
 const tlsHandshake = 0x16;
 const http2Preface = "PRI ";
-const plainAnswer = "this port speaks TLS; use https:// or wss://\n";
 
 interface Stranger {
   readonly socket: Socket;
@@ -100,13 +102,10 @@ export class FrontDoor {
   }
 
   #pass(socket: Socket, isTls: boolean, isHttp2: boolean): void {
-    const { tls, http1, http2 } = this.#targets;
+    const { tls, plain, http1, http2 } = this.#targets;
     if (isTls && tls !== undefined) return tls(socket);
     if (isTls) return void socket.destroy();
-    if (tls !== undefined) {
-      const head = `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: ${plainAnswer.length}\r\n`;
-      return void socket.end(`${head}Content-Type: text/plain\r\n\r\n${plainAnswer}`);
-    }
+    if (tls !== undefined) return plain(socket);
     if (isHttp2) return http2(socket);
     http1(socket);
     // it listens for data, and does not resume what was paused

@@ -1,13 +1,23 @@
 // Serves HTTP/1.1, HTTP/2 and WebSocket on one port of Node, with TLS where there is a certificate.
 
-import { createServer as createHttp1, type IncomingMessage } from "node:http";
+import { createServer as createHttp1, type Server as Http1, type IncomingMessage } from "node:http";
 import { createServer as createHttp2, type ServerHttp2Session } from "node:http2";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer as createTls } from "node:tls";
 import type { Log } from "@parley/acp";
+import { refusal } from "@parley/acp/internal";
 import type { RemoteServer } from "@parley/acp/server";
-import { type Admission, type Guard, refusal } from "../guard/guard.ts";
+import type { Admission, Guard } from "../guard/guard.ts";
+import {
+  crooked,
+  earlyAnswer,
+  maxHeaderBytes,
+  maxHeaders,
+  noMethod,
+  refuseBytes,
+  refuseExpectation,
+} from "./bad-requests.ts";
 import { type DoorLimits, FrontDoor } from "./front-door.ts";
 import type { HeartbeatOptions } from "./heartbeat.ts";
 import { type BodyLimits, type NodeRequest, type WebRequest, webRequest } from "./node-request.ts";
@@ -28,15 +38,14 @@ export interface ListenerOptions {
   readonly log: Log;
 }
 
-const maxHeaders = 100;
-const maxHeaderBytes = 16 * 1024;
 const maxStreams = 256;
 const idleMs = 120_000;
-const methods = ["GET", "POST", "DELETE", "OPTIONS"];
+const plainWords = "this port speaks TLS; use https:// or wss://";
 
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #door: FrontDoor;
+  readonly #http1: Http1;
   readonly #sockets: Sockets;
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #running = new Set<Promise<void>>();
@@ -49,17 +58,29 @@ export class Listener {
     const http1 = createHttp1({
       maxHeaderSize: maxHeaderBytes,
       keepAliveTimeout: idleMs,
+      headersTimeout: limits.strangerMs,
+      connectionsCheckingInterval: Math.ceil(limits.strangerMs / 10),
+      // bodies have a time of their own
+      requestTimeout: 0,
+      // a missing one is refused in our words
+      requireHostHeader: false,
       // curl asks for h2c this way; it is served HTTP/1.1. Older versions of Node do not know this option
       ...{ shouldUpgradeCallback: isWebSocket },
     });
     http1.on("request", (request, response) => this.#track(this.#serve(request, response)));
     http1.on("upgrade", (request, socket, head) => this.#track(this.#upgrade(request, socket, head)));
     http1.on("clientError", refuseBytes);
+    http1.on("connect", (_, socket) => void refuseUpgrade(noMethod("CONNECT"), socket));
+    http1.on("checkExpectation", refuseExpectation);
+    // it looks for slow heads from this event on, and it does not listen itself
+    http1.emit("listening");
+    this.#http1 = http1;
     const http2 = createHttp2({
       settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
       maxHeaderListPairs: maxHeaders + 4,
     });
     http2.on("request", (request, response) => this.#track(this.#serve(request, response)));
+    http2.on("checkExpectation", refuseExpectation);
     http2.on("session", (session) => this.#watch(session));
     // it is destroyed then
     http2.on("sessionError", () => undefined);
@@ -70,6 +91,7 @@ export class Listener {
     encrypted?.on("tlsClientError", (_, socket) => socket.destroy());
     this.#door = new FrontDoor(limits, {
       ...(encrypted && { tls: (socket) => void encrypted.emit("connection", socket) }),
+      plain: (socket) => void refuseUpgrade(refusal(400, plainWords), socket),
       http1: (socket) => void http1.emit("connection", socket),
       http2: (socket) => void http2.emit("connection", socket),
     });
@@ -101,6 +123,7 @@ export class Listener {
   async close(): Promise<void> {
     this.stopAccepting();
     this.#sockets.stop();
+    this.#http1.close();
     for (const session of this.#sessions) session.close();
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, 1_000);
@@ -125,11 +148,14 @@ export class Listener {
 
   async #serve(from: NodeRequest, to: NodeResponse): Promise<void> {
     const gone = new AbortController();
-    to.once("close", () => gone.abort());
+    to.once("close", () => {
+      // an abort makes an error with a stack, which is not needed for an answer that was sent
+      if (!to.writableFinished) gone.abort();
+    });
     // a reset is not our failure
     to.on("error", () => undefined);
     from.on("error", () => undefined);
-    const early = this.#problem(from) ?? this.#request(from, gone.signal);
+    const early = earlyAnswer(from) ?? this.#request(from, gone.signal);
     if (early instanceof Response) return sendResponse(early, to, { headers: {}, isLast: true });
     const { request, bodyError, admission } = early;
     if (admission instanceof Response)
@@ -155,7 +181,7 @@ export class Listener {
 
   async #upgrade(from: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", () => socket.destroy());
-    const early = this.#problem(from) ?? this.#request(from, new AbortController().signal, true);
+    const early = earlyAnswer(from) ?? this.#request(from, new AbortController().signal, true);
     if (early instanceof Response) return refuseUpgrade(early, socket);
     const { request, admission } = early;
     if (admission instanceof Response) return refuseUpgrade(admission, socket);
@@ -164,20 +190,6 @@ export class Listener {
     if (upgrade instanceof Response) return refuseUpgrade(upgrade, socket);
     this.#door.known(from.socket);
     this.#sockets.accept({ request: from, socket, head }, upgrade, admission.protocol);
-  }
-
-  /** What needs no token: the state of the server, and requests that nobody should send. */
-  #problem(from: NodeRequest): Response | undefined {
-    const { method = "", url = "" } = from;
-    if (from.rawHeaders.length > 2 * maxHeaders)
-      return refusal(431, `expected at most ${maxHeaders} headers`);
-    if (!url.startsWith("/")) return refusal(400, "expected a path, got a whole address");
-    if (url === "/livez" && method === "GET") return refusal(200, "ok");
-    if (!methods.includes(method))
-      return refusal(405, "expected GET, POST or DELETE", { Allow: "GET, POST, DELETE" });
-    const { host, ":authority": authority = host } = from.headers;
-    if (host !== undefined && host !== authority) return refusal(400, "got two different hosts");
-    return undefined;
   }
 
   #request(
@@ -194,16 +206,18 @@ export class Listener {
       return refusal(400, "the request cannot be read");
     }
     const address = this.#addressOf(from);
+    const admission = this.#ownGuard().admit({ request: made.request, host, address, isUpgrade });
     return {
       ...made,
-      admission: this.#ownGuard().admit({ request: made.request, host, address, isUpgrade }),
+      admission: (admission instanceof Response ? undefined : crooked(from, made)) ?? admission,
     };
   }
 
   #addressOf({ socket, headers }: NodeRequest): string {
     const said = this.#options.isBehindProxy ? headers["x-forwarded-for"]?.toString() : undefined;
     // the proxy in front of us appends what it has seen itself
-    return said?.split(",").at(-1)?.trim() || (socket.remoteAddress ?? "");
+    const last = said?.split(",").at(-1)?.trim() ?? "";
+    return isIP(last) === 0 ? (socket.remoteAddress ?? "") : last;
   }
 
   #ownGuard(): Guard {
@@ -214,14 +228,4 @@ export class Listener {
 
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === "websocket";
-}
-
-/** Answers what is no HTTP. */
-function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const response =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? refusal(431, `expected at most ${maxHeaderBytes} bytes of headers`)
-      : refusal(400, "expected HTTP");
-  void refuseUpgrade(response, socket);
 }

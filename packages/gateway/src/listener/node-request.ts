@@ -93,7 +93,9 @@ function bodyOf(
           controller.close();
         });
         from.once("error", fail);
-        from.once("close", () => fail(new BodyError(400, "the body was cut off")));
+        from.once("close", () => {
+          if (!isOver) fail(new BodyError(400, "the body was cut off"));
+        });
         from.pause();
       },
       pull: () => void (isOver || from.resume()),

@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 
@@ -34,6 +35,7 @@ export async function sendResponse(
   for (const [name, value] of all) to.setHeader(name, value);
   if (cookies.length > 0) to.setHeader("set-cookie", cookies);
   if (response.body === null) to.end();
+  else if (all.get("content-type") !== "text/event-stream") to.end(await response.bytes());
   else {
     // the head of an event stream comes before its first event
     // as: both have it, and the types of one omit it
@@ -59,6 +61,8 @@ async function pump(body: ReadableStream<Uint8Array>, to: NodeResponse): Promise
       // both answers of Node can do this, each in its own words
       const hasRoom = (to as ServerResponse).write(value);
       if (!hasRoom && !to.destroyed) await once(to, "drain", { signal: gone.signal });
+      // the other connections have their turn, even if what was written left at once
+      await nextTurn();
     }
     to.end();
   } catch {

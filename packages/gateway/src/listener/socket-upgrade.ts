@@ -2,8 +2,10 @@
 
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { refusal } from "@parley/acp/internal";
 import type { SocketUpgrade } from "@parley/acp/server";
 import { type WebSocket, WebSocketServer } from "ws";
+import { BatchedSocket } from "./batched-socket.ts";
 import { type HeartbeatOptions, heartbeat } from "./heartbeat.ts";
 
 export interface UpgradeRequest {
@@ -30,6 +32,11 @@ export function webSockets(options: HeartbeatOptions & { readonly maxPayload: nu
     handleProtocols: (_, request) => chosen.get(request)?.protocol ?? false,
   });
   server.on("headers", (lines, request) => lines.push(...(chosen.get(request)?.headers ?? [])));
+  // it answers with HTML otherwise
+  server.on("wsClientError", ({ message }, socket) => {
+    const words = `expected a request for a WebSocket of version 13: ${message}`;
+    void refuseUpgrade(refusal(400, words, { "Sec-WebSocket-Version": "13" }), socket);
+  });
   const heart = heartbeat(server.clients, options);
   return {
     accept({ request, socket, head }, upgrade, ticket) {
@@ -40,7 +47,7 @@ export function webSockets(options: HeartbeatOptions & { readonly maxPayload: nu
         // `close` follows, and says enough
         accepted.on("error", () => undefined);
         heart.watch(accepted);
-        upgrade.accept(accepted);
+        upgrade.accept(new BatchedSocket(accepted, socket));
       });
     },
     stop: () => heart.stop(),

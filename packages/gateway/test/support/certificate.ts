@@ -21,10 +21,11 @@ const text = (tag: number, value: string) => der(tag, Buffer.from(value));
 const ecdsaWithSha256 = sequence(der(6, bytes(0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2)));
 const localhost = sequence(der(0x31, sequence(der(6, bytes(0x55, 4, 3)), text(0x0c, "localhost"))));
 
-/** For localhost and 127.0.0.1, as PEM. */
-export function certificate(): { readonly cert: string; readonly key: string } {
+/** For 127.0.0.1 and these names, as PEM. */
+export function certificate(...hosts: readonly string[]): { readonly cert: string; readonly key: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const names = sequence(text(0x82, "localhost"), der(0x87, bytes(127, 0, 0, 1)));
+  const named = ["localhost", ...hosts].map((host) => text(0x82, host));
+  const names = sequence(...named, der(0x87, bytes(127, 0, 0, 1)));
   const signed = sequence(
     der(0xa0, der(2, bytes(2))),
     der(2, bytes(1)),

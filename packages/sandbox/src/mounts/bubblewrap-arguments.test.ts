@@ -17,7 +17,7 @@ const plan: SandboxPlan = {
   hasOwnProc: true,
 };
 
-const line = (more: Partial<SandboxPlan>) => bubblewrapArguments({ ...plan, ...more }).join(" ");
+const line = (more: Partial<SandboxPlan>) => bubblewrapArguments({ ...plan, ...more }).options.join(" ");
 
 test("a command has its own processes, its own network and no capabilities, and ends with its owner", () => {
   const words = line({});
@@ -95,4 +95,15 @@ test("the network of the host, and that of a forwarder", () => {
   const forwarded = line({ forwarderFolder: "/tmp/hosts" });
   assert.match(forwarded, /--unshare-net/);
   assert.match(forwarded, /--ro-bind \/tmp\/hosts \/run\/parley-hosts/);
+});
+
+test("mounts that may vanish are read from a file, after the others", () => {
+  const entries: Entry[] = [
+    { path: "/w/s", how: "hidden", type: "file", mayVanish: true },
+    { path: "/z", how: "write", type: "folder" },
+  ];
+  const { options, vanishing } = bubblewrapArguments({ ...plan, entries });
+  assert.match(options.join(" "), /--bind \/z \/z --args 7 --chdir/);
+  assert.deepEqual(vanishing, ["--ro-bind", "/dev/null", "/w/s"]);
+  assert.doesNotMatch(line({}), /--args/);
 });

@@ -1,6 +1,7 @@
 // Writes the arguments of bubblewrap. It is a pure function: the same plan gives the same arguments.
 
 import { type Entry, isAtOrBelow } from "./layout.ts";
+import { vanishingMountsOption } from "./vanishing-mounts.ts";
 
 /** Everything that bubblewrap is told, except for the command. */
 export interface SandboxPlan {
@@ -38,11 +39,22 @@ export const forwarderMount = "/run/parley-hosts";
  */
 const procOfRoot = ["sys", "sysrq-trigger", "fs", "acpi", "scsi", "mtrr", "asound"];
 
-export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
+/** What bubblewrap is started with. */
+export interface BubblewrapArguments {
+  /** The arguments, except for the command. */
+  readonly options: readonly string[];
+  /** The mounts that are left out if they fail, each in three words. */
+  readonly vanishing: readonly string[];
+}
+
+export function bubblewrapArguments(plan: SandboxPlan): BubblewrapArguments {
   const own = ["/dev", "/proc", "/tmp", ...(plan.hasVarTmp ? ["/var/tmp"] : [])];
   // a workspace such as / must not cover what the sandbox has of its own
   const isAround = ({ path }: Entry) => own.some((each) => each !== path && isAtOrBelow(each, path));
-  return [
+  const mounts = (isWanted: (entry: Entry) => boolean) =>
+    plan.entries.filter(isWanted).flatMap((entry) => mount(entry, plan.entries));
+  const vanishing = mounts((entry) => entry.mayVanish === true && !isAround(entry));
+  const options = [
     "--die-with-parent",
     ...(plan.newSession ? ["--new-session"] : []),
     ...namespaces(plan),
@@ -53,7 +65,7 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
     "--ro-bind",
     "/",
     "/",
-    ...plan.entries.filter(isAround).flatMap((entry) => mount(entry, plan.entries)),
+    ...mounts(isAround),
     "--dev",
     "/dev",
     ...(plan.hasOwnProc ? ["--proc", "/proc"] : []),
@@ -65,13 +77,16 @@ export function bubblewrapArguments(plan: SandboxPlan): readonly string[] {
       plan.temporaryFolder,
       path,
     ]),
-    ...plan.entries.filter((entry) => !isAround(entry)).flatMap((entry) => mount(entry, plan.entries)),
+    ...mounts((entry) => entry.mayVanish !== true && !isAround(entry)),
+    // they come last: nothing else is mounted below them
+    ...(vanishing.length === 0 ? [] : vanishingMountsOption),
     ...(plan.forwarderFolder === undefined ? [] : ["--ro-bind", plan.forwarderFolder, forwarderMount]),
     ...Object.entries(plan.env).flatMap(([name, value]) => ["--setenv", name, value]),
     "--chdir",
     plan.cwd,
     "--",
   ];
+  return { options, vanishing };
 }
 
 function namespaces({ hasNetwork, nesting, canForbidNesting, hasOwnProc }: SandboxPlan): string[] {

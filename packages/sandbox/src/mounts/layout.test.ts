@@ -59,6 +59,16 @@ test("a protected path that an entry names is open, unless a rule keeps it", () 
   assert.deepEqual(shown({ ...wishes, readOnly: ["/w/.claude"] }), ["write /w", "read /w/.claude"]);
 });
 
+test("a folder that leads only to a socket may vanish with it, and one that leads to more may not", () => {
+  const sockets = ["/w/run/s", "/w/a/s"].map((path) => ({ path, type: "file" as const, mayVanish: true }));
+  const entries = [write("/w"), secret("/w/a/b/.ssh")];
+  const vanishing = layout({ ...none, entries, hidden: sockets }).filter(({ mayVanish }) => mayVanish);
+  assert.deepEqual(
+    vanishing.map(({ path }) => path),
+    ["/w/run", "/w/a/s", "/w/run/s"],
+  );
+});
+
 /** What a path must be, by the rules as docs/sandbox.md has them. */
 function expected(path: string, { entries, protectedPaths, readOnly, hidden }: Wishes): Entry["how"] {
   if (hidden.some((each) => isAtOrBelow(path, each.path))) return "hidden";
@@ -74,9 +84,12 @@ function expected(path: string, { entries, protectedPaths, readOnly, hidden }: W
   return guards.length > 0 ? "read" : "write";
 }
 
-/** What the mounts make of a path: the last one that covers it. */
+/** What the mounts make of a path: the last one that covers it. Those that may vanish come after all others. */
 function mounted(path: string, entries: readonly Entry[]): Entry["how"] {
-  return entries.findLast((each) => isAtOrBelow(path, each.path))?.how ?? "read";
+  const inOrder = [false, true].flatMap((last) =>
+    entries.filter(({ mayVanish = false }) => mayVanish === last),
+  );
+  return inOrder.findLast((each) => isAtOrBelow(path, each.path))?.how ?? "read";
 }
 
 test("a denied path is denied whatever the lists say and however they nest", () => {
@@ -92,7 +105,9 @@ test("a denied path is denied whatever the lists say and however they nest", () 
     entries: fc.array(entry, { maxLength: 5 }),
     protectedPaths: paths,
     readOnly: paths,
-    hidden: paths.map((all) => all.map((each) => ({ path: each, type: "folder" as const }))),
+    hidden: fc.array(fc.record({ path, type: fc.constant("folder" as const), mayVanish: fc.boolean() }), {
+      maxLength: 3,
+    }),
   });
   fc.assert(
     fc.property(wishes, path, (all, tried) => {

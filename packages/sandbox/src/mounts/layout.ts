@@ -9,6 +9,8 @@ export interface Entry {
   readonly type: "file" | "folder";
   /** What is mounted there, if it is not the path itself. */
   readonly source?: string;
+  /** Whether it is left out if it is gone when the command starts, as a socket of the host can be. */
+  readonly mayVanish?: boolean;
 }
 
 /** What a sandbox is made of. */
@@ -22,7 +24,7 @@ export interface Wishes {
   /** Folders that are others in the sandbox, such as /tmp. What is shown in them needs a mount. */
   readonly replaced?: readonly string[];
   /** Paths that nothing shows. */
-  readonly hidden: readonly { readonly path: string; readonly type: "file" | "folder" }[];
+  readonly hidden: readonly Pick<Entry, "path" | "type" | "mayVanish">[];
 }
 
 export function isAtOrBelow(path: string, folder: string): boolean {
@@ -58,9 +60,16 @@ export function layout({
     ...hidden.filter(({ path }) => around(path, chosen)?.how === "write").map(({ path }) => path),
     ...kept,
   ];
-  for (const path of ancestors(closed, chosen)) chosen.set(path, { path, how: "write", type: "folder" });
+  const between = ancestors(closed, chosen);
   for (const path of kept) chosen.set(path, { path, how: "read", type: "file" });
-  for (const { path, type } of hidden) chosen.set(path, { path, how: "hidden", type });
+  for (const each of hidden) chosen.set(each.path, { ...each, how: "hidden" });
+  // a folder that only leads to what may vanish can vanish with it
+  const lasting = [...chosen.values()].filter(({ mayVanish }) => mayVanish !== true);
+  for (const path of between) {
+    if (chosen.has(path)) continue;
+    const mayVanish = !lasting.some((each) => isAtOrBelow(each.path, path));
+    chosen.set(path, { path, how: "write", type: "folder", ...(mayVanish ? { mayVanish } : {}) });
+  }
   const inOrder = [...chosen.values()].sort(parentsFirst);
   return inOrder.filter((entry) => changesSomething(entry, chosen, replaced));
 }

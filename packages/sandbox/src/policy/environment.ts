@@ -25,13 +25,20 @@ const temporary = ["TMPDIR", "TMP", "TEMP", "TEMPDIR"];
 const loading =
   /^(?:LD_.*|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|MALLOC_.*|NIS_PATH|NLSPATH|RESOLV_.*|RES_OPTIONS|TZDIR)$/;
 
-/** Divides variables into those that bubblewrap may see, and those that it sets inside. */
+/** Variables that a shell obeys. One may start bubblewrap, outside the sandbox. */
+const ofShells = /^(?:ENV|IFS|PS4|CDPATH|GLOBIGNORE|POSIXLY_CORRECT|SHELLOPTS|BASHOPTS|BASH_.*)$/;
+
+/** Shells lose variables of other names. A secret stays away from the arguments, which other users can read. */
+const isLost = (name: string) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !isSecretVariable(name);
+
+/** Divides variables into those that bubblewrap may see, and those that are set inside. */
 export function dividedEnvironment(env: Readonly<Record<string, string>>): {
   readonly outside: Record<string, string>;
   readonly inside: Record<string, string>;
 } {
-  const [inside = [], outside = []] = [true, false].map((isLoading) =>
-    Object.entries(env).filter(([name]) => loading.test(name) === isLoading),
+  const isInside = (name: string) => loading.test(name) || ofShells.test(name) || isLost(name);
+  const [inside = [], outside = []] = [true, false].map((side) =>
+    Object.entries(env).filter(([name]) => isInside(name) === side),
   );
   return { inside: Object.fromEntries(inside), outside: Object.fromEntries(outside) };
 }

@@ -43,16 +43,13 @@ test("a command gets its environment without the addresses of services outside",
   assert.deepEqual([HTTPS_PROXY, ALL_PROXY], ["http://127.0.0.1:3128", "socks5h://127.0.0.1:1080"]);
 });
 
-test("bubblewrap does not see the variables that load code into programs", () => {
-  const { inside, outside } = dividedEnvironment({
-    LD_PRELOAD: "a",
-    GCONV_PATH: "b",
-    GLIBC_TUNABLES: "c",
-    PATH: "d",
-    OLD: "e",
-  });
-  assert.deepEqual(Object.keys(inside), ["LD_PRELOAD", "GCONV_PATH", "GLIBC_TUNABLES"]);
-  assert.deepEqual(outside, { PATH: "d", OLD: "e" });
+test("bubblewrap, and the shell that starts it, do not see the variables that load code into programs", () => {
+  const loading = { LD_PRELOAD: "a", GCONV_PATH: "b", GLIBC_TUNABLES: "c" };
+  const shells = { "BASH_FUNC_read%%": "() { evil; }", SHELLOPTS: "xtrace", PS4: "$(evil)", "npm.name": "n" };
+  const others = { PATH: "d", OLD: "e", "npm_config_//host/:_authToken": "SECRET" };
+  const { inside, outside } = dividedEnvironment({ ...loading, ...shells, ...others });
+  assert.deepEqual(inside, { ...loading, ...shells });
+  assert.deepEqual(outside, others);
 });
 
 test("tools in hidden folders are shown with what they need, and home is not", () => {

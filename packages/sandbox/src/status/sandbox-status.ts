@@ -129,7 +129,7 @@ function trial(version: string, hasOwnProc: boolean): readonly string[] {
     canForbidNesting: canForbidNesting(version),
     hasVarTmp: false,
     hasOwnProc,
-  });
+  }).options;
 }
 
 export function canForbidNesting(version: string): boolean {

@@ -85,9 +85,12 @@ export class AgentSessions implements Holder {
   }
 
   get(sessionId: string): ServedSession {
-    const session = this.find(sessionId);
-    if (session === undefined) throw RequestError.sessionNotFound(sessionId);
-    return session;
+    const live = this.#live.get(sessionId);
+    if (live?.holder === this) return live.session;
+    const unknown = RequestError.sessionNotFound(sessionId);
+    if (live === undefined || live.holder.principal !== this.principal) throw unknown;
+    const message = "another client has this session; load or resume it to get it back";
+    throw new RequestError("session_not_found", message, { data: unknown.data });
   }
 
   async run(op: Exclude<SessionOp, AccountOp>, request: IncomingRequest): Promise<AgentOpResult> {

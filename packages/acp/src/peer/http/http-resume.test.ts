@@ -1,25 +1,35 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { RemoteProbe } from "../../../test/support/remote-probe.ts";
 import { client, httpTransport } from "../../index.ts";
+import type { HttpTransportOptions } from "../../transport/http/http-options.ts";
 
 const patience = { timeout: 30_000 };
 const url = "http://localhost/acp";
 
-/** Our client and our server without a network; `between` may fail a request before or after the server has it. */
+/** Our client and our server without a network; `between` may fail a request before or after the server has it, or stall it. */
 function joined(
   probe: RemoteProbe,
-  between: (init: RequestInit) => "fail before" | "fail after" | undefined,
+  between: (init: RequestInit) => "fail before" | "fail after" | "stall" | undefined,
+  options: HttpTransportOptions = {},
 ) {
   const fetch = async (address: string, init: RequestInit) => {
     const fault = between(init);
+    // a network takes a while too
+    await setImmediate();
+    init.signal?.throwIfAborted();
+    if (fault === "stall")
+      await new Promise((_, reject) =>
+        init.signal?.addEventListener("abort", () => reject(new Error("aborted"))),
+      );
     if (fault === "fail before") throw new TypeError("fetch failed", { cause: new Error("cut") });
     const response = await probe.server.fetch(new Request(address, init));
     if (fault !== "fail after") return response;
     await response.body?.cancel();
     throw new TypeError("fetch failed", { cause: new Error("cut") });
   };
-  return httpTransport(url, { fetch, backoffMs: 1, silenceMs: 5_000 });
+  return httpTransport(url, { fetch, backoffMs: 1, silenceMs: 5_000, closeTimeoutMs: 50, ...options });
 }
 
 const numberOf = (init: RequestInit) => new Headers(init.headers).get("parley-message");
@@ -114,6 +124,52 @@ test(
       ["user_message", "agent_message"],
     );
     await loaded.close();
+    await connection.close();
+  },
+);
+
+test(
+  "a client that closes while a message is stalled tells the server that it has gone (H14)",
+  patience,
+  async () => {
+    const probe = new RemoteProbe();
+    let isStalled = false;
+    const stalled = Promise.withResolvers<void>();
+    const transport = joined(probe, (init) => {
+      if (!isStalled || numberOf(init) === null) return undefined;
+      stalled.resolve();
+      return "stall";
+    });
+    const connection = await client({ name: "test", version: "1" }).connect(transport);
+    isStalled = true;
+    connection.newSession({ cwd: "/" }).catch(() => undefined);
+    await stalled.promise;
+    await connection.close();
+    assert.deepEqual(probe.server.connections, []);
+  },
+);
+
+test(
+  "an idle client tells the server that it is there, and is not taken for gone (H6, F14)",
+  patience,
+  async () => {
+    const probe = new RemoteProbe({ heartbeatMs: 20 });
+    const beaten = Promise.withResolvers<void>();
+    let beats = 0;
+    let streams = 0;
+    const transport = joined(
+      probe,
+      ({ method, headers }) => {
+        if (method === "GET") streams++;
+        if (new Headers(headers).get("parley-heartbeat") === "20") beats++;
+        if (beats === 8) beaten.resolve();
+        return undefined;
+      },
+      { heartbeatMs: 20 },
+    );
+    const connection = await client({ name: "test", version: "1" }).connect(transport);
+    await beaten.promise;
+    assert.equal(streams, 1, "its stream was not cut");
     await connection.close();
   },
 );

@@ -32,6 +32,7 @@ export function httpTransport(address: string | URL, options: HttpTransportOptio
     "openTimeoutMs",
     "closeTimeoutMs",
     "silenceMs",
+    "heartbeatMs",
     "backoffMs",
   ] as const) {
     milliseconds(name, options[name] ?? 0);

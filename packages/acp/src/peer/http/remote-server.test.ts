@@ -318,3 +318,64 @@ test("a reader that takes nothing is left after a while, and what it missed wait
   }
   await probe.server.close();
 });
+
+test("a session that another client takes over: its old stream ends behind the notice and is 404, until it is taken back (H10, H18)", async () => {
+  const probe = new RemoteProbe();
+  const clients = [];
+  for (const _ of [1, 2]) {
+    await probe.initialize();
+    clients.push({ names: probe.names, own: await probe.stream() });
+  }
+  const [old, next] = clients as [(typeof clients)[0], (typeof clients)[0]];
+  const ask = async ({ names, own }: typeof old, method: string, params: object, more = {}) => {
+    const asked = probe.request(method, params);
+    assert.equal((await probe.post(asked, { ...names, ...more })).status, 202);
+    const { data } = (await own.next()) ?? {};
+    assert.equal(data?.["id"], asked.id);
+    return data ?? {};
+  };
+  const place = { cwd: "/", mcpServers: [] };
+  const { result } = await ask(old, "session/new", place);
+  const { sessionId } = result as { sessionId: string };
+  const name = { "acp-session-id": sessionId };
+  const stream = await probe.stream({ ...old.names, ...name });
+  const taking = { sessionId, ...place, _meta: { "_parley.dev/takeover": true } };
+  assert.ok("result" in (await ask(next, "session/load", taking, name)));
+  const notice = await stream.next();
+  assert.deepEqual(
+    [notice?.data["method"], notice?.data["params"]],
+    ["_parley.dev/session_taken", { sessionId }],
+  );
+  assert.equal(await stream.next(), undefined, "the server ends it");
+  const again = await probe.ask("GET", { accept: "text/event-stream", ...old.names, ...name });
+  assert.equal(again.status, 404);
+  assert.match(again.body, /another client has this session now; load or resume it/);
+  // who did not read the notice before a cut reads it now
+  const late = await probe.stream({ ...old.names, ...name, "last-event-id": "0" });
+  assert.equal((await late.next())?.data["method"], "_parley.dev/session_taken");
+  assert.equal(await late.next(), undefined);
+  const prompt = { sessionId, prompt: [{ type: "text", text: "a" }] };
+  const { error } = await ask(old, "session/prompt", prompt, name);
+  assert.match(JSON.stringify(error), /-32002.*another client has this session; load or resume it/);
+  const { error: held } = await ask(old, "session/load", { sessionId, ...place }, name);
+  assert.match(JSON.stringify(held), /session_held/);
+  const still = await probe.ask("GET", { accept: "text/event-stream", ...old.names, ...name });
+  assert.equal(still.status, 404);
+  assert.ok("result" in (await ask(old, "session/load", taking, name)));
+  assert.equal((await probe.stream({ ...old.names, ...name })).status, 200);
+  await probe.server.close();
+});
+
+test("a client that has promised to be heard and is silent counts as cut off, and may come back (F14)", async () => {
+  const probe = new RemoteProbe({ heartbeatMs: 5 });
+  await probe.initialize();
+  const other = await probe.stream({ "acp-session-id": "s1" });
+  const stream = await probe.stream();
+  assert.equal((await probe.post({}, { ...probe.names, "parley-heartbeat": "often" })).status, 400);
+  assert.equal((await probe.post({}, { ...probe.names, "parley-heartbeat": "10" })).status, 202);
+  await assert.rejects(stream.next(), /the client is silent/);
+  await assert.rejects(other.next(), /the client is silent/);
+  assert.equal(probe.server.connections[0]?.isAttached, false);
+  assert.equal((await probe.stream({ "last-event-id": "0" })).status, 200);
+  await probe.server.close();
+});

@@ -14,6 +14,8 @@ export interface RemoteServer {
   upgrade(request: Request): Promise<SocketUpgrade | Response>;
   /** The connections, attached and detached. */
   readonly connections: readonly RemoteConnection[];
+  /** New connections get 503 from now on; those that are open go on, and can be resumed. */
+  stopAccepting(): void;
   /** Closes all connections. Requests afterwards get 503. */
   close(reason?: string): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -61,6 +63,7 @@ export function remoteServer(options: RemoteServerOptions): RemoteServer {
     get connections() {
       return served.connections;
     },
+    stopAccepting: () => served.stopAccepting(),
     close: (reason) => served.close(reason),
     [Symbol.asyncDispose]: () => served.close(),
   };

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { WebSocket as WsSocket } from "ws";
+import { WebSocketServer, WebSocket as WsSocket } from "ws";
 import { hostRemote } from "../../../test/support/remote-host.ts";
 import { talker } from "../../../test/support/remote-probe.ts";
-import { client, type Transport, webSocketTransport } from "../../index.ts";
+import { client, httpTransport, type Transport, webSocketTransport } from "../../index.ts";
 import { type RemoteServerOptions, remoteServer } from "../../server.ts";
 
 const patience = { timeout: 30_000 };
@@ -235,4 +236,154 @@ test("a silent server is left for a new socket, and a silent client is detached"
   assert.equal(sockets.length >= 2, true);
   await connection.newSession({ cwd: "/" });
   await connection.close();
+});
+
+test(
+  "a socket can be opened later, with a ticket of its own each time; after a cut, one that cannot be opened is tried again",
+  patience,
+  async (t) => {
+    const { host, server } = await hosted(t);
+    let tickets = 0;
+    const transport = webSocketTransport(
+      async (protocols) => {
+        const ticket = await Promise.resolve(++tickets);
+        if (ticket === 2) throw new Error("no ticket");
+        return new WebSocket(host.socketUrl, [...protocols, `ticket.${ticket}`]);
+      },
+      { backoffMs: 1 },
+    );
+    const connection = await client({ name: "test", version: "1" }).connect(transport);
+    host.cut();
+    const session = await connection.newSession({ cwd: "/" });
+    assert.equal(await session.prompt("still here").text(), "still here ");
+    assert.deepEqual([tickets, server.connections.length], [3, 1]);
+    await connection.close();
+  },
+);
+
+test("a first socket that cannot be opened ends the connection, with the reason as its cause", async () => {
+  const reason = new Error("no ticket");
+  const transport = webSocketTransport(() => Promise.reject(reason));
+  await assert.rejects(client({ name: "test", version: "1" }).connect(transport), (error: Error) => {
+    assert.match(error.message, /the WebSocket could not be opened/);
+    assert.equal(error.cause, reason);
+    return true;
+  });
+});
+
+test("a socket that comes after the connection was closed is closed too", patience, async (t) => {
+  const { host } = await hosted(t);
+  const asked = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<WsSocket>();
+  const transport = webSocketTransport(() => {
+    asked.resolve();
+    return late.promise;
+  });
+  const connecting = client({ name: "test", version: "1" }).connect(transport);
+  await asked.promise;
+  const refused = assert.rejects(connecting);
+  await transport.close();
+  const socket = new WsSocket(host.socketUrl, ["parley.resume"]);
+  await once(socket, "open");
+  late.resolve(socket);
+  await Promise.all([closeOf(socket), refused]);
+});
+
+test(
+  "a client whose timers the browser slows down, as those of hidden pages, answers the server's counts",
+  patience,
+  async (t) => {
+    // its heart does not beat by itself
+    t.mock.timers.enable({ apis: ["setInterval"] });
+    const server = new WebSocketServer({
+      host: "127.0.0.1",
+      port: 0,
+      handleProtocols: () => "parley.resume",
+    });
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const answered = Promise.withResolvers<unknown>();
+    server.on("connection", (socket) => {
+      const count = (more: object) =>
+        socket.send(
+          JSON.stringify({ jsonrpc: "2.0", method: "_parley.dev/resume", params: { received: 0, ...more } }),
+        );
+      const beat = () => {
+        count({});
+        if (socket.readyState === socket.OPEN) setImmediate(beat);
+      };
+      socket.once("message", (data) => answered.resolve(JSON.parse(String(data))));
+      count({ connectionId: "1", graceMs: 1_000 });
+      beat();
+    });
+    const open = (protocols: string[]) => new WsSocket(`ws://127.0.0.1:${port}`, protocols);
+    const transport = webSocketTransport(open, { heartbeatMs: 10 });
+    const nothing = () => undefined;
+    transport.start({ message: nothing, idle: nothing, reject: nothing, drain: nothing, end: nothing });
+    assert.deepEqual(await answered.promise, {
+      jsonrpc: "2.0",
+      method: "_parley.dev/resume",
+      params: { received: 0 },
+    });
+    await transport.close();
+    server.close();
+  },
+);
+
+for (const kind of ["socketUrl", "url"] as const)
+  test(
+    `a client whose session is taken over is told, and what it asks of it fails clearly (${kind}, H18)`,
+    patience,
+    async (t) => {
+      const { host } = await hosted(t);
+      const taken: unknown[] = [];
+      const extensions = {
+        notifications: { "_parley.dev/session_taken": (params: unknown) => void taken.push(params) },
+      };
+      const app = client({ name: "c", version: "1", extensions });
+      const reach = () =>
+        kind === "url" ? httpTransport(host.url) : webSocketTransport(() => new WsSocket(host.socketUrl));
+      const [old, next] = [await app.connect(reach()), await app.connect(reach())];
+      const place = { cwd: "/", mcpServers: [] };
+      const session = await old.newSession(place);
+      assert.equal((await session.prompt("one").result).stopReason, "end_turn");
+      const takeover = { ...place, _meta: { "_parley.dev/takeover": true } };
+      const mine = await next.loadSession(session.sessionId, takeover);
+      const late = await session.prompt("late").result;
+      assert.ok(late.error?.code === -32002);
+      assert.match(late.error.message, /another client has this session.*load or resume it to get it back/);
+      assert.deepEqual(taken, [{ sessionId: session.sessionId }]);
+      assert.equal((await mine.prompt("two").result).stopReason, "end_turn");
+      // the connection goes on, and can have the session back
+      const back = await old.loadSession(session.sessionId, takeover);
+      assert.equal((await back.prompt("three").result).stopReason, "end_turn");
+      await Promise.all([old.close(), next.close()]);
+    },
+  );
+
+test("a client that answers no ping is detached, and one that answers stays (W5)", patience, async (t) => {
+  const served: Transport[] = [];
+  const app = talker();
+  const { host, server } = await hosted(t, {
+    heartbeatMs: 30,
+    connect(transport) {
+      served.push(transport);
+      return app.connect(transport);
+    },
+  });
+  let pings = 0;
+  for (const autoPong of [true, false]) {
+    const socket = new WsSocket(host.socketUrl, { autoPong });
+    socket.on("error", () => undefined);
+    if (autoPong) socket.on("ping", () => pings++);
+    await once(socket, "open");
+    socket.send(initialize);
+    await once(socket, "message");
+  }
+  await attachment(served[1]!, false);
+  assert.ok(pings > 1, "the other one is asked more than once");
+  assert.deepEqual(
+    server.connections.map(({ isAttached }) => isAttached),
+    [true, false],
+  );
 });

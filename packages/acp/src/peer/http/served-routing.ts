@@ -1,7 +1,8 @@
 // Routes ACP messages on the server's side of Streamable HTTP: which stream a message belongs on, and which session a
 // POST has to name.
 
-import { idKey } from "../../jsonrpc/message-id.ts";
+import { defaultConnectionLimits } from "../../jsonrpc/connection-options.ts";
+import { idKey, idProblem } from "../../jsonrpc/message-id.ts";
 import type { RemoteProtocol } from "../../transport/server/remote-connections.ts";
 import type { ServedRouting } from "../../transport/server/remote-options.ts";
 import { type Envelope, sessionOf } from "./session-routing.ts";
@@ -9,11 +10,18 @@ import { type Envelope, sessionOf } from "./session-routing.ts";
 interface Asked {
   readonly method: unknown;
   readonly session: string | undefined;
+  /** It takes up a session that another client had taken. */
+  readonly wasTaken: boolean;
 }
 
 /** Their answers come on the stream of the connection, although they may be about a session. */
 const answeredToConnection: ReadonlySet<unknown> = new Set(["session/new", "session/load"]);
+const takesUp: ReadonlySet<unknown> = new Set(["session/load", "session/resume"]);
+/** Tells a client that another one has its session: nothing more comes on its stream. */
+const takenMethod = "_parley.dev/session_taken";
 const opensSession: ReadonlySet<unknown> = new Set(["session/new", "session/load", "session/resume"]);
+
+const { maxIdLength, maxInFlight } = defaultConnectionLimits;
 
 export const acpProtocol: RemoteProtocol = {
   opens: (message) => envelope(message).method === "initialize",
@@ -26,9 +34,16 @@ class AcpServedRouting implements ServedRouting {
   /** The agent's requests that are about a session, by id: the answer has to name it. */
   readonly #questions = new Map<string, string>();
   readonly #sessions = new Set<string>();
+  /** Those that another client has now. */
+  readonly #taken = new Set<string>();
 
   received(message: object, named: string | undefined): string | undefined {
     const { id, method, params } = envelope(message);
+    // what waits for an answer is kept here
+    const long = typeof id === "string" ? idProblem(id, "any", maxIdLength) : undefined;
+    if (long !== undefined) return long;
+    if (method !== undefined && id !== undefined && this.#asked.size >= maxInFlight)
+      return `expected at most ${maxInFlight} requests without an answer; wait for some`;
     const key = idKey(id);
     const session = method === undefined ? this.#questions.get(key) : sessionOf(params);
     if (session !== undefined && named === undefined)
@@ -36,7 +51,10 @@ class AcpServedRouting implements ServedRouting {
     if (session !== undefined && named !== session)
       return "Acp-Session-Id and the session of the message differ; send the same id in both";
     if (method === undefined) this.#questions.delete(key);
-    else if (id !== undefined) this.#asked.set(key, { method, session: named ?? session });
+    else if (id !== undefined) {
+      const wasTaken = session !== undefined && takesUp.has(method) && this.#taken.delete(session);
+      this.#asked.set(key, { method, session: named ?? session, wasTaken });
+    }
     return undefined;
   }
 
@@ -45,6 +63,7 @@ class AcpServedRouting implements ServedRouting {
     if (method !== undefined) {
       const session = sessionOf(params);
       if (id !== undefined && session !== undefined) this.#questions.set(idKey(id), session);
+      if (session !== undefined && method === takenMethod) this.#taken.add(session);
       return session;
     }
     const key = idKey(id);
@@ -53,7 +72,13 @@ class AcpServedRouting implements ServedRouting {
     this.#asked.delete(key);
     const opened = opensSession.has(asked.method) ? (sessionOf(result) ?? asked.session) : undefined;
     if (opened !== undefined && result !== undefined) this.#sessions.add(opened);
-    return answeredToConnection.has(asked.method) ? undefined : asked.session;
+    if (asked.wasTaken && asked.session !== undefined && result === undefined) this.#taken.add(asked.session);
+    const isElsewhere = answeredToConnection.has(asked.method) || this.hasEnded(asked.session);
+    return isElsewhere ? undefined : asked.session;
+  }
+
+  hasEnded(session: string | undefined): boolean {
+    return session !== undefined && this.#taken.has(session);
   }
 
   isOwn(message: object): boolean {

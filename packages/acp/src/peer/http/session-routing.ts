@@ -22,6 +22,8 @@ interface Asked {
 
 const opens: ReadonlySet<unknown> = new Set(["session/new", "session/fork"]);
 const attaches: ReadonlySet<unknown> = new Set(["session/load", "session/resume"]);
+/** Tells that another client has a session now. */
+const takenMethod = "_parley.dev/session_taken";
 const ends: ReadonlySet<unknown> = new Set(["session/close", "session/delete"]);
 
 /** No agent has more open questions: one that has is refused by the connection. */
@@ -71,7 +73,10 @@ export class SessionRouting implements HttpRouting {
 
   received(value: unknown, text: string, from: string | undefined, connection: HttpConnection): void {
     const message: Envelope = typeof value === "object" && value !== null ? value : {};
-    if (message.id === undefined || message.id === null) return connection.deliver(value, text);
+    if (message.id === undefined || message.id === null) {
+      connection.deliver(value, text);
+      return this.#noticed(message, connection);
+    }
     const key = idKey(message.id);
     if (message.method !== undefined) {
       const session = sessionOf(message.params) ?? from;
@@ -149,6 +154,14 @@ export class SessionRouting implements HttpRouting {
 
   #failed({ session }: Asked, connection: HttpConnection, deliver: () => void): void {
     deliver();
+    this.#tidy(session, connection);
+  }
+
+  /** The server ends the stream of a session that another client has taken. */
+  #noticed({ method, params }: Envelope, connection: HttpConnection): void {
+    const session = method === takenMethod ? sessionOf(params) : undefined;
+    if (session === undefined) return;
+    this.#sessions.delete(session);
     this.#tidy(session, connection);
   }
 

@@ -1,12 +1,13 @@
 // Implements the client side of Streamable HTTP: POST to send, event streams to receive.
 
-import { deadline, milliseconds, sleep } from "../../base/deadline.ts";
+import { milliseconds, sleep, withTimeout } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { limitsFrom } from "../../jsonrpc/connection-options.ts";
 import { closedHere, type EndReason, type Sink, type Transport } from "../../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "../byte-channel.ts";
 import { frameParser } from "../frame-parser.ts";
-import { HttpEndpoint } from "./http-endpoint.ts";
+import { readOverNotice } from "../over-notice.ts";
+import { type Call, HttpEndpoint } from "./http-endpoint.ts";
 import { asFailure, backoff, HttpFailure, type Pacing } from "./http-failure.ts";
 import type { HttpClientOptions } from "./http-options.ts";
 import { openConnection, type PostOptions, post } from "./http-post.ts";
@@ -45,6 +46,7 @@ interface Queued {
   readonly session: string | undefined;
 }
 
+const longestHeartbeatMs = 9_999_999;
 /** These end the connection: no answer, unauthorised, or unknown connection. */
 const finalStatuses: ReadonlySet<number | undefined> = new Set([undefined, 401, 404, 410]);
 
@@ -65,6 +67,8 @@ export class HttpClientTransport implements Transport {
   /** The number of the last message, for a server that then takes it only once. */
   #number = 0;
   readonly #silenceMs: number;
+  readonly #heartbeatMs: number;
+  #heart: ReturnType<typeof setInterval> | undefined;
   #isConnected = false;
   #queue: Queued[] = [];
   #queuedChars = 0;
@@ -78,6 +82,7 @@ export class HttpClientTransport implements Transport {
     this.#limits = limitsFrom(defaultFrameLimits, options.limits);
     this.#closeTimeoutMs = milliseconds("closeTimeoutMs", options.closeTimeoutMs ?? 1_000);
     this.#silenceMs = milliseconds("silenceMs", options.silenceMs ?? 45_000);
+    this.#heartbeatMs = milliseconds("heartbeatMs", options.heartbeatMs ?? 15_000);
     const pacing: Pacing = {
       openTimeoutMs: milliseconds("openTimeoutMs", options.openTimeoutMs ?? 5_000),
       maxRetries: options.maxRetries ?? 5,
@@ -144,27 +149,32 @@ export class HttpClientTransport implements Transport {
     const sink = this.#sink;
     this.#sink = undefined;
     sink?.end(closedHere);
-    const late = Promise.withResolvers<void>();
-    const timer = deadline(this.#closeTimeoutMs, late.resolve);
+    const inTime = (work: Promise<void> | undefined) =>
+      withTimeout(this.#closeTimeoutMs, work ?? Promise.resolve());
     // before the connection is open, queued messages are dropped
-    if (reason === undefined && this.#isConnected) await Promise.race([this.#sending, late.promise]);
+    if (reason === undefined && this.#isConnected) await inTime(this.#sending);
     this.#stop();
-    await Promise.race([this.#endConnection(), late.promise]);
+    // with a time of its own: otherwise the server would wait for a client that was slow to finish
+    await inTime(this.#endConnection());
     this.#endpoint.abort();
-    clearTimeout(timer);
   }
 
   /** Tells the server to free the connection; its answer does not matter. */
   async #endConnection(): Promise<void> {
     if (this.#connectionId === undefined) return;
-    const call = { method: "DELETE", headers: this.#names(undefined), wanted: "202" } as const;
-    const answer = await this.#endpoint.call(call).catch(() => undefined);
+    await this.#tell({ method: "DELETE", headers: this.#names(undefined), wanted: "202" });
+  }
+
+  /** Sends a request whose answer does not matter. */
+  async #tell(call: Call, timeoutMs?: number): Promise<void> {
+    const answer = await this.#endpoint.call(call, timeoutMs).catch(() => undefined);
     await answer?.response.body?.cancel().catch(() => undefined);
     answer?.release();
   }
 
   #stop(): void {
     this.#over.abort();
+    clearInterval(this.#heart);
     this.#queue = [];
     this.#streams.closeAll();
     this.#endpoint.abort();
@@ -176,6 +186,15 @@ export class HttpClientTransport implements Transport {
     this.#sink = undefined;
     this.#stop();
     sink?.end(reason);
+  }
+
+  /** The server has ended the connection. */
+  #ended(why: string): void {
+    this.#connectionId = undefined;
+    this.#end({
+      kind: "closed",
+      message: `the server at ${this.#endpoint.shown} ended the connection: ${why}`,
+    });
   }
 
   #fail(failure: HttpFailure): void {
@@ -289,10 +308,30 @@ export class HttpClientTransport implements Transport {
     }
     this.#isConnected = true;
     this.#resumeMs = opened.resumeMs;
+    if (this.#resumeMs !== undefined && this.#heartbeatMs !== Number.POSITIVE_INFINITY)
+      this.#beginHeartbeat();
     // not awaited: the server keeps answers until the stream is open
     this.#streams.stream(undefined).opened.catch((error: unknown) => this.#fail(asFailure(error)));
     if (this.#read(opened.text, undefined)) return;
     this.#end({ kind: "protocol", message: `${shown} answered with something that is not a message` });
+  }
+
+  /** Tells the server now and then that we are there: it cannot see that from a stream that it only writes. */
+  #beginHeartbeat(): void {
+    const every = String(Math.min(Math.max(1, Math.round(this.#heartbeatMs)), longestHeartbeatMs));
+    let posted = -1;
+    this.#heart = setInterval(() => {
+      const isIdle = posted === this.#number || posted < 0;
+      posted = this.#number;
+      if (!isIdle) return;
+      const headers = {
+        ...this.#names(undefined),
+        "Content-Type": "application/json",
+        "Parley-Heartbeat": every,
+      };
+      // what is wrong with the connection shows on its streams
+      void this.#tell({ method: "POST", headers, body: "{}", wanted: "202" }, this.#silenceMs);
+    }, Number(every));
   }
 
   /** The headers that name the connection and the session. */
@@ -303,7 +342,10 @@ export class HttpClientTransport implements Transport {
   #receiver(session: string | undefined): Pick<Sink, "message" | "reject" | "idle"> {
     return {
       message: (value, text) => {
-        if (this.#sink !== undefined) this.#routing.received(value, text, session, this.#connection);
+        if (this.#sink === undefined) return;
+        const why = this.#resumeMs === undefined ? undefined : readOverNotice(value);
+        if (why === undefined) this.#routing.received(value, text, session, this.#connection);
+        else this.#ended(why);
       },
       reject: (fault) => this.#sink?.reject(fault),
       idle: () => this.#sink?.idle(),

@@ -53,18 +53,20 @@ export class HttpEndpoint {
   ): Promise<Answer> {
     const controller = new AbortController();
     let timer: Deadline;
-    const release = () => {
+    const end = (reason?: unknown) => {
       clearTimeout(timer);
       this.#running.delete(release);
-      signal?.removeEventListener("abort", release);
-      controller.abort();
+      signal?.removeEventListener("abort", give);
+      controller.abort(reason);
     };
+    const release = () => end();
+    const give = () => end(signal?.reason);
     this.#running.add(release);
-    signal?.addEventListener("abort", release);
+    signal?.addEventListener("abort", give);
     let isLate = false;
     timer = deadline(timeoutMs, () => {
       isLate = true;
-      release();
+      end(timeoutReason());
     });
     try {
       const response = await this.#fetch(this.#url, {
@@ -144,6 +146,11 @@ export class HttpEndpoint {
       .sort((a, b) => b.length - a.length);
     return secrets.reduce((safe, secret) => safe.replaceAll(secret, "…"), text);
   }
+}
+
+/** Tells a fetch that the peer was silent: the socket may be dead, and the next request should not use it. */
+export function timeoutReason(): DOMException {
+  return new DOMException("no answer in time", "TimeoutError");
 }
 
 /** Reads at most `maxBytes` of a body as text. */

@@ -13,7 +13,10 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export interface HttpTransportOptions {
   /** Sent with every request, such as `authorization`. Errors and logs never show them. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Sends the requests. Default: the global `fetch`. */
+  /**
+   * Sends the requests. Default: the global `fetch`. Where a server was silent for too long, the signal of a request is
+   * aborted with a `TimeoutError`: its socket may be dead.
+   */
   readonly fetch?: Fetch | undefined;
   /** Whether to keep the cookies of the server and send them back. Default true. */
   readonly cookies?: boolean | undefined;
@@ -31,13 +34,15 @@ export interface HttpTransportOptions {
    * Default 5,000.
    */
   readonly openTimeoutMs?: number | undefined;
-  /** How long `close` waits for queued messages and for the DELETE, in milliseconds. Default 1,000. */
+  /** How long `close` waits for queued messages, and then for the DELETE, in milliseconds. Default 1,000. */
   readonly closeTimeoutMs?: number | undefined;
   /**
    * How long a server that can resume may be silent before a request is sent again and a stream is opened again, in
    * milliseconds. Default 45,000.
    */
   readonly silenceMs?: number | undefined;
+  /** How often an idle client tells a server that can resume that it is there, in milliseconds. Default 15,000. */
+  readonly heartbeatMs?: number | undefined;
   /** Retries in a row while the server is busy. Default 5. */
   readonly maxRetries?: number | undefined;
   /** The pause before the first retry in milliseconds; it doubles each time. Default 100. */

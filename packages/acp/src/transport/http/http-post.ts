@@ -134,11 +134,11 @@ function isJson(headers: Headers): boolean {
   return /^application\/json\b/i.test(headers.get("content-type") ?? "");
 }
 
-/** Whether the text is a JSON-RPC error. */
+/** Whether the text is a JSON-RPC error that answers a request. Without an id it is the server's, and its status says more. */
 function isRefusal(text: string): boolean {
   try {
-    const { jsonrpc, error } = JSON.parse(text) as Readonly<Record<string, unknown>>; // both are checked below
-    return jsonrpc === "2.0" && error !== undefined;
+    const { jsonrpc, id, error } = JSON.parse(text) as Readonly<Record<string, unknown>>; // all are checked below
+    return jsonrpc === "2.0" && (id ?? null) !== null && error !== undefined;
   } catch {
     // reported when the text is parsed
     return false;

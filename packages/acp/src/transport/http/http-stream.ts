@@ -5,7 +5,7 @@ import type { Fault } from "../../jsonrpc/transport.ts";
 import { type FrameLimits, webPlatform } from "../byte-channel.ts";
 import { ReconnectPace } from "../reconnect-pace.ts";
 import { EventDecoder } from "./event-decoder.ts";
-import type { Answer, HttpEndpoint } from "./http-endpoint.ts";
+import { type Answer, type HttpEndpoint, timeoutReason } from "./http-endpoint.ts";
 import {
   asFailure,
   backoff,
@@ -178,7 +178,11 @@ class HttpStream {
     let fatal: Ending | undefined;
     const decoder = new EventDecoder(
       {
-        message: (value, text) => host.message(value, text),
+        message: (value, text) => {
+          // the message may close the stream
+          this.#lastEventId = decoder.lastEventId;
+          host.message(value, text);
+        },
         reject: (fault) => host.reject(fault),
         fatal: (kind, message) => {
           fatal = { kind, message, wasUseful: false, mayReopen: false };
@@ -248,7 +252,7 @@ class Silence {
 
   begin(): void {
     this.end();
-    this.#timer = deadline(this.#ms, () => this.abort());
+    this.#timer = deadline(this.#ms, () => this.#controller.abort(timeoutReason()));
   }
 
   end(): void {

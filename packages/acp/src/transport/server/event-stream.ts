@@ -71,6 +71,11 @@ export class EventStream {
     return tag === this.#tag && /^[1-9]\d{0,15}$/.test(number) ? Number(number) : undefined;
   }
 
+  /** Whether there is nothing behind this event, or behind what was given already. */
+  isAtEnd(since: number = this.#given): boolean {
+    return since === this.#ring.last;
+  }
+
   /** Reads on behind this event, or behind what was given already. Undefined when some of it is forgotten. */
   open(since: number = this.#given): ReadableStream<Uint8Array> | undefined {
     if (!this.#ring.hasAllAfter(since)) return undefined;
@@ -94,6 +99,7 @@ export class EventStream {
       strategy,
     );
     this.#reader = reader;
+    this.#isEnding = false;
     this.#given = since;
     this.#movedAt = performance.now();
     let chars = 0;
@@ -114,7 +120,7 @@ export class EventStream {
     if (performance.now() - this.#movedAt > stallMs) this.cut("the reader is too slow");
   }
 
-  /** Ends it behind the last event. */
+  /** Ends it behind the last event, until it is opened again. */
   end(): void {
     this.#isEnding = true;
     this.#flush();

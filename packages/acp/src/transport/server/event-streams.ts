@@ -1,6 +1,8 @@
 // The output of one remote connection over HTTP: a stream for the connection and one for each session.
 
 import { type FrameLimits, overflow } from "../byte-channel.ts";
+import { overNotice } from "../over-notice.ts";
+import { PeerSilence } from "../peer-silence.ts";
 import type { RingLimits } from "../sent-ring.ts";
 import { EventStream, type EventStreamHost } from "./event-stream.ts";
 import type { RemoteHost, RemoteWire } from "./remote-transport.ts";
@@ -9,15 +11,18 @@ import type { RemoteHost, RemoteWire } from "./remote-transport.ts";
 const maxStreams = 1_024;
 
 /** Why a stream cannot be opened. */
-export type NoStream = "taken" | "forgotten" | "bad id" | "too many";
+export type NoStream = "taken" | "ended" | "forgotten" | "bad id" | "too many";
 
 export interface EventStreamsOptions {
   readonly limits: FrameLimits & RingLimits;
+  readonly heartbeatMs: number;
   readonly closeTimeoutMs: number;
   /** Takes a message that belongs on no stream. */
   takes(message: object, text: string): boolean;
   /** The session whose stream a message belongs on. */
   streamOf(message: object): string | undefined;
+  /** Whether nothing more comes on the stream of this session. */
+  hasEnded(session: string | undefined): boolean;
 }
 
 export class EventStreams implements RemoteWire {
@@ -34,6 +39,11 @@ export class EventStreams implements RemoteWire {
   #hasRoom = true;
   /** Requests that are being answered. */
   #requests = 0;
+  /** Whether the client has named an event: then it would come back after a cut. */
+  #canResume = false;
+  /** Only for a client that has promised to be heard. */
+  #silence: PeerSilence | undefined;
+  #why = "the agent ended it";
   #isEnding = false;
   #isOver = false;
   readonly #ended = Promise.withResolvers<void>();
@@ -50,7 +60,10 @@ export class EventStreams implements RemoteWire {
 
   send(message: object, text: string): boolean {
     if (this.#isEnding || this.#isOver || this.#options.takes(message, text)) return true;
-    this.#stream(this.#options.streamOf(message)).send(text);
+    const session = this.#options.streamOf(message);
+    const stream = this.#stream(session);
+    stream.send(text);
+    if (this.#options.hasEnded(session)) stream.end();
     return this.#hasRoom || this.#isOver;
   }
 
@@ -65,16 +78,22 @@ export class EventStreams implements RemoteWire {
     if (lastEventId === null && stream.isRead) return "taken";
     const since = lastEventId === null ? undefined : stream.numberOf(lastEventId);
     if (lastEventId !== null && since === undefined) return "forgotten";
+    const hasEnded = this.#options.hasEnded(session);
+    // who was away reads the rest first
+    if (hasEnded && stream.isAtEnd(since)) return "ended";
     const body = stream.open(since);
     if (body === undefined) return "forgotten";
     this.wasRead = true;
-    if (this.#isEnding) stream.end();
+    this.#silence?.heard();
+    if (lastEventId !== null) this.#canResume = true;
+    if (this.#isEnding || hasEnded) stream.end();
     return body;
   }
 
   /** Counts as attached until the request is answered. Returns a function that ends it. */
   hold(): () => void {
     this.#requests++;
+    this.#silence?.heard();
     this.#moved();
     let isHeld = true;
     return () => {
@@ -84,7 +103,14 @@ export class EventStreams implements RemoteWire {
     };
   }
 
+  /** The client will send something at least as often. */
+  promised(everyMs: number): void {
+    this.#silence = new PeerSilence(Math.ceil((3 * everyMs) / this.#options.heartbeatMs));
+  }
+
   beat(stallMs: number): void {
+    if (this.#requests === 0 && this.#silence?.beat())
+      for (const stream of this.#streams.values()) stream.cut("the client is silent");
     for (const stream of this.#streams.values()) stream.beat(stallMs);
   }
 
@@ -96,8 +122,15 @@ export class EventStreams implements RemoteWire {
     // as above
   }
 
+  leaving(why: string): void {
+    this.#why = why;
+  }
+
   async close(): Promise<void> {
     this.#isEnding = true;
+    const own = this.#streams.get(undefined);
+    // who is not here gets 404 later, and other clients end with their streams
+    if (this.#canResume && own?.isRead) own.send(overNotice(this.#why));
     const timer = setTimeout(this.#ended.resolve, this.#options.closeTimeoutMs);
     for (const stream of this.#streams.values()) stream.end();
     this.#checkEnded();

@@ -1,25 +1,23 @@
 // Reads what a client asks over HTTP, and refuses what is not as the protocol wants it.
 
+import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import type { Fault } from "../../jsonrpc/transport.ts";
 import { type FrameLimits, webPlatform } from "../byte-channel.ts";
 import { frameParser } from "../frame-parser.ts";
 
-/** A sentence for the client. */
+/** A sentence for the client, as a JSON-RPC error without an id. */
 export function refusal(
   status: number,
-  words: string,
+  message: string,
   headers: Readonly<Record<string, string>> = {},
+  code: number = status < 500 ? errorCodes.invalid_request : errorCodes.internal_error,
 ): Response {
-  return new Response(`${words}\n`, {
-    status,
-    headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", ...headers },
-  });
+  const body = { jsonrpc: "2.0", id: null, error: { code, message } };
+  return Response.json(body, { status, headers: { "Cache-Control": "no-store", ...headers } });
 }
 
-/** A refusal in the form of a JSON-RPC error without an id. */
-function rpcRefusal(status: number, code: number, message: string): Response {
-  const body = { jsonrpc: "2.0", id: null, error: { code, message } };
-  return Response.json(body, { status, headers: { "Cache-Control": "no-store" } });
+function notJson(message: string): Response {
+  return refusal(400, message, {}, errorCodes.parse_error);
 }
 
 /** Whether the client takes an event stream. */
@@ -61,8 +59,7 @@ export async function readPosted(request: Request, limits: FrameLimits): Promise
   if (bytes === undefined)
     return refusal(413, `expected a message of at most ${limits.maxMessageBytes} bytes, got a larger one`);
   const text = webPlatform.decode(bytes);
-  if (text === undefined)
-    return rpcRefusal(400, -32700, "expected JSON in UTF-8, got bytes that are not UTF-8");
+  if (text === undefined) return notJson("expected JSON in UTF-8, got bytes that are not UTF-8");
   let found: { readonly value: unknown } | undefined;
   let fault: Fault | undefined;
   const sink = {
@@ -75,40 +72,38 @@ export async function readPosted(request: Request, limits: FrameLimits): Promise
   };
   frameParser(sink, limits, webPlatform).frame(text);
   if (fault?.kind === "too_deep")
-    return rpcRefusal(400, -32600, `expected JSON of at most ${limits.maxDepth} levels, got more`);
+    return refusal(400, `expected JSON of at most ${limits.maxDepth} levels, got more`);
   const value = found?.value;
-  if (found === undefined) return rpcRefusal(400, -32700, "expected JSON, got something else");
+  if (found === undefined) return notJson("expected JSON, got something else");
   if (Array.isArray(value))
-    return rpcRefusal(501, -32600, "batches are not supported; send each message alone");
+    return refusal(501, "batches are not supported; send each message alone", {}, errorCodes.invalid_request);
   if (typeof value !== "object" || value === null)
-    return rpcRefusal(400, -32600, "expected a JSON-RPC message, which is an object");
+    return refusal(400, "expected a JSON-RPC message, which is an object");
   // it is no array
   return { message: value as Readonly<Record<string, unknown>>, text };
 }
 
-/** Undefined for a body over the limit. */
+/** Undefined for a body over the limit. It takes memory by its bytes, and not by the chunks that they come in. */
 async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return undefined;
   const reader = request.body?.getReader();
-  if (reader === undefined) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
+  let bytes = new Uint8Array();
   let size = 0;
-  for (;;) {
+  while (reader !== undefined) {
     const { done, value } = await reader.read();
     if (done) break;
-    size += value.byteLength;
-    if (size > maxBytes) {
+    const end = size + value.byteLength;
+    if (end > maxBytes) {
       void reader.cancel().catch(() => undefined);
       return undefined;
     }
-    chunks.push(value);
+    if (end > bytes.length) {
+      const larger = new Uint8Array(Math.max(end, 2 * size));
+      larger.set(bytes.subarray(0, size));
+      bytes = larger;
+    }
+    bytes.set(value, size);
+    size = end;
   }
-  if (chunks.length === 1 && chunks[0] !== undefined) return chunks[0];
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return whole;
+  return bytes.subarray(0, size);
 }

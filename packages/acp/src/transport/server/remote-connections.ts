@@ -6,7 +6,7 @@ import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { type Log, limitsFrom } from "../../jsonrpc/connection-options.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { connectionProtocol, resumeProtocol, unknownConnectionCode } from "../counted-frames.ts";
-import type { WebSocketLike } from "../socket-transport.ts";
+import { SocketTransport, type WebSocketLike } from "../socket-transport.ts";
 import { acceptsEvents, readPosted, refusal } from "./http-input.ts";
 import {
   type Authorized,
@@ -55,8 +55,12 @@ export class RemoteConnections {
   readonly #times: Readonly<Record<"graceMs" | "heartbeatMs" | "stallMs" | "closeTimeoutMs", number>>;
   readonly #log: Log;
   readonly #entries = new Map<string, Entry>();
+  /** Sockets whose first message has not come. */
+  readonly #strangers = new Set<RemoteTransport>();
   #heart: ReturnType<typeof setInterval> | undefined;
   #closing: Promise<void> | undefined;
+  /** No new connections. */
+  #isStopping = false;
 
   constructor(options: RemoteServerOptions, protocol: RemoteProtocol) {
     this.#options = options;
@@ -86,7 +90,7 @@ export class RemoteConnections {
 
   async fetch(request: Request): Promise<Response> {
     const isKnown = ["GET", "POST", "DELETE"].includes(request.method);
-    const who = await this.#admit(request, isKnown);
+    const who = await this.#admit(request, isKnown, request.headers.get("acp-connection-id"));
     if (who instanceof Response) return who;
     if (request.method === "POST") return this.#post(request, who);
     if (request.method === "GET") return this.#get(request, who);
@@ -94,8 +98,6 @@ export class RemoteConnections {
   }
 
   async upgrade(request: Request): Promise<SocketUpgrade | Response> {
-    const who = await this.#admit(request, request.method === "GET");
-    if (who instanceof Response) return who;
     const offered = (request.headers.get("sec-websocket-protocol") ?? "")
       .split(",")
       .map((name) => name.trim());
@@ -104,23 +106,33 @@ export class RemoteConnections {
     const named = offered
       .find((name) => name.startsWith(connectionProtocol))
       ?.slice(connectionProtocol.length);
-    const id = request.headers.get("acp-connection-id") ?? named;
-    if (id === undefined) return this.#newSocket(request, who, canResume, protocol);
+    const id = request.headers.get("acp-connection-id") ?? named ?? null;
+    const who = await this.#admit(request, request.method === "GET", id);
+    if (who instanceof Response) return who;
+    if (id === null)
+      return this.#isStopping ? shutDown() : this.#newSocket(request, who, canResume, protocol);
     return {
       headers: { "Acp-Connection-Id": id },
       protocol,
       accept: (socket) => {
-        const known = this.#find(id, who)?.socket;
-        if (canResume && known?.canResume) known.attach(socket);
+        const known = this.#find(id, who);
+        if (canResume && known?.socket?.canResume && !known.transport.isOver) known.socket.attach(socket);
         else socket.close(unknownConnectionCode, "unknown connection; open a new one");
       },
     };
   }
 
+  /** Connections go on; new ones get 503. */
+  stopAccepting(): void {
+    this.#isStopping = true;
+  }
+
   close(reason = "the server shuts down"): Promise<void> {
+    this.stopAccepting();
+    for (const transport of this.#strangers) transport.end({ kind: "closed", message: reason });
     this.#closing ??= Promise.all(
-      [...this.#entries.values()].map(async ({ peer, transport, socket }) => {
-        socket?.leaving();
+      [...this.#entries.values()].map(async ({ peer, transport }) => {
+        transport.wire.leaving(reason);
         // one that throws must not keep the others
         await peer
           ?.close(reason)
@@ -131,12 +143,12 @@ export class RemoteConnections {
     return this.#closing;
   }
 
-  /** Who asks, or a refusal. */
-  async #admit(request: Request, isKnown: boolean): Promise<Authorized | Response> {
+  /** Who asks, or a refusal. Who names a connection is told of its end, even when the server shuts down. */
+  async #admit(request: Request, isKnown: boolean, id: string | null): Promise<Authorized | Response> {
     if (new URL(request.url).pathname !== this.#path)
       return refusal(404, `not found; the agent is at ${this.#path}`);
     if (!isKnown) return refusal(405, "expected GET, POST or DELETE", { Allow: "GET, POST, DELETE" });
-    if (this.#closing !== undefined) return refusal(503, "the server shuts down", { "Retry-After": "1" });
+    if (this.#closing !== undefined && id === null) return shutDown();
     return (await this.#options.authorize?.(request)) ?? {};
   }
 
@@ -151,6 +163,7 @@ export class RemoteConnections {
         return refusal(400, "this connection is initialized already; a new one has no Acp-Connection-Id");
       if (posted.message["id"] === undefined)
         return refusal(400, "expected initialize to be a request, got no id");
+      if (this.#isStopping) return shutDown();
       return this.#openHttp(request, who).open(posted, request.signal);
     }
     const isPlain = id === null;
@@ -201,12 +214,13 @@ export class RemoteConnections {
 
   #openHttp(request: Request, who: Authorized): ServedHttp {
     const connectionId = randomId();
-    const { graceMs, closeTimeoutMs } = this.#times;
+    const { graceMs, heartbeatMs, closeTimeoutMs } = this.#times;
     const http = new ServedHttp({
       connectionId,
       routing: this.#protocol.routing(),
       limits: this.#limits,
       graceMs,
+      heartbeatMs,
       closeTimeoutMs,
       over: () => this.#forget(connectionId),
     });
@@ -221,23 +235,33 @@ export class RemoteConnections {
     protocol: string | undefined,
   ): SocketUpgrade {
     const connectionId = randomId();
-    const { graceMs, heartbeatMs, closeTimeoutMs } = this.#times;
+    const { graceMs, closeTimeoutMs } = this.#times;
     return {
       headers: { "Acp-Connection-Id": connectionId },
       protocol,
       accept: (accepted) => {
         const limits = this.#limits;
-        const times = { graceMs, heartbeatMs, closeTimeoutMs };
+        if (this.#isStopping)
+          return new SocketTransport(accepted, { limits, closeTimeoutMs }).drop(
+            1001,
+            "the server shuts down",
+          );
+        const times = { graceMs, closeTimeoutMs };
         const begin = (value: unknown) => {
           if (!this.#protocol.opens(value)) return false;
+          this.#strangers.delete(transport);
           this.#serve({ connectionId, ...optional(who), socket, transport }, request);
           return true;
         };
         const transport = new RemoteTransport(
           (host) => new ServedSocket(host, { connectionId, canResume, limits, begin, ...times }),
           graceMs,
-          () => this.#forget(connectionId),
+          () => {
+            this.#strangers.delete(transport);
+            this.#forget(connectionId);
+          },
         );
+        this.#strangers.add(transport);
         const socket = transport.wire;
         socket.attach(accepted);
       },
@@ -288,6 +312,10 @@ function noName(what: string): Response {
     400,
     `expected Acp-Connection-Id with this ${what}; initialize is the only message without it`,
   );
+}
+
+function shutDown(): Response {
+  return refusal(503, "the server shuts down", { "Retry-After": "1" });
 }
 
 function unknown(): Response {

@@ -88,6 +88,8 @@ export interface ServedRouting {
   received(message: object, session: string | undefined): string | undefined;
   /** The session on whose stream a message to the client belongs; undefined for the connection's. */
   streamOf(message: object): string | undefined;
+  /** Whether nothing more comes on the stream of this session, unless the client takes it up again. */
+  hasEnded(session: string | undefined): boolean;
   /** Whether this message is about a session that was opened here. */
   isOwn(message: object): boolean;
 }

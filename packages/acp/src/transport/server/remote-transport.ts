@@ -18,7 +18,9 @@ export interface RemoteWire {
   resume(): void;
   /** Keeps the connection alive, and leaves a reader that has taken nothing for so long. */
   beat(stallMs: number): void;
-  /** Closes it at this end, behind what was sent. */
+  /** Why it will be closed, for the client. */
+  leaving(why: string): void;
+  /** Closes it at this end, behind what was sent, and tells the client not to come back. */
   close(reason: Error | undefined): Promise<void>;
   /** The connection is over. */
   drop(): void;
@@ -46,7 +48,7 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
   #detachedAt: number | undefined;
   #sink: Sink | undefined;
   /** What arrived before the start or during a pause. */
-  #held: ((sink: Sink) => void)[] = [];
+  #held: { readonly chars: number; deliver(sink: Sink): void }[] = [];
   #heldChars = 0;
   #isHolding = true;
   #isPaused = false;
@@ -126,7 +128,7 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
   take(chars: number, deliver: (sink: Sink) => void): void {
     if (this.isOver) return;
     if (this.#isHolding || this.#sink === undefined) {
-      this.#held.push(deliver);
+      this.#held.push({ chars, deliver });
       this.#heldChars += chars;
     } else {
       deliver(this.#sink);
@@ -148,13 +150,14 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
     if (this.#isPaused || this.#sink === undefined) return;
     let next = 0;
     const held = this.#held;
-    for (; next < held.length && !this.#isPaused && this.#sink !== undefined; next++)
-      held[next]?.(this.#sink);
+    for (; next < held.length && !this.#isPaused && this.#sink !== undefined; next++) {
+      this.#heldChars -= held[next]?.chars ?? 0;
+      held[next]?.deliver(this.#sink);
+    }
     held.splice(0, next);
     this.#sink?.idle();
     if (this.#isPaused) return;
     this.#isHolding = false;
-    this.#heldChars = 0;
     if (this.#end !== undefined) this.#finish();
   }
 

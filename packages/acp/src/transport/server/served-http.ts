@@ -12,6 +12,7 @@ export interface ServedHttpOptions {
   readonly routing: ServedRouting;
   readonly limits: RemoteLimits;
   readonly graceMs: number;
+  readonly heartbeatMs: number;
   readonly closeTimeoutMs: number;
   over(): void;
 }
@@ -42,14 +43,16 @@ export class ServedHttp {
 
   constructor(options: ServedHttpOptions) {
     this.#options = options;
-    const { routing, limits, graceMs, closeTimeoutMs } = options;
+    const { routing, limits, graceMs, heartbeatMs, closeTimeoutMs } = options;
     this.transport = new RemoteTransport(
       (host) =>
         new EventStreams(host, {
           limits,
+          heartbeatMs,
           closeTimeoutMs,
           takes: (message, text) => this.#takes(message, text),
           streamOf: (message) => routing.streamOf(message),
+          hasEnded: (session) => routing.hasEnded(session),
         }),
       graceMs,
       () => this.#over(),
@@ -85,8 +88,15 @@ export class ServedHttp {
     const numbered = headers.get("parley-message");
     if (numbered !== null && !/^[1-9]\d{0,14}$/.test(numbered))
       return refusal(400, "expected a number from 1 in Parley-Message");
+    const promised = headers.get("parley-heartbeat");
+    if (promised !== null && !/^[1-9]\d{0,6}$/.test(promised))
+      return refusal(400, "expected a number of milliseconds in Parley-Heartbeat, at most 9,999,999");
     const release = this.transport.wire.hold();
     try {
+      if (promised !== null) {
+        this.transport.wire.promised(Number(promised));
+        return accepted();
+      }
       // it was taken, but the client did not hear of it
       if (numbered !== null && Number(numbered) <= this.#received) return accepted();
       if (this.transport.heldChars > limits.maxQueuedBytes)
@@ -118,6 +128,8 @@ export class ServedHttp {
         return refusal(400, "expected the id of an event in Last-Event-ID");
       case "too many":
         return refusal(429, "the connection has too many streams; close sessions");
+      case "ended":
+        return refusal(404, "another client has this session now; load or resume it to get it back");
       case "forgotten":
         return refusal(404, "what the client missed is not kept any more; open a new connection");
       default:

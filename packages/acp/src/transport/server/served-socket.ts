@@ -11,7 +11,6 @@ export interface ServedSocketOptions {
   readonly connectionId: string;
   readonly canResume: boolean;
   readonly graceMs: number;
-  readonly heartbeatMs: number;
   readonly closeTimeoutMs: number;
   readonly limits: FrameLimits & RingLimits;
   /** Takes the first message; false if the connection cannot begin with it. */
@@ -30,10 +29,13 @@ export class ServedSocket implements RemoteWire {
   #isLive = false;
   #hasBegun = false;
   #isPaused = false;
+  /** Whether the host's socket can ask the client if it is there. */
+  #isPinged = false;
   /** Since when the socket has no room. */
   #fullAt: number | undefined;
   #isOver = false;
-  #isLeaving = false;
+  /** Why the server closes it; undefined while it does not. */
+  #why: string | undefined;
 
   constructor(host: RemoteHost, options: ServedSocketOptions) {
     this.#host = host;
@@ -52,7 +54,12 @@ export class ServedSocket implements RemoteWire {
     this.#leave(1001, "the client has another socket");
     const link = new SocketTransport(socket, { limits, closeTimeoutMs });
     this.#link = link;
-    this.#frames.heardAt = performance.now();
+    const { silence } = this.#frames;
+    silence.heard();
+    const heard = () => {
+      if (this.#link === link) silence.heard();
+    };
+    this.#isPinged = link.onPong(heard);
     const ifCurrent = (act: () => void) => () => {
       if (this.#link === link) act();
     };
@@ -103,29 +110,37 @@ export class ServedSocket implements RemoteWire {
 
   beat(stallMs: number): void {
     if (this.#link === undefined) return;
-    const now = performance.now();
-    if (this.#fullAt !== undefined && now - this.#fullAt > stallMs)
+    if (this.#fullAt !== undefined && performance.now() - this.#fullAt > stallMs)
       return this.#detach(1013, "the reader is too slow");
-    if (!this.#options.canResume || this.#isPaused) return;
-    if (now - this.#frames.heardAt > 3 * this.#options.heartbeatMs)
-      return this.#detach(1001, "the client is silent");
-    if (this.#isLive) this.#link.send({}, this.#frames.count());
+    const { canResume } = this.#options;
+    if (!canResume && !this.#isPinged) return;
+    const { silence } = this.#frames;
+    // while nothing is read, nothing can be heard
+    if (this.#isPaused) silence.heard();
+    if (silence.beat()) return this.#detach(1001, "the client is silent");
+    this.#link.ping();
+    if (canResume && this.#isLive) this.#link.send({}, this.#frames.count());
   }
 
   async close(reason: Error | undefined): Promise<void> {
     this.#isOver = true;
-    await this.#link?.close(reason, this.#isLeaving ? 1001 : undefined);
+    const isExpected = this.#why === undefined && reason === undefined;
+    await this.#link?.close(reason, isExpected ? 1000 : this.#overCode(reason), this.#why);
   }
 
-  /** The server shuts down: a close is not the end of the client's work. */
-  leaving(): void {
-    this.#isLeaving = true;
+  leaving(why: string): void {
+    this.#why = why;
   }
 
-  /** Tells the client that the server goes. */
   drop(): void {
     this.#isOver = true;
-    this.#leave(1001, "the connection is over");
+    this.#leave(this.#overCode(), "the connection is over");
+  }
+
+  /** A client that can resume would come back after another code. */
+  #overCode(reason?: Error): number {
+    if (this.canResume) return unknownConnectionCode;
+    return reason === undefined || this.#why !== undefined ? 1001 : 1011;
   }
 
   #message(value: unknown, text: string): void {

@@ -1,0 +1,15 @@
+// The client of a process, as the process sees it.
+
+export interface ProcessClient {
+  readonly connectionId: string;
+  /** False while the client is away. */
+  readonly isAttached: boolean;
+  /** Returns false when it is slow. */
+  send(message: object, text?: string): boolean;
+  pause(): void;
+  resume(): void;
+  /** Another client has the process now. */
+  lost(process: object): void;
+  /** The process ends. */
+  over(process: object, reason: string | undefined): void;
+}

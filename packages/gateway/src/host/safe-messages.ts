@@ -1,0 +1,55 @@
+// Keeps from an agent what a remote client must not tell it: commands to start, and what a server cannot look into.
+
+import type { Transport } from "@parley/acp";
+import { isObject, wrapSink, wrapTransport } from "@parley/acp/internal";
+
+const invalidRequest = -32600;
+const permissionDenied = -32060;
+const maxIdLength = 1_024;
+const commandWords =
+  "this server starts no MCP servers that a client names by a command; use their addresses, or ask whoever runs it for --allow-commands";
+
+/** The client's transport, without what is answered here. */
+export function safeMessages(client: Transport, allowsCommands: boolean): Transport {
+  const refuse = (id: unknown, code: number, message: string) =>
+    // a notification has no answer
+    id === undefined || client.send({ jsonrpc: "2.0", id, error: { code, message } });
+  return wrapTransport(client, {
+    start: (sink) =>
+      client.start(
+        wrapSink(sink, {
+          message(value, given) {
+            // some agents read batches
+            if (!isObject(value))
+              return void refuse(null, invalidRequest, "expected one JSON-RPC message, which is an object");
+            // it is kept until it is answered
+            if (String(value["id"]).length > maxIdLength)
+              return void refuse(null, invalidRequest, `id must have at most ${maxIdLength} characters`);
+            const text = allowsCommands ? given : withoutCommands(value, given);
+            if (text === undefined) return void refuse(value["id"], permissionDenied, commandWords);
+            sink.message(value, text);
+          },
+        }),
+      ),
+  });
+}
+
+/** Whether a text can have a key for MCP servers. Most have none, and are not looked at further. */
+const suspicious = /mcp|\\u/i;
+
+/**
+ * Undefined if it names commands. Otherwise what was looked at, and no other reading of the text: agents read keys that
+ * come twice, or in other letters, each in its own way.
+ */
+function withoutCommands(message: object, text: string): string | undefined {
+  if (!suspicious.test(text)) return text;
+  return namesCommand(message, false) ? undefined : JSON.stringify(message);
+}
+
+function namesCommand(value: unknown, isServer: boolean): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([key, inner]) => {
+    const name = key.toLowerCase().replaceAll(/[_-]/g, "");
+    return (isServer && name === "command") || namesCommand(inner, isServer || name === "mcpservers");
+  });
+}

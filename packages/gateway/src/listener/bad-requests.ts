@@ -1,0 +1,62 @@
+// Refuses requests that nobody should send, before anybody asks for a token.
+
+import type { Duplex } from "node:stream";
+import { refusal } from "@parley/acp/internal";
+import type { NodeRequest, WebRequest } from "./node-request.ts";
+import { type NodeResponse, sendResponse } from "./node-response.ts";
+import { refuseUpgrade } from "./socket-upgrade.ts";
+
+export const maxHeaders = 100;
+export const maxHeaderBytes = 16 * 1024;
+const methods = ["GET", "POST", "DELETE", "OPTIONS"];
+
+/** What needs no token: the state of the server, and refusals. */
+export function earlyAnswer(from: NodeRequest): Response | undefined {
+  const { method = "", url = "" } = from;
+  if (from.rawHeaders.length > 2 * maxHeaders)
+    return refusal(431, `expected at most ${maxHeaders} headers, got ${from.rawHeaders.length / 2}`);
+  if (!url.startsWith("/"))
+    return refusal(400, "expected a path such as /acp, got something else; name the host in the header Host");
+  if (url === "/livez" && method === "GET") return new Response("ok\n");
+  if (!methods.includes(method)) return noMethod(method);
+  const { size } = hostsOf(from);
+  // of two, whoever stands in front may have looked at the other one
+  if (size !== 1) return refusal(400, `expected one name in the header Host, got ${size}`);
+  return undefined;
+}
+
+export function noMethod(method: string): Response {
+  return refusal(405, `expected GET, POST or DELETE, got ${method}`, { Allow: "GET, POST, DELETE" });
+}
+
+export function refuseExpectation(_: NodeRequest, response: NodeResponse): void {
+  const words = "expected no header Expect, or 100-continue in it, got something else";
+  void sendResponse(refusal(417, words), response, { headers: {}, isLast: true });
+}
+
+/** Every name by which it calls the server: Node keeps the first of several. */
+function hostsOf({ rawHeaders }: NodeRequest): ReadonlySet<string> {
+  const hosts = new Set<string>();
+  for (let n = 0; n < rawHeaders.length; n += 2)
+    if (/^(?:host|:authority)$/i.test(rawHeaders[n] ?? "")) hosts.add(rawHeaders[n + 1] ?? "");
+  return hosts;
+}
+
+/** Refuses paths that have to be straightened: a proxy in front may have read another one. */
+export function crooked({ url = "" }: NodeRequest, { request }: WebRequest): Response | undefined {
+  if (new URL(request.url).pathname === url.split("?", 1)[0]) return undefined;
+  return refusal(404, "not found; expected a path such as /acp, without dots and backslashes");
+}
+
+/** Answers what is no HTTP. */
+export function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  void refuseUpgrade(bytesRefusal(error.code), socket);
+}
+
+function bytesRefusal(code: string | undefined): Response {
+  if (code === "HPE_HEADER_OVERFLOW")
+    return refusal(431, `expected at most ${maxHeaderBytes} bytes of headers, got more`);
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return refusal(408, "the head of the request took too long");
+  return refusal(400, "expected HTTP/1.1 or HTTP/2, got bytes that are neither");
+}
