@@ -5,6 +5,7 @@ import { type LiveOptions, liveOptions, secretsOf } from "../live/live-options.t
 import { readConfig } from "../settings/config-file.ts";
 import { startConversation } from "./conversation/chat-conversation.ts";
 import { openFace } from "./open-face.ts";
+import { SessionReviews } from "./review/session-reviews.ts";
 
 const help = "see parley help chat";
 
@@ -27,12 +28,15 @@ export async function converse(
       "chat needs a terminal for both input and output",
       'send one prompt with parley run "what to do", or use --plain to read prompts from a pipe, one per line',
     );
-  const conversation = startConversation({ options, secrets: secretsOf(options) });
+  const reviews = new SessionReviews();
+  const conversation = startConversation({ options, secrets: secretsOf(options), changes: reviews.follow });
+  reviews.watch(conversation);
   try {
     if (prompt !== "") conversation.current.send({ text: prompt });
-    return await openFace(conversation, { isPlain });
+    return await openFace(conversation, { isPlain, reviews });
   } finally {
     await conversation.close();
+    await reviews.close();
   }
 }
 

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import type { FileChange, Hunk } from "@parley/review";
+import { type FileChange, type Hunk, openReview } from "@parley/review";
 import { SheetProbe, sheetSizes } from "../../../test/support/sheet-probe.ts";
 import { ReviewSheet } from "./review-sheet.ts";
 import type { ReviewChanges, ReviewResult, ReviewSource } from "./review-source.ts";
@@ -202,4 +205,50 @@ test("TH5 hostile paths and lines stay in their rows, and a folded line looks li
 
 test("without changes the review says so", async () => {
   assert.match((await reviewed([])).probe.text(), /nothing was changed/);
+});
+
+test("with a real review, what is undone is gone from the file, comes back, and the user's own lines stay", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "review-sheet-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const root = join(folder, "root");
+  await mkdir(root);
+  const path = join(root, "a.txt");
+  const lines = Array.from({ length: 40 }, (_, at) => `line ${at}`);
+  const text = (changed: Readonly<Record<number, string>>) =>
+    lines.map((line, at) => `${changed[at] ?? line}\n`).join("");
+  await writeFile(path, text({}));
+  // without a PATH there is no git, and so no process
+  await using review = await openReview({ roots: [root], home: join(folder, "home"), env: {} });
+  await review.beginTurn();
+  await writeFile(path, text({ 3: "first", 30: "second" }));
+  await review.endTurn();
+  await writeFile(path, text({ 3: "first", 18: "of the user", 30: "second" }));
+  let drawn = Promise.withResolvers<void>();
+  const redraw = () => drawn.resolve();
+  const ignored = () => undefined;
+  const sheet = new ReviewSheet({
+    paint: (_, each) => each,
+    review,
+    cwd: root,
+    closed: ignored,
+    redraw,
+    said: ignored,
+  });
+  const probe = new SheetProbe(sheet);
+  const settled = async () => {
+    await drawn.promise;
+    drawn = Promise.withResolvers<void>();
+    return probe.text();
+  };
+  assert.match(await settled(), /1 file \+2 -2 · 2 open/);
+  probe.press("j", "u");
+  assert.match(await settled(), /1 open, 1 undone/);
+  assert.equal(await readFile(path, "utf8"), text({ 3: "first", 18: "of the user" }));
+  probe.press("z");
+  assert.match(await settled(), /redone in a\.txt/);
+  assert.equal(await readFile(path, "utf8"), text({ 3: "first", 18: "of the user", 30: "second" }));
+  probe.press("A");
+  assert.match(await settled(), /2 kept/);
+  probe.press("u");
+  assert.match(probe.text(), /What was kept is not undone here any more/);
 });

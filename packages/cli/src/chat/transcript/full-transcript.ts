@@ -339,7 +339,7 @@ export class FullTranscript implements Sheet {
 
   /** The lines of a unit that have the text. */
   #found(unit: Unit, pattern: RegExp): number[] {
-    if (!hasMatch(this.#rows.text(unit), pattern)) return [];
+    if (!this.#rows.someText(unit, (text) => hasMatch(text, pattern))) return [];
     const item = this.#rows.item(unit.item);
     if (item !== undefined) this.#rows.expand(item, true);
     const found: number[] = [];

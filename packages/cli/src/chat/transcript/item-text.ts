@@ -33,6 +33,21 @@ export function itemText(item: TimelineItem, view: SessionView): string {
   }
 }
 
+/** Whether a text of it passes the test. A patch is made only if the file has passed. */
+export function someText(item: TimelineItem, view: SessionView, test: (text: string) => boolean): boolean {
+  if (item.kind !== "tool_call") return test(itemText(item, view));
+  return (
+    test(item.label) ||
+    item.content.some((part) => {
+      if (part.type === "diff" && part.newText !== undefined) {
+        const { path = "", oldText, newText } = part;
+        if (!test(path) && !test(newText) && !test(oldText ?? "")) return false;
+      }
+      return test(partText(part, view));
+    })
+  );
+}
+
 function blocksText(blocks: readonly ContentBlock[]): string {
   let attachments = 0;
   return blocks
