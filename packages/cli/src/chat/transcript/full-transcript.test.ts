@@ -99,6 +99,7 @@ class Opened {
 
 test("it opens at the end and goes on following, until the user moves up", () => {
   const opened = new Opened().notices(1, 20);
+  assert.equal(opened.footer, "20 of 20 · follows        ? help  q back");
   assert.deepEqual(opened.body, ["  ! n16", "  ! n17", "  ! n18", "  ! n19", "▶ ! n20"]);
   opened.notices(21, 21);
   assert.equal(opened.here, "! n21");
@@ -208,6 +209,13 @@ test("o opens the file of the item at its line", () => {
   opened.body;
   const [place] = opened.press("o").done.splice(0);
   assert.deepEqual(place, { path: "/project/b.ts", line: 5 });
+  const resource = { uri: "file:///project/c.txt", text: "c" };
+  opened.update({
+    sessionUpdate: "agent_message",
+    messageId: "r",
+    content: [{ type: "resource", resource }],
+  });
+  assert.deepEqual(opened.press("G", "o").done.splice(0), [{ path: "/project/c.txt", line: undefined }]);
   opened.say("no file");
   opened.body;
   assert.deepEqual(opened.press("o").done, []);

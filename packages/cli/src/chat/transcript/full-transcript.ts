@@ -2,7 +2,7 @@
 
 import type { SessionView } from "@parley/acp/view";
 import { type Marks, marksFor, unicodeMarks } from "../../draw/marks.ts";
-import { clipped, count, padded, wrappedWords } from "../../draw/text-lines.ts";
+import { clipped, count, padded } from "../../draw/text-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint } from "../../terminal/paint.ts";
@@ -74,11 +74,13 @@ export class FullTranscript implements Sheet {
 
   draw({ columns, rows }: SheetSize): Tail {
     this.#rows.width = Math.max(1, columns - gutter);
-    const below = [...(this.#showsHelp ? this.#helpLines(columns) : []), this.#footer(columns)].slice(-rows);
-    this.#height = Math.max(1, rows - below.length);
+    const above = this.#showsHelp ? this.#helpLines(columns).slice(0, Math.max(0, rows - 2)) : [];
+    const height = Math.max(0, rows - above.length - 1);
+    this.#height = Math.max(1, height);
     this.#settle();
-    const body = rows > below.length ? this.#body() : [];
-    const lines = [...body, ...Array.from({ length: rows - below.length - body.length }, () => ""), ...below];
+    const body = height > 0 ? this.#body() : [];
+    const blank = Array.from({ length: height - body.length }, () => "");
+    const lines = [...body, ...blank, ...above, this.#footer(columns)];
     if (this.#typed === undefined) return { lines };
     return { lines, cursor: { row: rows - 1, column: Math.min(columns - 1, 1 + displayWidth(this.#typed)) } };
   }
@@ -127,9 +129,13 @@ export class FullTranscript implements Sheet {
   }
 
   #helpLines(columns: number): string[] {
-    return wrappedWords(help.join(`  ${this.#marks.dot}  `), Math.max(10, columns)).map((line) =>
-      this.#options.paint("dim", line),
-    );
+    const lines: string[] = [];
+    for (const each of help) {
+      const longer = `${lines.at(-1) ?? ""}   ${each}`;
+      if (lines.length > 0 && longer.length <= columns) lines.splice(-1, 1, longer);
+      else lines.push(clipped(each, columns));
+    }
+    return lines.map((line) => this.#options.paint("dim", line));
   }
 
   /** The cursor is on the screen, and the end of the transcript not above its end. */
@@ -321,7 +327,10 @@ export class FullTranscript implements Sheet {
   /** Goes to the next line with the text. Folded items that have it are unfolded. */
   #find(direction: 1 | -1): void {
     const pattern = this.#pattern;
-    if (pattern === undefined) return;
+    if (pattern === undefined) {
+      this.#note = "type / and what to look for";
+      return;
+    }
     const { item, part, line } = this.#cursor;
     const here = this.#found({ item, part }, pattern).filter((at) => (direction > 0 ? at > line : at < line));
     const near = direction > 0 ? here[0] : here.at(-1);

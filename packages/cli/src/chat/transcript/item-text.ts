@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@parley/acp";
 import type { SessionView, TimelineItem, ToolCallItem } from "@parley/acp/view";
 import { diffRows, patchOf } from "../../draw/patch-rows.ts";
-import { placeholder } from "../../draw/placeholders.ts";
+import { attachmentsOf, placeholder } from "../../draw/placeholders.ts";
 
 export function itemText(item: TimelineItem, view: SessionView): string {
   switch (item.kind) {
@@ -103,9 +103,8 @@ function fileOfCall({ locations, content }: ToolCallItem): FilePlace | undefined
 }
 
 function fileOfBlocks(blocks: readonly ContentBlock[]): FilePlace | undefined {
-  for (const block of blocks) {
-    const { uri } = block as { readonly uri?: unknown }; // an open type
-    if (typeof uri !== "string" || !uri.startsWith("file:")) continue;
+  for (const { uri } of attachmentsOf(blocks)) {
+    if (uri === undefined || !uri.startsWith("file:")) continue;
     try {
       return { path: fileURLToPath(uri), line: undefined };
     } catch {
