@@ -31,6 +31,10 @@ class Opened {
       clock: () => 1_000,
       closed: () => this.done.push("closed"),
       open: (path, line) => this.done.push({ path, line }),
+      openAttachment: async ({ what, number }) => {
+        this.done.push(`${what} ${number}`);
+        return "opened it";
+      },
       copy: (copied) => this.done.push({ copied }),
       redraw: () => undefined,
     });
@@ -227,6 +231,19 @@ test("o opens the file of the item at its line", () => {
   opened.body;
   assert.deepEqual(opened.press("o").done, []);
   assert.match(opened.footer, /names no file/);
+});
+
+test("o opens an image, and says so", async () => {
+  const opened = new Opened();
+  const content = [
+    { type: "text", text: "Look" },
+    { type: "image", mimeType: "image/png", data: "AAAA" },
+  ];
+  opened.update({ sessionUpdate: "agent_message", messageId: "r", content });
+  opened.body;
+  assert.deepEqual(opened.press("o").done, ["image 1"]);
+  await Promise.resolve();
+  assert.match(opened.footer, /opened it/);
 });
 
 test("y copies the text of the item as the agent sent it", () => {

@@ -2,6 +2,7 @@
 
 import type { SessionView } from "@parley/acp/view";
 import { type Marks, marksFor, unicodeMarks } from "../../draw/marks.ts";
+import type { Attachment } from "../../draw/placeholders.ts";
 import { clipped, count, padded } from "../../draw/text-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
@@ -10,7 +11,8 @@ import { safeLine } from "../../terminal/sanitise.ts";
 import { displayWidth } from "../../terminal/word-wrap.ts";
 import type { Sheet, SheetSize } from "../sheets/sheet.ts";
 import { hasMatch, textPattern, withMatches, withoutColours } from "./find-text.ts";
-import { fileOf, itemText } from "./item-text.ts";
+import { attachmentsIn, fileOf, itemText } from "./item-text.ts";
+import { openAttachment } from "./open-attachment.ts";
 import { type Place, TranscriptRows, type Unit } from "./transcript-rows.ts";
 
 export interface FullTranscriptOptions {
@@ -21,6 +23,8 @@ export interface FullTranscriptOptions {
   closed(): void;
   /** Opens an editor. */
   open(path: string, line: number | undefined): void;
+  /** Opens an image, a sound or a resource and says what was done. Default: with a program of the desktop. */
+  openAttachment?(attachment: Attachment): Promise<string>;
   copy(text: string): void;
   redraw(): void;
   /** Default: those that the terminal of this process can show. */
@@ -41,7 +45,7 @@ const help = [
   "Enter: fold or unfold",
   "E: all",
   "/: search, n N: next, previous",
-  "o: open the file",
+  "o: open the file or image",
   "y: copy",
   "q: back",
 ] as const;
@@ -306,8 +310,23 @@ export class FullTranscript implements Sheet {
   #open(): void {
     const item = this.#rows.item(this.#cursor.item);
     const file = item === undefined ? undefined : fileOf(item, this.#options.cwd);
-    if (file === undefined) this.#note = "this names no file";
-    else this.#options.open(file.path, file.line);
+    if (file !== undefined) return this.#options.open(file.path, file.line);
+    const [attachment] = item === undefined ? [] : attachmentsIn(item);
+    if (attachment === undefined) this.#note = "this names no file";
+    else this.#openAttachment(attachment);
+  }
+
+  #openAttachment(attachment: Attachment): void {
+    const open = this.#options.openAttachment ?? openAttachment;
+    open(attachment).then(
+      (said) => this.#say(said),
+      (error: unknown) => this.#say(`cannot open it: ${safeLine(String(error))}`),
+    );
+  }
+
+  #say(note: string): void {
+    this.#note = note;
+    this.#options.redraw();
   }
 
   #copy(): void {

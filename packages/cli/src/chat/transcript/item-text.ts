@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@parley/acp";
 import type { SessionView, TimelineItem, ToolCallItem } from "@parley/acp/view";
 import { diffRows, patchOf } from "../../draw/patch-rows.ts";
-import { attachmentsOf, placeholder } from "../../draw/placeholders.ts";
+import { type Attachment, attachmentsOf, placeholder } from "../../draw/placeholders.ts";
 
 export function itemText(item: TimelineItem, view: SessionView): string {
   switch (item.kind) {
@@ -72,6 +72,18 @@ function partText(part: ToolCallItem["content"][number], view: SessionView): str
   return content === undefined || typeof content !== "object" || content === null
     ? ""
     : blocksText([content]);
+}
+
+/** Images, sounds and resources of an item. */
+export function attachmentsIn(item: TimelineItem): Attachment[] {
+  if (item.kind === "tool_call") {
+    const blocks = item.content.flatMap((part) => {
+      const { content } = part as { readonly content?: ContentBlock }; // an open type
+      return typeof content === "object" && content !== null ? [content] : [];
+    });
+    return attachmentsOf(blocks);
+  }
+  return "content" in item ? attachmentsOf(item.content) : [];
 }
 
 export interface FilePlace {
