@@ -156,7 +156,7 @@ export class HostedClient implements ProcessClient, ServingPeer {
       return this.#process;
     } catch (error) {
       this.#failed("the agent was not started", error);
-      void this.close("the agent was not started");
+      void this.close(error instanceof Error ? error.message : "the agent was not started");
       return undefined;
     }
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { address, RemoteProbe } from "../../../test/support/remote-probe.ts";
+import type { RemoteServerOptions } from "../../server.ts";
 
 const json = { "content-type": "application/json" };
 
@@ -87,6 +88,38 @@ test("a batch gets 501 and none of it runs (H16)", async () => {
   await probe.post(asked, probe.names);
   assert.equal((await stream.next())?.data["id"], asked.id);
   await probe.server.close();
+});
+
+test("an agent that cannot be had is 503 with the reason, also when it ends before it answers (H5)", async () => {
+  const ways: [RemoteServerOptions["connect"], RegExp][] = [
+    [
+      () => {
+        throw new Error("already 100 agents");
+      },
+      /already 100 agents/,
+    ],
+    [
+      (transport) => {
+        queueMicrotask(() => void transport.close(new Error("the agent did not start")));
+        return { close: () => transport.close() };
+      },
+      /the agent did not start/,
+    ],
+    [
+      (transport) => {
+        queueMicrotask(() => void transport.close());
+        return { close: () => transport.close() };
+      },
+      /the agent ended before it answered/,
+    ],
+  ];
+  for (const [connect, reason] of ways) {
+    const probe = new RemoteProbe({ connect });
+    const { status, headers, body } = await probe.initialize();
+    assert.deepEqual([status, headers.get("retry-after")], [503, "1"]);
+    assert.match(JSON.parse(body).error.message, reason);
+    assert.deepEqual(probe.server.connections, []);
+  }
 });
 
 test("initialize with a connection id, or without a request id, gets 400 (H5)", async () => {

@@ -278,7 +278,8 @@ export class RemoteConnections {
       entry.peer = this.#options.connect(transport satisfies Transport, opened);
     } catch (error) {
       this.#log("error", "connect() threw", { connectionId, error });
-      queueMicrotask(() => transport.end({ kind: "closed", message: "the agent could not be started" }));
+      const message = error instanceof Error ? error.message : "the agent could not be started";
+      queueMicrotask(() => transport.end({ kind: "closed", message }));
     }
   }
 

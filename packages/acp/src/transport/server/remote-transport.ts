@@ -22,8 +22,8 @@ export interface RemoteWire {
   leaving(why: string): void;
   /** Closes it at this end, behind what was sent, and tells the client not to come back. */
   close(reason: Error | undefined): Promise<void>;
-  /** The connection is over. */
-  drop(): void;
+  /** The connection is over, for this reason. */
+  drop(why?: string): void;
 }
 
 /** What a wire reports. */
@@ -53,6 +53,7 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
   #isHolding = true;
   #isPaused = false;
   #end: EndReason | undefined;
+  #closedFor: string | undefined;
   #closing: Promise<void> | undefined;
 
   /** `over` is called once, at the end. */
@@ -92,6 +93,11 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
     return this.#end !== undefined || this.#closing !== undefined;
   }
 
+  /** Why it is over, as far as somebody said so. */
+  get overFor(): string | undefined {
+    return this.#closedFor ?? this.#end?.message;
+  }
+
   start(sink: Sink): void {
     this.#sink = sink;
     queueMicrotask(() => this.#release());
@@ -116,6 +122,7 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
   close(reason?: Error): Promise<void> {
     if (this.#closing !== undefined) return this.#closing;
     const wasOver = this.#end !== undefined;
+    this.#closedFor = reason?.message;
     this.#closing = wasOver ? Promise.resolve() : this.wire.close(reason).then(this.#over);
     const sink = this.#sink;
     this.#sink = undefined;
@@ -140,7 +147,7 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
   end(reason: EndReason): void {
     if (this.isOver) return;
     this.#end = reason;
-    this.wire.drop();
+    this.wire.drop(reason.message);
     this.#over();
     if (this.#sink === undefined || this.#isHolding) return;
     this.#finish();

@@ -125,16 +125,17 @@ export class ServedSocket implements RemoteWire {
   async close(reason: Error | undefined): Promise<void> {
     this.#isOver = true;
     const isExpected = this.#why === undefined && reason === undefined;
-    await this.#link?.close(reason, isExpected ? 1000 : this.#overCode(reason), this.#why);
+    const code = isExpected ? 1000 : this.#overCode(reason);
+    await this.#link?.close(reason, code, this.#why ?? reason?.message);
   }
 
   leaving(why: string): void {
     this.#why = why;
   }
 
-  drop(): void {
+  drop(why = "the connection is over"): void {
     this.#isOver = true;
-    this.#leave(this.#overCode(), "the connection is over");
+    this.#leave(this.#overCode(), why);
   }
 
   /** A client that can resume would come back after another code. */
