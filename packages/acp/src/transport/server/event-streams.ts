@@ -114,6 +114,10 @@ export class EventStreams implements RemoteWire {
     for (const stream of this.#streams.values()) stream.beat(stallMs);
   }
 
+  checkPing(): void {
+    // a stream is only written; clients tell by requests that they are there
+  }
+
   pause(): void {
     // the host holds back what is posted
   }

@@ -1,6 +1,6 @@
 // Answers the requests of remote clients, and keeps their connections.
 
-import { milliseconds } from "../../base/deadline.ts";
+import { backgroundDeadline, type Deadline, milliseconds } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { type Log, limitsFrom } from "../../jsonrpc/connection-options.ts";
@@ -52,12 +52,14 @@ export class RemoteConnections {
   readonly #path: string;
   readonly #limits: RemoteLimits;
   readonly #bodyLimits: RemoteLimits;
-  readonly #times: Readonly<Record<"graceMs" | "heartbeatMs" | "stallMs" | "closeTimeoutMs", number>>;
+  readonly #times: Readonly<Record<"graceMs" | "heartbeatMs" | "patienceMs" | "stallMs" | "closeTimeoutMs", number>>;
   readonly #log: Log;
   readonly #entries = new Map<string, Entry>();
   /** Sockets whose first message has not come. */
   readonly #strangers = new Set<RemoteTransport>();
   #heart: ReturnType<typeof setInterval> | undefined;
+  /** When the answers to the pings of a heartbeat should have come. */
+  #pinged: Deadline;
   #closing: Promise<void> | undefined;
   /** No new connections. */
   #isStopping = false;
@@ -72,6 +74,7 @@ export class RemoteConnections {
     this.#times = {
       graceMs: milliseconds("graceMs", options.graceMs ?? 600_000),
       heartbeatMs: milliseconds("heartbeatMs", options.heartbeatMs ?? 15_000),
+      patienceMs: milliseconds("patienceMs", options.patienceMs ?? 5_000),
       stallMs: milliseconds("stallMs", options.stallMs ?? 60_000),
       closeTimeoutMs: milliseconds("closeTimeoutMs", options.closeTimeoutMs ?? 1_000),
     };
@@ -262,6 +265,7 @@ export class RemoteConnections {
           },
         );
         this.#strangers.add(transport);
+        this.#beat();
         const socket = transport.wire;
         socket.attach(accepted);
       },
@@ -285,20 +289,29 @@ export class RemoteConnections {
 
   #forget(connectionId: string): void {
     this.#entries.delete(connectionId);
-    if (this.#entries.size > 0) return;
+    if (this.#entries.size > 0 || this.#strangers.size > 0) return;
     clearInterval(this.#heart);
     this.#heart = undefined;
+    clearTimeout(this.#pinged);
   }
 
   /** One timer for all connections. */
   #beat(): void {
-    const { heartbeatMs, stallMs } = this.#times;
+    const { heartbeatMs, patienceMs, stallMs } = this.#times;
     if (this.#heart !== undefined || heartbeatMs === Number.POSITIVE_INFINITY) return;
     this.#heart = setInterval(() => {
-      for (const { transport } of [...this.#entries.values()]) transport.wire.beat(stallMs);
+      for (const { wire } of this.#transports()) wire.beat(stallMs);
+      clearTimeout(this.#pinged);
+      this.#pinged = backgroundDeadline(Math.min(patienceMs, heartbeatMs / 2), () => {
+        for (const { wire } of this.#transports()) wire.checkPing();
+      });
     }, heartbeatMs);
     // Node's timers are objects; this one alone must not keep the process alive
     if (typeof this.#heart === "object") (this.#heart as { unref?(): void }).unref?.();
+  }
+
+  #transports(): readonly RemoteTransport[] {
+    return [...[...this.#entries.values()].map(({ transport }) => transport), ...this.#strangers];
   }
 }
 

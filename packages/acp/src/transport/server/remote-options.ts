@@ -72,6 +72,11 @@ export interface RemoteServerOptions {
   readonly graceMs?: number | undefined;
   /** How often something is sent on an idle connection, in milliseconds. Default 15,000. */
   readonly heartbeatMs?: number | undefined;
+  /**
+   * How long a client may take to answer a ping of its WebSocket before it counts as away, in milliseconds, and at most
+   * half a heartbeat. Default 5,000. Its socket is left after three heartbeats.
+   */
+  readonly patienceMs?: number | undefined;
   /** How long a slow client may take nothing before it counts as cut off, in milliseconds. Default 60,000. */
   readonly stallMs?: number | undefined;
   /** How long a close waits for a client to read the rest, in milliseconds. Default 1,000. */

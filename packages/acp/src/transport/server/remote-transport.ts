@@ -18,6 +18,8 @@ export interface RemoteWire {
   resume(): void;
   /** Keeps the connection alive, and leaves a reader that has taken nothing for so long. */
   beat(stallMs: number): void;
+  /** Called when the answer to the ping of a heartbeat should have come: without it the client counts as away. */
+  checkPing(): void;
   /** Why it will be closed, for the client. */
   leaving(why: string): void;
   /** Closes it at this end, behind what was sent, and tells the client not to come back. */
