@@ -32,7 +32,10 @@ const defaultLimits: GatewayLimits = {
 
 /** The options of `startGateway`. */
 export interface GatewayOptions
-  extends Pick<RemoteServerOptions, "connect" | "graceMs" | "heartbeatMs" | "patienceMs" | "plainPost"> {
+  extends Pick<
+    RemoteServerOptions,
+    "connect" | "graceMs" | "heartbeatMs" | "patienceMs" | "plainPost" | "stallMs"
+  > {
   /** The address to listen on. Default "127.0.0.1". Others need `tls` or `isBehindProxy`. */
   readonly host?: string | undefined;
   /** The port. Default 0: any free one. */
@@ -81,6 +84,7 @@ const known: Readonly<Record<keyof GatewayOptions, true>> = {
   heartbeatMs: true,
   patienceMs: true,
   plainPost: true,
+  stallMs: true,
   host: true,
   port: true,
   path: true,
@@ -117,13 +121,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     addressProblem(host, tls !== undefined || isBehindProxy) ??
     namesProblem(options.allowedOrigins, options.allowedHosts);
   if (problem !== undefined) throw new TypeError(`startGateway: ${problem}`);
-  const { connect, graceMs, heartbeatMs, patienceMs, plainPost, log = () => undefined } = options;
+  const { connect, graceMs, heartbeatMs, patienceMs, plainPost, stallMs, log = () => undefined } = options;
   const limits: ListenerLimits = { ...defaultLimits, ...optional(options.limits ?? {}) };
   const { maxBodyBytes } = limits;
   const server = remoteServer({
     connect,
     path,
-    ...optional({ graceMs, heartbeatMs, patienceMs, plainPost }),
+    ...optional({ graceMs, heartbeatMs, patienceMs, plainPost, stallMs }),
     limits: { maxBodyBytes, maxMessageBytes: maxBodyBytes },
     log,
   });
