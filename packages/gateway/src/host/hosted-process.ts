@@ -178,9 +178,23 @@ export class HostedProcess {
 
   async #end(reason: string | undefined): Promise<void> {
     this.#client.over(this, reason);
-    const error = reason === undefined ? undefined : new Error(reason);
-    await this.#agent?.close(error).catch((why: unknown) => this.#failed("a close failed", why));
+    this.#cancelAll();
+    await this.#agent?.close().catch((why: unknown) => this.#failed("a close failed", why));
     this.#ended.resolve();
+  }
+
+  /** Nobody answers any more. An agent that is not told so would take silence for a no, or store half a turn. */
+  #cancelAll(): void {
+    for (const sessionId of this.sessions.withTurns)
+      this.#agent?.send({ jsonrpc: "2.0", method: "session/cancel", params: { sessionId } });
+    for (const question of this.#questions.all) {
+      this.#questions.remove(question);
+      const { id, message } = question;
+      const isPermission = message["method"] === "session/request_permission";
+      this.#agent?.send(
+        isPermission ? { jsonrpc: "2.0", id, result: { outcome: { outcome: "cancelled" } } } : withdrawn({ id }),
+      );
+    }
   }
 
   #sink(): Sink {

@@ -55,6 +55,12 @@ export class HostedSessions {
     return this.#pending.size > 0 || this.#running.size > 0;
   }
 
+  /** The sessions in which a turn runs. */
+  get withTurns(): ReadonlySet<string> {
+    const prompts = [...this.#pending.values()].filter(({ method }) => method === "session/prompt");
+    return new Set([...this.#running, ...prompts.flatMap(({ sessionId }) => sessionId ?? [])]);
+  }
+
   /** Whether nothing of this process is of use to somebody. */
   get isUnused(): boolean {
     return this.ids.size === 0 && ![...this.#pending.values()].some(({ method }) => opens(method));
