@@ -423,3 +423,34 @@ test("a silent socket that has not begun is closed, and nothing waits for it (W5
   assert.equal(code, 1001);
   assert.deepEqual(server.connections, []);
 });
+
+test("a client that closes its connection while it is cut off ends it all the same (W4)", patience, async (t) => {
+  const served: Transport[] = [];
+  const app = talker();
+  const { host, server } = await hosted(t, {
+    connect(transport) {
+      served.push(transport);
+      return app.connect(transport);
+    },
+  });
+  let isReachable = true;
+  let cut: Promise<unknown> | undefined;
+  const open = (protocols: string[]) => {
+    if (!isReachable) throw new Error("the network is down");
+    const socket = new WsSocket(host.socketUrl, protocols);
+    cut = once(socket, "close");
+    return socket;
+  };
+  for (const isBack of [true, false]) {
+    // so long that it does not come back by itself
+    const transport = webSocketTransport(open, { backoffMs: 60_000, closeTimeoutMs: 200 });
+    const connection = await client({ name: "test", version: "1.0.0" }).connect(transport);
+    host.cut();
+    await Promise.all([cut, attachment(served.at(-1)!, false)]);
+    isReachable = isBack;
+    await connection.close();
+    isReachable = true;
+    if (isBack) while (server.connections.length > 0) await new Promise(setImmediate);
+    assert.equal(server.connections.length, isBack ? 0 : 1);
+  }
+});
