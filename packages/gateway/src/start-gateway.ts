@@ -43,8 +43,8 @@ export interface GatewayOptions
   /** Where clients find the agent. Default "/acp". */
   readonly path?: string | undefined;
   /**
-   * The token that every client must have, at least 32 characters. Default: a random one. Whoever has it is the local
-   * user: `connect` is given no principal.
+   * The token that every client must have, at least 32 characters. Default: a random one. A client that has it is the
+   * local user: `connect` is given no principal.
    */
   readonly token?: string | undefined;
   /** Certificate and key, as PEM. */

@@ -21,9 +21,9 @@ export interface StartedAgent {
 }
 
 export interface HostedOptions {
-  /** Whose sessions it has. */
+  /** The owner of its sessions. */
   readonly principal: string | undefined;
-  /** What the process was told first. It is bound to it. */
+  /** The first message to the process. It is bound to it. */
   readonly initialize: Message;
   /** Whether this client was something else's before: its ids may still be in use. */
   readonly isLater: boolean;
@@ -41,7 +41,7 @@ export class HostedProcess {
   readonly initialize: Message;
   /** Resolves when the process is gone. */
   readonly closed: Promise<void>;
-  /** What it answered to initialize; undefined before. */
+  /** Its answer to initialize; undefined before. */
   introduction: unknown;
   readonly #options: HostedOptions;
   readonly #questions = new OpenQuestions();
@@ -53,7 +53,7 @@ export class HostedProcess {
   #replacesIds: boolean;
   #lastId = 0;
   #agent: Transport | undefined;
-  /** What is to be sent before the process has started. */
+  /** Messages from before the process has started. */
   #early: [message: object, text: string | undefined][] = [];
   #closing: Promise<void> | undefined;
   #isLeaving = false;
@@ -104,7 +104,7 @@ export class HostedProcess {
     this.#agent?.resume();
   }
 
-  /** Goes on with another client, which takes up the sessions one by one. What is asked of nobody waits for that. */
+  /** Goes on with another client, which takes up the sessions one by one. Open questions wait for that. */
   moveTo(client: ProcessClient): void {
     const before = this.#client;
     const { connectionId } = client;

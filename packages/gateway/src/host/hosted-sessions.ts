@@ -1,4 +1,4 @@
-// Which sessions a process has, what its clients asked of it and have no answer to, and whether a turn runs.
+// The sessions of a process, the open requests of its clients, and whether a turn runs.
 
 import { idKey, idToJson, isObject, type RequestId } from "@parley/acp/internal";
 import type { ProcessClient } from "./process-client.ts";
@@ -11,7 +11,7 @@ const continuing = ["session/load", "session/resume"];
 
 /** A request of a client that is not answered yet. */
 export interface Asked {
-  /** Who gets the answer. */
+  /** The receiver of the answer. */
   readonly client: ProcessClient;
   /** As the client wrote it, if the agent was given another one. */
   readonly id?: RequestId;

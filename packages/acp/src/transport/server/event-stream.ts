@@ -1,4 +1,4 @@
-// Writes one event stream. It outlives its readers: who returns gets what it missed.
+// Writes one event stream. It outlives its readers: a reader that returns gets what it missed.
 
 import { SentRing } from "../sent-ring.ts";
 

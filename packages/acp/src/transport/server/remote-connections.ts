@@ -39,7 +39,7 @@ interface Entry extends Authorized {
   peer?: ServingPeer;
 }
 
-/** What the protocol adds. */
+/** The rules of the protocol that the server follows. */
 export interface RemoteProtocol {
   /** Whether a connection begins with this message. */
   opens(message: unknown): boolean;
@@ -146,7 +146,7 @@ export class RemoteConnections {
     return this.#closing;
   }
 
-  /** Who asks, or a refusal. Who names a connection is told of its end, even when the server shuts down. */
+  /** Returns the sender, or a refusal. A client that names a connection is told of its end, even when the server shuts down. */
   async #admit(request: Request, isKnown: boolean, id: string | null): Promise<Authorized | Response> {
     if (new URL(request.url).pathname !== this.#path)
       return refusal(404, `not found; the agent is at ${this.#path}`);

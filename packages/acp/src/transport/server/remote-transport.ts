@@ -28,7 +28,7 @@ export interface RemoteWire {
   drop(why?: string): void;
 }
 
-/** What a wire reports. */
+/** Takes the reports of a wire. */
 export interface RemoteHost {
   message(value: unknown, text: string): void;
   reject(fault: Fault): void;
@@ -49,7 +49,7 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
   #grace: Deadline;
   #detachedAt: number | undefined;
   #sink: Sink | undefined;
-  /** What arrived before the start or during a pause. */
+  /** Messages that arrived before the start or during a pause. */
   #held: { readonly chars: number; deliver(sink: Sink): void }[] = [];
   #heldChars = 0;
   #isHolding = true;

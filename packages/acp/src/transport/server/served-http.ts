@@ -27,7 +27,7 @@ interface Answer {
   readonly isError: boolean;
 }
 
-/** What is said of a connection that is kept for ever. */
+/** Stands for a connection that is kept for ever. */
 const longestGraceSeconds = 999_999_999;
 const endedEarly = "the agent ended before it answered";
 
