@@ -37,7 +37,9 @@ const kinds: Record<string, (url: string, token: string) => Transport> = {
   WebSocket: (url, token) =>
     webSocketTransport(
       (protocols) =>
-        new WebSocket(url.replace("http", "ws"), protocols, { headers: { authorization: `Bearer ${token}` } }),
+        new WebSocket(url.replace("http", "ws"), protocols, {
+          headers: { authorization: `Bearer ${token}` },
+        }),
       { backoffMs: 1 },
     ),
 };

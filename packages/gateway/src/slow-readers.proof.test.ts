@@ -21,7 +21,10 @@ async function openHttp(server: ServedEcho): Promise<Record<string, string>> {
 }
 
 /** Opens the stream of a connection, and reads nothing of it. */
-const streams: Record<string, (t: TestContext, server: ServedEcho, names: Record<string, string>) => Promise<void>> = {
+const streams: Record<
+  string,
+  (t: TestContext, server: ServedEcho, names: Record<string, string>) => Promise<void>
+> = {
   "HTTP/1.1": async (t, { gateway }, names) => {
     const request = get(gateway.url, { headers: { ...names, accept: "text/event-stream" }, agent: false });
     request.on("error", () => undefined);
@@ -80,7 +83,10 @@ for (const [name, read] of Object.entries(readers)) {
       await read(t, server);
       await flooder.full.promise;
       const sentWhenFull = flooder.sent;
-      assert.ok(sentWhenFull < chunks / 4, `${sentWhenFull} of ${chunks} were sent before the agent had to wait`);
+      assert.ok(
+        sentWhenFull < chunks / 4,
+        `${sentWhenFull} of ${chunks} were sent before the agent had to wait`,
+      );
       for (let id = 2; id < 50; id++) {
         other.send(JSON.stringify({ jsonrpc: "2.0", id, method: "echo" }));
         const [data] = await once(other, "message");

@@ -192,7 +192,9 @@ export class HostedProcess {
       const { id, message } = question;
       const isPermission = message["method"] === "session/request_permission";
       this.#agent?.send(
-        isPermission ? { jsonrpc: "2.0", id, result: { outcome: { outcome: "cancelled" } } } : withdrawn({ id }),
+        isPermission
+          ? { jsonrpc: "2.0", id, result: { outcome: { outcome: "cancelled" } } }
+          : withdrawn({ id }),
       );
     }
   }

@@ -21,7 +21,7 @@ import {
 import { type DoorLimits, FrontDoor } from "./front-door.ts";
 import { type BodyLimits, type NodeRequest, type WebRequest, webRequest } from "./node-request.ts";
 import { type NodeResponse, sendResponse } from "./node-response.ts";
-import { refuseUpgrade, type AcceptSocket, webSockets } from "./socket-upgrade.ts";
+import { type AcceptSocket, refuseUpgrade, webSockets } from "./socket-upgrade.ts";
 
 export interface ListenerLimits extends DoorLimits, BodyLimits {}
 

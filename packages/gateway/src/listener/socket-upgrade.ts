@@ -13,11 +13,7 @@ export interface UpgradeRequest {
 }
 
 /** `ticket` is chosen if the server chooses no subprotocol: browsers want one of those that they offered. */
-export type AcceptSocket = (
-  from: UpgradeRequest,
-  upgrade: SocketUpgrade,
-  ticket: string | undefined,
-) => void;
+export type AcceptSocket = (from: UpgradeRequest, upgrade: SocketUpgrade, ticket: string | undefined) => void;
 
 /** More pings of a peer within this time are an attack. */
 const maxPings = 1_000;

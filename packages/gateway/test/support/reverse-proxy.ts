@@ -1,7 +1,12 @@
 // A reverse proxy as it stands in front of a server: it says who calls, buffers nothing, and cuts what is idle.
 
 import { once } from "node:events";
-import { createServer, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TestContext } from "node:test";

@@ -173,7 +173,18 @@ test("an event that was missed is sent again behind Last-Event-ID; what is forgo
   for (const id of [ids[0] ?? "", "0", `${tag}-99`, "0123abcd-1"])
     statuses.push((await probe.stream({ "last-event-id": id })).status);
   assert.deepEqual(statuses, [404, 404, 404, 404]);
-  for (const id of ["x", "", "1", "x-1", tag, `${tag}-`, `${tag}-0`, `${tag}-1-1`, "in valid", "9".repeat(100)])
+  for (const id of [
+    "x",
+    "",
+    "1",
+    "x-1",
+    tag,
+    `${tag}-`,
+    `${tag}-0`,
+    `${tag}-1-1`,
+    "in valid",
+    "9".repeat(100),
+  ])
     assert.equal((await probe.stream({ "last-event-id": id })).status, 400, `garbage: ${id}`);
   const foreign = await probe.stream({ "acp-session-id": "s9", "last-event-id": ids[4] ?? "" });
   assert.equal(foreign.status, 404);

@@ -7,8 +7,8 @@ import {
   asFailure,
   backoff,
   HttpFailure,
-  longestPauseMs,
   isBrokenSocket,
+  longestPauseMs,
   networkWords,
   type Pacing,
 } from "./http-failure.ts";

@@ -52,7 +52,9 @@ export class RemoteConnections {
   readonly #path: string;
   readonly #limits: RemoteLimits;
   readonly #bodyLimits: RemoteLimits;
-  readonly #times: Readonly<Record<"graceMs" | "heartbeatMs" | "patienceMs" | "stallMs" | "closeTimeoutMs", number>>;
+  readonly #times: Readonly<
+    Record<"graceMs" | "heartbeatMs" | "patienceMs" | "stallMs" | "closeTimeoutMs", number>
+  >;
   readonly #log: Log;
   readonly #entries = new Map<string, Entry>();
   /** Sockets whose first message has not come. */
