@@ -7,7 +7,7 @@ import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { Conversation, ConversationEvent, LiveSession } from "../conversation/conversation.ts";
-import { type ChatAction, chatKeys } from "../keys-and-commands.ts";
+import { type ChatAction, chatKeys } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import type { Sheet } from "../sheets/sheet.ts";
 import { TranscriptFeed } from "../transcript/transcript-feed.ts";

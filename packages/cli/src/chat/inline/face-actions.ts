@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { ChatInput, FoundSession, SessionTarget } from "../conversation/conversation.ts";
-import { type ChatAction, chatCommands } from "../keys-and-commands.ts";
+import { type ChatAction, chatCommands } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import { HelpSheet } from "../sheets/help-sheet.ts";
 import { Picker, type PickerItem } from "../sheets/picker.ts";
