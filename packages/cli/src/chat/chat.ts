@@ -2,7 +2,7 @@
 
 import { type Invocation, usageError } from "../command/command.ts";
 import { type LiveOptions, liveOptions, secretsOf } from "../live/live-options.ts";
-import { type ChatConfig, readConfig } from "../settings/config-file.ts";
+import { type ChatConfig, readChatConfig } from "../settings/chat-config.ts";
 import { startConversation } from "./conversation/chat-conversation.ts";
 import { openFace } from "./open-face.ts";
 import { SessionReview } from "./review/session-review.ts";
@@ -20,7 +20,7 @@ export async function converse(
   options: LiveOptions,
   { prompt, isPlain: isPlainGiven }: { readonly prompt: string; readonly isPlain: boolean },
 ): Promise<number> {
-  const { chat: config = {} } = readConfig(() => undefined);
+  const config = await readChatConfig();
   const isPlain = isPlainGiven || isPlainWanted(config);
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (!isPlain && !isTerminal)

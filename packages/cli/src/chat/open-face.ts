@@ -1,6 +1,6 @@
 // Chooses the face of a conversation: plain, or on the screen.
 
-import type { ChatConfig } from "../settings/config-file.ts";
+import type { ChatConfig } from "../settings/chat-config.ts";
 import { commandToType } from "../settings/installation.ts";
 import { type ThemeName, themeNames } from "../terminal/paint.ts";
 import type { Conversation, LiveSession } from "./conversation/conversation.ts";

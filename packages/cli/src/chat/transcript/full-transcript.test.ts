@@ -114,6 +114,13 @@ test("it opens at the end and goes on following, until the user moves up", () =>
   assert.equal(opened.footer, "30 of 30 · follows        ? help  q back");
 });
 
+test("an empty transcript shows nothing, whatever is pressed", () => {
+  const opened = new Opened();
+  opened.press("up", "down", "g", "G", "[", "]", "enter", "E", "o", "y", "/", "a", "enter", "n", "N");
+  assert.deepEqual(opened.body, ["", "", "", "", ""]);
+  assert.deepEqual(opened.done, []);
+});
+
 test("lines, half pages, start and end", () => {
   const opened = new Opened().notices(1, 20);
   assert.equal(opened.press("g").here, "! n1");
