@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { SessionUpdate } from "@parley/acp";
+import type { EntryBody } from "@parley/acp/model";
 import { type SessionView, viewFrom } from "@parley/acp/view";
-import type { EntryBody } from "@parley/acp";
 import { entriesOf } from "../../../acp/test/support/sample-entries.ts";
 import { painter } from "../terminal/paint.ts";
 import { type DrawOptions, drawItem, loadDrawing } from "./draw-item.ts";

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
+import type { EntryBody } from "@parley/acp/model";
 import { type SessionView, viewFrom } from "@parley/acp/view";
-import type { EntryBody } from "@parley/acp";
 import { entriesOf } from "../../../acp/test/support/sample-entries.ts";
 import { painter } from "../terminal/paint.ts";
 import { drawItem, loadDrawing } from "./draw-item.ts";
