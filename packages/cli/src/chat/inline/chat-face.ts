@@ -1,5 +1,8 @@
 // The conversation on a screen: the tail of the transcript, plan, queue, sheet, status and prompt, and the keys.
 
+import { drawing } from "../../draw/draw-options.ts";
+import { backgroundLine } from "../../draw/event-lines.ts";
+import { marksFor } from "../../draw/marks.ts";
 import { planLines } from "../../draw/plan-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { FullScreen, Screen } from "../../screen/screen.ts";
@@ -42,6 +45,7 @@ export class ChatFace {
   readonly #options: ChatFaceOptions;
   readonly #actions: FaceActions;
   readonly #dock: QuestionDock;
+  readonly #marks = marksFor(process.env);
   readonly #feeds = new Map<string, TranscriptFeed>();
   readonly #left = Promise.withResolvers<void>();
   readonly #removers: (() => void)[] = [];
@@ -182,15 +186,17 @@ export class ChatFace {
     };
   }
 
-  /** The plan and the queue. */
+  /** The plan, work in the background and the queue. */
   #extras(columns: number): string[] {
     const { view, queue } = this.session;
-    const plan = planLines(view, { width: columns, paint: this.#paint });
+    const options = { width: columns, paint: this.#paint, marks: this.#marks };
+    const plan = planLines(view, options);
+    const background = backgroundLine(view, drawing({ ...options, cwd: this.session.cwd }));
     const waiting = queue.map(({ text }, at) => {
       const line = safeLine(text).slice(0, Math.max(10, columns - 12));
       return this.#paint("dim", `${at === 0 ? "next" : "then"}  ${line}`);
     });
-    return [...plan, ...waiting];
+    return [...plan, ...(background === undefined ? [] : [background]), ...waiting];
   }
 
   #status(columns: number): string {
