@@ -4,7 +4,7 @@ import { type Invocation, usageError } from "../command/command.ts";
 import { type LiveOptions, liveOptions, secretsOf } from "../live/live-options.ts";
 import { readConfig } from "../settings/config-file.ts";
 import { startConversation } from "./conversation/chat-conversation.ts";
-import { openFace } from "./open-face.ts";
+import { loadFace } from "./open-face.ts";
 import { SessionReviews } from "./review/session-reviews.ts";
 
 const help = "see parley help chat";
@@ -29,11 +29,13 @@ export async function converse(
       'send one prompt with parley run "what to do", or use --plain to read prompts from a pipe, one per line',
     );
   const reviews = new SessionReviews();
+  // before the conversation, whose agent starts after the first paint
+  const show = await loadFace({ isPlain, reviews });
   const conversation = startConversation({ options, secrets: secretsOf(options), changes: reviews.follow });
   reviews.watch(conversation);
   try {
     if (prompt !== "") conversation.current.send({ text: prompt });
-    return await openFace(conversation, { isPlain, reviews });
+    return await show(conversation);
   } finally {
     await conversation.close();
     await reviews.close();

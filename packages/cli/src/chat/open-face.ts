@@ -12,16 +12,21 @@ export interface FaceOptions {
   readonly reviews: SessionReviews;
 }
 
-/** Shows the conversation until the user leaves. Returns the exit code. */
-export async function openFace(
-  conversation: Conversation,
-  { isPlain, reviews }: FaceOptions,
-): Promise<number> {
-  if (isPlain) {
-    const { showPlainly } = await import("./plain/plain-face.ts");
-    return showPlainly(conversation);
-  }
+/** Returns a function that shows the conversation until the user leaves, and returns the exit code. */
+export async function loadFace({
+  isPlain,
+  reviews,
+}: FaceOptions): Promise<(conversation: Conversation) => Promise<number>> {
+  if (isPlain) return (await import("./plain/plain-face.ts")).showPlainly;
   const { showInline } = await import("./inline/open-inline.ts");
+  return (conversation) => showOnScreen(conversation, reviews, showInline);
+}
+
+async function showOnScreen(
+  conversation: Conversation,
+  reviews: SessionReviews,
+  showInline: typeof import("./inline/open-inline.ts").showInline,
+): Promise<number> {
   const { chat = {} } = readConfig(() => undefined);
   const theme = themeNames.find((name) => name === chat.theme);
   await showInline(conversation, {

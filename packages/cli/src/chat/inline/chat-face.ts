@@ -1,6 +1,5 @@
 // The conversation on a screen: the tail of the transcript, plan, queue, sheet, status and prompt, and the keys.
 
-import { planLines } from "../../draw/plan-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { FullScreen, Screen } from "../../screen/screen.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
@@ -14,11 +13,10 @@ import type {
 } from "../conversation/conversation.ts";
 import { type ChatAction, chatKeys } from "../keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
-import { questionSheet } from "../sheets/question-sheet.ts";
 import type { Sheet } from "../sheets/sheet.ts";
-import { TranscriptFeed } from "../transcript/transcript-feed.ts";
+import type { TranscriptFeed } from "../transcript/transcript-feed.ts";
 import { Composer } from "./composer.ts";
-import { FaceActions } from "./face-actions.ts";
+import type { FaceActions } from "./face-actions.ts";
 import { statusLine } from "./status-line.ts";
 
 export interface ChatFaceOptions {
@@ -41,16 +39,22 @@ const typingMs = 1_000;
 /** A turn that took longer is worth a notice. */
 const longTurnMs = 10_000;
 
+type Parts = typeof import("./face-parts.ts");
+
 /** Shows a conversation until the user leaves. */
 export class ChatFace {
   readonly screen: Screen;
   readonly conversation: Conversation;
   readonly composer: Composer;
   readonly #options: ChatFaceOptions;
-  readonly #actions: FaceActions;
+  readonly #loading: Promise<void>;
   readonly #feeds = new Map<string, TranscriptFeed>();
   readonly #left = Promise.withResolvers<void>();
   readonly #removers: (() => void)[] = [];
+  /** What is loaded after the first paint, and what happened before it was there. */
+  #parts: Parts | undefined;
+  #actions: FaceActions | undefined;
+  readonly #early: ConversationEvent[] = [];
   #paint: Paint;
   /** What the user opened: a list, the help. It is above the questions. */
   #opened: Sheet | undefined;
@@ -61,6 +65,7 @@ export class ChatFace {
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
   #hint: { readonly text: string; readonly until: number } | undefined;
   #problem: LiveSession["problem"];
+  #hasPrompts = false;
   #leavesUntil = 0;
   #stoppedAt = Number.NEGATIVE_INFINITY;
   #clock: NodeJS.Timeout | undefined;
@@ -72,19 +77,36 @@ export class ChatFace {
     this.conversation = conversation;
     this.#paint = paint;
     this.composer = new Composer({ screen, conversation, paint, editor, redraw: () => this.redraw() });
-    this.composer.onSubmit = (input) => this.#actions.submitted(input);
-    this.#actions = new FaceActions(this);
+    this.composer.onSubmit = (input) => this.#withActions((actions) => actions.submitted(input));
     this.#removers.push(
       screen.onKey((key) => this.#key(key)),
       screen.onResize(() => this.redraw()),
       conversation.onEvent((event) => this.#event(event)),
     );
     this.composer.text = conversation.current.draft;
-    conversation.prompts().then(
-      (prompts) => this.composer.remember(prompts.toReversed()),
+    this.redraw();
+    screen.flush();
+    this.#loading = this.#load();
+    this.#loading.catch((error: unknown) => this.#left.reject(error));
+  }
+
+  async #load(): Promise<void> {
+    const parts = await import("./face-parts.ts");
+    this.#parts = parts;
+    this.#actions = new parts.FaceActions(this);
+    for (const event of this.#early.splice(0)) this.#event(event);
+    this.#ask();
+    this.redraw();
+  }
+
+  /** At once, or as soon as they are loaded. */
+  #withActions(work: (actions: FaceActions) => void): void {
+    const actions = this.#actions;
+    if (actions !== undefined) return work(actions);
+    this.#loading.then(
+      () => this.#withActions(work),
       () => undefined,
     );
-    this.redraw();
   }
 
   get session(): LiveSession {
@@ -138,7 +160,11 @@ export class ChatFace {
 
   /** Prints a sentence of ours. */
   say(text: string, role: "dim" | "warning" | "error" = "dim"): void {
-    this.screen.print(this.#feed().notice(text, this.screen.columns, (line) => this.#paint(role, line)));
+    const feed = this.#feed();
+    if (feed === undefined) return this.#withActions(() => this.say(text, role));
+    // what happened before it is above it
+    this.#print(performance.now());
+    this.screen.print(feed.notice(text, this.screen.columns, (line) => this.#paint(role, line)));
     this.redraw();
   }
 
@@ -150,13 +176,10 @@ export class ChatFace {
 
   redraw(): void {
     this.#watchClock();
-    const now = performance.now();
-    if (this.#full !== undefined) {
-      const { columns, rows } = this.screen;
-      this.#full.screen.draw(this.#full.sheet.draw({ columns, rows }, now));
-      return;
-    }
-    this.screen.draw(this.#tail(now));
+    if (this.#full === undefined) return this.screen.draw(() => this.#tail(performance.now()));
+    const { screen, sheet } = this.#full;
+    const { columns, rows } = this.screen;
+    screen.draw(() => sheet.draw({ columns, rows }, performance.now()));
   }
 
   // ---- drawing
@@ -170,9 +193,7 @@ export class ChatFace {
     const drawn = sheet?.draw({ columns, rows: room }, now);
     const extras = drawn === undefined ? this.#extras(columns) : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
-    const { printed, tail } = this.#feed().update(this.session.view, { width: columns, rows, now });
-    if (printed.length > 0) this.screen.print(printed);
-    const above = [...tail.slice(-left), ...extras];
+    const above = [...this.#print(now).slice(-left), ...extras];
     const blank = above.length > 0 || drawn !== undefined ? [""] : [];
     const sheetRow = above.length + blank.length;
     const lines = [...above, ...blank, ...(drawn?.lines ?? []), this.#status(columns)];
@@ -186,10 +207,19 @@ export class ChatFace {
     };
   }
 
+  /** Prints what is finished. Returns the tail of the transcript. */
+  #print(now: number): readonly string[] {
+    const { columns, rows } = this.screen;
+    const { printed = [], tail = [] } =
+      this.#feed()?.update(this.session.view, { width: columns, rows, now }) ?? {};
+    if (printed.length > 0) this.screen.print(printed);
+    return tail;
+  }
+
   /** The plan and the queue. */
   #extras(columns: number): string[] {
     const { view, queue } = this.session;
-    const plan = planLines(view, { width: columns, paint: this.#paint });
+    const plan = this.#parts?.planLines(view, { width: columns, paint: this.#paint }) ?? [];
     const waiting = queue.map(({ text }, at) => {
       const line = safeLine(text).slice(0, Math.max(10, columns - 12));
       return this.#paint("dim", `${at === 0 ? "next" : "then"}  ${line}`);
@@ -204,11 +234,15 @@ export class ChatFace {
     return statusLine(this.session, columns, this.#paint, Date.now());
   }
 
-  #feed(): TranscriptFeed {
+  #feed(): TranscriptFeed | undefined {
     const { key, cwd } = this.session;
     const known = this.#feeds.get(key);
-    if (known !== undefined) return known;
-    const feed = new TranscriptFeed({ paint: this.#paint, cwd, isAnimated: this.#options.isAnimated });
+    if (known !== undefined || this.#parts === undefined) return known;
+    const feed = new this.#parts.TranscriptFeed({
+      paint: this.#paint,
+      cwd,
+      isAnimated: this.#options.isAnimated,
+    });
     this.#feeds.set(key, feed);
     return feed;
   }
@@ -238,7 +272,7 @@ export class ChatFace {
   /** Shows the oldest question. It gets the keys unless the user is writing. */
   #ask(): void {
     const [first] = this.session.questions;
-    if (first === this.#asked?.question) return;
+    if (first === this.#asked?.question || this.#parts === undefined) return;
     this.#isTabbed = false;
     if (first === undefined) {
       this.#asked = undefined;
@@ -252,7 +286,7 @@ export class ChatFace {
       screen: this.screen,
       count: () => this.session.questions.length,
     };
-    this.#asked = { question: first, sheet: questionSheet(first, place) };
+    this.#asked = { question: first, sheet: this.#parts.questionSheet(first, place) };
     this.#isPromptFocused = this.#isWriting();
     if (this.#isPromptFocused) this.hint("a question waits: Tab goes to it");
     this.#attention(`${this.session.agent.name} needs you`);
@@ -271,6 +305,10 @@ export class ChatFace {
   // ---- events
 
   #event(event: ConversationEvent): void {
+    if (this.#parts === undefined) {
+      this.#early.push(event);
+      return this.redraw();
+    }
     switch (event.kind) {
       case "notice": {
         if (event.session !== this.session) break;
@@ -282,10 +320,11 @@ export class ChatFace {
         break;
       case "state":
         this.#showProblem();
+        this.#remember();
         break;
       case "shown":
         this.composer.text = this.session.draft;
-        this.screen.print(this.#feed().shown(this.session.view, this.session, this.screen));
+        this.screen.print(this.#feed()?.shown(this.session.view, this.session, this.screen) ?? []);
         break;
       default:
         break;
@@ -293,6 +332,16 @@ export class ChatFace {
     this.#ask();
     this.screen.title(titleOf(this.session));
     this.redraw();
+  }
+
+  /** Earlier prompts come when the agent is there: reading them takes time. */
+  #remember(): void {
+    if (this.#hasPrompts || this.session.phase === "starting") return;
+    this.#hasPrompts = true;
+    this.conversation.prompts().then(
+      (prompts) => this.composer.remember(prompts.toReversed()),
+      () => undefined,
+    );
   }
 
   /** Says once why the agent has ended, and what to do. */
@@ -308,7 +357,7 @@ export class ChatFace {
 
   #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
     if (session === this.session)
-      this.screen.print(this.#feed().turnEnded(session.view, summary, this.screen.columns));
+      this.screen.print(this.#feed()?.turnEnded(session.view, summary, this.screen.columns) ?? []);
     if (summary.durationMs > longTurnMs || !this.screen.isFocused)
       this.#attention(`${session.agent.name} is done: ${session.title ?? session.cwd}`);
   }
@@ -372,7 +421,7 @@ export class ChatFace {
   }
 
   #act(action: ChatAction): true {
-    this.#actions.run(action, "");
+    this.#withActions((actions) => actions.run(action, ""));
     return true;
   }
 

@@ -33,13 +33,17 @@ export async function showInline(conversation: Conversation, options: InlineOpti
       editor: editor ?? "vi",
       ...(review && { review }),
     });
-    // colours of code come when they are there
-    import("../../draw/highlight.ts")
-      .then(({ loadHighlighting }) => loadHighlighting())
-      .then(
-        () => face.redraw(),
-        () => undefined,
-      );
+    // colours of code come when they are there; the agent is more urgent
+    const remove = conversation.onEvent(({ session }) => {
+      if (session.phase === "starting") return;
+      remove();
+      import("../../draw/highlight.ts")
+        .then(({ loadHighlighting }) => loadHighlighting())
+        .then(
+          () => face.redraw(),
+          () => undefined,
+        );
+    });
     await face.left;
   } finally {
     screen.close();
