@@ -3,8 +3,11 @@
 import type { KeyPress } from "./key-press.ts";
 import type { Tail } from "./tail-writer.ts";
 
-/** A tail, or what makes it: called once per frame, however often it was given. It may print. */
-export type Drawn = Tail | (() => Tail);
+/**
+ * A tail, or what makes it: called once per frame, however often it was given. It may print. A frame that shows a key is
+ * drawn before it is due: only what the user types needs to be new in it, and the next one comes when it is due.
+ */
+export type Drawn = Tail | ((isEarly: boolean) => Tail);
 
 /** The alternate screen: it covers everything, and what was there comes back when it is closed. */
 export interface FullScreen {

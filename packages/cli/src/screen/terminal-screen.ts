@@ -36,6 +36,7 @@ export class TerminalScreen implements Screen {
   #full: FullFrame | undefined;
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
+  #early: NodeJS.Immediate | undefined;
   #lastFrame = Number.NEGATIVE_INFINITY;
   #state: "open" | "suspended" | "closed" = "open";
   #title: string | undefined;
@@ -194,8 +195,8 @@ export class TerminalScreen implements Screen {
     const key = keyPress(data);
     if (key === undefined) return;
     for (const listener of [...this.#keyListeners]) listener(key);
-    // whoever types does not wait for the next frame of what streams in
-    if (this.#timer !== undefined) this.#schedule(0);
+    // whoever types does not wait until a frame is due
+    if (this.#timer !== undefined) this.#early ??= setImmediate(() => this.#frame(true));
   }
 
   #resized(): void {
@@ -204,42 +205,44 @@ export class TerminalScreen implements Screen {
     this.#schedule();
   }
 
-  #schedule(wait = this.#lastFrame + frameMs - performance.now()): void {
-    if (this.#state !== "open" || this.#immediate !== undefined) return;
-    if (wait > 0) {
-      this.#timer ??= setTimeout(() => this.#frame(), wait);
-      return;
-    }
-    clearTimeout(this.#timer);
-    this.#immediate = setImmediate(() => this.#frame());
+  #schedule(): void {
+    if (this.#state !== "open" || this.#timer !== undefined || this.#immediate !== undefined) return;
+    const wait = this.#lastFrame + frameMs - performance.now();
+    if (wait > 0) this.#timer = setTimeout(() => this.#frame(), wait);
+    else this.#immediate = setImmediate(() => this.#frame());
   }
 
   #unschedule(): void {
     clearTimeout(this.#timer);
     clearImmediate(this.#immediate);
+    clearImmediate(this.#early);
     this.#timer = undefined;
     this.#immediate = undefined;
+    this.#early = undefined;
   }
 
-  #frame(): void {
+  #frame(isEarly = false): void {
     if (this.#state !== "open") return this.#unschedule();
     const { columns, rows } = this;
-    const bytes = this.#full?.frame(columns, rows) ?? this.#inlineFrame(columns, rows);
-    // what was printed meanwhile is in this frame
-    this.#unschedule();
-    this.#lastFrame = performance.now();
+    const bytes = this.#full?.frame(columns, rows, isEarly) ?? this.#inlineFrame(columns, rows, isEarly);
+    this.#early = undefined;
+    if (!isEarly) {
+      // what was printed meanwhile is in this frame
+      this.#unschedule();
+      this.#lastFrame = performance.now();
+    }
     if (bytes !== "") this.#terminal.write(bytes);
   }
 
-  #inlineFrame(columns: number, rows: number): string {
-    const tail = shownTail(made(this.#tail), columns, rows);
+  #inlineFrame(columns: number, rows: number, isEarly: boolean): string {
+    const tail = shownTail(made(this.#tail, isEarly), columns, rows);
     const finished = this.#finished.splice(0).map((line) => fitting(line, columns));
     return this.#writer.frame(finished, tail, columns, rows);
   }
 }
 
-function made(drawn: Drawn): Tail {
-  return typeof drawn === "function" ? drawn() : drawn;
+function made(drawn: Drawn, isEarly: boolean): Tail {
+  return typeof drawn === "function" ? drawn(isEarly) : drawn;
 }
 
 /** The last rows that fit, with the cursor among them. */
@@ -269,8 +272,8 @@ class FullFrame {
     this.#rows = [];
   }
 
-  frame(columns: number, rows: number): string {
-    const tail = made(this.tail);
+  frame(columns: number, rows: number, isEarly: boolean): string {
+    const tail = made(this.tail, isEarly);
     const lines = tail.lines.slice(0, rows).map((line) => fitting(line, columns));
     let body = "";
     for (let at = 0; at < rows; at++) {

@@ -55,6 +55,8 @@ export class ChatFace {
   #parts: Parts | undefined;
   #actions: FaceActions | undefined;
   readonly #early: ConversationEvent[] = [];
+  /** The lines of the transcript that may still change. */
+  #open: readonly string[] = [];
   #paint: Paint;
   /** What the user opened: a list, the help. It is above the questions. */
   #opened: Sheet | undefined;
@@ -176,7 +178,7 @@ export class ChatFace {
 
   redraw(): void {
     this.#watchClock();
-    if (this.#full === undefined) return this.screen.draw(() => this.#tail(performance.now()));
+    if (this.#full === undefined) return this.screen.draw((isEarly) => this.#tail(isEarly));
     const { screen, sheet } = this.#full;
     const { columns, rows } = this.screen;
     screen.draw(() => sheet.draw({ columns, rows }, performance.now()));
@@ -184,8 +186,11 @@ export class ChatFace {
 
   // ---- drawing
 
-  #tail(now: number): Tail {
+  /** An early frame shows a key: the transcript waits for the next one. */
+  #tail(isEarly: boolean): Tail {
+    const now = performance.now();
     const { columns, rows } = this.screen;
+    if (!isEarly) this.#print(now);
     const prompt = this.composer.draw(columns);
     const sheet = this.#sheet();
     const below = prompt.lines.length + prompt.menu.length + 1;
@@ -193,7 +198,7 @@ export class ChatFace {
     const drawn = sheet?.draw({ columns, rows: room }, now);
     const extras = drawn === undefined ? this.#extras(columns) : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
-    const above = [...this.#print(now).slice(-left), ...extras];
+    const above = [...this.#open.slice(-left), ...extras];
     const blank = above.length > 0 || drawn !== undefined ? [""] : [];
     const sheetRow = above.length + blank.length;
     const lines = [...above, ...blank, ...(drawn?.lines ?? []), this.#status(columns)];
@@ -207,13 +212,14 @@ export class ChatFace {
     };
   }
 
-  /** Prints what is finished. Returns the tail of the transcript. */
-  #print(now: number): readonly string[] {
+  /** Prints what is finished. The rest is open. */
+  #print(now: number): void {
     const { columns, rows } = this.screen;
     const { printed = [], tail = [] } =
       this.#feed()?.update(this.session.view, { width: columns, rows, now }) ?? {};
+    this.#open = tail;
     if (printed.length > 0) this.screen.print(printed);
-    return tail;
+    this.screen.title(titleOf(this.session));
   }
 
   /** The plan and the queue. */
@@ -310,6 +316,9 @@ export class ChatFace {
       return this.redraw();
     }
     switch (event.kind) {
+      // very many: the next frame shows all of them
+      case "entries":
+        return this.redraw();
       case "notice": {
         if (event.session !== this.session) break;
         const { level, text } = event.notice;
@@ -324,13 +333,13 @@ export class ChatFace {
         break;
       case "shown":
         this.composer.text = this.session.draft;
+        this.#open = [];
         this.screen.print(this.#feed()?.shown(this.session.view, this.session, this.screen) ?? []);
         break;
       default:
         break;
     }
     this.#ask();
-    this.screen.title(titleOf(this.session));
     this.redraw();
   }
 
@@ -356,8 +365,10 @@ export class ChatFace {
   }
 
   #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
-    if (session === this.session)
+    if (session === this.session) {
+      this.#open = [];
       this.screen.print(this.#feed()?.turnEnded(session.view, summary, this.screen.columns) ?? []);
+    }
     if (summary.durationMs > longTurnMs || !this.screen.isFocused)
       this.#attention(`${session.agent.name} is done: ${session.title ?? session.cwd}`);
   }
