@@ -68,7 +68,9 @@ export function inTerminal(
       resolve(at);
     }
   });
-  const ended = new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve));
+  const ended = new Promise<number | null>((resolve, reject) =>
+    child.on("error", reject).on("close", resolve),
+  );
   void ended.then(() => {
     for (const [each, { reject }] of wanted) reject(new Error(`it ended before it showed ${each}: ${tail}`));
   });

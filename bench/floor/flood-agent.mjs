@@ -4,7 +4,8 @@
 import { writeFileSync } from "node:fs";
 
 const { PARLEY_BENCH_SECONDS = "1", PARLEY_BENCH_RATE = "5000000", PARLEY_BENCH_REPORT } = process.env;
-const words = "the agent reads every file of the project and then says in many words what it has found in them";
+const words =
+  "the agent reads every file of the project and then says in many words what it has found in them";
 const texts = [
   "## What I found\n\n",
   `${words.slice(0, 60)} `,

@@ -1,40 +1,39 @@
 // Chooses the face of a conversation: plain, or on the screen.
 
-import { readConfig } from "../settings/config-file.ts";
+import type { ChatConfig } from "../settings/chat-config.ts";
 import { commandToType } from "../settings/installation.ts";
-import { themeNames } from "../terminal/paint.ts";
-import type { Conversation } from "./conversation/conversation.ts";
-import type { SessionReviews } from "./review/session-reviews.ts";
+import { type ThemeName, themeNames } from "../terminal/paint.ts";
+import type { Conversation, LiveSession } from "./conversation/conversation.ts";
+import type { SessionReview } from "./review/session-review.ts";
 
 export interface FaceOptions {
   /** Append only. */
   readonly isPlain: boolean;
-  readonly reviews: SessionReviews;
+  readonly config: ChatConfig;
+  review(session: LiveSession): SessionReview | undefined;
 }
 
 /** Returns a function that shows the conversation until the user leaves, and returns the exit code. */
-export async function loadFace({
-  isPlain,
-  reviews,
-}: FaceOptions): Promise<(conversation: Conversation) => Promise<number>> {
-  if (isPlain) return (await import("./plain/plain-face.ts")).showPlainly;
+export async function loadFace(
+  options: FaceOptions,
+): Promise<(conversation: Conversation) => Promise<number>> {
+  if (options.isPlain) return (await import("./plain/plain-face.ts")).showPlainly;
   const { showInline } = await import("./inline/open-inline.ts");
-  return (conversation) => showOnScreen(conversation, reviews, showInline);
+  return (conversation) => showOnScreen(conversation, options, showInline);
 }
 
 async function showOnScreen(
   conversation: Conversation,
-  reviews: SessionReviews,
+  { config, review }: FaceOptions,
   showInline: typeof import("./inline/open-inline.ts").showInline,
 ): Promise<number> {
-  const { chat = {} } = readConfig(() => undefined);
-  const theme = themeNames.find((name) => name === chat.theme);
+  const theme = themeNames.find((name): name is ThemeName => name === config.theme);
   await showInline(conversation, {
     ...(theme && { theme }),
-    ...(chat.editor && { editor: chat.editor }),
-    isAnimated: chat.animations ?? true,
-    notifies: chat.notify ?? true,
-    review: (session) => reviews.of(session),
+    isAnimated: config.animations ?? true,
+    notifies: config.notify ?? true,
+    ...(config.editor !== undefined && { editor: config.editor }),
+    review,
   });
   const { historyId, view } = conversation.current;
   if (historyId !== undefined && view.timeline.length > 0)

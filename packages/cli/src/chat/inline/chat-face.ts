@@ -5,19 +5,15 @@ import type { FullScreen, Screen } from "../../screen/screen.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type {
-  Conversation,
-  ConversationEvent,
-  LiveSession,
-  OpenQuestion,
-} from "../conversation/conversation.ts";
-import { type ChatAction, chatKeys } from "../keys-and-commands.ts";
+import type { Conversation, ConversationEvent, LiveSession } from "../conversation/conversation.ts";
+import { type ChatAction, chatKeys } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import type { Sheet } from "../sheets/sheet.ts";
-import type { TranscriptFeed } from "../transcript/transcript-feed.ts";
 import { Composer } from "./composer.ts";
 import type { FaceActions } from "./face-actions.ts";
-import { statusLine } from "./status-line.ts";
+import type { QuestionDock } from "./question-dock.ts";
+import { statusLine, titleOf } from "./status-line.ts";
+import type { TranscriptPane } from "./transcript-pane.ts";
 
 export interface ChatFaceOptions {
   readonly screen: Screen;
@@ -34,8 +30,6 @@ export interface ChatFaceOptions {
 /** A second press within this time forces or leaves. */
 const againMs = 3_000;
 const forceMs = 10_000;
-/** Somebody who has typed within this time goes on typing: a question does not take the keys away. */
-const typingMs = 1_000;
 /** A turn that took longer is worth a notice. */
 const longTurnMs = 10_000;
 
@@ -48,22 +42,17 @@ export class ChatFace {
   readonly composer: Composer;
   readonly #options: ChatFaceOptions;
   readonly #loading: Promise<void>;
-  readonly #feeds = new Map<string, TranscriptFeed>();
   readonly #left = Promise.withResolvers<void>();
   readonly #removers: (() => void)[] = [];
   /** What is loaded after the first paint, and what happened before it was there. */
   #parts: Parts | undefined;
-  #actions: FaceActions | undefined;
   readonly #early: ConversationEvent[] = [];
-  /** The lines of the transcript that may still change. */
-  #open: readonly string[] = [];
+  #actions: FaceActions | undefined;
+  #dock: QuestionDock | undefined;
+  #transcript: TranscriptPane | undefined;
   #paint: Paint;
   /** What the user opened: a list, the help. It is above the questions. */
   #opened: Sheet | undefined;
-  #asked: { readonly question: OpenQuestion; readonly sheet: Sheet } | undefined;
-  #isPromptFocused = true;
-  /** The user has chosen the focus of this question. */
-  #isTabbed = false;
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
   #hint: { readonly text: string; readonly until: number } | undefined;
   #problem: LiveSession["problem"];
@@ -96,8 +85,10 @@ export class ChatFace {
     const parts = await import("./face-parts.ts");
     this.#parts = parts;
     this.#actions = new parts.FaceActions(this);
+    this.#dock = new parts.QuestionDock(this.screen, this.composer);
+    const { screen, isAnimated } = this.#options;
+    this.#transcript = new parts.TranscriptPane({ screen, isAnimated, paint: () => this.#paint });
     for (const event of this.#early.splice(0)) this.#event(event);
-    this.#ask();
     this.redraw();
   }
 
@@ -131,7 +122,7 @@ export class ChatFace {
 
   set paint(paint: Paint) {
     this.#paint = paint;
-    this.#feeds.clear();
+    this.#transcript?.repaint();
     this.redraw();
   }
 
@@ -162,12 +153,13 @@ export class ChatFace {
 
   /** Prints a sentence of ours. */
   say(text: string, role: "dim" | "warning" | "error" = "dim"): void {
-    const feed = this.#feed();
-    if (feed === undefined) return this.#withActions(() => this.say(text, role));
-    // what happened before it is above it
-    this.#print(performance.now());
-    this.screen.print(feed.notice(text, this.screen.columns, (line) => this.#paint(role, line)));
+    this.#withActions(() => this.#transcript?.say(this.session, text, role));
     this.redraw();
+  }
+
+  /** Says it if this goes wrong. */
+  attempt(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.say(error instanceof Error ? error.message : String(error), "error"));
   }
 
   /** Shows a sentence above the prompt for a moment. */
@@ -180,8 +172,9 @@ export class ChatFace {
     this.#watchClock();
     if (this.#full === undefined) return this.screen.draw((isEarly) => this.#tail(isEarly));
     const { screen, sheet } = this.#full;
-    const { columns, rows } = this.screen;
-    screen.draw(() => sheet.draw({ columns, rows }, performance.now()));
+    screen.draw(() =>
+      sheet.draw({ columns: this.screen.columns, rows: this.screen.rows }, performance.now()),
+    );
   }
 
   // ---- drawing
@@ -190,47 +183,28 @@ export class ChatFace {
   #tail(isEarly: boolean): Tail {
     const now = performance.now();
     const { columns, rows } = this.screen;
-    if (!isEarly) this.#print(now);
+    if (!isEarly) this.#transcript?.update(this.session, now);
+    this.screen.title(titleOf(this.session));
     const prompt = this.composer.draw(columns);
     const sheet = this.#sheet();
     const below = prompt.lines.length + prompt.menu.length + 1;
     const room = Math.max(3, rows - below - 2);
     const drawn = sheet?.draw({ columns, rows: room }, now);
-    const extras = drawn === undefined ? this.#extras(columns) : [];
+    const extras =
+      drawn === undefined ? (this.#parts?.extraLines(this.session, columns, this.#paint) ?? []) : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
-    const above = [...this.#open.slice(-left), ...extras];
+    const above = [...(this.#transcript?.open.slice(-left) ?? []), ...extras];
     const blank = above.length > 0 || drawn !== undefined ? [""] : [];
     const sheetRow = above.length + blank.length;
     const lines = [...above, ...blank, ...(drawn?.lines ?? []), this.#status(columns)];
     const promptRow = lines.length;
-    const isSheetFocused = drawn !== undefined && !this.#isPromptFocused;
+    const isSheetFocused = drawn !== undefined && (this.#opened !== undefined || this.#isAsking);
     const cursor = isSheetFocused ? drawn.cursor : prompt.cursor;
     const row = isSheetFocused ? sheetRow : promptRow;
     return {
       lines: [...lines, ...prompt.lines, ...prompt.menu],
       ...(cursor && { cursor: { row: cursor.row + row, column: cursor.column } }),
     };
-  }
-
-  /** Prints what is finished. The rest is open. */
-  #print(now: number): void {
-    const { columns, rows } = this.screen;
-    const { printed = [], tail = [] } =
-      this.#feed()?.update(this.session.view, { width: columns, rows, now }) ?? {};
-    this.#open = tail;
-    if (printed.length > 0) this.screen.print(printed);
-    this.screen.title(titleOf(this.session));
-  }
-
-  /** The plan and the queue. */
-  #extras(columns: number): string[] {
-    const { view, queue } = this.session;
-    const plan = this.#parts?.planLines(view, { width: columns, paint: this.#paint }) ?? [];
-    const waiting = queue.map(({ text }, at) => {
-      const line = safeLine(text).slice(0, Math.max(10, columns - 12));
-      return this.#paint("dim", `${at === 0 ? "next" : "then"}  ${line}`);
-    });
-    return [...plan, ...waiting];
   }
 
   #status(columns: number): string {
@@ -240,22 +214,10 @@ export class ChatFace {
     return statusLine(this.session, columns, this.#paint, Date.now());
   }
 
-  #feed(): TranscriptFeed | undefined {
-    const { key, cwd } = this.session;
-    const known = this.#feeds.get(key);
-    if (known !== undefined || this.#parts === undefined) return known;
-    const feed = new this.#parts.TranscriptFeed({
-      paint: this.#paint,
-      cwd,
-      isAnimated: this.#options.isAnimated,
-    });
-    this.#feeds.set(key, feed);
-    return feed;
-  }
-
   /** Seconds are counted on the screen while a turn runs, and a hint goes away. */
   #watchClock(): void {
-    const isNeeded = this.session.turn !== undefined || this.#hint !== undefined || this.#asked !== undefined;
+    const isNeeded =
+      this.session.turn !== undefined || this.#hint !== undefined || this.#dock?.sheet !== undefined;
     if (isNeeded && this.#clock === undefined) this.#clock = setInterval(() => this.#tick(), 250);
     if (isNeeded || this.#clock === undefined) return;
     clearInterval(this.#clock);
@@ -263,8 +225,7 @@ export class ChatFace {
   }
 
   #tick(): void {
-    // somebody who has stopped writing without a word looks at the question
-    if (this.#asked !== undefined && !this.#isWriting() && !this.#isTabbed) this.#isPromptFocused = false;
+    this.#dock?.settle();
     if (this.#hint !== undefined && performance.now() >= this.#hint.until) this.#hint = undefined;
     this.redraw();
   }
@@ -272,34 +233,18 @@ export class ChatFace {
   // ---- questions
 
   #sheet(): Sheet | undefined {
-    return this.#opened ?? this.#asked?.sheet;
+    return this.#opened ?? this.#dock?.sheet;
   }
 
-  /** Shows the oldest question. It gets the keys unless the user is writing. */
+  /** Whether a question gets the keys. */
+  get #isAsking(): boolean {
+    return this.#dock?.isFocused ?? false;
+  }
+
   #ask(): void {
-    const [first] = this.session.questions;
-    if (first === this.#asked?.question || this.#parts === undefined) return;
-    this.#isTabbed = false;
-    if (first === undefined) {
-      this.#asked = undefined;
-      this.#isPromptFocused = true;
-      return;
-    }
-    const place = {
-      agent: this.session.agent.name,
-      cwd: this.session.cwd,
-      paint: this.#paint,
-      screen: this.screen,
-      count: () => this.session.questions.length,
-    };
-    this.#asked = { question: first, sheet: this.#parts.questionSheet(first, place) };
-    this.#isPromptFocused = this.#isWriting();
-    if (this.#isPromptFocused) this.hint("a question waits: Tab goes to it");
+    if (this.#dock?.ask(this.session, this.#paint, () => this.session.questions.length) !== true) return;
+    if (!this.#isAsking) this.hint("a question waits: Tab goes to it");
     this.#attention(`${this.session.agent.name} needs you`);
-  }
-
-  #isWriting(): boolean {
-    return !this.composer.isEmpty || performance.now() - this.composer.touchedAt < typingMs;
   }
 
   #attention(text: string): void {
@@ -333,8 +278,7 @@ export class ChatFace {
         break;
       case "shown":
         this.composer.text = this.session.draft;
-        this.#open = [];
-        this.screen.print(this.#feed()?.shown(this.session.view, this.session, this.screen) ?? []);
+        this.#transcript?.show(this.session);
         break;
       default:
         break;
@@ -365,10 +309,7 @@ export class ChatFace {
   }
 
   #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
-    if (session === this.session) {
-      this.#open = [];
-      this.screen.print(this.#feed()?.turnEnded(session.view, summary, this.screen.columns) ?? []);
-    }
+    if (session === this.session) this.#transcript?.turnEnded(session, summary);
     if (summary.durationMs > longTurnMs || !this.screen.isFocused)
       this.#attention(`${session.agent.name} is done: ${session.title ?? session.cwd}`);
   }
@@ -385,18 +326,14 @@ export class ChatFace {
   }
 
   #typed(key: KeyPress, now: number): void {
-    if (this.#asked !== undefined && !this.#isPromptFocused) this.#asked.sheet.key(key, now);
+    if (this.#isAsking) this.#dock?.sheet?.key(key, now);
     else this.composer.key(key);
   }
 
   /** Whether the key did something of its own. */
   #acted(key: KeyPress, now: number): boolean {
-    const isSheetFocused = this.#asked !== undefined && !this.#isPromptFocused;
-    if (key.id === "tab" && this.#asked !== undefined && !this.composer.hasMenu) {
-      this.#isPromptFocused = !this.#isPromptFocused;
-      this.#isTabbed = true;
-      return true;
-    }
+    const isSheetFocused = this.#isAsking;
+    if (key.id === "tab" && !this.composer.hasMenu && this.#dock?.turn() === true) return true;
     const action = chatKeys.find(({ keys }) => keys.includes(key.id))?.action;
     switch (action) {
       case "clear":
@@ -413,7 +350,7 @@ export class ChatFace {
       case "newline":
       case "focus":
       case undefined:
-        return this.#isHelpKey(key) && !isSheetFocused && this.#act("help");
+        return key.text === "?" && this.composer.text === "" && !isSheetFocused && this.#act("help");
       default:
         return !isSheetFocused && this.#act(action);
     }
@@ -423,12 +360,8 @@ export class ChatFace {
   #restart(): boolean {
     const { phase } = this.session;
     if (phase !== "crashed" && phase !== "failed") return false;
-    this.session.restart().catch((error: unknown) => this.say(String(error), "error"));
+    this.attempt(this.session.restart());
     return this.composer.isEmpty;
-  }
-
-  #isHelpKey(key: KeyPress): boolean {
-    return key.text === "?" && this.composer.text === "";
   }
 
   #act(action: ChatAction): true {
@@ -453,7 +386,7 @@ export class ChatFace {
     if (turn === undefined) return false;
     if (turn.isCancelling && now - this.#stoppedAt < forceMs) {
       this.hint("ending the agent; the session goes on with your next prompt");
-      this.session.force().catch((error: unknown) => this.say(String(error), "error"));
+      this.attempt(this.session.force());
       return true;
     }
     this.#stoppedAt = now;
@@ -461,9 +394,4 @@ export class ChatFace {
     this.hint("stopping; press Esc again to force it");
     return true;
   }
-}
-
-function titleOf({ agent, title, turn, questions }: LiveSession): string {
-  const mark = questions.length > 0 ? "? " : turn === undefined ? "" : "… ";
-  return `${mark}${title ?? "parley"} (${agent.name})`;
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@parley/acp";
 import type { SessionView, TimelineItem, ToolCallItem } from "@parley/acp/view";
 import { diffRows, patchOf } from "../../draw/patch-rows.ts";
-import { placeholder } from "../../draw/placeholders.ts";
+import { type Attachment, attachmentsOf, placeholder } from "../../draw/placeholders.ts";
 
 export function itemText(item: TimelineItem, view: SessionView): string {
   switch (item.kind) {
@@ -74,6 +74,18 @@ function partText(part: ToolCallItem["content"][number], view: SessionView): str
     : blocksText([content]);
 }
 
+/** Images, sounds and resources of an item. */
+export function attachmentsIn(item: TimelineItem): Attachment[] {
+  if (item.kind === "tool_call") {
+    const blocks = item.content.flatMap((part) => {
+      const { content } = part as { readonly content?: ContentBlock }; // an open type
+      return typeof content === "object" && content !== null ? [content] : [];
+    });
+    return attachmentsOf(blocks);
+  }
+  return "content" in item ? attachmentsOf(item.content) : [];
+}
+
 export interface FilePlace {
   readonly path: string;
   readonly line: number | undefined;
@@ -103,9 +115,8 @@ function fileOfCall({ locations, content }: ToolCallItem): FilePlace | undefined
 }
 
 function fileOfBlocks(blocks: readonly ContentBlock[]): FilePlace | undefined {
-  for (const block of blocks) {
-    const { uri } = block as { readonly uri?: unknown }; // an open type
-    if (typeof uri !== "string" || !uri.startsWith("file:")) continue;
+  for (const { uri } of attachmentsOf(blocks)) {
+    if (uri === undefined || !uri.startsWith("file:")) continue;
     try {
       return { path: fileURLToPath(uri), line: undefined };
     } catch {

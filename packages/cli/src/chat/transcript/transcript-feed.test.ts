@@ -336,6 +336,17 @@ test("a flood of text is printed whole, also if it is too much to be drawn as Ma
   assert.ok(shown.printed.includes("  The end") || shown.printed.includes("  The **end**"));
 });
 
+test("a message of megabytes is read now and then, and whole at its end", () => {
+  const shown = new Shown();
+  shown.say("word ".repeat(500_000)).say("\n\nNow");
+  shown.say(" and here");
+  assert.doesNotMatch(shown.tail.join(), /here/);
+  shown.now = 10;
+  assert.match(shown.draw().tail.join(), /Now and here/);
+  shown.say(" and there").end();
+  assert.ok(shown.printed.includes("  Now and here and there"));
+});
+
 type Step =
   | { readonly kind: "say"; readonly to: "new" | "last" | "older"; readonly end: string }
   | { readonly kind: "start" | "finish" | "turn" | "hold" }

@@ -10,7 +10,7 @@ import type { Paint } from "../../terminal/paint.ts";
 import { safeLine, safeText } from "../../terminal/sanitise.ts";
 import type { LiveSession, TurnSummary } from "../conversation/conversation.ts";
 import { groupOf, hasEnd, isFinished, isQuestion } from "./item-state.ts";
-import { endOf, type MarkdownCredit, MessageStream, type ReadPosition } from "./message-stream.ts";
+import { endOf, MessageStream, type ReadingTime, type ReadPosition } from "./message-stream.ts";
 import { Page, type PageEnd } from "./page.ts";
 import { type TailContent, type TailSize, TranscriptTail } from "./transcript-tail.ts";
 
@@ -56,8 +56,7 @@ export class TranscriptFeed {
   /** A message that got more text after others were printed. */
   #late: { readonly stream: MessageStream; length: number } | undefined;
   #end: PageEnd | undefined;
-  #credit: MarkdownCredit = { characters: mostMarkdown };
-  #creditedAt: number | undefined;
+  readonly #time: ReadingTime = { characters: mostMarkdown, now: 0 };
   readonly #tail: TranscriptTail;
 
   constructor(options: TranscriptFeedOptions) {
@@ -212,13 +211,13 @@ export class TranscriptFeed {
     const late = this.#late;
     if (late === undefined) return;
     late.length = view.timeline.length;
-    page.put(late.stream.take(width, this.#credit), "text", late.stream);
+    page.put(late.stream.take(width, this.#time), "text", late.stream);
   }
 
   #endLate(page: Page, width: number): void {
     const late = this.#late;
     if (late === undefined) return;
-    page.put(late.stream.end(width, this.#credit), "text", late.stream);
+    page.put(late.stream.end(width, this.#time), "text", late.stream);
     this.#printed.set(late.stream.item, late.stream.position);
     this.#late = undefined;
   }
@@ -239,7 +238,7 @@ export class TranscriptFeed {
       const isLast = which === "finished" && this.#next === timeline.length - 1;
       if (item.kind === "agent_message") {
         this.#head ??= new MessageStream(item, this.#options.paint);
-        page.put(this.#head.take(width, this.#credit), "text", this.#head);
+        page.put(this.#head.take(width, this.#time), "text", this.#head);
         if (isLast) return;
         this.#endHead(page, width);
         continue;
@@ -253,7 +252,7 @@ export class TranscriptFeed {
   #endHead(page: Page, width: number): void {
     const head = this.#head;
     if (head === undefined) return;
-    page.put(head.end(width, this.#credit), "text", head);
+    page.put(head.end(width, this.#time), "text", head);
     this.#printed.set(head.item, head.position);
     this.#head = undefined;
   }
@@ -289,12 +288,9 @@ export class TranscriptFeed {
   }
 
   #refill(now: number): void {
-    const passed = now - (this.#creditedAt ?? now);
-    this.#creditedAt = now;
-    this.#credit.characters = Math.min(
-      mostMarkdown,
-      this.#credit.characters + Math.max(0, passed) * markdownPerMs,
-    );
+    const { characters, now: before } = this.#time;
+    const more = Math.max(0, now - before) * markdownPerMs;
+    Object.assign(this.#time, { characters: Math.min(mostMarkdown, characters + more), now });
   }
 }
 
