@@ -1,9 +1,5 @@
 // The conversation on a screen: the tail of the transcript, plan, queue, sheet, status and prompt, and the keys.
 
-import { drawing } from "../../draw/draw-options.ts";
-import { backgroundLine } from "../../draw/event-lines.ts";
-import { marksFor } from "../../draw/marks.ts";
-import { planLines } from "../../draw/plan-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { FullScreen, Screen } from "../../screen/screen.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
@@ -13,11 +9,11 @@ import type { Conversation, ConversationEvent, LiveSession } from "../conversati
 import { type ChatAction, chatKeys } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import type { Sheet } from "../sheets/sheet.ts";
-import { TranscriptFeed } from "../transcript/transcript-feed.ts";
 import { Composer } from "./composer.ts";
-import { FaceActions } from "./face-actions.ts";
-import { QuestionDock } from "./question-dock.ts";
-import { statusLine } from "./status-line.ts";
+import type { FaceActions } from "./face-actions.ts";
+import type { QuestionDock } from "./question-dock.ts";
+import { statusLine, titleOf } from "./status-line.ts";
+import type { TranscriptPane } from "./transcript-pane.ts";
 
 export interface ChatFaceOptions {
   readonly screen: Screen;
@@ -37,24 +33,30 @@ const forceMs = 10_000;
 /** A turn that took longer is worth a notice. */
 const longTurnMs = 10_000;
 
+type Parts = typeof import("./face-parts.ts");
+
 /** Shows a conversation until the user leaves. */
 export class ChatFace {
   readonly screen: Screen;
   readonly conversation: Conversation;
   readonly composer: Composer;
   readonly #options: ChatFaceOptions;
-  readonly #actions: FaceActions;
-  readonly #dock: QuestionDock;
-  readonly #marks = marksFor(process.env);
-  readonly #feeds = new Map<string, TranscriptFeed>();
+  readonly #loading: Promise<void>;
   readonly #left = Promise.withResolvers<void>();
   readonly #removers: (() => void)[] = [];
+  /** What is loaded after the first paint, and what happened before it was there. */
+  #parts: Parts | undefined;
+  readonly #early: ConversationEvent[] = [];
+  #actions: FaceActions | undefined;
+  #dock: QuestionDock | undefined;
+  #transcript: TranscriptPane | undefined;
   #paint: Paint;
   /** What the user opened: a list, the help. It is above the questions. */
   #opened: Sheet | undefined;
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
   #hint: { readonly text: string; readonly until: number } | undefined;
   #problem: LiveSession["problem"];
+  #hasPrompts = false;
   #leavesUntil = 0;
   #stoppedAt = Number.NEGATIVE_INFINITY;
   #clock: NodeJS.Timeout | undefined;
@@ -66,20 +68,38 @@ export class ChatFace {
     this.conversation = conversation;
     this.#paint = paint;
     this.composer = new Composer({ screen, conversation, paint, editor, redraw: () => this.redraw() });
-    this.composer.onSubmit = (input) => this.#actions.submitted(input);
-    this.#actions = new FaceActions(this);
-    this.#dock = new QuestionDock(screen, this.composer);
+    this.composer.onSubmit = (input) => this.#withActions((actions) => actions.submitted(input));
     this.#removers.push(
       screen.onKey((key) => this.#key(key)),
       screen.onResize(() => this.redraw()),
       conversation.onEvent((event) => this.#event(event)),
     );
     this.composer.text = conversation.current.draft;
-    conversation.prompts().then(
-      (prompts) => this.composer.remember(prompts.toReversed()),
+    this.redraw();
+    screen.flush();
+    this.#loading = this.#load();
+    this.#loading.catch((error: unknown) => this.#left.reject(error));
+  }
+
+  async #load(): Promise<void> {
+    const parts = await import("./face-parts.ts");
+    this.#parts = parts;
+    this.#actions = new parts.FaceActions(this);
+    this.#dock = new parts.QuestionDock(this.screen, this.composer);
+    const { screen, isAnimated } = this.#options;
+    this.#transcript = new parts.TranscriptPane({ screen, isAnimated, paint: () => this.#paint });
+    for (const event of this.#early.splice(0)) this.#event(event);
+    this.redraw();
+  }
+
+  /** At once, or as soon as they are loaded. */
+  #withActions(work: (actions: FaceActions) => void): void {
+    const actions = this.#actions;
+    if (actions !== undefined) return work(actions);
+    this.#loading.then(
+      () => this.#withActions(work),
       () => undefined,
     );
-    this.redraw();
   }
 
   get session(): LiveSession {
@@ -102,7 +122,7 @@ export class ChatFace {
 
   set paint(paint: Paint) {
     this.#paint = paint;
-    this.#feeds.clear();
+    this.#transcript?.repaint();
     this.redraw();
   }
 
@@ -133,7 +153,7 @@ export class ChatFace {
 
   /** Prints a sentence of ours. */
   say(text: string, role: "dim" | "warning" | "error" = "dim"): void {
-    this.screen.print(this.#feed().notice(text, this.screen.columns, (line) => this.#paint(role, line)));
+    this.#withActions(() => this.#transcript?.say(this.session, text, role));
     this.redraw();
   }
 
@@ -150,53 +170,41 @@ export class ChatFace {
 
   redraw(): void {
     this.#watchClock();
-    const now = performance.now();
-    if (this.#full !== undefined) {
-      const { columns, rows } = this.screen;
-      this.#full.screen.draw(this.#full.sheet.draw({ columns, rows }, now));
-      return;
-    }
-    this.screen.draw(this.#tail(now));
+    if (this.#full === undefined) return this.screen.draw((isEarly) => this.#tail(isEarly));
+    const { screen, sheet } = this.#full;
+    screen.draw(() =>
+      sheet.draw({ columns: this.screen.columns, rows: this.screen.rows }, performance.now()),
+    );
   }
 
   // ---- drawing
 
-  #tail(now: number): Tail {
+  /** An early frame shows a key: the transcript waits for the next one. */
+  #tail(isEarly: boolean): Tail {
+    const now = performance.now();
     const { columns, rows } = this.screen;
+    if (!isEarly) this.#transcript?.update(this.session, now);
+    this.screen.title(titleOf(this.session));
     const prompt = this.composer.draw(columns);
     const sheet = this.#sheet();
     const below = prompt.lines.length + prompt.menu.length + 1;
     const room = Math.max(3, rows - below - 2);
     const drawn = sheet?.draw({ columns, rows: room }, now);
-    const extras = drawn === undefined ? this.#extras(columns) : [];
+    const extras =
+      drawn === undefined ? (this.#parts?.extraLines(this.session, columns, this.#paint) ?? []) : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
-    const { printed, tail } = this.#feed().update(this.session.view, { width: columns, rows, now });
-    if (printed.length > 0) this.screen.print(printed);
-    const above = [...tail.slice(-left), ...extras];
+    const above = [...(this.#transcript?.open.slice(-left) ?? []), ...extras];
     const blank = above.length > 0 || drawn !== undefined ? [""] : [];
     const sheetRow = above.length + blank.length;
     const lines = [...above, ...blank, ...(drawn?.lines ?? []), this.#status(columns)];
     const promptRow = lines.length;
-    const isSheetFocused = drawn !== undefined && (this.#opened !== undefined || this.#dock.isFocused);
+    const isSheetFocused = drawn !== undefined && (this.#opened !== undefined || this.#isAsking);
     const cursor = isSheetFocused ? drawn.cursor : prompt.cursor;
     const row = isSheetFocused ? sheetRow : promptRow;
     return {
       lines: [...lines, ...prompt.lines, ...prompt.menu],
       ...(cursor && { cursor: { row: cursor.row + row, column: cursor.column } }),
     };
-  }
-
-  /** The plan, work in the background and the queue. */
-  #extras(columns: number): string[] {
-    const { view, queue } = this.session;
-    const options = { width: columns, paint: this.#paint, marks: this.#marks };
-    const plan = planLines(view, options);
-    const background = backgroundLine(view, drawing({ ...options, cwd: this.session.cwd }));
-    const waiting = queue.map(({ text }, at) => {
-      const line = safeLine(text).slice(0, Math.max(10, columns - 12));
-      return this.#paint("dim", `${at === 0 ? "next" : "then"}  ${line}`);
-    });
-    return [...plan, ...(background === undefined ? [] : [background]), ...waiting];
   }
 
   #status(columns: number): string {
@@ -206,19 +214,10 @@ export class ChatFace {
     return statusLine(this.session, columns, this.#paint, Date.now());
   }
 
-  #feed(): TranscriptFeed {
-    const { key, cwd } = this.session;
-    const known = this.#feeds.get(key);
-    if (known !== undefined) return known;
-    const feed = new TranscriptFeed({ paint: this.#paint, cwd, isAnimated: this.#options.isAnimated });
-    this.#feeds.set(key, feed);
-    return feed;
-  }
-
   /** Seconds are counted on the screen while a turn runs, and a hint goes away. */
   #watchClock(): void {
     const isNeeded =
-      this.session.turn !== undefined || this.#hint !== undefined || this.#dock.sheet !== undefined;
+      this.session.turn !== undefined || this.#hint !== undefined || this.#dock?.sheet !== undefined;
     if (isNeeded && this.#clock === undefined) this.#clock = setInterval(() => this.#tick(), 250);
     if (isNeeded || this.#clock === undefined) return;
     clearInterval(this.#clock);
@@ -226,7 +225,7 @@ export class ChatFace {
   }
 
   #tick(): void {
-    this.#dock.settle();
+    this.#dock?.settle();
     if (this.#hint !== undefined && performance.now() >= this.#hint.until) this.#hint = undefined;
     this.redraw();
   }
@@ -234,12 +233,17 @@ export class ChatFace {
   // ---- questions
 
   #sheet(): Sheet | undefined {
-    return this.#opened ?? this.#dock.sheet;
+    return this.#opened ?? this.#dock?.sheet;
+  }
+
+  /** Whether a question gets the keys. */
+  get #isAsking(): boolean {
+    return this.#dock?.isFocused ?? false;
   }
 
   #ask(): void {
-    if (!this.#dock.ask(this.session, this.#paint, () => this.session.questions.length)) return;
-    if (!this.#dock.isFocused) this.hint("a question waits: Tab goes to it");
+    if (this.#dock?.ask(this.session, this.#paint, () => this.session.questions.length) !== true) return;
+    if (!this.#isAsking) this.hint("a question waits: Tab goes to it");
     this.#attention(`${this.session.agent.name} needs you`);
   }
 
@@ -252,7 +256,14 @@ export class ChatFace {
   // ---- events
 
   #event(event: ConversationEvent): void {
+    if (this.#parts === undefined) {
+      this.#early.push(event);
+      return this.redraw();
+    }
     switch (event.kind) {
+      // very many: the next frame shows all of them
+      case "entries":
+        return this.redraw();
       case "notice": {
         if (event.session !== this.session) break;
         const { level, text } = event.notice;
@@ -263,17 +274,27 @@ export class ChatFace {
         break;
       case "state":
         this.#showProblem();
+        this.#remember();
         break;
       case "shown":
         this.composer.text = this.session.draft;
-        this.screen.print(this.#feed().shown(this.session.view, this.session, this.screen));
+        this.#transcript?.show(this.session);
         break;
       default:
         break;
     }
     this.#ask();
-    this.screen.title(titleOf(this.session));
     this.redraw();
+  }
+
+  /** Earlier prompts come when the agent is there: reading them takes time. */
+  #remember(): void {
+    if (this.#hasPrompts || this.session.phase === "starting") return;
+    this.#hasPrompts = true;
+    this.conversation.prompts().then(
+      (prompts) => this.composer.remember(prompts.toReversed()),
+      () => undefined,
+    );
   }
 
   /** Says once why the agent has ended, and what to do. */
@@ -288,8 +309,7 @@ export class ChatFace {
   }
 
   #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
-    if (session === this.session)
-      this.screen.print(this.#feed().turnEnded(session.view, summary, this.screen.columns));
+    if (session === this.session) this.#transcript?.turnEnded(session, summary);
     if (summary.durationMs > longTurnMs || !this.screen.isFocused)
       this.#attention(`${session.agent.name} is done: ${session.title ?? session.cwd}`);
   }
@@ -306,14 +326,14 @@ export class ChatFace {
   }
 
   #typed(key: KeyPress, now: number): void {
-    if (this.#dock.isFocused) this.#dock.sheet?.key(key, now);
+    if (this.#isAsking) this.#dock?.sheet?.key(key, now);
     else this.composer.key(key);
   }
 
   /** Whether the key did something of its own. */
   #acted(key: KeyPress, now: number): boolean {
-    const isSheetFocused = this.#dock.isFocused;
-    if (key.id === "tab" && !this.composer.hasMenu && this.#dock.turn()) return true;
+    const isSheetFocused = this.#isAsking;
+    if (key.id === "tab" && !this.composer.hasMenu && this.#dock?.turn() === true) return true;
     const action = chatKeys.find(({ keys }) => keys.includes(key.id))?.action;
     switch (action) {
       case "clear":
@@ -330,7 +350,7 @@ export class ChatFace {
       case "newline":
       case "focus":
       case undefined:
-        return this.#isHelpKey(key) && !isSheetFocused && this.#act("help");
+        return key.text === "?" && this.composer.text === "" && !isSheetFocused && this.#act("help");
       default:
         return !isSheetFocused && this.#act(action);
     }
@@ -344,12 +364,8 @@ export class ChatFace {
     return this.composer.isEmpty;
   }
 
-  #isHelpKey(key: KeyPress): boolean {
-    return key.text === "?" && this.composer.text === "";
-  }
-
   #act(action: ChatAction): true {
-    this.#actions.run(action, "");
+    this.#withActions((actions) => actions.run(action, ""));
     return true;
   }
 
@@ -378,9 +394,4 @@ export class ChatFace {
     this.hint("stopping; press Esc again to force it");
     return true;
   }
-}
-
-function titleOf({ agent, title, turn, questions }: LiveSession): string {
-  const mark = questions.length > 0 ? "? " : turn === undefined ? "" : "… ";
-  return `${mark}${title ?? "parley"} (${agent.name})`;
 }
