@@ -38,6 +38,8 @@ const againMs = 3_000;
 const forceMs = 10_000;
 /** Somebody who has typed within this time goes on typing: a question does not take the keys away. */
 const typingMs = 1_000;
+/** A list that the user opens is at most so high: what it pushes out of the window does not come back. */
+const openedRows = 14;
 /** A turn that took longer is worth a notice. */
 const longTurnMs = 10_000;
 
@@ -61,6 +63,8 @@ export class ChatFace {
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
   #hint: { readonly text: string; readonly until: number } | undefined;
   #problem: LiveSession["problem"];
+  /** The version of the view at the end of the last turn. */
+  readonly #endedAt = new WeakMap<LiveSession, number>();
   #leavesUntil = 0;
   #stoppedAt = Number.NEGATIVE_INFINITY;
   #clock: NodeJS.Timeout | undefined;
@@ -167,7 +171,9 @@ export class ChatFace {
     const sheet = this.#sheet();
     const below = prompt.lines.length + prompt.menu.length + 1;
     const room = Math.max(3, rows - below - 2);
-    const drawn = sheet?.draw({ columns, rows: room }, now);
+    // what the user opens leaves the transcript in sight
+    const most = sheet === this.#opened ? Math.min(room, openedRows) : room;
+    const drawn = sheet?.draw({ columns, rows: most }, now);
     const extras = drawn === undefined ? this.#extras(columns) : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
     const { printed, tail } = this.#feed().update(this.session.view, { width: columns, rows, now });
@@ -188,8 +194,11 @@ export class ChatFace {
 
   /** The plan and the queue. */
   #extras(columns: number): string[] {
-    const { view, queue } = this.session;
-    const plan = planLines(view, { width: columns, paint: this.#paint });
+    const { view, queue, turn } = this.session;
+    // a turn that makes no plan does not follow the one of the turn before
+    const since = turn === undefined ? 0 : (this.#endedAt.get(this.session) ?? 0);
+    const plans = new Map([...view.plans].filter(([, { version }]) => version > since));
+    const plan = planLines({ plans }, { width: columns, paint: this.#paint });
     const waiting = queue.map(({ text }, at) => {
       const line = safeLine(text).slice(0, Math.max(10, columns - 12));
       return this.#paint("dim", `${at === 0 ? "next" : "then"}  ${line}`);
@@ -282,6 +291,7 @@ export class ChatFace {
         break;
       case "state":
         this.#showProblem();
+        this.#settle(event.session);
         break;
       case "shown":
         this.composer.text = this.session.draft;
@@ -293,6 +303,12 @@ export class ChatFace {
     this.#ask();
     this.screen.title(titleOf(this.session));
     this.redraw();
+  }
+
+  /** A session that was continued is printed to its end: no turn will end it. */
+  #settle({ key, phase, turn, view }: LiveSession): void {
+    if (key !== this.session.key || phase !== "ready" || turn !== undefined) return;
+    this.screen.print(this.#feed().settled(view, this.screen));
   }
 
   /** Says once why the agent has ended, and what to do. */
@@ -307,6 +323,7 @@ export class ChatFace {
   }
 
   #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
+    this.#endedAt.set(session, session.view.version);
     if (session === this.session)
       this.screen.print(this.#feed().turnEnded(session.view, summary, this.screen.columns));
     if (summary.durationMs > longTurnMs || !this.screen.isFocused)
