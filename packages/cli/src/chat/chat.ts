@@ -2,48 +2,57 @@
 
 import { type Invocation, usageError } from "../command/command.ts";
 import { type LiveOptions, liveOptions, secretsOf } from "../live/live-options.ts";
-import { readConfig } from "../settings/config-file.ts";
+import { type ChatConfig, readChatConfig } from "../settings/chat-config.ts";
 import { startConversation } from "./conversation/chat-conversation.ts";
 import { openFace } from "./open-face.ts";
-import { SessionReviews } from "./review/session-reviews.ts";
+import { SessionReview } from "./review/session-review.ts";
 
 const help = "see parley help chat";
 
 export async function chat(invocation: Invocation): Promise<number> {
   const options = await liveOptions(invocation, help);
-  return converse(options, {
-    prompt: invocation.words.join(" "),
-    isPlain: isPlainWanted(invocation.values["plain"] === true),
-  });
+  const prompt = invocation.words.join(" ");
+  return converse(options, { prompt, isPlain: invocation.values["plain"] === true });
 }
 
 /** Returns the exit code. */
 export async function converse(
   options: LiveOptions,
-  { prompt, isPlain }: { readonly prompt: string; readonly isPlain: boolean },
+  { prompt, isPlain: isPlainGiven }: { readonly prompt: string; readonly isPlain: boolean },
 ): Promise<number> {
+  const config = await readChatConfig();
+  const isPlain = isPlainGiven || isPlainWanted(config);
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (!isPlain && !isTerminal)
     throw usageError(
       "chat needs a terminal for both input and output",
       'send one prompt with parley run "what to do", or use --plain to read prompts from a pipe, one per line',
     );
-  const reviews = new SessionReviews();
-  const conversation = startConversation({ options, secrets: secretsOf(options), changes: reviews.follow });
-  reviews.watch(conversation);
+  const reviews = new Map<string, SessionReview>();
+  const conversation = startConversation({
+    options,
+    secrets: secretsOf(options),
+    changes: (place) => {
+      const review = new SessionReview(place);
+      reviews.set(place.key, review);
+      return review;
+    },
+  });
+  conversation.onEvent(({ kind, session }) => {
+    if (kind === "entries") reviews.get(session.key)?.observe(session.view);
+  });
   try {
     if (prompt !== "") conversation.current.send({ text: prompt });
-    return await openFace(conversation, { isPlain, reviews });
+    return await openFace(conversation, { isPlain, config, review: ({ key }) => reviews.get(key) });
   } finally {
     await conversation.close();
-    await reviews.close();
+    await Promise.all([...reviews.values()].map((review) => review.close()));
   }
 }
 
-/** The flag, then the environment, then the config file. A dumb terminal can do nothing else. */
-export function isPlainWanted(flag: boolean | undefined): boolean {
-  if (flag === true || process.env["TERM"] === "dumb") return true;
+/** The environment, then the config file. A dumb terminal can do nothing else. */
+function isPlainWanted({ plain = false }: ChatConfig): boolean {
+  if (process.env["TERM"] === "dumb") return true;
   const { PARLEY_PLAIN: given } = process.env;
-  if (given !== undefined && given !== "") return given !== "0";
-  return readConfig(() => undefined).chat?.plain ?? false;
+  return given === undefined || given === "" ? plain : given !== "0";
 }

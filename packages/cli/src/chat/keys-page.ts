@@ -1,6 +1,6 @@
 // Prints docs/chat-keys.md.
 
-import { commandEntries, type HelpEntry, keyEntries } from "./help-entries.ts";
+import { commandEntries, type HelpEntry, keyEntries } from "./keys/help-entries.ts";
 
 export function printKeysPage(): number {
   const parts = [

@@ -1,35 +1,35 @@
 // Chooses the face of a conversation: plain, or on the screen.
 
-import { readConfig } from "../settings/config-file.ts";
+import type { ChatConfig } from "../settings/chat-config.ts";
 import { commandToType } from "../settings/installation.ts";
-import { themeNames } from "../terminal/paint.ts";
-import type { Conversation } from "./conversation/conversation.ts";
-import type { SessionReviews } from "./review/session-reviews.ts";
+import { type ThemeName, themeNames } from "../terminal/paint.ts";
+import type { Conversation, LiveSession } from "./conversation/conversation.ts";
+import type { SessionReview } from "./review/session-review.ts";
 
 export interface FaceOptions {
   /** Append only. */
   readonly isPlain: boolean;
-  readonly reviews: SessionReviews;
+  readonly config: ChatConfig;
+  review(session: LiveSession): SessionReview | undefined;
 }
 
 /** Shows the conversation until the user leaves. Returns the exit code. */
 export async function openFace(
   conversation: Conversation,
-  { isPlain, reviews }: FaceOptions,
+  { isPlain, config, review }: FaceOptions,
 ): Promise<number> {
   if (isPlain) {
     const { showPlainly } = await import("./plain/plain-face.ts");
     return showPlainly(conversation);
   }
   const { showInline } = await import("./inline/open-inline.ts");
-  const { chat = {} } = readConfig(() => undefined);
-  const theme = themeNames.find((name) => name === chat.theme);
+  const theme = themeNames.find((name): name is ThemeName => name === config.theme);
   await showInline(conversation, {
     ...(theme && { theme }),
-    ...(chat.editor && { editor: chat.editor }),
-    isAnimated: chat.animations ?? true,
-    notifies: chat.notify ?? true,
-    review: (session) => reviews.of(session),
+    isAnimated: config.animations ?? true,
+    notifies: config.notify ?? true,
+    ...(config.editor !== undefined && { editor: config.editor }),
+    review,
   });
   const { historyId, view } = conversation.current;
   if (historyId !== undefined && view.timeline.length > 0)

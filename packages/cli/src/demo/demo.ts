@@ -79,8 +79,8 @@ async function converseHere(options: RunOptions): Promise<number> {
 list; read notes.txt; replace "bread" with "cake" in notes.txt; run ls -l
 `,
   );
-  const { converse, isPlainWanted } = await import("../chat/chat.ts");
-  const exitCode = await converse(options, { prompt: "", isPlain: isPlainWanted(undefined) });
+  const { converse } = await import("../chat/chat.ts");
+  const exitCode = await converse(options, { prompt: "", isPlain: false });
   process.stdout.write(`\n${nextSteps()}\n`);
   return exitCode;
 }

@@ -72,8 +72,12 @@ function colouredTexts(rows: readonly PatchRow[], path: string | undefined, pain
   for (const side of ["removed", "added"] as const) {
     const own = rows.filter(({ kind }) => kind === side || kind === "context");
     const coloured = highlighted(own.map(({ text }) => text).join("\n"), language, paint);
-    if (coloured.length === own.length)
-      for (const [at, row] of own.entries()) texts.set(row, coloured[at] ?? "");
+    for (const [at, row] of own.entries()) {
+      const shown = coloured.length === own.length ? (coloured[at] ?? "") : row.text;
+      // without a syntax, the whole line has the colour of its side
+      const isPlain = shown === row.text && row.kind === side && shown !== "";
+      texts.set(row, isPlain ? paint(side, shown) : shown);
+    }
   }
   for (const [old, now] of changedPairs(rows)) {
     const part = changedPart(old.text, now.text);

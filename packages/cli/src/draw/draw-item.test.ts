@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { SessionUpdate } from "@parley/acp";
+import type { EntryBody } from "@parley/acp/model";
 import { type SessionView, viewFrom } from "@parley/acp/view";
-import type { EntryBody } from "../../../acp/src/model/entry.ts";
 import { entriesOf } from "../../../acp/test/support/sample-entries.ts";
 import { painter } from "../terminal/paint.ts";
 import { type DrawOptions, drawItem, loadDrawing } from "./draw-item.ts";
@@ -143,6 +143,14 @@ test("changed words are marked, and code has the colours of its syntax", () => {
   assert.match(lines.join("\n"), /<removed>const a = <\/><removedWord>1<\/><removed>;<\/>/);
   assert.match(lines.join("\n"), /<added>const a = <\/><addedWord>2<\/><added>;<\/>/);
   assert.match(lines.join("\n"), /<keyword>const<\/> b = <number>3<\/>;/);
+  const words = { ...diff, path: "/work/notes", oldText: "milk\n", newText: "bread\n" };
+  const noted = drawn(viewOf({ ...call, content: [words] }), {
+    paint: (role, each) => `<${role}>${each}</>`,
+  });
+  assert.deepEqual(noted.slice(-2), [
+    "    <removed>1 -</> <removed>milk</>",
+    "    <added>1 +</> <added>bread</>",
+  ]);
 });
 
 test("a long change and long output are folded, and whole when unfolded", () => {

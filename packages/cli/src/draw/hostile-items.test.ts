@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
+import type { EntryBody } from "@parley/acp/model";
 import { type SessionView, viewFrom } from "@parley/acp/view";
-import type { EntryBody } from "../../../acp/src/model/entry.ts";
 import { entriesOf } from "../../../acp/test/support/sample-entries.ts";
 import { painter } from "../terminal/paint.ts";
 import { drawItem, loadDrawing } from "./draw-item.ts";
@@ -51,6 +51,7 @@ const hostile: Readonly<Record<string, string>> = {
   "a table that is too wide": `|${" a |".repeat(100)}\n|${"---|".repeat(100)}\n|${" b |".repeat(100)}`,
   "a broken patch":
     "@@ -1,99 +1 @@\n+a\n@@ nonsense\n--- \n+++ \n\\ No\ndiff --git\n@@ -99999999999,1 +1,1 @@\n-x",
+  "names of JavaScript": "constructor",
   blanks: "   \n\t\n ",
   empty: "",
 };
@@ -277,6 +278,16 @@ test("a terminal that is too narrow, or reports no width, still gets safe lines"
         Number.isNaN(width) ? 80 : 20,
         item.kind,
       );
+  }
+});
+
+test("a kind of tool that is named as a part of JavaScript has the icon of other tools", () => {
+  for (const name of ["constructor", "__proto__", "toString"]) {
+    const view = viewWith(name);
+    const [call] = [...view.toolCalls.values()].filter(({ toolKind }) => toolKind === name);
+    assert.ok(call);
+    const [line = ""] = drawItem(call, view, { width: 200, paint: plain, cwd: "/" });
+    assert.match(line, new RegExp(` • ${name} `));
   }
 });
 

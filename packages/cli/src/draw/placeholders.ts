@@ -19,12 +19,8 @@ const longestName = 120;
 
 /** Content that can be opened, in order. The numbers are those of the placeholders. */
 export function attachmentsOf(blocks: readonly ContentBlock[]): Attachment[] {
-  const found: Attachment[] = [];
-  for (const block of blocks) {
-    const attachment = attachmentOf(block, found.length + 1);
-    if (attachment !== undefined) found.push(attachment);
-  }
-  return found;
+  const others = blocks.filter(({ type }) => type !== "text");
+  return others.flatMap((block, at) => attachmentOf(block, at + 1) ?? []);
 }
 
 function attachmentOf(block: ContentBlock, number: number): Attachment | undefined {

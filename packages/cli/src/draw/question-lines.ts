@@ -30,16 +30,22 @@ function permissionAnswer(ask: PermissionItem["ask"], answer: PermissionItem["an
 export function elicitationLines({ ask, answer }: ElicitationItem, drawing: Drawing): string[] {
   const what = ask.mode === "url" ? `${ask.message} ${hostOf(ask.url)}` : ask.message;
   // values are not repeated: a form may have asked for something private
-  const answers: Readonly<Record<string, Answer>> = {
-    accept: { text: ask.mode === "url" ? "opened" : "answered", role: "success" },
-    decline: { text: "declined", role: "error" },
-    cancel: { text: "dismissed", role: "dim" },
-  };
-  const given =
-    answer === undefined
-      ? ({ text: "waits for an answer", role: "warning" } as const)
-      : (answers[answer.action] ?? { text: shortLine(String(answer.action)), role: "dim" });
-  return questionLines(what, given, drawing);
+  return questionLines(what, elicitationAnswer(answer?.action, ask.mode === "url"), drawing);
+}
+
+function elicitationAnswer(action: string | undefined, isAddress: boolean): Answer {
+  switch (action) {
+    case undefined:
+      return { text: "waits for an answer", role: "warning" };
+    case "accept":
+      return { text: isAddress ? "opened" : "answered", role: "success" };
+    case "decline":
+      return { text: "declined", role: "error" };
+    case "cancel":
+      return { text: "dismissed", role: "dim" };
+    default:
+      return { text: shortLine(action), role: "dim" };
+  }
 }
 
 /** The server decides what an address means: its name is shown as it is looked up. */

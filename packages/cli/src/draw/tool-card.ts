@@ -54,7 +54,8 @@ function plainHeading(call: ToolCallItem, view: SessionView, made: Drawing): str
 
 function heading(call: ToolCallItem, view: SessionView, made: Drawing): string[] {
   const { width, paint, marks, isExpanded } = made;
-  const icon = marks.tools[call.toolKind] ?? marks.tools["other"] ?? "";
+  const kind = Object.hasOwn(marks.tools, call.toolKind) ? call.toolKind : "other";
+  const icon = marks.tools[kind] ?? "";
   const start = `${statusMark(call, view, made)} ${paint("accent", icon)} `;
   const facts = factsOf(call, made);
   const end = facts.map((fact) => `  ${fact}`).join("");

@@ -2,18 +2,12 @@
 
 import type { Entry } from "@parley/acp";
 import type { HistorySession } from "@parley/client/history";
-import {
-  type BegunSession,
-  type ManagedRecorder,
-  managedRecorder,
-  type RecordingHistory,
-  recordingHistory,
-} from "@parley/client/internal";
-import { historyPath } from "../sessions/stored-sessions.ts";
+import type { BegunSession, ManagedRecorder, RecordingHistory } from "@parley/client/internal";
+import { historyPath } from "../settings/data-folder.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import type { AgentTarget } from "./agent-target.ts";
-import { busySession, isBusy } from "./start-session.ts";
+import { busySession, isBusy } from "./live-error.ts";
 
 export class LiveHistory {
   readonly #notice: (text: string) => void;
@@ -29,8 +23,11 @@ export class LiveHistory {
 
   /** Loads the history and begins to open its file. */
   open(): Promise<RecordingHistory> {
-    this.#opening ??= Promise.all([import("@parley/client/history"), this.#secrets()]).then((loaded) => {
-      const [{ openHistory }, secrets] = loaded;
+    this.#opening ??= Promise.all([
+      import("@parley/client/history"),
+      import("@parley/client/internal"),
+      this.#secrets(),
+    ]).then(([{ openHistory }, { recordingHistory }, secrets]) => {
       const failed = (error: unknown) => this.#failed(error);
       const history = recordingHistory(openHistory({ path: historyPath(), secrets, failed }));
       // writes report the failure
@@ -45,7 +42,10 @@ export class LiveHistory {
     let isNew = false;
     return new LiveRecorder(
       async () => {
-        const history = await this.open();
+        const [history, { managedRecorder }] = await Promise.all([
+          this.open(),
+          import("@parley/client/internal"),
+        ]);
         const { agent, known, listed } = target();
         isNew = known === undefined;
         const failed = (error: unknown) => this.#failed(error);

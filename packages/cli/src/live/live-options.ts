@@ -6,11 +6,9 @@ import { resolve } from "node:path";
 import type { Edition } from "@parley/acp";
 import type { McpServer } from "@parley/acp/model";
 import type { RemoteSpec } from "@parley/client";
-import { ConfigError } from "@parley/client/config";
-import { mcpJsonServers } from "@parley/client/internal";
 import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, textOption } from "../command/option-values.ts";
-import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
+import type { PolicyFile } from "../permissions/policy-rules.ts";
 import { editionOption } from "../settings/edition-choice.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { addressEntry } from "../settings/remote-address.ts";
@@ -82,7 +80,7 @@ export async function liveOptions({ values, argv }: Invocation, help: string): P
     extraRoots: list("add-dir").map((given) => extraRoot(given, help)),
     session: nameOf(text("session"), help),
     isContinued: values["continue"] === true,
-    policy: await policyFile(text("policy")),
+    policy: await givenPolicy(text("policy")),
     allow: list("allow"),
     ask: list("ask"),
     deny: list("deny"),
@@ -110,6 +108,13 @@ export function secretsOf({
     );
     return known;
   };
+}
+
+/** What most invocations do not need is loaded on demand: a conversation paints first. */
+async function givenPolicy(path: string | undefined): Promise<PolicyFile | undefined> {
+  if (path === undefined) return undefined;
+  const { policyFile } = await import("../permissions/policy-rules.ts");
+  return policyFile(path);
 }
 
 /** `agent`, a profile of commands, or both. */
@@ -157,6 +162,10 @@ function isDirectory(path: string): boolean {
 async function mcpServersFrom(given: string): Promise<McpServer[]> {
   const [, name, url] = /^([\w.-]+)=(https?:\/\/.+)$/.exec(given) ?? [];
   if (name !== undefined && url !== undefined) return [{ type: "http", name, url, headers: [] }];
+  const [{ ConfigError }, { mcpJsonServers }] = await Promise.all([
+    import("@parley/client/config"),
+    import("@parley/client/internal"),
+  ]);
   const expected = 'give NAME=URL, or a file with {"mcpServers":{"NAME":{"command":"...","args":[]}}}';
   const isJson = given.trimStart().startsWith("{");
   const what = isJson ? "--mcp" : `--mcp ${escapedLine(given)}`;

@@ -15,7 +15,7 @@ import {
 import { isOwnAgent } from "../settings/named-agent.ts";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
 import type { AgentTarget } from "./agent-target.ts";
-import { exitCodes, LiveError } from "./live-error.ts";
+import { busySession, exitCodes, isBusy, LiveError } from "./live-error.ts";
 
 const shownStderr = 4096;
 
@@ -182,25 +182,6 @@ export function describeAgent({ info, edition }: ManagedConnection, name: string
     protocol: versionOf(edition),
     edition,
   };
-}
-
-/** Another process uses the session, or has just started it. */
-export function isBusy(error: unknown): boolean {
-  const { reason } = (error instanceof RequestError ? (error.data ?? {}) : {}) as {
-    readonly reason?: unknown;
-  }; // any JSON
-  return reason === "session_held" || reason === "session_exists";
-}
-
-export function busySession(name: string, error: unknown): LiveError {
-  const { data } = error as { readonly data?: { readonly holder?: { readonly pid?: unknown } } }; // isBusy has looked at it
-  const pid = data?.holder?.pid;
-  return new LiveError(
-    exitCodes.notStarted,
-    "session_busy",
-    `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : "another process"}`,
-    "try again when it is done, or choose another name",
-  );
 }
 
 export function sessionMcpServers(

@@ -54,6 +54,8 @@ const maxKept = 16 * 1024 * 1024;
 const mostPending = 500;
 const pendingMs = 100;
 
+type NewText = typeof import("./drawn-text.ts").drawnMessage;
+
 type Block = "none" | "message" | "thought" | "event";
 
 type AgentMessage = "agent_message" | "agent_thought";
@@ -73,7 +75,7 @@ export class TextPrinter implements RunPrinter {
   #kept = 0;
   #text: SpokenText | undefined;
   #loading: Promise<void> | undefined;
-  #drawnText: typeof import("./drawn-text.ts") | undefined;
+  #draws: { readonly message: NewText; readonly thought: NewText } | undefined;
   #pending = "";
   #pendingShownAt = Number.NEGATIVE_INFINITY;
   #block: Block = "none";
@@ -92,9 +94,12 @@ export class TextPrinter implements RunPrinter {
   }
 
   async #load(): Promise<void> {
-    const { loadDrawing } = await import("../draw/load-drawing.ts");
-    const [drawnText] = await Promise.all([import("./drawn-text.ts"), loadDrawing()]);
-    this.#drawnText = drawnText;
+    const [{ drawnMessage, drawnThought }, { loadDrawing }] = await Promise.all([
+      import("./drawn-text.ts"),
+      import("../draw/load-drawing.ts"),
+    ]);
+    await loadDrawing();
+    this.#draws = { message: drawnMessage, thought: drawnThought };
   }
 
   get #isPlain(): boolean {
@@ -286,7 +291,7 @@ export class TextPrinter implements RunPrinter {
     }
     const shown = this.#text?.push(text) ?? "";
     this.#write(shown);
-    if (this.#drawnText !== undefined) this.#showPending(shown === "" ? text : "");
+    if (this.#draws !== undefined) this.#showPending(shown === "" ? text : "");
   }
 
   /** Text that is not drawn yet, because its block goes on, is seen in the status line. */
@@ -302,10 +307,8 @@ export class TextPrinter implements RunPrinter {
 
   #newText(block: "message" | "thought"): SpokenText {
     const { paint, marks = unicodeMarks } = this.#options;
-    const drawn = this.#drawnText;
-    if (drawn === undefined) return block === "message" ? new PlainMessage() : new PlainThought(paint);
-    const options = { paint, marks, width: () => this.#drawing.width };
-    return block === "message" ? drawn.drawnMessage(options) : drawn.drawnThought(options);
+    if (this.#draws === undefined) return block === "message" ? new PlainMessage() : new PlainThought(paint);
+    return this.#draws[block]({ paint, marks, width: () => this.#drawing.width });
   }
 
   #call(toolCallId: string): void {

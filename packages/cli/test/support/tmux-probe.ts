@@ -83,7 +83,9 @@ export class TmuxProbe {
 
   /** With the scrollback. Rows that were wrapped by tmux are one line. */
   async everything(): Promise<string> {
-    return (await this.#tmux("capture-pane", "-p", "-J", "-S", "-")).trimEnd();
+    const text = await this.#tmux("capture-pane", "-p", "-J", "-S", "-");
+    // rows that were joined keep the blanks at their ends
+    return text.replaceAll(/ +$/gm, "").trimEnd();
   }
 
   /** The line of the scrollback that a search in copy mode finds. */

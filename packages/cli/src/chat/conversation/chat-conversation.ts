@@ -135,12 +135,13 @@ class ChatConversation implements Conversation {
       secrets,
       history: this.#history,
       forks,
-      changes: changes?.({
-        key,
-        roots: [options.cwd, ...options.extraRoots],
-        notice: (text) => session.notice("info", text),
-        tell: (text) => session.tell(text),
-      }),
+      changes: (cwd) =>
+        changes?.({
+          key,
+          roots: [cwd, ...options.extraRoots],
+          notice: (text) => session.notice("info", text),
+          tell: (text) => session.tell(text),
+        }),
       emit: (event) => this.#emit(event),
       redacted: this.#redacted,
       unsentChanged: () => this.#draft.changed(),

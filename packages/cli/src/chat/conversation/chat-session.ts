@@ -26,7 +26,8 @@ export interface SessionPlace extends HostOptions {
   readonly key: string;
   /** The session to copy. */
   readonly forks?: ChatSession | undefined;
-  readonly changes?: TurnChanges | undefined;
+  /** Called once, when the folder of the session is known. */
+  changes(cwd: string): TurnChanges | undefined;
   emit(event: ConversationEvent): void;
   /** Calls back with the text without known secrets, in the order of the calls. */
   redacted(text: string, use: (text: string) => void): void;
@@ -53,6 +54,7 @@ export class ChatSession implements LiveSession, HostedSession {
   #branch: string | undefined;
   #title: string | undefined;
   #draft = "";
+  #changes: TurnChanges | undefined;
   #shell: AbortController | undefined;
   #shellCwd: string | undefined;
 
@@ -62,7 +64,7 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#cwd = place.options.cwd;
     this.#branch = gitBranch(this.#cwd);
     this.#turns = new SessionTurns({
-      changes: place.changes,
+      changes: () => this.#changes,
       ready: () => {
         const { session } = this.#opened ?? {};
         const host = this.#host;
@@ -186,6 +188,7 @@ export class ChatSession implements LiveSession, HostedSession {
           const { known, listed, cwd } = host.agent.target;
           this.#cwd = cwd;
           this.#branch = gitBranch(cwd);
+          this.#changes ??= this.#place.changes(cwd);
           this.#historyId ??= known?.id;
           this.#title ??= known?.name ?? known?.title ?? listed?.title ?? undefined;
           this.#emit("state");
@@ -290,6 +293,7 @@ export class ChatSession implements LiveSession, HostedSession {
     const separated = this.#separate?.(entry) ?? entry;
     const numbered = { ...separated, seq: this.view.seq + 1 };
     this.#progress = undefined;
+    this.#turns.heard(entry);
     applyEntry(this.view, numbered);
     for (const listener of this.#listeners) listener(numbered);
     this.#place.emit({ kind: "entries", session: this });

@@ -1,7 +1,8 @@
 // The turns of a session: the prompt that runs, those that wait, steering and stopping.
 
-import type { ContentBlock, PromptResult } from "@parley/acp";
+import type { ContentBlock, Entry, PromptResult } from "@parley/acp";
 import type { ManagedPrompt, ManagedSession } from "@parley/client/internal";
+import type { LateUpdates } from "../../live/late-updates.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { AgentHost } from "./agent-host.ts";
 import type { ChatInput, LiveSession, Notice, QueuedPrompt, TurnSummary } from "./conversation.ts";
@@ -15,7 +16,7 @@ export interface TurnChanges {
 
 /** What turns need of their session. */
 export interface TurnPlace {
-  readonly changes: TurnChanges | undefined;
+  changes(): TurnChanges | undefined;
   /** Undefined while nothing can be sent. */
   ready(): { readonly host: AgentHost; readonly session: ManagedSession } | undefined;
   /** The turn or the queue has changed. */
@@ -33,6 +34,7 @@ export class SessionTurns {
   #turn: LiveSession["turn"];
   #end: Promise<void> = Promise.resolve();
   #prompt: ManagedPrompt | undefined;
+  #late: LateUpdates | undefined;
 
   constructor(place: TurnPlace) {
     this.#place = place;
@@ -44,6 +46,11 @@ export class SessionTurns {
 
   get queue(): readonly QueuedPrompt[] {
     return this.#queue.list;
+  }
+
+  /** The agent has sent something. */
+  heard(entry: Entry): void {
+    this.#late?.entry(entry);
   }
 
   /** For the agent, beside the next prompt. */
@@ -132,7 +139,7 @@ export class SessionTurns {
   /** One turn. It never rejects. */
   async #run(input: ChatInput, ready: Ready): Promise<void> {
     const started = performance.now();
-    const { changes } = this.#place;
+    const changes = this.#place.changes();
     let result: PromptResult = { stopReason: "error" };
     try {
       // a snapshot that fails must not stop the turn
@@ -166,8 +173,22 @@ export class SessionTurns {
 
   async #answer(ready: Ready, content: readonly ContentBlock[]): Promise<PromptResult> {
     if (this.#turn?.isCancelling !== false) return { stopReason: "cancelled" };
-    this.#prompt = ready.session.prompt(content);
-    return this.#prompt.result;
+    const { lateMs } = ready.host.agent.target.entry.quirks ?? {};
+    const late = lateMs === undefined ? undefined : await this.#lateUpdates();
+    late?.begin();
+    const prompt = ready.session.prompt(content);
+    this.#prompt = prompt;
+    const result = await prompt.result;
+    // version 2 reports the end of a turn after its updates
+    if (ready.host.agent.running?.edition !== "v2") await late?.settled({ lateMs, signal: prompt.signal });
+    return result;
+  }
+
+  /** Some agents send the end of their text after their answer; the next prompt would come between. */
+  async #lateUpdates(): Promise<LateUpdates> {
+    const { LateUpdates } = await import("../../live/late-updates.ts");
+    this.#late ??= new LateUpdates();
+    return this.#late;
   }
 
   async #content(input: ChatInput, { host, session }: Ready): Promise<readonly ContentBlock[]> {

@@ -1,24 +1,21 @@
 // The conversation on a screen: the tail of the transcript, plan, queue, sheet, status and prompt, and the keys.
 
-import { planLines } from "../../draw/plan-lines.ts";
+import { marksFor } from "../../draw/marks.ts";
+import { clipped } from "../../draw/text-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { FullScreen, Screen } from "../../screen/screen.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type {
-  Conversation,
-  ConversationEvent,
-  LiveSession,
-  OpenQuestion,
-} from "../conversation/conversation.ts";
-import { type ChatAction, chatKeys } from "../keys-and-commands.ts";
+import type { Conversation, ConversationEvent, LiveSession } from "../conversation/conversation.ts";
+import { type ChatAction, chatKeys } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
-import { questionSheet } from "../sheets/question-sheet.ts";
 import type { Sheet } from "../sheets/sheet.ts";
 import { TranscriptFeed } from "../transcript/transcript-feed.ts";
 import { Composer } from "./composer.ts";
 import { FaceActions } from "./face-actions.ts";
+import { pinnedLines } from "./pinned-lines.ts";
+import { QuestionDock } from "./question-dock.ts";
 import { statusLine } from "./status-line.ts";
 
 export interface ChatFaceOptions {
@@ -36,8 +33,6 @@ export interface ChatFaceOptions {
 /** A second press within this time forces or leaves. */
 const againMs = 3_000;
 const forceMs = 10_000;
-/** Somebody who has typed within this time goes on typing: a question does not take the keys away. */
-const typingMs = 1_000;
 /** A list that the user opens is at most so high: what it pushes out of the window does not come back. */
 const openedRows = 14;
 /** A turn that took longer is worth a notice. */
@@ -50,16 +45,14 @@ export class ChatFace {
   readonly composer: Composer;
   readonly #options: ChatFaceOptions;
   readonly #actions: FaceActions;
+  readonly #dock: QuestionDock;
+  readonly #marks = marksFor(process.env);
   readonly #feeds = new Map<string, TranscriptFeed>();
   readonly #left = Promise.withResolvers<void>();
   readonly #removers: (() => void)[] = [];
   #paint: Paint;
   /** What the user opened: a list, the help. It is above the questions. */
   #opened: Sheet | undefined;
-  #asked: { readonly question: OpenQuestion; readonly sheet: Sheet } | undefined;
-  #isPromptFocused = true;
-  /** The user has chosen the focus of this question. */
-  #isTabbed = false;
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
   #hint: { readonly text: string; readonly until: number } | undefined;
   #problem: LiveSession["problem"];
@@ -78,6 +71,7 @@ export class ChatFace {
     this.composer = new Composer({ screen, conversation, paint, editor, redraw: () => this.redraw() });
     this.composer.onSubmit = (input) => this.#actions.submitted(input);
     this.#actions = new FaceActions(this);
+    this.#dock = new QuestionDock(screen, this.composer);
     this.#removers.push(
       screen.onKey((key) => this.#key(key)),
       screen.onResize(() => this.redraw()),
@@ -146,6 +140,11 @@ export class ChatFace {
     this.redraw();
   }
 
+  /** Says it if this goes wrong. */
+  attempt(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.say(error instanceof Error ? error.message : String(error), "error"));
+  }
+
   /** Shows a sentence above the prompt for a moment. */
   hint(text: string): void {
     this.#hint = { text, until: performance.now() + againMs };
@@ -174,7 +173,9 @@ export class ChatFace {
     // what the user opens leaves the transcript in sight
     const most = sheet === this.#opened ? Math.min(room, openedRows) : room;
     const drawn = sheet?.draw({ columns, rows: most }, now);
-    const extras = drawn === undefined ? this.#extras(columns) : [];
+    const options = { width: columns, paint: this.#paint, marks: this.#marks };
+    const ended = this.#endedAt.get(this.session) ?? 0;
+    const extras = drawn === undefined ? pinnedLines(this.session, ended, options) : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
     const { printed, tail } = this.#feed().update(this.session.view, { width: columns, rows, now });
     if (printed.length > 0) this.screen.print(printed);
@@ -183,7 +184,7 @@ export class ChatFace {
     const sheetRow = above.length + blank.length;
     const lines = [...above, ...blank, ...(drawn?.lines ?? []), this.#status(columns)];
     const promptRow = lines.length;
-    const isSheetFocused = drawn !== undefined && !this.#isPromptFocused;
+    const isSheetFocused = drawn !== undefined && (this.#opened !== undefined || this.#dock.isFocused);
     const cursor = isSheetFocused ? drawn.cursor : prompt.cursor;
     const row = isSheetFocused ? sheetRow : promptRow;
     return {
@@ -192,24 +193,10 @@ export class ChatFace {
     };
   }
 
-  /** The plan and the queue. */
-  #extras(columns: number): string[] {
-    const { view, queue, turn } = this.session;
-    // a turn that makes no plan does not follow the one of the turn before
-    const since = turn === undefined ? 0 : (this.#endedAt.get(this.session) ?? 0);
-    const plans = new Map([...view.plans].filter(([, { version }]) => version > since));
-    const plan = planLines({ plans }, { width: columns, paint: this.#paint });
-    const waiting = queue.map(({ text }, at) => {
-      const line = safeLine(text).slice(0, Math.max(10, columns - 12));
-      return this.#paint("dim", `${at === 0 ? "next" : "then"}  ${line}`);
-    });
-    return [...plan, ...waiting];
-  }
-
   #status(columns: number): string {
     const hint = this.#hint;
     if (hint !== undefined && performance.now() < hint.until)
-      return this.#paint("warning", safeLine(hint.text).slice(0, columns));
+      return this.#paint("warning", clipped(safeLine(hint.text), columns));
     return statusLine(this.session, columns, this.#paint, Date.now());
   }
 
@@ -224,7 +211,8 @@ export class ChatFace {
 
   /** Seconds are counted on the screen while a turn runs, and a hint goes away. */
   #watchClock(): void {
-    const isNeeded = this.session.turn !== undefined || this.#hint !== undefined || this.#asked !== undefined;
+    const isNeeded =
+      this.session.turn !== undefined || this.#hint !== undefined || this.#dock.sheet !== undefined;
     if (isNeeded && this.#clock === undefined) this.#clock = setInterval(() => this.#tick(), 250);
     if (isNeeded || this.#clock === undefined) return;
     clearInterval(this.#clock);
@@ -232,8 +220,7 @@ export class ChatFace {
   }
 
   #tick(): void {
-    // somebody who has stopped writing without a word looks at the question
-    if (this.#asked !== undefined && !this.#isWriting() && !this.#isTabbed) this.#isPromptFocused = false;
+    this.#dock.settle();
     if (this.#hint !== undefined && performance.now() >= this.#hint.until) this.#hint = undefined;
     this.redraw();
   }
@@ -241,34 +228,13 @@ export class ChatFace {
   // ---- questions
 
   #sheet(): Sheet | undefined {
-    return this.#opened ?? this.#asked?.sheet;
+    return this.#opened ?? this.#dock.sheet;
   }
 
-  /** Shows the oldest question. It gets the keys unless the user is writing. */
   #ask(): void {
-    const [first] = this.session.questions;
-    if (first === this.#asked?.question) return;
-    this.#isTabbed = false;
-    if (first === undefined) {
-      this.#asked = undefined;
-      this.#isPromptFocused = true;
-      return;
-    }
-    const place = {
-      agent: this.session.agent.name,
-      cwd: this.session.cwd,
-      paint: this.#paint,
-      screen: this.screen,
-      count: () => this.session.questions.length,
-    };
-    this.#asked = { question: first, sheet: questionSheet(first, place) };
-    this.#isPromptFocused = this.#isWriting();
-    if (this.#isPromptFocused) this.hint("a question waits: Tab goes to it");
+    if (!this.#dock.ask(this.session, this.#paint, () => this.session.questions.length)) return;
+    if (!this.#dock.isFocused) this.hint("a question waits: Tab goes to it");
     this.#attention(`${this.session.agent.name} needs you`);
-  }
-
-  #isWriting(): boolean {
-    return !this.composer.isEmpty || performance.now() - this.composer.touchedAt < typingMs;
   }
 
   #attention(text: string): void {
@@ -342,18 +308,14 @@ export class ChatFace {
   }
 
   #typed(key: KeyPress, now: number): void {
-    if (this.#asked !== undefined && !this.#isPromptFocused) this.#asked.sheet.key(key, now);
+    if (this.#dock.isFocused) this.#dock.sheet?.key(key, now);
     else this.composer.key(key);
   }
 
   /** Whether the key did something of its own. */
   #acted(key: KeyPress, now: number): boolean {
-    const isSheetFocused = this.#asked !== undefined && !this.#isPromptFocused;
-    if (key.id === "tab" && this.#asked !== undefined && !this.composer.hasMenu) {
-      this.#isPromptFocused = !this.#isPromptFocused;
-      this.#isTabbed = true;
-      return true;
-    }
+    const isSheetFocused = this.#dock.isFocused;
+    if (key.id === "tab" && !this.composer.hasMenu && this.#dock.turn()) return true;
     const action = chatKeys.find(({ keys }) => keys.includes(key.id))?.action;
     switch (action) {
       case "clear":
@@ -380,7 +342,7 @@ export class ChatFace {
   #restart(): boolean {
     const { phase } = this.session;
     if (phase !== "crashed" && phase !== "failed") return false;
-    this.session.restart().catch((error: unknown) => this.say(String(error), "error"));
+    this.attempt(this.session.restart());
     return this.composer.isEmpty;
   }
 
@@ -410,7 +372,7 @@ export class ChatFace {
     if (turn === undefined) return false;
     if (turn.isCancelling && now - this.#stoppedAt < forceMs) {
       this.hint("ending the agent; the session goes on with your next prompt");
-      this.session.force().catch((error: unknown) => this.say(String(error), "error"));
+      this.attempt(this.session.force());
       return true;
     }
     this.#stoppedAt = now;

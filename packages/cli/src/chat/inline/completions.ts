@@ -4,7 +4,7 @@ import type { AutocompleteItem, AutocompleteProvider } from "@earendil-works/pi-
 import { isObject } from "@parley/acp/internal";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { Conversation } from "../conversation/conversation.ts";
-import { chatCommands } from "../keys-and-commands.ts";
+import { chatCommands } from "../keys/keys-and-commands.ts";
 
 const mostShown = 50;
 

@@ -2,12 +2,9 @@
 
 import { writeFile } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import type { SessionConfigOption } from "@parley/acp";
-import type { JsonValue } from "@parley/acp/model";
-import { painter, type ThemeName, themeNames } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { ChatInput, FoundSession, LiveSession, SessionTarget } from "../conversation/conversation.ts";
-import { type ChatAction, chatCommands } from "../keys-and-commands.ts";
+import type { ChatInput, FoundSession, SessionTarget } from "../conversation/conversation.ts";
+import { type ChatAction, chatCommands } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import { HelpSheet } from "../sheets/help-sheet.ts";
 import { Picker, type PickerItem } from "../sheets/picker.ts";
@@ -17,21 +14,22 @@ import { FullTranscript } from "../transcript/full-transcript.ts";
 import type { ChatFace } from "./chat-face.ts";
 import { clipboardImage } from "./clipboard-image.ts";
 import { runEditor } from "./composer.ts";
-
-type SelectOption = Extract<SessionConfigOption, { type: "select" }>;
+import { FaceChoices } from "./face-choices.ts";
 
 export class FaceActions {
   readonly #face: ChatFace;
+  readonly #choices: FaceChoices;
 
   constructor(face: ChatFace) {
     this.#face = face;
+    this.#choices = new FaceChoices(face);
   }
 
   /** A prompt, a command of ours, or a line for the shell. */
   submitted(input: ChatInput): void {
     const { session } = this.#face;
     const text = input.text.trim();
-    if (text.startsWith("!")) return this.#try(session.shell(text.slice(1).trim()));
+    if (text.startsWith("!")) return this.#face.attempt(session.shell(text.slice(1).trim()));
     const [, name, rest = ""] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
     const command = chatCommands.find((each) => each.name === name);
     // commands of the agent are prompts
@@ -59,23 +57,23 @@ export class FaceActions {
       case "agents":
         return rest === "" ? this.#agents() : void conversation.open({ kind: "new", agent: rest });
       case "mode":
-        return this.#nextMode();
+        return this.#choices.nextMode();
       case "modes":
-        return this.#choose("mode", rest);
+        return this.#choices.choose("mode", rest);
       case "models":
-        return this.#choose("model", rest);
+        return this.#choices.choose("model", rest);
       case "options":
-        return this.#options();
+        return this.#choices.options();
       case "history":
         return this.#history();
       case "editor":
-        return this.#try(composer.edit().then((problem) => this.#complain(problem)));
+        return this.#face.attempt(composer.edit().then((problem) => this.#complain(problem)));
       case "transcript":
         return void this.#transcript();
       case "previousPrompt":
         return this.#transcript().previousPrompt();
       case "image":
-        return this.#try(this.#pasteImage());
+        return this.#face.attempt(this.#pasteImage());
       case "queue":
         return this.#queue();
       case "files":
@@ -83,15 +81,15 @@ export class FaceActions {
       case "rename":
         return rest === ""
           ? this.#face.hint("type /rename and the new title")
-          : this.#try(session.rename(rest));
+          : this.#face.attempt(session.rename(rest));
       case "export":
-        return this.#try(this.#export(rest));
+        return this.#face.attempt(this.#export(rest));
       case "copy":
         return this.#copy();
       case "theme":
-        return this.#theme(rest);
+        return this.#choices.theme(rest);
       case "restart":
-        return this.#try(session.restart());
+        return this.#face.attempt(session.restart());
       case "review":
         return this.#review();
       case "undo":
@@ -108,31 +106,8 @@ export class FaceActions {
 
   readonly #close = (): void => this.#face.open(undefined);
 
-  #try(work: Promise<unknown>): void {
-    work.catch((error: unknown) =>
-      this.#face.say(error instanceof Error ? error.message : String(error), "error"),
-    );
-  }
-
   #complain(problem: string | undefined): void {
     if (problem !== undefined) this.#face.say(problem, "warning");
-  }
-
-  #pick<T>(title: string, items: readonly PickerItem<T>[], chosen: (value: T) => void): void {
-    if (items.length === 0) return this.#face.hint(`${title}: there is none`);
-    this.#face.open(
-      new Picker<T>({
-        title,
-        paint: this.#face.paint,
-        items,
-        chosen: (value) => {
-          this.#close();
-          chosen(value);
-        },
-        closed: this.#close,
-        redraw: () => this.#face.redraw(),
-      }),
-    );
   }
 
   // ---- prompts
@@ -141,7 +116,7 @@ export class FaceActions {
     const { composer, session } = this.#face;
     if (composer.isEmpty) return;
     const input = composer.take();
-    this.#try(
+    this.#face.attempt(
       session.steer(input).then((how) => {
         if (how === "resent")
           this.#face.say(
@@ -241,9 +216,9 @@ export class FaceActions {
 
   #agents(): void {
     const { conversation } = this.#face;
-    this.#try(
+    this.#face.attempt(
       conversation.agents().then((agents) =>
-        this.#pick(
+        this.#choices.pick(
           "Agents",
           agents.map(({ name, description, isInstalled, isDefault }) => ({
             label: name,
@@ -256,74 +231,6 @@ export class FaceActions {
         ),
       ),
     );
-  }
-
-  // ---- options
-
-  #selects(category?: string): SelectOption[] {
-    return this.#face.session.options.filter(
-      (option): option is SelectOption =>
-        option.type === "select" && (category === undefined || option.category === category),
-    );
-  }
-
-  #nextMode(): void {
-    const [mode] = this.#selects("mode");
-    if (mode === undefined) return this.#face.hint(`${this.#face.session.agent.name} has no modes`);
-    const choices = choicesOf(mode);
-    const at = choices.findIndex(({ value }) => value === mode.currentValue);
-    const next = choices[(at + 1) % choices.length];
-    if (next !== undefined) this.#set(mode.configId, next.value);
-  }
-
-  #choose(category: string, name: string): void {
-    const [option] = this.#selects(category);
-    if (option === undefined)
-      return this.#face.hint(`${this.#face.session.agent.name} has no choice of ${category}`);
-    if (name === "") return this.#pickValue(option);
-    const wanted = name.toLowerCase();
-    const choice = choicesOf(option).find(
-      (each) => each.value.toLowerCase() === wanted || each.name.toLowerCase() === wanted,
-    );
-    if (choice === undefined) return this.#pickValue(option);
-    this.#set(option.configId, choice.value);
-  }
-
-  #options(): void {
-    const { options } = this.#face.session;
-    this.#pick(
-      "Options",
-      options.map((option) => ({
-        label: safeLine(option.name),
-        detail:
-          `${safeLine(String(option.currentValue ?? ""))}  ${safeLine(option.description ?? "")}`.trim(),
-        value: option,
-      })),
-      (option) => {
-        if (option.type === "boolean") this.#set(option.configId, option.currentValue !== true);
-        else if (option.type === "select")
-          this.#pickValue(option as SelectOption); // by its type
-        else this.#face.hint(`${safeLine(option.name)} is of a kind that this version does not know`);
-      },
-    );
-  }
-
-  #pickValue(option: SelectOption): void {
-    this.#pick(
-      safeLine(option.name),
-      choicesOf(option).map(({ value, name, description, group }) => ({
-        label: safeLine(name),
-        detail: safeLine(description ?? ""),
-        ...(group === undefined ? {} : { group: safeLine(group) }),
-        isCurrent: value === option.currentValue,
-        value,
-      })),
-      (value) => this.#set(option.configId, value),
-    );
-  }
-
-  #set(configId: string, value: JsonValue): void {
-    this.#try(this.#face.session.setOption(configId, value));
   }
 
   // ---- review
@@ -347,7 +254,7 @@ export class FaceActions {
     const { review, session } = this.#face;
     if (review === undefined) return this.#face.hint("changes are not followed here");
     if (session.turn !== undefined) this.#face.hint("it is taken back when the turn has ended");
-    this.#try(
+    this.#face.attempt(
       work(review).then((result) => {
         if (typeof result === "string") return this.#face.hint(result);
         const files = result.files.map(({ path, outcome, reason }) => {
@@ -379,7 +286,7 @@ export class FaceActions {
   #files(): void {
     const { view, cwd } = this.#face.session;
     const files = [...view.files.values()].toReversed();
-    this.#pick(
+    this.#choices.pick(
       "Files that the agent touched",
       files.map((file) => ({
         label: safeLine(file.path),
@@ -397,7 +304,7 @@ export class FaceActions {
   #openFile(path: string, line: number | undefined): void {
     const { screen, editor } = this.#face;
     const args = line === undefined ? [path] : lineArguments(editor, path, line);
-    this.#try(
+    this.#face.attempt(
       screen
         .suspend(() => runEditor(editor, args))
         .then((problem) => {
@@ -423,32 +330,6 @@ export class FaceActions {
     this.#face.screen.copy(last.text);
     this.#face.hint("copied");
   }
-
-  #theme(name: string): void {
-    const isTheme = (given: string): given is ThemeName => themeNames.some((each) => each === given);
-    const use = (theme: ThemeName) => {
-      this.#face.paint = painter(true, process.env, theme);
-    };
-    if (isTheme(name)) return use(name);
-    this.#pick(
-      "Theme",
-      themeNames.map((value) => ({ label: value, value })),
-      use,
-    );
-  }
-}
-
-interface Choice {
-  readonly value: string;
-  readonly name: string;
-  readonly description?: string | null | undefined;
-  readonly group?: string;
-}
-
-function choicesOf({ options }: SelectOption): readonly Choice[] {
-  return options.flatMap((choice): readonly Choice[] =>
-    "options" in choice ? choice.options.map((each) => ({ ...each, group: choice.name })) : [choice],
-  );
 }
 
 function sessionItem(found: FoundSession): PickerItem<SessionTarget> {

@@ -33,15 +33,23 @@ export async function showInline(conversation: Conversation, options: InlineOpti
       editor: editor ?? "vi",
       ...(review && { review }),
     });
-    // colours of code come when they are there
-    import("../../draw/highlight.ts")
-      .then(({ loadHighlighting }) => loadHighlighting())
-      .then(
-        () => face.redraw(),
-        () => undefined,
-      );
+    loadColours(conversation, face);
     await face.left;
   } finally {
     screen.close();
   }
+}
+
+/** Colours of code and emulated terminals come when the agent is there: its start goes first. */
+function loadColours(conversation: Conversation, face: ChatFace): void {
+  const remove = conversation.onEvent(({ session }) => {
+    if (session.phase === "starting") return;
+    remove();
+    import("../../draw/load-drawing.ts")
+      .then(({ loadDrawing }) => loadDrawing())
+      .then(
+        () => face.redraw(),
+        () => undefined,
+      );
+  });
 }

@@ -6,7 +6,7 @@ import type { SessionConfigOption } from "@parley/acp";
 import { age, home } from "../../sessions/stored-sessions.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { Conversation, LiveSession } from "../conversation/conversation.ts";
-import { chatCommands } from "../keys-and-commands.ts";
+import { chatCommands } from "../keys/keys-and-commands.ts";
 import type { LineInput } from "./typed-lines.ts";
 
 const mostShown = 20;

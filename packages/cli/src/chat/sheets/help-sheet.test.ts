@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SheetProbe, sheetSizes } from "../../../test/support/sheet-probe.ts";
-import { chatCommands, chatKeys } from "../keys-and-commands.ts";
+import { chatCommands, chatKeys } from "../keys/keys-and-commands.ts";
 import { HelpSheet } from "./help-sheet.ts";
 
 function help() {

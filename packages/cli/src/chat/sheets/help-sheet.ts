@@ -4,7 +4,7 @@ import { clipped, padded, widthOf, wrappedWords } from "../../draw/text-lines.ts
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint } from "../../terminal/paint.ts";
-import { commandEntries, type HelpEntry, keyEntries } from "../help-entries.ts";
+import { commandEntries, type HelpEntry, keyEntries } from "../keys/help-entries.ts";
 import { framed, innerColumns, Scrolled } from "./frame.ts";
 import type { Sheet, SheetSize } from "./sheet.ts";
 

@@ -9,8 +9,13 @@ const unmarked = "\u001b[27m";
 /** Small letters find capital ones too. */
 export function textPattern(query: string): RegExp | undefined {
   if (query === "") return undefined;
+  // without the rules of Unicode, capital letters are found much faster
+  const isAscii = /^[\x20-\x7e]*$/.test(query);
   const isExact = query !== query.toLowerCase();
-  return new RegExp(query.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"), isExact ? "gu" : "giu");
+  return new RegExp(
+    query.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"),
+    `g${isExact ? "" : "i"}${isAscii ? "" : "u"}`,
+  );
 }
 
 export function hasMatch(text: string, pattern: RegExp): boolean {

@@ -31,6 +31,10 @@ class Opened {
       clock: () => 1_000,
       closed: () => this.done.push("closed"),
       open: (path, line) => this.done.push({ path, line }),
+      openAttachment: async ({ what, number }) => {
+        this.done.push(`${what} ${number}`);
+        return "opened it";
+      },
       copy: (copied) => this.done.push({ copied }),
       redraw: () => undefined,
     });
@@ -99,6 +103,7 @@ class Opened {
 
 test("it opens at the end and goes on following, until the user moves up", () => {
   const opened = new Opened().notices(1, 20);
+  assert.equal(opened.footer, "20 of 20 · follows        ? help  q back");
   assert.deepEqual(opened.body, ["  ! n16", "  ! n17", "  ! n18", "  ! n19", "▶ ! n20"]);
   opened.notices(21, 21);
   assert.equal(opened.here, "! n21");
@@ -107,6 +112,13 @@ test("it opens at the end and goes on following, until the user moves up", () =>
   opened.press("G");
   assert.equal(opened.here, "! n30");
   assert.equal(opened.footer, "30 of 30 · follows        ? help  q back");
+});
+
+test("an empty transcript shows nothing, whatever is pressed", () => {
+  const opened = new Opened();
+  opened.press("up", "down", "g", "G", "[", "]", "enter", "E", "o", "y", "/", "a", "enter", "n", "N");
+  assert.deepEqual(opened.body, ["", "", "", "", ""]);
+  assert.deepEqual(opened.done, []);
 });
 
 test("lines, half pages, start and end", () => {
@@ -208,10 +220,30 @@ test("o opens the file of the item at its line", () => {
   opened.body;
   const [place] = opened.press("o").done.splice(0);
   assert.deepEqual(place, { path: "/project/b.ts", line: 5 });
+  const resource = { uri: "file:///project/c.txt", text: "c" };
+  opened.update({
+    sessionUpdate: "agent_message",
+    messageId: "r",
+    content: [{ type: "resource", resource }],
+  });
+  assert.deepEqual(opened.press("G", "o").done.splice(0), [{ path: "/project/c.txt", line: undefined }]);
   opened.say("no file");
   opened.body;
   assert.deepEqual(opened.press("o").done, []);
   assert.match(opened.footer, /names no file/);
+});
+
+test("o opens an image, and says so", async () => {
+  const opened = new Opened();
+  const content = [
+    { type: "text", text: "Look" },
+    { type: "image", mimeType: "image/png", data: "AAAA" },
+  ];
+  opened.update({ sessionUpdate: "agent_message", messageId: "r", content });
+  opened.body;
+  assert.deepEqual(opened.press("o").done, ["image 1"]);
+  await Promise.resolve();
+  assert.match(opened.footer, /opened it/);
 });
 
 test("y copies the text of the item as the agent sent it", () => {

@@ -2,7 +2,8 @@
 
 import type { SessionView } from "@parley/acp/view";
 import { type Marks, marksFor, unicodeMarks } from "../../draw/marks.ts";
-import { clipped, count, padded, wrappedWords } from "../../draw/text-lines.ts";
+import type { Attachment } from "../../draw/placeholders.ts";
+import { clipped, count, padded } from "../../draw/text-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint } from "../../terminal/paint.ts";
@@ -10,7 +11,8 @@ import { safeLine } from "../../terminal/sanitise.ts";
 import { displayWidth } from "../../terminal/word-wrap.ts";
 import type { Sheet, SheetSize } from "../sheets/sheet.ts";
 import { hasMatch, textPattern, withMatches, withoutColours } from "./find-text.ts";
-import { fileOf, itemText } from "./item-text.ts";
+import { attachmentsIn, fileOf, itemText } from "./item-text.ts";
+import { openAttachment } from "./open-attachment.ts";
 import { type Place, TranscriptRows, type Unit } from "./transcript-rows.ts";
 
 export interface FullTranscriptOptions {
@@ -21,6 +23,8 @@ export interface FullTranscriptOptions {
   closed(): void;
   /** Opens an editor. */
   open(path: string, line: number | undefined): void;
+  /** Opens an image, a sound or a resource and says what was done. Default: with a program of the desktop. */
+  openAttachment?(attachment: Attachment): Promise<string>;
   copy(text: string): void;
   redraw(): void;
   /** Default: those that the terminal of this process can show. */
@@ -41,7 +45,7 @@ const help = [
   "Enter: fold or unfold",
   "E: all",
   "/: search, n N: next, previous",
-  "o: open the file",
+  "o: open the file or image",
   "y: copy",
   "q: back",
 ] as const;
@@ -74,11 +78,13 @@ export class FullTranscript implements Sheet {
 
   draw({ columns, rows }: SheetSize): Tail {
     this.#rows.width = Math.max(1, columns - gutter);
-    const below = [...(this.#showsHelp ? this.#helpLines(columns) : []), this.#footer(columns)].slice(-rows);
-    this.#height = Math.max(1, rows - below.length);
+    const above = this.#showsHelp ? this.#helpLines(columns).slice(0, Math.max(0, rows - 2)) : [];
+    const height = Math.max(0, rows - above.length - 1);
+    this.#height = Math.max(1, height);
     this.#settle();
-    const body = rows > below.length ? this.#body() : [];
-    const lines = [...body, ...Array.from({ length: rows - below.length - body.length }, () => ""), ...below];
+    const body = height > 0 ? this.#body() : [];
+    const blank = Array.from({ length: height - body.length }, () => "");
+    const lines = [...body, ...blank, ...above, this.#footer(columns)];
     if (this.#typed === undefined) return { lines };
     return { lines, cursor: { row: rows - 1, column: Math.min(columns - 1, 1 + displayWidth(this.#typed)) } };
   }
@@ -127,9 +133,13 @@ export class FullTranscript implements Sheet {
   }
 
   #helpLines(columns: number): string[] {
-    return wrappedWords(help.join(`  ${this.#marks.dot}  `), Math.max(10, columns)).map((line) =>
-      this.#options.paint("dim", line),
-    );
+    const lines: string[] = [];
+    for (const each of help) {
+      const longer = `${lines.at(-1) ?? ""}   ${each}`;
+      if (lines.length > 0 && longer.length <= columns) lines.splice(-1, 1, longer);
+      else lines.push(clipped(each, columns));
+    }
+    return lines.map((line) => this.#options.paint("dim", line));
   }
 
   /** The cursor is on the screen, and the end of the transcript not above its end. */
@@ -308,8 +318,23 @@ export class FullTranscript implements Sheet {
   #open(): void {
     const item = this.#rows.item(this.#cursor.item);
     const file = item === undefined ? undefined : fileOf(item, this.#options.cwd);
-    if (file === undefined) this.#note = "this names no file";
-    else this.#options.open(file.path, file.line);
+    if (file !== undefined) return this.#options.open(file.path, file.line);
+    const [attachment] = item === undefined ? [] : attachmentsIn(item);
+    if (attachment === undefined) this.#note = "this names no file";
+    else this.#openAttachment(attachment);
+  }
+
+  #openAttachment(attachment: Attachment): void {
+    const open = this.#options.openAttachment ?? openAttachment;
+    open(attachment).then(
+      (said) => this.#say(said),
+      (error: unknown) => this.#say(`cannot open it: ${safeLine(String(error))}`),
+    );
+  }
+
+  #say(note: string): void {
+    this.#note = note;
+    this.#options.redraw();
   }
 
   #copy(): void {
@@ -329,7 +354,10 @@ export class FullTranscript implements Sheet {
   /** Goes to the next line with the text. Folded items that have it are unfolded. */
   #find(direction: 1 | -1): void {
     const pattern = this.#pattern;
-    if (pattern === undefined) return;
+    if (pattern === undefined) {
+      this.#note = "type / and what to look for";
+      return;
+    }
     const { item, part, line } = this.#cursor;
     const here = this.#found({ item, part }, pattern).filter((at) => (direction > 0 ? at > line : at < line));
     const near = direction > 0 ? here[0] : here.at(-1);
@@ -347,7 +375,7 @@ export class FullTranscript implements Sheet {
 
   /** The lines of a unit that have the text. */
   #found(unit: Unit, pattern: RegExp): number[] {
-    if (!hasMatch(this.#rows.text(unit), pattern)) return [];
+    if (!this.#rows.someText(unit, (text) => hasMatch(text, pattern))) return [];
     const item = this.#rows.item(unit.item);
     if (item !== undefined) this.#rows.expand(item, true);
     const found: number[] = [];

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@parley/acp";
 import type { SessionView, TimelineItem, ToolCallItem } from "@parley/acp/view";
 import { diffRows, patchOf } from "../../draw/patch-rows.ts";
-import { placeholder } from "../../draw/placeholders.ts";
+import { type Attachment, attachmentsOf, placeholder } from "../../draw/placeholders.ts";
 
 export function itemText(item: TimelineItem, view: SessionView): string {
   switch (item.kind) {
@@ -33,6 +33,21 @@ export function itemText(item: TimelineItem, view: SessionView): string {
   }
 }
 
+/** Whether a text of it passes the test. A patch is made only if the file has passed. */
+export function someText(item: TimelineItem, view: SessionView, test: (text: string) => boolean): boolean {
+  if (item.kind !== "tool_call") return test(itemText(item, view));
+  return (
+    test(item.label) ||
+    item.content.some((part) => {
+      if (part.type === "diff" && part.newText !== undefined) {
+        const { path = "", oldText, newText } = part;
+        if (!test(path) && !test(newText) && !test(oldText ?? "")) return false;
+      }
+      return test(partText(part, view));
+    })
+  );
+}
+
 function blocksText(blocks: readonly ContentBlock[]): string {
   let attachments = 0;
   return blocks
@@ -57,6 +72,18 @@ function partText(part: ToolCallItem["content"][number], view: SessionView): str
   return content === undefined || typeof content !== "object" || content === null
     ? ""
     : blocksText([content]);
+}
+
+/** Images, sounds and resources of an item. */
+export function attachmentsIn(item: TimelineItem): Attachment[] {
+  if (item.kind === "tool_call") {
+    const blocks = item.content.flatMap((part) => {
+      const { content } = part as { readonly content?: ContentBlock }; // an open type
+      return typeof content === "object" && content !== null ? [content] : [];
+    });
+    return attachmentsOf(blocks);
+  }
+  return "content" in item ? attachmentsOf(item.content) : [];
 }
 
 export interface FilePlace {
@@ -88,9 +115,8 @@ function fileOfCall({ locations, content }: ToolCallItem): FilePlace | undefined
 }
 
 function fileOfBlocks(blocks: readonly ContentBlock[]): FilePlace | undefined {
-  for (const block of blocks) {
-    const { uri } = block as { readonly uri?: unknown }; // an open type
-    if (typeof uri !== "string" || !uri.startsWith("file:")) continue;
+  for (const { uri } of attachmentsOf(blocks)) {
+    if (uri === undefined || !uri.startsWith("file:")) continue;
     try {
       return { path: fileURLToPath(uri), line: undefined };
     } catch {

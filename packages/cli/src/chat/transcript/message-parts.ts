@@ -23,7 +23,7 @@ export function messageParts(text: string, known: readonly MessagePart[] = []): 
   const cut = (end: number, isEnd: boolean): void => {
     const isCutInCode = fence !== undefined && !isEnd;
     const start = opening === undefined ? "" : `${opening}\n`;
-    const close = isCutInCode ? `\n${markOf(fence ?? "")}` : "";
+    const close = isCutInCode ? `\n${markOf(fence ?? "")}\n` : "";
     parts.push({ text: `${start}${text.slice(from, end)}${close}`, from, opening, isCutInCode });
     from = end;
     opening = fence;

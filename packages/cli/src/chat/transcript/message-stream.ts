@@ -19,10 +19,16 @@ export interface ReadPosition {
   readonly attachments: number;
 }
 
-/** How much text may still be drawn as Markdown. A flood of text is drawn as words, which is many times faster. */
-export interface MarkdownCredit {
+/** How much time there is. */
+export interface ReadingTime {
+  /** Text that may be drawn as Markdown. A flood of text is drawn as words, which is many times faster. */
   characters: number;
+  /** In milliseconds, of a clock that never goes back. */
+  now: number;
 }
+
+/** Reading a text that has grown copies all of it: megabytes are read less often. */
+const charactersPerMs = 500_000;
 
 export class MessageStream {
   readonly item: MessageItem;
@@ -30,6 +36,7 @@ export class MessageStream {
   #markdown: StreamedMarkdown;
   #position: ReadPosition;
   #version = -1;
+  #nextReading = 0;
   #hasPrinted: boolean;
   /** Whether nothing was read since it was printed. */
   #isLate: boolean;
@@ -51,13 +58,19 @@ export class MessageStream {
   }
 
   /** The lines that will not change any more, since the last call. */
-  take(width: number, credit: MarkdownCredit): string[] {
-    if (this.item.version === this.#version) return [];
+  take(width: number, time: ReadingTime): string[] {
+    return this.item.version === this.#version || time.now < this.#nextReading
+      ? []
+      : this.#taken(width, time);
+  }
+
+  #taken(width: number, time: ReadingTime): string[] {
     this.#version = this.item.version;
     this.#rest = undefined;
     const lines: string[] = [];
     if (this.item.content !== this.#position.content) this.#replaced(width, lines);
-    this.#read(roomOf(width), credit, lines);
+    this.#read(roomOf(width), time, lines);
+    this.#nextReading = time.now + Math.floor(this.#position.offset / charactersPerMs);
     if (lines.length > 0) this.#hasPrinted = true;
     return indented(lines);
   }
@@ -70,8 +83,8 @@ export class MessageStream {
   }
 
   /** The last lines. What comes later begins anew. */
-  end(width: number, credit: MarkdownCredit): string[] {
-    const lines = [...this.take(width, credit), ...indented(this.#markdown.end(roomOf(width)))];
+  end(width: number, time: ReadingTime): string[] {
+    const lines = [...this.#taken(width, time), ...indented(this.#markdown.end(roomOf(width)))];
     this.#rest = undefined;
     return lines;
   }
@@ -96,13 +109,13 @@ export class MessageStream {
     }
   }
 
-  #read(width: number, credit: MarkdownCredit, lines: string[]): void {
+  #read(width: number, time: ReadingTime, lines: string[]): void {
     const { content } = this.#position;
     let { block: at, offset, attachments } = this.#position;
     for (; at < content.length; at += 1) {
       const block = content[at];
       if (block?.type === "text" && typeof block.text === "string") {
-        if (block.text.length > offset) this.#text(this.#unread(block.text, offset), width, credit, lines);
+        if (block.text.length > offset) this.#text(this.#unread(block.text, offset), width, time, lines);
         offset = block.text.length;
         // more may be added to the last block
         if (at === content.length - 1) break;
@@ -125,9 +138,9 @@ export class MessageStream {
     return isStart ? unread.replace(/^ {1,3}(?=\S)/, "") : unread;
   }
 
-  #text(text: string, width: number, credit: MarkdownCredit, lines: string[]): void {
-    if (text.length <= credit.characters) {
-      credit.characters -= text.length;
+  #text(text: string, width: number, time: ReadingTime, lines: string[]): void {
+    if (text.length <= time.characters) {
+      time.characters -= text.length;
       this.#markdown.push(text);
     } else {
       const end = text.lastIndexOf("\n") + 1;

@@ -170,6 +170,26 @@ test("a single card that is too long for the tail shows its title and its last l
   assert.deepEqual(shown.tail.slice(1), ["    line 28", "    line 29", "    line 30"]);
 });
 
+test("a change that waits for permission is printed once, however little room the question leaves", () => {
+  const shown = new Shown();
+  shown.rows = 3;
+  const newText = Array.from({ length: 30 }, (_, at) => `line ${at}`).join("\n");
+  const content = [{ type: "diff", path: "/project/a.txt", oldText: null, newText }];
+  const options = [{ optionId: "yes", name: "Allow", kind: "allow_once" }];
+  const toolCall = { toolCallId: "1", title: "Edit a.txt", kind: "edit", status: "pending", content };
+  shown.add({
+    kind: "ask",
+    askId: "a",
+    permission: { title: "Edit?", options, subject: { type: "tool_call", toolCall } },
+  });
+  assert.deepEqual([shown.printed.length, shown.tail.length], [0, 1]);
+  shown.add({ kind: "answer", askId: "a", permission: { outcome: "selected", optionId: "yes" } });
+  assert.equal(shown.printed.length, 0);
+  shown.call("1", { status: "completed" });
+  assert.equal(shown.printed.filter((line) => line.includes("Edit a.txt")).length, 1);
+  assert.equal(shown.printed.at(-1), "? Edit?: allowed (Allow)");
+});
+
 test("an open call is printed at the end of its turn, and its end when it comes", () => {
   const shown = new Shown();
   shown.call("1", { title: "Server", kind: "execute", status: "in_progress" });
@@ -237,7 +257,7 @@ test("thoughts are folded", () => {
   shown.is(["∴ I think of it. A lot. (6 words)"], ["", "  Yes"]);
 });
 
-test("a question is in the transcript with its answer; while it waits, only its sheet shows it", () => {
+test("a question is in the transcript with its answer; before, it has a sheet of its own", () => {
   const shown = new Shown();
   const options = [{ optionId: "yes", name: "Allow", kind: "allow_once" }];
   shown.add({ kind: "ask", askId: "a", permission: { title: "Write a.txt", options } });
@@ -328,6 +348,17 @@ test("a flood of text is printed whole, also if it is too much to be drawn as Ma
   // not deepEqual, whose report of so many words takes a minute
   assert.ok(all.filter((word) => /^w\d+$/.test(word)).join(" ") === words.join(" "));
   assert.ok(shown.printed.includes("  The end") || shown.printed.includes("  The **end**"));
+});
+
+test("a message of megabytes is read now and then, and whole at its end", () => {
+  const shown = new Shown();
+  shown.say("word ".repeat(500_000)).say("\n\nNow");
+  shown.say(" and here");
+  assert.doesNotMatch(shown.tail.join(), /here/);
+  shown.now = 10;
+  assert.match(shown.draw().tail.join(), /Now and here/);
+  shown.say(" and there").end();
+  assert.ok(shown.printed.includes("  Now and here and there"));
 });
 
 type Step =

@@ -2,16 +2,17 @@
 
 import { changesSince, type MessageItem, type SessionView, type TimelineItem } from "@parley/acp/view";
 import { drawItem } from "../../draw/draw-item.ts";
-import { type Marks, marksFor, unicodeMarks } from "../../draw/marks.ts";
+import { type Marks, marksFor } from "../../draw/marks.ts";
 import { clipped, count, widthOf, wrappedWords } from "../../draw/text-lines.ts";
 import { isWorthShowing } from "../../draw/tool-card.ts";
 import { turnSummaryLine } from "../../draw/usage-text.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine, safeText } from "../../terminal/sanitise.ts";
 import type { LiveSession, TurnSummary } from "../conversation/conversation.ts";
-import { groupOf, hasEnd, isFinished, isQuestion, shownVersion } from "./item-state.ts";
-import { endOf, type MarkdownCredit, MessageStream, type ReadPosition } from "./message-stream.ts";
+import { groupOf, hasEnd, isFinished, isQuestion } from "./item-state.ts";
+import { endOf, MessageStream, type ReadingTime, type ReadPosition } from "./message-stream.ts";
 import { Page, type PageEnd } from "./page.ts";
+import { type TailContent, type TailSize, TranscriptTail } from "./transcript-tail.ts";
 
 export interface TranscriptFeedOptions {
   readonly paint: Paint;
@@ -21,14 +22,6 @@ export interface TranscriptFeedOptions {
   readonly marks?: Marks;
   /** The time in milliseconds since 1970. Default: now. */
   readonly clock?: () => number;
-}
-
-export interface FeedSize {
-  readonly width: number;
-  /** The rows that the tail may take. */
-  readonly rows: number;
-  /** In milliseconds, of a clock that never goes back. */
-  readonly now: number;
 }
 
 interface PageSize {
@@ -50,15 +43,6 @@ const mostMarkdown = 64 * 1024;
 const markdownPerMs = 200;
 /** A longer message is not drawn to find out its height. */
 const longMessage = 8 * 1024;
-const spinner = ["◐", "◓", "◑", "◒"] as const;
-const spinnerMs = 250;
-
-interface TailLines {
-  readonly version: number;
-  readonly look: string;
-  readonly lines: readonly string[];
-}
-
 /** The transcript of one session on a screen that keeps what was printed. */
 export class TranscriptFeed {
   readonly #options: TranscriptFeedOptions;
@@ -77,29 +61,29 @@ export class TranscriptFeed {
   /** A message that got more text after others were printed. */
   #late: { readonly stream: MessageStream; length: number } | undefined;
   #end: PageEnd | undefined;
-  #credit: MarkdownCredit = { characters: mostMarkdown };
-  #creditedAt: number | undefined;
-  #drawn = new WeakMap<TimelineItem, TailLines>();
+  readonly #time: ReadingTime = { characters: mostMarkdown, now: 0 };
+  readonly #tail: TranscriptTail;
 
   constructor(options: TranscriptFeedOptions) {
     this.#options = options;
     this.#marks = options.marks ?? marksFor(process.env);
+    const { paint, cwd, isAnimated, clock = Date.now } = options;
+    this.#tail = new TranscriptTail({ paint, cwd, isAnimated, marks: this.#marks, clock });
   }
 
   /** What is new since the last call. It costs as much as what has changed, however long the session is. */
-  update(view: SessionView, size: FeedSize): FeedLines {
+  update(view: SessionView, size: TailSize): FeedLines {
     const { width, rows, now } = size;
     this.#refill(now);
     const page = new Page(this.#end);
     if (this.#view !== view) this.#begin(view, page, width, rows);
     this.#look(view, page, width);
     this.#advance(view, page, width, "finished");
-    let tail = this.#tail(view, size, page.end);
+    const most = Math.max(3, Math.floor(rows / 2));
     // what is behind an unfinished item waits for it, but not without end
-    while (tail.length > Math.max(3, Math.floor(rows / 2)) && this.#printHead(view, page, width)) {
+    while (this.#tail.height(this.#rest(view, page), size) > most && this.#printHead(view, page, width))
       this.#advance(view, page, width, "finished");
-      tail = this.#tail(view, size, page.end);
-    }
+    const tail = this.#tail.lines(this.#rest(view, page), size);
     this.#end = page.end;
     return { printed: page.lines, tail };
   }
@@ -238,13 +222,13 @@ export class TranscriptFeed {
     const late = this.#late;
     if (late === undefined) return;
     late.length = view.timeline.length;
-    page.put(late.stream.take(width, this.#credit), "text", late.stream);
+    page.put(late.stream.take(width, this.#time), "text", late.stream);
   }
 
   #endLate(page: Page, width: number): void {
     const late = this.#late;
     if (late === undefined) return;
-    page.put(late.stream.end(width, this.#credit), "text", late.stream);
+    page.put(late.stream.end(width, this.#time), "text", late.stream);
     this.#printed.set(late.stream.item, late.stream.position);
     this.#late = undefined;
   }
@@ -265,7 +249,7 @@ export class TranscriptFeed {
       const isLast = which === "finished" && this.#next === timeline.length - 1;
       if (item.kind === "agent_message") {
         this.#head ??= new MessageStream(item, this.#options.paint);
-        page.put(this.#head.take(width, this.#credit), "text", this.#head);
+        page.put(this.#head.take(width, this.#time), "text", this.#head);
         if (isLast) return;
         this.#endHead(page, width);
         continue;
@@ -279,7 +263,7 @@ export class TranscriptFeed {
   #endHead(page: Page, width: number): void {
     const head = this.#head;
     if (head === undefined) return;
-    page.put(head.end(width, this.#credit), "text", head);
+    page.put(head.end(width, this.#time), "text", head);
     this.#printed.set(head.item, head.position);
     this.#head = undefined;
   }
@@ -287,7 +271,9 @@ export class TranscriptFeed {
   #printItem(item: TimelineItem, view: SessionView, page: Page, width: number): void {
     this.#passed(item);
     const lines = this.#lines(item, view, width);
-    if (!this.#goingOn.has(item) || isQuestion(item.kind)) return page.put(lines, groupOf(item), item);
+    if (!this.#goingOn.has(item)) return page.put(lines, groupOf(item), item);
+    // it is printed with its answer
+    if (isQuestion(item.kind)) return;
     // the rest of the card comes with its end
     const note = this.#options.paint("dim", clipped(`    ${this.#marks.more} goes on`, width));
     page.put([...lines.slice(0, 1), note], groupOf(item), item);
@@ -308,68 +294,15 @@ export class TranscriptFeed {
     return drawItem(item, view, { width, paint, cwd, marks: this.#marks, now: clock() });
   }
 
-  // ---- the tail
-
-  #tail(view: SessionView, { width, rows, now }: FeedSize, above: PageEnd | undefined): string[] {
-    const page = new Page(above);
-    if (this.#late !== undefined) page.put(this.#late.stream.rest(width), "text", this.#late.stream);
-    for (let at = this.#next; at < view.timeline.length && page.lines.length <= rows; at += 1) {
-      const item = view.timeline[at];
-      if (item === undefined) break;
-      // a question that waits has a sheet of its own
-      if (isQuestion(item.kind) && !isFinished(item, false)) continue;
-      if (item.kind === "agent_message") {
-        const isHead = this.#head?.item === item;
-        const lines =
-          isHead && this.#head !== undefined
-            ? this.#head.rest(width)
-            : this.#tailLines(item, view, width, now);
-        page.put(lines, "text", isHead ? this.#head : item);
-      } else page.put(this.#tailLines(item, view, width, now), groupOf(item), item);
-    }
-    return this.#late === undefined && this.#head === undefined
-      ? fitted(page.lines, rows)
-      : page.lines.slice(-Math.max(1, rows));
-  }
-
-  /** Drawn again only if it changed. */
-  #tailLines(item: TimelineItem, view: SessionView, width: number, now: number): readonly string[] {
-    const isOpen = !isFinished(item, false);
-    const frame = isOpen ? Math.floor(now / spinnerMs) : 0;
-    const look = `${width} ${frame}`;
-    const version = shownVersion(item, view);
-    const known = this.#drawn.get(item);
-    if (known !== undefined && known.version === version && known.look === look) return known.lines;
-    const lines = this.#openLines(item, view, width, frame);
-    this.#drawn.set(item, { version, look, lines });
-    return lines;
-  }
-
-  #openLines(item: TimelineItem, view: SessionView, width: number, frame: number): string[] {
-    if (item.kind === "tool_call" && !isWorthShowing(item)) return [];
-    const { paint, cwd, isAnimated, clock = Date.now } = this.#options;
-    const isTurning = isAnimated && this.#marks === unicodeMarks;
-    const running = spinner[frame % spinner.length] ?? this.#marks.running;
-    const marks = isTurning ? { ...this.#marks, running } : this.#marks;
-    return drawItem(item, view, { width, paint, cwd, marks, now: clock() });
+  #rest(view: SessionView, { end }: Page): TailContent {
+    return { view, next: this.#next, late: this.#late?.stream, head: this.#head, above: end };
   }
 
   #refill(now: number): void {
-    const passed = now - (this.#creditedAt ?? now);
-    this.#creditedAt = now;
-    this.#credit.characters = Math.min(
-      mostMarkdown,
-      this.#credit.characters + Math.max(0, passed) * markdownPerMs,
-    );
+    const { characters, now: before } = this.#time;
+    const more = Math.max(0, now - before) * markdownPerMs;
+    Object.assign(this.#time, { characters: Math.min(mostMarkdown, characters + more), now });
   }
-}
-
-/** The first line of a card says what it is; the last ones are the newest. */
-function fitted(lines: string[], rows: number): string[] {
-  const most = Math.max(1, rows);
-  if (lines.length <= most) return lines;
-  const [first = ""] = lines[0] === "" ? lines.slice(1) : lines;
-  return most === 1 ? [first] : [first, ...lines.slice(-(most - 1))];
 }
 
 function isItem(changed: { readonly kind: string }): changed is TimelineItem {

@@ -1,11 +1,11 @@
 // The rows of a transcript, drawn when they are looked at: a long one opens at once.
 
 import type { MessageItem, SessionView, TimelineItem } from "@parley/acp/view";
-import { drawItem } from "../../draw/draw-item.ts";
+import { DrawnItems } from "../../draw/drawn-items.ts";
 import type { Marks } from "../../draw/marks.ts";
 import type { Paint } from "../../terminal/paint.ts";
-import { groupOf, isFinished, shownVersion } from "./item-state.ts";
-import { itemText } from "./item-text.ts";
+import { groupOf } from "./item-state.ts";
+import { someText } from "./item-text.ts";
 import { type MessagePart, messageParts } from "./message-parts.ts";
 
 /** A part of an item. Only long messages have several. */
@@ -27,14 +27,6 @@ export interface RowsOptions {
   readonly clock: () => number;
 }
 
-/** About 10 MB. What was drawn longest ago is drawn again. */
-const mostKept = 50_000;
-
-interface Drawn {
-  readonly stamp: string;
-  readonly lines: readonly string[];
-}
-
 interface KnownParts {
   readonly version: number;
   /** The list that the view replaces when the agent replaces the message. */
@@ -47,8 +39,11 @@ export class TranscriptRows {
   /** Of the lines. */
   width = 80;
   readonly #options: RowsOptions;
-  readonly #drawn = new Map<string, Drawn>();
-  #kept = 0;
+  readonly #drawn: DrawnItems;
+  /** Without the fences of ours, by the lines with them. */
+  readonly #cut = new WeakMap<readonly string[], readonly string[]>();
+  /** With a blank line above, by the lines without it. */
+  readonly #spaced = new WeakMap<readonly string[], readonly string[]>();
   readonly #parts = new WeakMap<TimelineItem, KnownParts>();
   #expandsAll = false;
   /** Items that differ from the rest. */
@@ -56,6 +51,8 @@ export class TranscriptRows {
 
   constructor(options: RowsOptions) {
     this.#options = options;
+    const { paint, cwd, marks } = options;
+    this.#drawn = new DrawnItems({ paint, cwd, marks });
   }
 
   get view(): SessionView {
@@ -81,25 +78,22 @@ export class TranscriptRows {
     return this.#expandsAll;
   }
 
-  /** As sent, to search. */
-  text({ item: at, part }: Unit): string {
+  /** Whether the text as it was sent passes the test. */
+  someText({ item: at, part }: Unit, test: (text: string) => boolean): boolean {
     const item = this.item(at);
-    if (item === undefined) return "";
-    return item.kind === "agent_message" && this.#partsOf(item).length > 1
-      ? (this.#partsOf(item)[part]?.text ?? "")
-      : itemText(item, this.view);
+    if (item === undefined) return false;
+    const parts = item.kind === "agent_message" ? this.#partsOf(item) : [];
+    return parts.length > 1 ? test(parts[part]?.text ?? "") : someText(item, this.view, test);
   }
 
   lines(unit: Unit): readonly string[] {
     const item = this.item(unit.item);
     if (item === undefined) return [];
-    const key = `${unit.part} ${item.key}`;
-    const stamp = this.#stamp(item);
-    const known = this.#drawn.get(key);
-    if (known?.stamp === stamp) return known.lines;
-    const lines = this.#spaced(unit, this.#draw(item, unit.part));
-    this.#keep(key, { stamp, lines });
-    return lines;
+    const lines = this.#draw(item, unit.part);
+    if (lines.length === 0 || !this.#isApart(unit, item)) return lines;
+    const known = this.#spaced.get(lines) ?? ["", ...lines];
+    this.#spaced.set(lines, known);
+    return known;
   }
 
   /** The first line that is not blank. */
@@ -220,47 +214,32 @@ export class TranscriptRows {
     return parts;
   }
 
-  #stamp(item: TimelineItem): string {
-    const version = shownVersion(item, this.view);
-    const second = isFinished(item, false) ? 0 : Math.floor(this.#options.clock() / 1000);
-    return `${version} ${second} ${this.width} ${this.isExpanded(item)}`;
-  }
-
-  #draw(item: TimelineItem, part: number): string[] {
-    const { paint, cwd, marks, clock } = this.#options;
-    const options = { width: this.width, paint, cwd, marks, now: clock(), isExpanded: this.isExpanded(item) };
+  #draw(item: TimelineItem, part: number): readonly string[] {
+    const options = { width: this.width, isExpanded: this.isExpanded(item), now: this.#options.clock() };
     const parts = item.kind === "agent_message" ? this.#partsOf(item) : [];
     const shown = parts[part];
     if (item.kind !== "agent_message" || parts.length < 2 || shown === undefined)
-      return drawItem(item, this.view, options);
+      return this.#drawn.draw(item, this.view, options);
     const { text, opening, isCutInCode } = shown;
-    const lines = drawItem({ ...item, content: [{ type: "text", text }], text }, this.view, options);
-    return lines.slice(opening === undefined ? 0 : 1, isCutInCode ? -1 : undefined);
+    const key = `${item.key} ${part}`;
+    const lines = this.#drawn.draw(
+      { ...item, key, content: [{ type: "text", text }], text },
+      this.view,
+      options,
+    );
+    if (opening === undefined && !isCutInCode) return lines;
+    const known =
+      this.#cut.get(lines) ?? lines.slice(opening === undefined ? 0 : 1, isCutInCode ? -1 : undefined);
+    this.#cut.set(lines, known);
+    return known;
   }
 
-  /** With a blank line above, where text meets something else. */
-  #spaced({ item: at, part }: Unit, lines: string[]): string[] {
-    const item = this.item(at);
+  /** Whether text meets something else: then there is a blank line above. */
+  #isApart({ item: at, part }: Unit, item: TimelineItem): boolean {
     const above = part > 0 ? item : this.item(at - 1);
-    if (lines.length === 0 || item === undefined || above === undefined) return lines;
-    const isInside = item.kind === "agent_message" && this.#partsOf(item)[part]?.opening !== undefined;
-    const isClose = isInside || (groupOf(item) === "event" && groupOf(above) === "event");
-    return isClose ? lines : ["", ...lines];
-  }
-
-  #keep(key: string, drawn: Drawn): void {
-    const old = this.#drawn.get(key);
-    if (old !== undefined) this.#forget(key, old);
-    this.#drawn.set(key, drawn);
-    this.#kept += drawn.lines.length;
-    for (const [oldest, each] of this.#drawn) {
-      if (this.#kept <= mostKept || oldest === key) return;
-      this.#forget(oldest, each);
-    }
-  }
-
-  #forget(key: string, { lines }: Drawn): void {
-    this.#drawn.delete(key);
-    this.#kept -= lines.length;
+    if (above === undefined) return false;
+    if (item.kind === "agent_message" && part > 0 && this.#partsOf(item)[part]?.opening !== undefined)
+      return false;
+    return groupOf(item) === "text" || groupOf(above) === "text";
   }
 }
