@@ -205,3 +205,37 @@ test("a key goes to the prompt before, and again to the one before it", patience
   terminal.press("q");
   await shows(/> write/);
 });
+
+test("after a stop, what waits is kept, and Enter sends it", patience, async (t) => {
+  const { send, far, shows, terminal } = await faceWith(t, waits);
+  send("first");
+  await far.agent.reached("go");
+  send("second");
+  await shows(/next {2}second/);
+  terminal.press(keys.escape);
+  const stopped = await shows(/cancelled[\s\S]*> Enter sends what waits/);
+  assert.doesNotMatch(stopped, /stopping|press Esc again/);
+  terminal.press(keys.enter);
+  await shows((text) => /› second/.test(text) && !/next {2}second/.test(text));
+  far.agent.open("go");
+  far.agent.open("go");
+});
+
+test(
+  "a message for the running turn is shown until the agent takes it, and kept if it never does",
+  patience,
+  async (t) => {
+    const { send, far, shows, terminal } = await faceWith(t, {
+      editions: ["v1"],
+      concurrentPrompts: "inbox",
+      otherwise: [{ say: "On it." }, { wait: { gate: "go" } }],
+    });
+    send("first");
+    await far.agent.reached("go");
+    terminal.type("and this");
+    terminal.press(keys.altEnter);
+    await shows(/now {3}and this/);
+    terminal.press(keys.escape);
+    await shows(/next {2}and this[\s\S]*> Enter sends what waits/);
+  },
+);

@@ -16,7 +16,7 @@ import { Composer } from "./composer.ts";
 import { FaceActions } from "./face-actions.ts";
 import { pinnedLines } from "./pinned-lines.ts";
 import { QuestionDock } from "./question-dock.ts";
-import { statusLine } from "./status-line.ts";
+import { statusLine, windowTitle } from "./status-line.ts";
 
 export interface ChatFaceOptions {
   readonly screen: Screen;
@@ -33,6 +33,7 @@ export interface ChatFaceOptions {
 /** A second press within this time forces or leaves. */
 const againMs = 3_000;
 const forceMs = 10_000;
+const stopping = "stopping; press Esc again to force it";
 /** A list that the user opens is at most so high: what it pushes out of the window does not come back. */
 const openedRows = 14;
 /** A turn that took longer is worth a notice. */
@@ -267,7 +268,7 @@ export class ChatFace {
         break;
     }
     this.#ask();
-    this.screen.title(titleOf(this.session));
+    this.screen.title(windowTitle(this.session));
     this.redraw();
   }
 
@@ -290,6 +291,7 @@ export class ChatFace {
 
   #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
     this.#endedAt.set(session, session.view.version);
+    if (this.#hint?.text === stopping) this.#hint = undefined;
     if (session === this.session)
       this.screen.print(this.#feed().turnEnded(session.view, summary, this.screen.columns));
     if (summary.durationMs > longTurnMs || !this.screen.isFocused)
@@ -328,7 +330,7 @@ export class ChatFace {
       case "stop":
         return !isSheetFocused && !this.composer.hasMenu && this.#stop(now);
       case "send":
-        return !isSheetFocused && !this.composer.hasMenu && this.#restart();
+        return !isSheetFocused && !this.composer.hasMenu && (this.#restart() || this.#sendWaiting());
       case "newline":
       case "focus":
       case undefined:
@@ -344,6 +346,17 @@ export class ChatFace {
     if (phase !== "crashed" && phase !== "failed") return false;
     this.attempt(this.session.restart());
     return this.composer.isEmpty;
+  }
+
+  /** Enter sends what waits since the last turn was stopped. */
+  #sendWaiting(): boolean {
+    const { turn, queue, phase } = this.session;
+    const [first] = queue;
+    if (!this.composer.isEmpty || turn !== undefined || phase !== "ready" || first === undefined)
+      return false;
+    const input = this.session.unqueue(first.id);
+    if (input !== undefined) this.session.send(input);
+    return true;
   }
 
   #isHelpKey(key: KeyPress): boolean {
@@ -377,12 +390,7 @@ export class ChatFace {
     }
     this.#stoppedAt = now;
     this.session.cancel();
-    this.hint("stopping; press Esc again to force it");
+    this.hint(stopping);
     return true;
   }
-}
-
-function titleOf({ agent, title, turn, questions }: LiveSession): string {
-  const mark = questions.length > 0 ? "? " : turn === undefined ? "" : "… ";
-  return `${mark}${title ?? "parley"} (${agent.name})`;
 }

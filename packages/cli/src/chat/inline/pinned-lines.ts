@@ -12,7 +12,7 @@ const mostWaiting = 5;
 
 /** @param ended - The version of the view at the end of the last turn. */
 export function pinnedLines(
-  { view, queue, turn, cwd }: LiveSession,
+  { view, queue, steering, turn, cwd }: LiveSession,
   ended: number,
   options: PlanOptions,
 ): string[] {
@@ -28,6 +28,8 @@ export function pinnedLines(
   return [
     ...planLines({ plans }, options),
     ...(background === undefined ? [] : [background]),
-    ...[...waiting, ...more].map((line) => paint("dim", clipped(line, width))),
+    ...[...steering.map((text) => `now   ${safeLine(text)}`), ...waiting, ...more].map((line) =>
+      paint("dim", clipped(line, width)),
+    ),
   ];
 }

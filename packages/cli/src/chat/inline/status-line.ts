@@ -70,3 +70,9 @@ function contextText({ usage }: SessionView): string {
   if (usage === undefined || !(usage.size > 0) || !(usage.used >= 0)) return "";
   return `ctx ${Math.min(100, Math.round((100 * usage.used) / usage.size))} %`;
 }
+
+/** Says in a list of windows which one needs its user. */
+export function windowTitle({ agent, title, turn, questions }: LiveSession): string {
+  const mark = questions.length > 0 ? "? " : turn === undefined ? "" : "… ";
+  return `${mark}${title ?? "parley"} (${agent.name})`;
+}
