@@ -31,9 +31,9 @@ export interface FarAgent {
 
 /** An agent that keeps its sessions when its connection is cut. */
 export async function farAgent(t: TestContext, play: Partial<AgentScenario>): Promise<FarAgent> {
+  const agent = scriptedAgent({ parley: "agent-scenario", version: 1, ...play });
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   await once(server, "listening");
-  const agent = scriptedAgent({ parley: "agent-scenario", version: 1, ...play });
   const sockets = new Set<{ terminate(): void }>();
   server.on("connection", (socket) => {
     sockets.add(socket);

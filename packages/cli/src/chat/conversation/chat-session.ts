@@ -154,6 +154,10 @@ export class ChatSession implements LiveSession, HostedSession {
     return this.#turns.queue;
   }
 
+  get steering(): readonly string[] {
+    return this.#turns.steering;
+  }
+
   get questions(): readonly OpenQuestion[] {
     return this.asked.list;
   }

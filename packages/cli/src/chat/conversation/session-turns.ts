@@ -31,6 +31,7 @@ export class SessionTurns {
   readonly #place: TurnPlace;
   readonly #queue = new PromptQueue();
   readonly #told: string[] = [];
+  readonly #steering = new Set<ChatInput>();
   #turn: LiveSession["turn"];
   #end: Promise<void> = Promise.resolve();
   #prompt: ManagedPrompt | undefined;
@@ -46,6 +47,10 @@ export class SessionTurns {
 
   get queue(): readonly QueuedPrompt[] {
     return this.#queue.list;
+  }
+
+  get steering(): readonly string[] {
+    return [...this.#steering].map(({ text }) => text);
   }
 
   /** The agent has sent something. */
@@ -72,12 +77,28 @@ export class SessionTurns {
     if (ready.host.agent.running?.capabilities.steer === true && !this.#turn.isCancelling) {
       const steered = ready.session.steer(await this.#content(input, ready));
       steered.result.catch((error: unknown) => this.#complain(error));
+      this.#watch(input, steered.accepted);
       return "steered";
     }
     this.#queue.addFirst(input);
     this.#queueChanged();
     this.stop();
     return "resent";
+  }
+
+  /** Shown until the agent has taken it. What it never takes is held in the queue: nothing that was written is lost. */
+  #watch(input: ChatInput, accepted: Promise<string>): void {
+    this.#steering.add(input);
+    this.#place.changed();
+    accepted
+      .catch(() => {
+        this.#queue.addFirst(input);
+        this.#queue.hold();
+      })
+      .finally(() => {
+        this.#steering.delete(input);
+        this.#queueChanged();
+      });
   }
 
   unqueue(id: string): ChatInput | undefined {

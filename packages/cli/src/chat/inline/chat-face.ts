@@ -30,6 +30,9 @@ export interface ChatFaceOptions {
 /** A second press within this time forces or leaves. */
 const againMs = 3_000;
 const forceMs = 10_000;
+const stopping = "stopping; press Esc again to force it";
+/** A list that the user opens is at most so high: what it pushes out of the window does not come back. */
+const openedRows = 14;
 /** A turn that took longer is worth a notice. */
 const longTurnMs = 10_000;
 
@@ -57,6 +60,8 @@ export class ChatFace {
   #hint: { readonly text: string; readonly until: number } | undefined;
   #problem: LiveSession["problem"];
   #hasPrompts = false;
+  /** The version of the view at the end of the last turn. */
+  readonly #endedAt = new WeakMap<LiveSession, number>();
   #leavesUntil = 0;
   #stoppedAt = Number.NEGATIVE_INFINITY;
   #clock: NodeJS.Timeout | undefined;
@@ -189,9 +194,12 @@ export class ChatFace {
     const sheet = this.#sheet();
     const below = prompt.lines.length + prompt.menu.length + 1;
     const room = Math.max(3, rows - below - 2);
-    const drawn = sheet?.draw({ columns, rows: room }, now);
+    // what the user opens leaves the transcript in sight
+    const most = sheet === this.#opened ? Math.min(room, openedRows) : room;
+    const drawn = sheet?.draw({ columns, rows: most }, now);
+    const ended = this.#endedAt.get(this.session) ?? 0;
     const extras =
-      drawn === undefined ? (this.#parts?.extraLines(this.session, columns, this.#paint) ?? []) : [];
+      drawn === undefined ? (this.#parts?.pinnedLines(this.session, ended, columns, this.#paint) ?? []) : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
     const above = [...(this.#transcript?.open.slice(-left) ?? []), ...extras];
     const blank = above.length > 0 || drawn !== undefined ? [""] : [];
@@ -275,6 +283,7 @@ export class ChatFace {
       case "state":
         this.#showProblem();
         this.#remember();
+        this.#settle(event.session);
         break;
       case "shown":
         this.composer.text = this.session.draft;
@@ -297,6 +306,13 @@ export class ChatFace {
     );
   }
 
+  /** A session that was continued is printed to its end: no turn will end it. */
+  #settle(session: LiveSession): void {
+    const { key, phase, turn } = session;
+    if (key !== this.session.key || phase !== "ready" || turn !== undefined) return;
+    this.#transcript?.settle(session);
+  }
+
   /** Says once why the agent has ended, and what to do. */
   #showProblem(): void {
     const { problem } = this.session;
@@ -309,6 +325,8 @@ export class ChatFace {
   }
 
   #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
+    this.#endedAt.set(session, session.view.version);
+    if (this.#hint?.text === stopping) this.#hint = undefined;
     if (session === this.session) this.#transcript?.turnEnded(session, summary);
     if (summary.durationMs > longTurnMs || !this.screen.isFocused)
       this.#attention(`${session.agent.name} is done: ${session.title ?? session.cwd}`);
@@ -346,7 +364,7 @@ export class ChatFace {
       case "stop":
         return !isSheetFocused && !this.composer.hasMenu && this.#stop(now);
       case "send":
-        return !isSheetFocused && !this.composer.hasMenu && this.#restart();
+        return !isSheetFocused && !this.composer.hasMenu && (this.#restart() || this.#sendWaiting());
       case "newline":
       case "focus":
       case undefined:
@@ -362,6 +380,17 @@ export class ChatFace {
     if (phase !== "crashed" && phase !== "failed") return false;
     this.attempt(this.session.restart());
     return this.composer.isEmpty;
+  }
+
+  /** Enter sends what waits since the last turn was stopped. */
+  #sendWaiting(): boolean {
+    const { turn, queue, phase } = this.session;
+    const [first] = queue;
+    if (!this.composer.isEmpty || turn !== undefined || phase !== "ready" || first === undefined)
+      return false;
+    const input = this.session.unqueue(first.id);
+    if (input !== undefined) this.session.send(input);
+    return true;
   }
 
   #act(action: ChatAction): true {
@@ -391,7 +420,7 @@ export class ChatFace {
     }
     this.#stoppedAt = now;
     this.session.cancel();
-    this.hint("stopping; press Esc again to force it");
+    this.hint(stopping);
     return true;
   }
 }

@@ -12,6 +12,7 @@ import { ReviewSheet } from "../sheets/review-sheet.ts";
 import type { ReviewResult } from "../sheets/review-source.ts";
 import { FullTranscript } from "../transcript/full-transcript.ts";
 import type { ChatFace } from "./chat-face.ts";
+import { clipboardImage } from "./clipboard-image.ts";
 import { runEditor } from "./composer.ts";
 import { FaceChoices } from "./face-choices.ts";
 
@@ -68,7 +69,11 @@ export class FaceActions {
       case "editor":
         return this.#face.attempt(composer.edit().then((problem) => this.#complain(problem)));
       case "transcript":
-        return this.#transcript();
+        return void this.#transcript();
+      case "previousPrompt":
+        return this.#transcript().previousPrompt();
+      case "image":
+        return this.#face.attempt(this.#pasteImage());
       case "queue":
         return this.#queue();
       case "files":
@@ -94,7 +99,8 @@ export class FaceActions {
       case "redraw":
         return this.#face.screen.refresh();
       default:
-        return this.#face.hint(`${action} is not there yet`);
+        // the rest are keys of the prompt
+        return;
     }
   }
 
@@ -118,6 +124,16 @@ export class FaceActions {
           );
       }),
     );
+  }
+
+  async #pasteImage(): Promise<void> {
+    const { composer, session } = this.#face;
+    if (!session.agent.accepts.images && session.phase === "ready")
+      return this.#face.hint(`${session.agent.name} takes no images`);
+    const image = await clipboardImage(process.env);
+    if (typeof image === "string") return this.#face.hint(image);
+    composer.addImage(image);
+    this.#face.redraw();
   }
 
   #history(): void {
@@ -252,19 +268,19 @@ export class FaceActions {
 
   // ---- transcript and files
 
-  #transcript(): void {
+  #transcript(): FullTranscript {
     const { session, paint } = this.#face;
-    this.#face.openFull(
-      new FullTranscript({
-        view: () => session.view,
-        paint,
-        cwd: session.cwd,
-        closed: () => this.#face.openFull(undefined),
-        open: (path, line) => this.#openFile(path, line),
-        copy: (text) => this.#face.screen.copy(text),
-        redraw: () => this.#face.redraw(),
-      }),
-    );
+    const transcript = new FullTranscript({
+      view: () => session.view,
+      paint,
+      cwd: session.cwd,
+      closed: () => this.#face.openFull(undefined),
+      open: (path, line) => this.#openFile(path, line),
+      copy: (text) => this.#face.screen.copy(text),
+      redraw: () => this.#face.redraw(),
+    });
+    this.#face.openFull(transcript);
+    return transcript;
   }
 
   #files(): void {

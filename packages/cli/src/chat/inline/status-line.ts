@@ -71,7 +71,7 @@ function contextText({ usage }: SessionView): string {
   return `ctx ${Math.min(100, Math.round((100 * usage.used) / usage.size))} %`;
 }
 
-/** The title of the window. */
+/** Says in a list of windows which one needs its user. */
 export function titleOf({ agent, title, turn, questions }: LiveSession): string {
   const mark = questions.length > 0 ? "? " : turn === undefined ? "" : "… ";
   return `${mark}${title ?? "parley"} (${agent.name})`;

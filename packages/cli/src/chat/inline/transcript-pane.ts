@@ -42,6 +42,12 @@ export class TranscriptPane {
     screen.print(this.#feed(session).turnEnded(session.view, summary, screen.columns));
   }
 
+  /** Prints everything as it is: no turn runs. */
+  settle(session: LiveSession): void {
+    const { screen } = this.#options;
+    screen.print(this.#feed(session).settled(session.view, screen));
+  }
+
   /** Another session is shown. */
   show(session: LiveSession): void {
     const { screen } = this.#options;

@@ -9,6 +9,7 @@ import type { Sheet, SheetSize } from "./sheet.ts";
 
 /** A key counts only after so much time in which the question was there and nothing was typed. */
 const quietMs = 300;
+const tooEarly = "the question has just come, so that key did not count";
 
 export class AskedSheet implements Sheet {
   readonly #sheet: Sheet;
@@ -17,6 +18,7 @@ export class AskedSheet implements Sheet {
   /** When it was drawn first, or when the last key came that did not count. */
   #quietSince: number | undefined;
   #hasBegun = false;
+  #isEarly = false;
 
   /** `caption` is a line above the question; empty for none. */
   constructor(sheet: Sheet, paint: Paint, caption: () => string) {
@@ -27,7 +29,8 @@ export class AskedSheet implements Sheet {
 
   draw(size: SheetSize, now: number): Tail {
     this.#quietSince ??= now;
-    const caption = this.#caption();
+    if (now - this.#quietSince >= quietMs) this.#isEarly = false;
+    const caption = this.#isEarly ? tooEarly : this.#caption();
     if (caption === "" || size.rows < 4) return this.#sheet.draw(size, now);
     const { lines, cursor } = this.#sheet.draw({ ...size, rows: size.rows - 1 }, now);
     const first = barred(size, [this.#paint("dim", clipped(caption, innerColumns(size)))], this.#paint);
@@ -42,6 +45,7 @@ export class AskedSheet implements Sheet {
     if (!this.#hasBegun && now - this.#quietSince < quietMs) {
       // somebody who goes on typing does not mean the question
       this.#quietSince = now;
+      this.#isEarly = true;
       return;
     }
     this.#hasBegun = true;

@@ -195,9 +195,11 @@ export class FullTranscript implements Sheet {
         return;
       case "[":
       case "ctrl+up":
+      case "alt+up":
         return this.#prompt(-1);
       case "]":
       case "ctrl+down":
+      case "alt+down":
         return this.#prompt(1);
       default:
         return this.#actOn(key);
@@ -288,6 +290,12 @@ export class FullTranscript implements Sheet {
     while (at >= 0 && at < timeline.length && timeline[at]?.kind !== "user_message") at += direction;
     if (timeline[at] !== undefined) return this.#jump(this.#rows.startOf({ item: at, part: 0 }));
     this.#note = direction > 0 ? "no prompt below" : "no prompt above";
+  }
+
+  /** Goes to the prompt above. */
+  previousPrompt(): void {
+    this.#prompt(-1);
+    this.#options.redraw();
   }
 
   // ---- the item under the cursor

@@ -301,18 +301,32 @@ const session = {
   agent: { name: "claude" },
   cwd: "/project",
 } as LiveSession; // what is read
+const working = { ...session, turn: { startedAt: 0, isCancelling: false } };
 
 test("another session begins with its name and the last screenful", () => {
   const shown = new Shown();
   for (let at = 1; at <= 50; at += 1)
     shown.update({ sessionUpdate: "notice", severity: "info", title: `n${at}` });
   shown.call("open", { title: "Running", kind: "read", status: "in_progress" });
-  const lines = shown.feed.shown(shown.view, session, { columns: 60, rows: 6 });
-  assert.equal(lines[0], "── Fix the build · claude · /project ───────────────────────");
-  assert.deepEqual(lines.slice(1), ["", "… 48 more above: the whole transcript has them", "! n49", "! n50"]);
+  const lines = shown.feed.shown(shown.view, working, { columns: 60, rows: 6 });
+  assert.deepEqual(lines.slice(0, 2), ["", "── Fix the build · claude · /project ───────────────────────"]);
+  assert.deepEqual(lines.slice(2), ["", "… 48 more above: the whole transcript has them", "! n49", "! n50"]);
   assert.deepEqual(shown.draw().tail, ["◐ ≡ Running"]);
   shown.call("open", { status: "completed" });
   assert.equal(shown.printed.at(-1), "✓ ≡ Running");
+});
+
+test("a session that does not work is printed to its end: nothing of it is left in the tail", () => {
+  const shown = new Shown();
+  shown.isHeld = true;
+  shown.say("The last words");
+  assert.equal(shown.feed.shown(shown.view, session, { columns: 60, rows: 6 }).at(-1), "  The last words");
+  shown.isHeld = false;
+  assert.deepEqual(shown.draw().tail, []);
+  // those that an agent tells again come later
+  shown.say("Told again", "n");
+  assert.deepEqual(shown.feed.settled(shown.view, { columns: 60, rows: 6 }), ["", "  Told again"]);
+  assert.deepEqual(shown.draw().tail, []);
 });
 
 test("of a replay that comes at once, the last part is printed", () => {
