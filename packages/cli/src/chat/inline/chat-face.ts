@@ -13,6 +13,7 @@ import { Composer } from "./composer.ts";
 import type { FaceActions } from "./face-actions.ts";
 import type { QuestionDock } from "./question-dock.ts";
 import { statusLine, titleOf } from "./status-line.ts";
+import { StopAndLeave, stopping } from "./stop-and-leave.ts";
 import type { TranscriptPane } from "./transcript-pane.ts";
 
 export interface ChatFaceOptions {
@@ -27,10 +28,8 @@ export interface ChatFaceOptions {
   review?(session: LiveSession): SessionReview | undefined;
 }
 
-/** A second press within this time forces or leaves. */
-const againMs = 3_000;
-const forceMs = 10_000;
-const stopping = "stopping; press Esc again to force it";
+/** A hint goes away after this time. */
+const hintMs = 3_000;
 /** A list that the user opens is at most so high: what it pushes out of the window does not come back. */
 const openedRows = 14;
 /** A turn that took longer is worth a notice. */
@@ -45,6 +44,7 @@ export class ChatFace {
   readonly composer: Composer;
   readonly #options: ChatFaceOptions;
   readonly #loading: Promise<void>;
+  readonly #stops = new StopAndLeave(this);
   readonly #left = Promise.withResolvers<void>();
   readonly #removers: (() => void)[] = [];
   /** What is loaded after the first paint, and what happened before it was there. */
@@ -62,8 +62,6 @@ export class ChatFace {
   #hasPrompts = false;
   /** The version of the view at the end of the last turn. */
   readonly #endedAt = new WeakMap<LiveSession, number>();
-  #leavesUntil = 0;
-  #stoppedAt = Number.NEGATIVE_INFINITY;
   #clock: NodeJS.Timeout | undefined;
 
   constructor(options: ChatFaceOptions) {
@@ -169,7 +167,7 @@ export class ChatFace {
 
   /** Shows a sentence above the prompt for a moment. */
   hint(text: string): void {
-    this.#hint = { text, until: performance.now() + againMs };
+    this.#hint = { text, until: performance.now() + hintMs };
     this.redraw();
   }
 
@@ -355,14 +353,14 @@ export class ChatFace {
     const action = chatKeys.find(({ keys }) => keys.includes(key.id))?.action;
     switch (action) {
       case "clear":
-        this.#interrupted(now);
+        this.#stops.interrupt(now);
         return true;
       case "leave":
         if (!this.composer.isEmpty) return false;
         this.leave();
         return true;
       case "stop":
-        return !isSheetFocused && !this.composer.hasMenu && this.#stop(now);
+        return !isSheetFocused && !this.composer.hasMenu && this.#stops.stop(now);
       case "send":
         return !isSheetFocused && !this.composer.hasMenu && (this.#restart() || this.#sendWaiting());
       case "newline":
@@ -395,32 +393,6 @@ export class ChatFace {
 
   #act(action: ChatAction): true {
     this.#withActions((actions) => actions.run(action, ""));
-    return true;
-  }
-
-  /** A single Ctrl-C never leaves: it may be meant to copy a selection. */
-  #interrupted(now: number): void {
-    if (this.composer.text !== "") {
-      this.composer.text = "";
-      return;
-    }
-    if (this.session.turn !== undefined && this.#stop(now)) return;
-    if (now < this.#leavesUntil) return this.leave();
-    this.#leavesUntil = now + againMs;
-    this.hint("press Ctrl-C again to leave; the session is kept");
-  }
-
-  #stop(now: number): boolean {
-    const { turn } = this.session;
-    if (turn === undefined) return false;
-    if (turn.isCancelling && now - this.#stoppedAt < forceMs) {
-      this.hint("ending the agent; the session goes on with your next prompt");
-      this.attempt(this.session.force());
-      return true;
-    }
-    this.#stoppedAt = now;
-    this.session.cancel();
-    this.hint(stopping);
     return true;
   }
 }
