@@ -121,6 +121,8 @@ export interface LiveSession {
   readonly turn: { readonly startedAt: number; readonly isCancelling: boolean } | undefined;
   /** Prompts that wait for the end of the turn, in order. After a cancel they wait for the next `send`, which goes first. */
   readonly queue: readonly QueuedPrompt[];
+  /** Whether a command of the user runs; `cancel` stops it. */
+  readonly runsCommand: boolean;
   /** Questions without an answer, oldest first. */
   readonly questions: readonly OpenQuestion[];
   /** What was written and not sent. Kept through a crash. */
