@@ -43,6 +43,7 @@ export class ChatSession implements LiveSession, HostedSession {
   readonly #place: SessionPlace;
   readonly #listeners = new Set<(entry: Entry) => void>();
   readonly #turns: SessionTurns;
+  readonly #shells = new Set<AbortController>();
   #separate: ((entry: Entry) => Entry) | undefined;
   #phase: LiveSession["phase"] = "starting";
   #problem: SessionProblem | undefined;
@@ -55,7 +56,6 @@ export class ChatSession implements LiveSession, HostedSession {
   #title: string | undefined;
   #draft = "";
   #changes: TurnChanges | undefined;
-  #shell: AbortController | undefined;
   #shellCwd: string | undefined;
 
   constructor(place: SessionPlace) {
@@ -158,6 +158,10 @@ export class ChatSession implements LiveSession, HostedSession {
     return this.#turns.steering;
   }
 
+  get runsCommand(): boolean {
+    return this.#shells.size > 0;
+  }
+
   get questions(): readonly OpenQuestion[] {
     return this.asked.list;
   }
@@ -211,6 +215,8 @@ export class ChatSession implements LiveSession, HostedSession {
 
   async restart(): Promise<void> {
     if (this.#phase === "failed") {
+      // a second call finds it started
+      this.#set("starting");
       await this.#host?.leave(this);
       this.#host = undefined;
       return this.start();
@@ -229,7 +235,7 @@ export class ChatSession implements LiveSession, HostedSession {
   async close(): Promise<void> {
     if (this.#phase === "closed") return;
     this.#set("closed");
-    this.#shell?.abort();
+    for (const shell of this.#shells) shell.abort();
     this.#turns.stop();
     this.asked.withdrawAll();
     // an agent with other sessions goes on
@@ -341,7 +347,7 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   cancel(): void {
-    this.#shell?.abort();
+    for (const shell of this.#shells) shell.abort();
     this.#turns.cancel();
   }
 
@@ -374,7 +380,7 @@ export class ChatSession implements LiveSession, HostedSession {
   async shell(command: string): Promise<void> {
     const { runShell } = await import("./user-shell.ts");
     const shell = new AbortController();
-    this.#shell = shell;
+    this.#shells.add(shell);
     const id = `parley-shell-${this.view.seq + 1}`;
     try {
       const { cwd, told } = await runShell(
@@ -385,7 +391,8 @@ export class ChatSession implements LiveSession, HostedSession {
       this.#shellCwd = cwd;
       this.tell(told);
     } finally {
-      if (this.#shell === shell) this.#shell = undefined;
+      this.#shells.delete(shell);
+      this.#emit("state");
     }
   }
 

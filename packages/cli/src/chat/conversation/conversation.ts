@@ -123,6 +123,8 @@ export interface LiveSession {
   readonly queue: readonly QueuedPrompt[];
   /** Messages for the running turn that the agent has not taken yet. */
   readonly steering: readonly string[];
+  /** Whether a command of the user runs; `cancel` stops it. */
+  readonly runsCommand: boolean;
   /** Questions without an answer, oldest first. */
   readonly questions: readonly OpenQuestion[];
   /** What was written and not sent. Kept through a crash. */

@@ -3,6 +3,7 @@
 import type { Screen } from "../../screen/screen.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import type { LiveSession, OpenQuestion } from "../conversation/conversation.ts";
+import type { AskedSheet } from "../sheets/asked-sheet.ts";
 import { questionSheet } from "../sheets/question-sheet.ts";
 import type { Sheet } from "../sheets/sheet.ts";
 import type { Composer } from "./composer.ts";
@@ -13,7 +14,7 @@ const typingMs = 1_000;
 export class QuestionDock {
   readonly #screen: Screen;
   readonly #composer: Composer;
-  #asked: { readonly question: OpenQuestion; readonly sheet: Sheet } | undefined;
+  #asked: { readonly question: OpenQuestion; readonly sheet: AskedSheet } | undefined;
   #isFocused = false;
   /** The user has chosen who gets the keys. */
   #isChosen = false;
@@ -49,7 +50,14 @@ export class QuestionDock {
 
   /** Somebody who has stopped writing without a word looks at the question. */
   settle(): void {
-    if (!this.#isChosen && !this.#isWriting()) this.#isFocused = true;
+    if (this.#isFocused || this.#isChosen || this.#isWriting()) return;
+    this.#isFocused = true;
+    this.#asked?.sheet.wait();
+  }
+
+  /** Something was before it: a key that was meant for that is no answer. */
+  uncovered(): void {
+    this.#asked?.sheet.wait();
   }
 
   /** The keys go to the other one. Returns whether there is a question. */

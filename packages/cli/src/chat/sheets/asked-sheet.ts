@@ -27,6 +27,12 @@ export class AskedSheet implements Sheet {
     this.#caption = caption;
   }
 
+  /** Lets no key count until it has been there for a while again. */
+  wait(): void {
+    this.#quietSince = undefined;
+    this.#hasBegun = false;
+  }
+
   draw(size: SheetSize, now: number): Tail {
     this.#quietSince ??= now;
     if (now - this.#quietSince >= quietMs) this.#isEarly = false;

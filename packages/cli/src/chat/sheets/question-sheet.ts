@@ -26,7 +26,7 @@ export interface SheetPlace extends QuestionPlace {
   readonly open?: (url: string) => boolean;
 }
 
-export function questionSheet(question: OpenQuestion, place: SheetPlace): Sheet {
+export function questionSheet(question: OpenQuestion, place: SheetPlace): AskedSheet {
   return new AskedSheet(sheetOf(question, place), place.paint, () => caption(question, place.count()));
 }
 
