@@ -19,6 +19,7 @@ import type {
 } from "./conversation.ts";
 import { gitBranch } from "./git-branch.ts";
 import { OpenQuestions } from "./open-questions.ts";
+import { SessionShells } from "./session-shells.ts";
 import { SessionTurns, type TurnChanges } from "./session-turns.ts";
 
 /** What a session needs of its conversation. */
@@ -55,8 +56,7 @@ export class ChatSession implements LiveSession, HostedSession {
   #title: string | undefined;
   #draft = "";
   #changes: TurnChanges | undefined;
-  #shell: AbortController | undefined;
-  #shellCwd: string | undefined;
+  readonly #shells = new SessionShells((update) => this.#ownUpdate(update));
 
   constructor(place: SessionPlace) {
     this.#place = place;
@@ -225,7 +225,7 @@ export class ChatSession implements LiveSession, HostedSession {
   async close(): Promise<void> {
     if (this.#phase === "closed") return;
     this.#set("closed");
-    this.#shell?.abort();
+    this.#shells.stop();
     this.#turns.stop();
     this.asked.withdrawAll();
     // an agent with other sessions goes on
@@ -337,7 +337,7 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   cancel(): void {
-    this.#shell?.abort();
+    this.#shells.stop();
     this.#turns.cancel();
   }
 
@@ -367,22 +367,12 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#emit("state");
   }
 
+  get isShellRunning(): boolean {
+    return this.#shells.isRunning;
+  }
+
   async shell(command: string): Promise<void> {
-    const { runShell } = await import("./user-shell.ts");
-    const shell = new AbortController();
-    this.#shell = shell;
-    const id = `parley-shell-${this.view.seq + 1}`;
-    try {
-      const { cwd, told } = await runShell(
-        { id, command, cwd: this.#shellCwd ?? this.#cwd },
-        (update) => this.#ownUpdate(update),
-        shell.signal,
-      );
-      this.#shellCwd = cwd;
-      this.tell(told);
-    } finally {
-      if (this.#shell === shell) this.#shell = undefined;
-    }
+    this.tell(await this.#shells.run(command, this.#cwd));
   }
 
   async exported(format: "markdown" | "json"): Promise<string> {

@@ -136,7 +136,7 @@ export interface LiveSession {
   unqueue(id: string): ChatInput | undefined;
   /** Moves a waiting prompt by so many places. */
   moveQueued(id: string, by: number): void;
-  /** Stops the turn; queued prompts stay and wait for the next `send`. */
+  /** Stops the turn and commands of the user; queued prompts stay and wait for the next `send`. */
   cancel(): void;
   /** Stops the turn at once: ends the agent if it does not stop. The session goes on. */
   force(): Promise<void>;
@@ -146,6 +146,8 @@ export interface LiveSession {
   restart(): Promise<void>;
   /** Runs a command of the user and shows its output; the next prompt tells the agent. */
   shell(command: string): Promise<void>;
+  /** Whether a command of the user runs. */
+  readonly isShellRunning: boolean;
   /** The transcript as Markdown or JSON. */
   exported(format: "markdown" | "json"): Promise<string>;
   /** Text for the agent, put before the next prompt, such as what was undone. */

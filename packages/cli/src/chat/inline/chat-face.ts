@@ -121,12 +121,14 @@ export class ChatFace {
   /** Opens a sheet over the questions; undefined closes it. */
   open(sheet: Sheet | undefined): void {
     this.#opened = sheet;
+    this.#dock.sheet?.restart();
     this.redraw();
   }
 
   /** Opens a sheet on the whole screen; undefined closes it. */
   openFull(sheet: Sheet | undefined): void {
     this.#full?.screen.close();
+    this.#dock.sheet?.restart();
     this.#full = sheet === undefined ? undefined : { screen: this.screen.fullScreen(), sheet };
     this.redraw();
   }
@@ -359,7 +361,7 @@ export class ChatFace {
       this.composer.text = "";
       return;
     }
-    if (this.session.turn !== undefined && this.#stop(now)) return;
+    if (this.#stop(now)) return;
     if (now < this.#leavesUntil) return this.leave();
     this.#leavesUntil = now + againMs;
     this.hint("press Ctrl-C again to leave; the session is kept");
@@ -367,7 +369,7 @@ export class ChatFace {
 
   #stop(now: number): boolean {
     const { turn } = this.session;
-    if (turn === undefined) return false;
+    if (turn === undefined) return this.#stopShell();
     if (turn.isCancelling && now - this.#stoppedAt < forceMs) {
       this.hint("ending the agent; the session goes on with your next prompt");
       this.attempt(this.session.force());
@@ -376,6 +378,13 @@ export class ChatFace {
     this.#stoppedAt = now;
     this.session.cancel();
     this.hint("stopping; press Esc again to force it");
+    return true;
+  }
+
+  #stopShell(): boolean {
+    if (!this.session.isShellRunning) return false;
+    this.session.cancel();
+    this.hint("stopping the command");
     return true;
   }
 }
