@@ -4,6 +4,7 @@ import { type Invocation, usageError } from "../command/command.ts";
 import { type LiveOptions, liveOptions, secretsOf } from "../live/live-options.ts";
 import { type ChatConfig, readChatConfig } from "../settings/chat-config.ts";
 import { startConversation } from "./conversation/chat-conversation.ts";
+import { watchEnding } from "./ending.ts";
 import { openFace } from "./open-face.ts";
 import { SessionReview } from "./review/session-review.ts";
 
@@ -28,6 +29,7 @@ export async function converse(
       "chat needs a terminal for both input and output",
       'send one prompt with parley run "what to do", or use --plain to read prompts from a pipe, one per line',
     );
+  const ending = watchEnding();
   const reviews = new Map<string, SessionReview>();
   const conversation = startConversation({
     options,
@@ -43,10 +45,17 @@ export async function converse(
   });
   try {
     if (prompt !== "") conversation.current.send({ text: prompt });
-    return await openFace(conversation, { isPlain, config, review: ({ key }) => reviews.get(key) });
+    const exitCode = await openFace(conversation, {
+      isPlain,
+      config,
+      review: ({ key }) => reviews.get(key),
+      ending: ending.signal,
+    });
+    return ending.signal.aborted ? ending.exitCode : exitCode;
   } finally {
     await conversation.close();
     await Promise.all([...reviews.values()].map((review) => review.close()));
+    ending.dispose();
   }
 }
 

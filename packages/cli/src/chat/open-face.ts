@@ -11,16 +11,18 @@ export interface FaceOptions {
   readonly isPlain: boolean;
   readonly config: ChatConfig;
   review(session: LiveSession): SessionReview | undefined;
+  /** Aborts when the conversation must end. */
+  readonly ending: AbortSignal;
 }
 
 /** Shows the conversation until the user leaves. Returns the exit code. */
 export async function openFace(
   conversation: Conversation,
-  { isPlain, config, review }: FaceOptions,
+  { isPlain, config, review, ending }: FaceOptions,
 ): Promise<number> {
   if (isPlain) {
     const { showPlainly } = await import("./plain/plain-face.ts");
-    return showPlainly(conversation);
+    return showPlainly(conversation, ending);
   }
   const { showInline } = await import("./inline/open-inline.ts");
   const theme = themeNames.find((name): name is ThemeName => name === config.theme);
@@ -30,7 +32,9 @@ export async function openFace(
     notifies: config.notify ?? true,
     ...(config.editor !== undefined && { editor: config.editor }),
     review,
+    ending,
   });
+  if (ending.aborted) return 0;
   const { historyId, view } = conversation.current;
   if (historyId !== undefined && view.timeline.length > 0)
     process.stdout.write(`continue with: ${commandToType()} chat --session ${historyId}\n`);

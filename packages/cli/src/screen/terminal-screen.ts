@@ -36,7 +36,7 @@ export class TerminalScreen implements Screen {
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #lastFrame = Number.NEGATIVE_INFINITY;
   #state: "open" | "suspended" | "closed" = "open";
-  #hasTitle = false;
+  #title: string | undefined;
   #isFocused = true;
 
   constructor(terminal: ScreenTerminal, environment: NodeJS.ProcessEnv = process.env) {
@@ -112,9 +112,10 @@ export class TerminalScreen implements Screen {
   }
 
   title(text: string): void {
-    if (this.#state === "closed") return;
-    this.#terminal.write(`${this.#hasTitle ? "" : saveTitle}\u001b]2;${safeLine(text).slice(0, 200)}\u0007`);
-    this.#hasTitle = true;
+    const title = safeLine(text).slice(0, 200);
+    if (this.#state === "closed" || title === this.#title) return;
+    this.#terminal.write(`${this.#title === undefined ? saveTitle : ""}\u001b]2;${title}\u0007`);
+    this.#title = title;
   }
 
   bell(): void {
@@ -150,7 +151,7 @@ export class TerminalScreen implements Screen {
       this.#terminal.write(`${this.#writer.clear(this.columns, this.rows)}${csi}?25h`);
       this.#stop();
     }
-    if (this.#hasTitle) this.#terminal.write(restoreTitle);
+    if (this.#title !== undefined) this.#terminal.write(restoreTitle);
     this.#state = "closed";
     this.#unschedule();
     process.removeListener("exit", this.#leave);

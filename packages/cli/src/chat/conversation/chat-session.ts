@@ -154,6 +154,10 @@ export class ChatSession implements LiveSession, HostedSession {
     return this.#turns.queue;
   }
 
+  get runsCommand(): boolean {
+    return this.#shells.isRunning;
+  }
+
   get questions(): readonly OpenQuestion[] {
     return this.asked.list;
   }
@@ -207,6 +211,8 @@ export class ChatSession implements LiveSession, HostedSession {
 
   async restart(): Promise<void> {
     if (this.#phase === "failed") {
+      // a second call finds it started
+      this.#set("starting");
       await this.#host?.leave(this);
       this.#host = undefined;
       return this.start();
@@ -367,12 +373,12 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#emit("state");
   }
 
-  get isShellRunning(): boolean {
-    return this.#shells.isRunning;
-  }
-
   async shell(command: string): Promise<void> {
-    this.tell(await this.#shells.run(command, this.#cwd));
+    try {
+      this.tell(await this.#shells.run(command, this.#cwd));
+    } finally {
+      this.#emit("state");
+    }
   }
 
   async exported(format: "markdown" | "json"): Promise<string> {

@@ -121,6 +121,8 @@ export interface LiveSession {
   readonly turn: { readonly startedAt: number; readonly isCancelling: boolean } | undefined;
   /** Prompts that wait for the end of the turn, in order. After a cancel they wait for the next `send`, which goes first. */
   readonly queue: readonly QueuedPrompt[];
+  /** Whether a command of the user runs; `cancel` stops it. */
+  readonly runsCommand: boolean;
   /** Questions without an answer, oldest first. */
   readonly questions: readonly OpenQuestion[];
   /** What was written and not sent. Kept through a crash. */
@@ -146,8 +148,6 @@ export interface LiveSession {
   restart(): Promise<void>;
   /** Runs a command of the user and shows its output; the next prompt tells the agent. */
   shell(command: string): Promise<void>;
-  /** Whether a command of the user runs. */
-  readonly isShellRunning: boolean;
   /** The transcript as Markdown or JSON. */
   exported(format: "markdown" | "json"): Promise<string>;
   /** Text for the agent, put before the next prompt, such as what was undone. */

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { StringDecoder } from "node:string_decoder";
 import type { SessionUpdate } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 
@@ -42,10 +43,11 @@ export async function runShell(
     status: "in_progress",
     content: [{ type: "terminal", terminalId }],
   });
+  const decoder = new StringDecoder("utf8");
   let output = "";
   try {
     const { exitCode, exitSignal } = await run(command, { cwd, folder, signal }, (bytes) => {
-      output = (output + bytes.toString("utf8")).slice(-keptChars);
+      output = (output + decoder.write(bytes)).slice(-keptChars);
       update({ sessionUpdate: "terminal_output_chunk", terminalId, data: bytes.toString("base64") });
     });
     update({

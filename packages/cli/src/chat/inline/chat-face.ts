@@ -14,6 +14,7 @@ import { type ChatAction, chatKeys } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import type { Sheet } from "../sheets/sheet.ts";
 import { TranscriptFeed } from "../transcript/transcript-feed.ts";
+import { Attention } from "./attention.ts";
 import { Composer } from "./composer.ts";
 import { FaceActions } from "./face-actions.ts";
 import { QuestionDock } from "./question-dock.ts";
@@ -34,8 +35,6 @@ export interface ChatFaceOptions {
 /** A second press within this time forces or leaves. */
 const againMs = 3_000;
 const forceMs = 10_000;
-/** A turn that took longer is worth a notice. */
-const longTurnMs = 10_000;
 
 /** Shows a conversation until the user leaves. */
 export class ChatFace {
@@ -45,16 +44,18 @@ export class ChatFace {
   readonly #options: ChatFaceOptions;
   readonly #actions: FaceActions;
   readonly #dock: QuestionDock;
+  readonly #attention: Attention;
   readonly #marks = marksFor(process.env);
   readonly #feeds = new Map<string, TranscriptFeed>();
   readonly #left = Promise.withResolvers<void>();
   readonly #removers: (() => void)[] = [];
-  #paint: Paint;
+  /** Paints with the theme of the moment: what is printed stays as it is. */
+  readonly #paint: Paint = (role, text) => this.#theme(role, text);
+  #theme: Paint;
   /** What the user opened: a list, the help. It is above the questions. */
   #opened: Sheet | undefined;
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
   #hint: { readonly text: string; readonly until: number } | undefined;
-  #problem: LiveSession["problem"];
   #leavesUntil = 0;
   #stoppedAt = Number.NEGATIVE_INFINITY;
   #clock: NodeJS.Timeout | undefined;
@@ -64,11 +65,23 @@ export class ChatFace {
     this.#options = options;
     this.screen = screen;
     this.conversation = conversation;
-    this.#paint = paint;
-    this.composer = new Composer({ screen, conversation, paint, editor, redraw: () => this.redraw() });
+    this.#theme = paint;
+    this.composer = new Composer({
+      screen,
+      conversation,
+      paint: this.#paint,
+      editor,
+      redraw: () => this.redraw(),
+    });
     this.composer.onSubmit = (input) => this.#actions.submitted(input);
     this.#actions = new FaceActions(this);
     this.#dock = new QuestionDock(screen, this.composer);
+    this.#attention = new Attention({
+      screen,
+      conversation,
+      notifies: options.notifies,
+      say: (text, role) => this.say(text, role),
+    });
     this.#removers.push(
       screen.onKey((key) => this.#key(key)),
       screen.onResize(() => this.redraw()),
@@ -97,12 +110,11 @@ export class ChatFace {
   }
 
   get paint(): Paint {
-    return this.#paint;
+    return this.#theme;
   }
 
   set paint(paint: Paint) {
-    this.#paint = paint;
-    this.#feeds.clear();
+    this.#theme = paint;
     this.redraw();
   }
 
@@ -121,15 +133,15 @@ export class ChatFace {
   /** Opens a sheet over the questions; undefined closes it. */
   open(sheet: Sheet | undefined): void {
     this.#opened = sheet;
-    this.#dock.sheet?.restart();
+    this.#dock.uncovered();
     this.redraw();
   }
 
   /** Opens a sheet on the whole screen; undefined closes it. */
   openFull(sheet: Sheet | undefined): void {
     this.#full?.screen.close();
-    this.#dock.sheet?.restart();
     this.#full = sheet === undefined ? undefined : { screen: this.screen.fullScreen(), sheet };
+    this.#dock.uncovered();
     this.redraw();
   }
 
@@ -154,14 +166,23 @@ export class ChatFace {
     this.#watchClock();
     const now = performance.now();
     if (this.#full !== undefined) {
-      const { columns, rows } = this.screen;
-      this.#full.screen.draw(this.#full.sheet.draw({ columns, rows }, now));
+      this.#full.screen.draw(this.#fullTail(this.#full.sheet, now));
       return;
     }
     this.screen.draw(this.#tail(now));
   }
 
   // ---- drawing
+
+  /** A question that comes meanwhile is told in the last row. */
+  #fullTail(sheet: Sheet, now: number): Tail {
+    const { columns, rows } = this.screen;
+    if (this.#dock.sheet === undefined) return sheet.draw({ columns, rows }, now);
+    const { lines, cursor } = sheet.draw({ columns, rows: rows - 1 }, now);
+    const above = Array.from({ length: rows - 1 }, (_, at) => lines[at] ?? "");
+    const waits = this.#paint("warning", "a question waits for you: close this to answer");
+    return { lines: [...above, waits], ...(cursor && { cursor }) };
+  }
 
   #tail(now: number): Tail {
     const { columns, rows } = this.screen;
@@ -242,58 +263,37 @@ export class ChatFace {
   #ask(): void {
     if (!this.#dock.ask(this.session, this.#paint, () => this.session.questions.length)) return;
     if (!this.#dock.isFocused) this.hint("a question waits: Tab goes to it");
-    this.#attention(`${this.session.agent.name} needs you`);
-  }
-
-  #attention(text: string): void {
-    if (!this.#options.notifies) return;
-    this.screen.bell();
-    if (!this.screen.isFocused) this.screen.notify(text);
+    this.#attention.call(`${this.session.agent.name} needs you`);
   }
 
   // ---- events
 
   #event(event: ConversationEvent): void {
+    if (event.session === this.session) this.#happened(event);
+    else this.#attention.elsewhere(event);
+    this.#ask();
+    this.#attention.title();
+    this.redraw();
+  }
+
+  #happened(event: ConversationEvent): void {
     switch (event.kind) {
       case "notice": {
-        if (event.session !== this.session) break;
         const { level, text } = event.notice;
         return this.say(text, level === "info" ? "dim" : level);
       }
       case "turn":
-        this.#turnEnded(event);
-        break;
+        this.screen.print(this.#feed().turnEnded(event.session.view, event.summary, this.screen.columns));
+        return this.#attention.turnEnded(event);
       case "state":
-        this.#showProblem();
-        break;
+        return this.#attention.problem(event.session);
       case "shown":
         this.composer.text = this.session.draft;
         this.screen.print(this.#feed().shown(this.session.view, this.session, this.screen));
-        break;
+        return this.#attention.problem(event.session);
       default:
-        break;
+        return;
     }
-    this.#ask();
-    this.screen.title(titleOf(this.session));
-    this.redraw();
-  }
-
-  /** Says once why the agent has ended, and what to do. */
-  #showProblem(): void {
-    const { problem } = this.session;
-    if (problem === undefined || problem === this.#problem) return;
-    this.#problem = problem;
-    const { message, stderr, hint } = problem;
-    const lines = [message, ...(stderr === undefined ? [] : [stderr]), ...(hint === undefined ? [] : [hint])];
-    this.say(lines.join("\n"), "error");
-    this.#attention(`${this.session.agent.name} has ended`);
-  }
-
-  #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
-    if (session === this.session)
-      this.screen.print(this.#feed().turnEnded(session.view, summary, this.screen.columns));
-    if (summary.durationMs > longTurnMs || !this.screen.isFocused)
-      this.#attention(`${session.agent.name} is done: ${session.title ?? session.cwd}`);
   }
 
   // ---- keys
@@ -357,10 +357,7 @@ export class ChatFace {
 
   /** A single Ctrl-C never leaves: it may be meant to copy a selection. */
   #interrupted(now: number): void {
-    if (this.composer.text !== "") {
-      this.composer.text = "";
-      return;
-    }
+    if (this.composer.text !== "") return this.composer.clear();
     if (this.#stop(now)) return;
     if (now < this.#leavesUntil) return this.leave();
     this.#leavesUntil = now + againMs;
@@ -368,8 +365,12 @@ export class ChatFace {
   }
 
   #stop(now: number): boolean {
-    const { turn } = this.session;
-    if (turn === undefined) return this.#stopShell();
+    const { turn, runsCommand } = this.session;
+    if (turn === undefined) {
+      // a command of the user
+      if (runsCommand) this.session.cancel();
+      return runsCommand;
+    }
     if (turn.isCancelling && now - this.#stoppedAt < forceMs) {
       this.hint("ending the agent; the session goes on with your next prompt");
       this.attempt(this.session.force());
@@ -380,16 +381,4 @@ export class ChatFace {
     this.hint("stopping; press Esc again to force it");
     return true;
   }
-
-  #stopShell(): boolean {
-    if (!this.session.isShellRunning) return false;
-    this.session.cancel();
-    this.hint("stopping the command");
-    return true;
-  }
-}
-
-function titleOf({ agent, title, turn, questions }: LiveSession): string {
-  const mark = questions.length > 0 ? "? " : turn === undefined ? "" : "… ";
-  return `${mark}${title ?? "parley"} (${agent.name})`;
 }

@@ -89,7 +89,7 @@ test("TH5 a question that was hidden must be there for a while again", () => {
   const docked = new Docked();
   docked.show(docked.question("one"));
   docked.draw(0);
-  docked.dock.sheet?.restart();
+  docked.dock.uncovered();
   docked.yes(9_000);
   docked.draw(9_001);
   docked.yes(9_200);

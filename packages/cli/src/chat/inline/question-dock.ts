@@ -5,6 +5,7 @@ import type { Paint } from "../../terminal/paint.ts";
 import type { LiveSession, OpenQuestion } from "../conversation/conversation.ts";
 import type { AskedSheet } from "../sheets/asked-sheet.ts";
 import { questionSheet } from "../sheets/question-sheet.ts";
+import type { Sheet } from "../sheets/sheet.ts";
 import type { Composer } from "./composer.ts";
 
 /** Somebody who has typed within this time goes on typing: a question does not take the keys away. */
@@ -27,7 +28,7 @@ export class QuestionDock {
     this.#composer = composer;
   }
 
-  get sheet(): AskedSheet | undefined {
+  get sheet(): Sheet | undefined {
     return this.#asked?.sheet;
   }
 
@@ -58,8 +59,12 @@ export class QuestionDock {
   settle(): void {
     if (this.#isFocused || this.#isChosen || this.#isWriting()) return;
     this.#isFocused = true;
-    // it may have been there for long, but the next key may be meant for the prompt
-    this.#asked?.sheet.restart();
+    this.#asked?.sheet.wait();
+  }
+
+  /** Something was before it: a key that was meant for that is no answer. */
+  uncovered(): void {
+    this.#asked?.sheet.wait();
   }
 
   /** The keys go to the other one. Returns whether there is a question. */

@@ -48,13 +48,15 @@ function statusParts(session: LiveSession, now: number): StatusPart[] {
   ];
 }
 
-function workText({ phase, turn, questions }: LiveSession, now: number): Pick<StatusPart, "text" | "role"> {
-  if (phase === "starting") return { text: "starting" };
+function workText(session: LiveSession, now: number): Pick<StatusPart, "text" | "role"> {
+  const { phase, turn, questions, progress, runsCommand } = session;
+  const why = progress === undefined || progress.startsWith("starting") ? "" : `: ${progress}`;
+  if (phase === "starting") return { text: `starting${why}` };
   if (phase !== "ready") return { text: phase, role: "error" };
   if (questions.length > 0) return { text: "needs you", role: "warning" };
-  if (turn === undefined) return { text: "" };
+  if (turn === undefined) return runsCommand ? { text: "command runs", role: "accent" } : { text: "" };
   const seconds = Math.max(0, Math.floor((now - turn.startedAt) / 1000));
-  return { text: `${turn.isCancelling ? "stopping" : "working"} ${seconds} s`, role: "accent" };
+  return { text: `${turn.isCancelling ? "stopping" : "working"} ${seconds} s${why}`, role: "accent" };
 }
 
 function modelOf(options: readonly SessionConfigOption[]): string {

@@ -29,8 +29,8 @@ export class AskedSheet implements Sheet {
     this.#quietMs = isAfterAnother ? quietAfterAnotherMs : quietMs;
   }
 
-  /** The keys went elsewhere, or it was hidden: it must be there for a while again. */
-  restart(): void {
+  /** Lets no key count until it has been there for a while again. */
+  wait(): void {
     this.#quietSince = undefined;
     this.#hasBegun = false;
   }
