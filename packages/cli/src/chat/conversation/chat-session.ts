@@ -37,6 +37,9 @@ export interface SessionPlace extends HostOptions {
   sent(text: string): void;
 }
 
+/** It is read with every frame, and an agent may send megabytes. */
+const longestTitle = 1_000;
+
 export class ChatSession implements LiveSession, HostedSession {
   readonly key: string;
   readonly view: SessionView = createView();
@@ -122,7 +125,7 @@ export class ChatSession implements LiveSession, HostedSession {
 
   get title(): string | undefined {
     const title = this.view.title ?? this.#title;
-    return title === undefined ? undefined : safeLine(title);
+    return title === undefined ? undefined : safeLine(title.slice(0, longestTitle));
   }
 
   get historyId(): string | undefined {

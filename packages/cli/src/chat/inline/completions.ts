@@ -51,14 +51,19 @@ function commandItems({ current }: Conversation, typed: string): AutocompleteIte
   const ours = chatCommands.map(({ name, hint, help }) => commandItem(name, hint, help));
   const names = new Set(chatCommands.map(({ name }) => name));
   const theirs = current.commands
-    .filter(({ name }) => !names.has(name))
+    .filter(({ name }) => !names.has(name) && name.startsWith(typed))
     .map(({ name, description, input }) => commandItem(name, hintOf(input), description));
   return [...ours, ...theirs].filter(({ value }) => value.startsWith(`/${typed}`));
 }
 
 function commandItem(name: string, hint: string | undefined, help: string): AutocompleteItem {
-  const shown = hint === undefined ? "" : ` ${safeLine(hint)}`;
-  return { value: `/${name}`, label: `/${safeLine(name)}${shown}`, description: safeLine(help) };
+  const shown = hint === undefined ? "" : ` ${shortLine(hint)}`;
+  return { value: `/${name}`, label: `/${shortLine(name)}${shown}`, description: shortLine(help) };
+}
+
+/** An agent may send megabytes, and no menu shows them. */
+function shortLine(text: string): string {
+  return safeLine(text.slice(0, 1_000));
 }
 
 /** Agents of newer versions may want other input. */
