@@ -7,6 +7,8 @@ import type { Conversation } from "../conversation/conversation.ts";
 import { chatCommands } from "../keys/keys-and-commands.ts";
 
 const mostShown = 50;
+/** Such a name cannot be mentioned. */
+const unwritable = /[\p{Cc}"]/u;
 
 /** A path with blanks is mentioned in quotes. */
 export function mention(path: string): string {
@@ -27,6 +29,7 @@ export function chatCompletions(conversation: Conversation): AutocompleteProvide
       if (typed.includes(":")) return null;
       const files = await conversation.findFiles(query, signal);
       const items = files
+        .filter((path) => !unwritable.test(path))
         .slice(0, mostShown)
         .map((path) => ({ value: mention(path), label: safeLine(path) }));
       return found(before.slice(before.lastIndexOf("@")), items);
