@@ -194,3 +194,20 @@ test("closing removes the tail, shows the cursor and gives the title back", asyn
   screen.flush();
   assert.deepEqual(await terminal.everything(), ["printed"]);
 });
+
+test("TH5 N198-N205 whatever a line has but text and colours, the terminal does not get it", async (t) => {
+  const { screen, shows, terminal } = opened(t);
+  const bad = "\u001b[2J\u001b[5A\u001b]52;c;aGk=\u0007\u001b]0;t\u0007\u009b6n\u001bP+q\u001b\\\r\n\u0007";
+  const before = terminal.written.length;
+  screen.print([`a${bad}`, `\u001b[31mred\u001b[0m`]);
+  screen.draw({ lines: [`b${bad}`] });
+  const text = "[2J[5A]52;c;aGk=]0;t6nP+q\\";
+  await shows(`a${text}`, "red", `b${text}`);
+  const full = screen.fullScreen();
+  full.draw({ lines: [`c${bad}`] });
+  screen.flush();
+  full.close();
+  const rest = terminal.written.slice(before);
+  for (const each of ["\u001b]", "\u009b", "\u001bP", "\u0007", "\u001b[5A"])
+    assert.equal(rest.includes(each), false, JSON.stringify(each));
+});

@@ -19,6 +19,7 @@ import type {
 } from "./conversation.ts";
 import { gitBranch } from "./git-branch.ts";
 import { OpenQuestions } from "./open-questions.ts";
+import { SessionShells } from "./session-shells.ts";
 import { SessionTurns, type TurnChanges } from "./session-turns.ts";
 
 /** What a session needs of its conversation. */
@@ -36,6 +37,9 @@ export interface SessionPlace extends HostOptions {
   sent(text: string): void;
 }
 
+/** It is read with every frame, and an agent may send megabytes. */
+const longestTitle = 1_000;
+
 export class ChatSession implements LiveSession, HostedSession {
   readonly key: string;
   readonly view: SessionView = createView();
@@ -43,7 +47,6 @@ export class ChatSession implements LiveSession, HostedSession {
   readonly #place: SessionPlace;
   readonly #listeners = new Set<(entry: Entry) => void>();
   readonly #turns: SessionTurns;
-  readonly #shells = new Set<AbortController>();
   #separate: ((entry: Entry) => Entry) | undefined;
   #phase: LiveSession["phase"] = "starting";
   #problem: SessionProblem | undefined;
@@ -56,7 +59,7 @@ export class ChatSession implements LiveSession, HostedSession {
   #title: string | undefined;
   #draft = "";
   #changes: TurnChanges | undefined;
-  #shellCwd: string | undefined;
+  readonly #shells = new SessionShells((update) => this.#ownUpdate(update));
 
   constructor(place: SessionPlace) {
     this.#place = place;
@@ -122,7 +125,7 @@ export class ChatSession implements LiveSession, HostedSession {
 
   get title(): string | undefined {
     const title = this.view.title ?? this.#title;
-    return title === undefined ? undefined : safeLine(title);
+    return title === undefined ? undefined : safeLine(title.slice(0, longestTitle));
   }
 
   get historyId(): string | undefined {
@@ -159,7 +162,7 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   get runsCommand(): boolean {
-    return this.#shells.size > 0;
+    return this.#shells.isRunning;
   }
 
   get questions(): readonly OpenQuestion[] {
@@ -235,7 +238,7 @@ export class ChatSession implements LiveSession, HostedSession {
   async close(): Promise<void> {
     if (this.#phase === "closed") return;
     this.#set("closed");
-    for (const shell of this.#shells) shell.abort();
+    this.#shells.stop();
     this.#turns.stop();
     this.asked.withdrawAll();
     // an agent with other sessions goes on
@@ -347,7 +350,7 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   cancel(): void {
-    for (const shell of this.#shells) shell.abort();
+    this.#shells.stop();
     this.#turns.cancel();
   }
 
@@ -378,20 +381,9 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   async shell(command: string): Promise<void> {
-    const { runShell } = await import("./user-shell.ts");
-    const shell = new AbortController();
-    this.#shells.add(shell);
-    const id = `parley-shell-${this.view.seq + 1}`;
     try {
-      const { cwd, told } = await runShell(
-        { id, command, cwd: this.#shellCwd ?? this.#cwd },
-        (update) => this.#ownUpdate(update),
-        shell.signal,
-      );
-      this.#shellCwd = cwd;
-      this.tell(told);
+      this.tell(await this.#shells.run(command, this.#cwd));
     } finally {
-      this.#shells.delete(shell);
       this.#emit("state");
     }
   }

@@ -140,7 +140,7 @@ export interface LiveSession {
   unqueue(id: string): ChatInput | undefined;
   /** Moves a waiting prompt by so many places. */
   moveQueued(id: string, by: number): void;
-  /** Stops the turn; queued prompts stay and wait for the next `send`. */
+  /** Stops the turn and commands of the user; queued prompts stay and wait for the next `send`. */
   cancel(): void;
   /** Stops the turn at once: ends the agent if it does not stop. The session goes on. */
   force(): Promise<void>;

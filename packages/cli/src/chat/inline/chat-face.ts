@@ -12,6 +12,7 @@ import type { Sheet } from "../sheets/sheet.ts";
 import { Attention } from "./attention.ts";
 import { Composer } from "./composer.ts";
 import type { FaceActions } from "./face-actions.ts";
+import { Hint } from "./hint.ts";
 import type { QuestionDock } from "./question-dock.ts";
 import { statusLine } from "./status-line.ts";
 import { StopAndLeave, stopping } from "./stop-and-leave.ts";
@@ -29,8 +30,6 @@ export interface ChatFaceOptions {
   review?(session: LiveSession): SessionReview | undefined;
 }
 
-/** A hint goes away after this time. */
-const hintMs = 3_000;
 /** A list that the user opens is at most so high: what it pushes out of the window does not come back. */
 const openedRows = 14;
 
@@ -59,7 +58,7 @@ export class ChatFace {
   /** What the user opened: a list, the help. It is above the questions. */
   #opened: Sheet | undefined;
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
-  #hint: { readonly text: string; readonly until: number } | undefined;
+  readonly #hint = new Hint();
   #hasPrompts = false;
   /** The version of the view at the end of the last turn. */
   readonly #endedAt = new WeakMap<LiveSession, number>();
@@ -181,7 +180,7 @@ export class ChatFace {
 
   /** Shows a sentence above the prompt for a moment. */
   hint(text: string): void {
-    this.#hint = { text, until: performance.now() + hintMs };
+    this.#hint.show(text);
     this.redraw();
   }
 
@@ -237,16 +236,15 @@ export class ChatFace {
   }
 
   #status(columns: number): string {
-    const hint = this.#hint;
-    if (hint !== undefined && performance.now() < hint.until)
-      return this.#paint("warning", safeLine(hint.text).slice(0, columns));
+    const { text } = this.#hint;
+    if (text !== undefined) return this.#paint("warning", safeLine(text).slice(0, columns));
     return statusLine(this.session, columns, this.#paint, Date.now());
   }
 
   /** Seconds are counted on the screen while a turn runs, and a hint goes away. */
   #watchClock(): void {
     const isNeeded =
-      this.session.turn !== undefined || this.#hint !== undefined || this.#dock?.sheet !== undefined;
+      this.session.turn !== undefined || this.#hint.text !== undefined || this.#dock?.sheet !== undefined;
     if (isNeeded && this.#clock === undefined) this.#clock = setInterval(() => this.#tick(), 250);
     if (isNeeded || this.#clock === undefined) return;
     clearInterval(this.#clock);
@@ -255,7 +253,6 @@ export class ChatFace {
 
   #tick(): void {
     this.#dock?.settle();
-    if (this.#hint !== undefined && performance.now() >= this.#hint.until) this.#hint = undefined;
     this.redraw();
   }
 
@@ -329,7 +326,7 @@ export class ChatFace {
   #turnEnded(event: Extract<ConversationEvent, { kind: "turn" }>): void {
     const { session, summary } = event;
     this.#endedAt.set(session, session.view.version);
-    if (this.#hint?.text === stopping) this.#hint = undefined;
+    this.#hint.remove(stopping);
     this.#transcript?.turnEnded(session, summary);
     this.#attention.turnEnded(event);
   }
