@@ -13,6 +13,7 @@ import { Attention } from "./attention.ts";
 import { Composer } from "./composer.ts";
 import type { FaceActions } from "./face-actions.ts";
 import { Hint } from "./hint.ts";
+import type { pinnedLines as PinnedLines } from "./pinned-lines.ts";
 import type { QuestionDock } from "./question-dock.ts";
 import { statusLine } from "./status-line.ts";
 import { StopAndLeave, stopping } from "./stop-and-leave.ts";
@@ -33,8 +34,6 @@ export interface ChatFaceOptions {
 /** A list that the user opens is at most so high: what it pushes out of the window does not come back. */
 const openedRows = 14;
 
-type Parts = typeof import("./face-parts.ts");
-
 /** Shows a conversation until the user leaves. */
 export class ChatFace {
   readonly screen: Screen;
@@ -47,7 +46,7 @@ export class ChatFace {
   readonly #left = Promise.withResolvers<void>();
   readonly #removers: (() => void)[] = [];
   /** What is loaded after the first paint, and what happened before it was there. */
-  #parts: Parts | undefined;
+  #pinned: typeof PinnedLines | undefined;
   readonly #early: ConversationEvent[] = [];
   #actions: FaceActions | undefined;
   #dock: QuestionDock | undefined;
@@ -97,12 +96,12 @@ export class ChatFace {
   }
 
   async #load(): Promise<void> {
-    const parts = await import("./face-parts.ts");
-    this.#parts = parts;
-    this.#actions = new parts.FaceActions(this);
-    this.#dock = new parts.QuestionDock(this.screen, this.composer);
+    const loaded = await import("./face-parts.ts");
+    this.#pinned = loaded.pinnedLines;
+    this.#actions = new loaded.FaceActions(this);
+    this.#dock = new loaded.QuestionDock(this.screen, this.composer);
     const { screen, isAnimated } = this.#options;
-    this.#transcript = new parts.TranscriptPane({ screen, isAnimated, paint: this.#paint });
+    this.#transcript = new loaded.TranscriptPane({ screen, isAnimated, paint: this.#paint });
     for (const event of this.#early.splice(0)) this.#event(event);
     this.redraw();
   }
@@ -219,7 +218,7 @@ export class ChatFace {
     const drawn = sheet?.draw({ columns, rows: most }, now);
     const ended = this.#endedAt.get(this.session) ?? 0;
     const extras =
-      drawn === undefined ? (this.#parts?.pinnedLines(this.session, ended, columns, this.#paint) ?? []) : [];
+      drawn === undefined ? (this.#pinned?.(this.session, ended, columns, this.#paint) ?? []) : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
     const above = [...(this.#transcript?.open.slice(-left) ?? []), ...extras];
     const blank = above.length > 0 || drawn !== undefined ? [""] : [];
@@ -276,7 +275,7 @@ export class ChatFace {
   // ---- events
 
   #event(event: ConversationEvent): void {
-    if (this.#parts === undefined) {
+    if (this.#pinned === undefined) {
       this.#early.push(event);
       return this.redraw();
     }

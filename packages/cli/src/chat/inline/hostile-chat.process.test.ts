@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { patience } from "../../../test/support/chat-probe.ts";
@@ -41,7 +42,7 @@ test("TH5 an agent cannot change the output of a command of the user", patience,
 });
 
 test("the branch of a folder whose HEAD never ends is not waited for", patience, () => {
-  const folder = execFileSync("mktemp", ["-d"], { encoding: "utf8" }).trim();
+  const folder = mkdtempSync(join(tmpdir(), "parley-hostile-"));
   try {
     mkdirSync(join(folder, "pipe", ".git"), { recursive: true });
     execFileSync("mkfifo", [join(folder, "pipe", ".git", "HEAD")]);
