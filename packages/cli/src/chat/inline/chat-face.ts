@@ -59,6 +59,7 @@ export class ChatFace {
   #problem: LiveSession["problem"];
   /** The version of the view at the end of the last turn. */
   readonly #endedAt = new WeakMap<LiveSession, number>();
+  #hasPrinted = false;
   #leavesUntil = 0;
   #stoppedAt = Number.NEGATIVE_INFINITY;
   #clock: NodeJS.Timeout | undefined;
@@ -137,7 +138,7 @@ export class ChatFace {
 
   /** Prints a sentence of ours. */
   say(text: string, role: "dim" | "warning" | "error" = "dim"): void {
-    this.screen.print(this.#feed().notice(text, this.screen.columns, (line) => this.#paint(role, line)));
+    this.#print(this.#feed().notice(text, this.screen.columns, (line) => this.#paint(role, line)));
     this.redraw();
   }
 
@@ -150,6 +151,12 @@ export class ChatFace {
   hint(text: string): void {
     this.#hint = { text, until: performance.now() + againMs };
     this.redraw();
+  }
+
+  #print(lines: readonly string[]): void {
+    if (lines.length === 0) return;
+    this.#hasPrinted = true;
+    this.screen.print(lines);
   }
 
   redraw(): void {
@@ -177,11 +184,12 @@ export class ChatFace {
     const options = { width: columns, paint: this.#paint, marks: this.#marks };
     const ended = this.#endedAt.get(this.session) ?? 0;
     const extras = drawn === undefined ? pinnedLines(this.session, ended, options) : [];
-    const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
+    const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length - 1);
     const { printed, tail } = this.#feed().update(this.session.view, { width: columns, rows, now });
-    if (printed.length > 0) this.screen.print(printed);
-    const above = [...tail.slice(-left), ...extras];
-    const blank = above.length > 0 || drawn !== undefined ? [""] : [];
+    this.#print(printed);
+    const gap = extras.length > 0 && (this.#hasPrinted || tail.length > 0) ? [""] : [];
+    const above = [...tail.slice(-left), ...gap, ...extras];
+    const blank = this.#hasPrinted || above.length > 0 || drawn !== undefined ? [""] : [];
     const sheetRow = above.length + blank.length;
     const lines = [...above, ...blank, ...(drawn?.lines ?? []), this.#status(columns)];
     const promptRow = lines.length;
@@ -262,7 +270,7 @@ export class ChatFace {
         break;
       case "shown":
         this.composer.text = this.session.draft;
-        this.screen.print(this.#feed().shown(this.session.view, this.session, this.screen));
+        this.#print(this.#feed().shown(this.session.view, this.session, this.screen));
         break;
       default:
         break;
@@ -275,7 +283,7 @@ export class ChatFace {
   /** A session that was continued is printed to its end: no turn will end it. */
   #settle({ key, phase, turn, view }: LiveSession): void {
     if (key !== this.session.key || phase !== "ready" || turn !== undefined) return;
-    this.screen.print(this.#feed().settled(view, this.screen));
+    this.#print(this.#feed().settled(view, this.screen));
   }
 
   /** Says once why the agent has ended, and what to do. */
@@ -293,7 +301,7 @@ export class ChatFace {
     this.#endedAt.set(session, session.view.version);
     if (this.#hint?.text === stopping) this.#hint = undefined;
     if (session === this.session)
-      this.screen.print(this.#feed().turnEnded(session.view, summary, this.screen.columns));
+      this.#print(this.#feed().turnEnded(session.view, summary, this.screen.columns));
     if (summary.durationMs > longTurnMs || !this.screen.isFocused)
       this.#attention(`${session.agent.name} is done: ${session.title ?? session.cwd}`);
   }
@@ -334,7 +342,7 @@ export class ChatFace {
       case "newline":
       case "focus":
       case undefined:
-        return this.#isHelpKey(key) && !isSheetFocused && this.#act("help");
+        return key.text === "?" && this.composer.text === "" && !isSheetFocused && this.#act("help");
       default:
         return !isSheetFocused && this.#act(action);
     }
@@ -357,10 +365,6 @@ export class ChatFace {
     const input = this.session.unqueue(first.id);
     if (input !== undefined) this.session.send(input);
     return true;
-  }
-
-  #isHelpKey(key: KeyPress): boolean {
-    return key.text === "?" && this.composer.text === "";
   }
 
   #act(action: ChatAction): true {
