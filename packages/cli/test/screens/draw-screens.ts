@@ -103,6 +103,7 @@ terminal.press(keys.escape, keys.ctrlC);
 far.agent.open("tests");
 await shows(/1 file/);
 far.agent.open("written");
+terminal.resize(96, 18);
 send("/review");
 await shows(/Review[\s\S]*1 open/);
 await draw("review", "parley chat: the review of what the agent changed", terminal);
@@ -110,5 +111,8 @@ for (const work of cleanups.reverse()) await work();
 process.exit(0);
 
 async function draw(name: string, title: string, from: HeadlessTerminal): Promise<void> {
-  writeFileSync(join(folder, `${name}.svg`), svgOf(await from.cells(), title));
+  writeFileSync(
+    join(folder, `${name}.svg`),
+    svgOf(await from.cells(), title, (text) => text.replaceAll(cwd, "/home/me/sizes")),
+  );
 }

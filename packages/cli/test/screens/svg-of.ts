@@ -17,8 +17,12 @@ interface Style {
   readonly more: string;
 }
 
-/** Rows at the end without text are left out. */
-export function svgOf(cells: readonly (readonly IBufferCell[])[], title: string): string {
+/** Rows at the end without text are left out. `shown` may change a piece of text, such as a temporary path. */
+export function svgOf(
+  cells: readonly (readonly IBufferCell[])[],
+  title: string,
+  shown: (text: string) => string,
+): string {
   const last = cells.findLastIndex((row) => row.some((cell) => cell.getChars().trim() !== ""));
   const rows = cells.slice(0, last + 1);
   const columns = Math.max(...rows.map((row) => row.length));
@@ -28,13 +32,13 @@ export function svgOf(cells: readonly (readonly IBufferCell[])[], title: string)
 <style>text { font: 14px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre }</style>
 <rect width="100%" height="100%" rx="8" fill="${ground}"/>
 <circle cx="20" cy="17" r="5" fill="#ff5f57"/><circle cx="38" cy="17" r="5" fill="#febc2e"/><circle cx="56" cy="17" r="5" fill="#28c840"/>
-${rows.flatMap(rowOf).join("\n")}
+${rows.flatMap((row, at) => rowOf(row, at, shown)).join("\n")}
 </svg>
 `;
 }
 
 /** Pieces of one style, each at its column: a font may have other widths than the terminal. */
-function rowOf(row: readonly IBufferCell[], at: number): string[] {
+function rowOf(row: readonly IBufferCell[], at: number, shown: (text: string) => string): string[] {
   const top = size.bar + at * size.line;
   const drawn: string[] = [];
   for (let start = 0; start < row.length; ) {
@@ -49,7 +53,7 @@ function rowOf(row: readonly IBufferCell[], at: number): string[] {
       .slice(start, end)
       .map((cell) => (cell.getWidth() === 0 ? "" : cell.getChars() || " "))
       .join("");
-    if (text.trim() !== "") drawn.push(textOf(text, x, top + size.line - 5, style));
+    if (text.trim() !== "") drawn.push(textOf(shown(text), x, top + size.line - 5, style));
     start = end;
   }
   return drawn;
