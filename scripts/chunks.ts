@@ -39,7 +39,7 @@ export const sharedByCommands = [
   { name: "secrets", test: /\/acp\/src\/redact\/|\/cli\/src\/settings\//, minShareCount: 2 },
   {
     name: "client",
-    test: /\/acp\/src\/peer\/client\/|\/client\/src\/(?:agents|launch|managed)\/|\/cli\/src\/(?:permissions\/policy-rules|printers|run|sessions\/stored-sessions)/,
+    test: /\/acp\/src\/peer\/client\/|\/client\/src\/(?:agents|launch|managed)\/|\/cli\/src\/(?:permissions\/policy-rules|printers|live|run|sessions\/stored-sessions)/,
     minShareCount: 2,
   },
 ];

@@ -4,7 +4,7 @@ import { type Invocation, usageError } from "../command/command.ts";
 import { type LiveOptions, liveOptions, secretsOf } from "../live/live-options.ts";
 import { type ChatConfig, readChatConfig } from "../settings/chat-config.ts";
 import { startConversation } from "./conversation/chat-conversation.ts";
-import { openFace } from "./open-face.ts";
+import { loadFace } from "./open-face.ts";
 import { SessionReview } from "./review/session-review.ts";
 
 const help = "see parley help chat";
@@ -29,6 +29,8 @@ export async function converse(
       'send one prompt with parley run "what to do", or use --plain to read prompts from a pipe, one per line',
     );
   const reviews = new Map<string, SessionReview>();
+  // before the conversation, whose agent starts after the first paint
+  const show = await loadFace({ isPlain, config, review: ({ key }) => reviews.get(key) });
   const conversation = startConversation({
     options,
     secrets: secretsOf(options),
@@ -43,7 +45,7 @@ export async function converse(
   });
   try {
     if (prompt !== "") conversation.current.send({ text: prompt });
-    return await openFace(conversation, { isPlain, config, review: ({ key }) => reviews.get(key) });
+    return await show(conversation);
   } finally {
     await conversation.close();
     await Promise.all([...reviews.values()].map((review) => review.close()));

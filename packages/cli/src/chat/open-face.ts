@@ -13,16 +13,20 @@ export interface FaceOptions {
   review(session: LiveSession): SessionReview | undefined;
 }
 
-/** Shows the conversation until the user leaves. Returns the exit code. */
-export async function openFace(
-  conversation: Conversation,
-  { isPlain, config, review }: FaceOptions,
-): Promise<number> {
-  if (isPlain) {
-    const { showPlainly } = await import("./plain/plain-face.ts");
-    return showPlainly(conversation);
-  }
+/** Returns a function that shows the conversation until the user leaves, and returns the exit code. */
+export async function loadFace(
+  options: FaceOptions,
+): Promise<(conversation: Conversation) => Promise<number>> {
+  if (options.isPlain) return (await import("./plain/plain-face.ts")).showPlainly;
   const { showInline } = await import("./inline/open-inline.ts");
+  return (conversation) => showOnScreen(conversation, options, showInline);
+}
+
+async function showOnScreen(
+  conversation: Conversation,
+  { config, review }: FaceOptions,
+  showInline: typeof import("./inline/open-inline.ts").showInline,
+): Promise<number> {
   const theme = themeNames.find((name): name is ThemeName => name === config.theme);
   await showInline(conversation, {
     ...(theme && { theme }),

@@ -162,10 +162,7 @@ function isDirectory(path: string): boolean {
 async function mcpServersFrom(given: string): Promise<McpServer[]> {
   const [, name, url] = /^([\w.-]+)=(https?:\/\/.+)$/.exec(given) ?? [];
   if (name !== undefined && url !== undefined) return [{ type: "http", name, url, headers: [] }];
-  const [{ ConfigError }, { mcpJsonServers }] = await Promise.all([
-    import("@parley/client/config"),
-    import("@parley/client/internal"),
-  ]);
+  const { ConfigError, mcpJsonServers } = await import("./mcp-json.ts");
   const expected = 'give NAME=URL, or a file with {"mcpServers":{"NAME":{"command":"...","args":[]}}}';
   const isJson = given.trimStart().startsWith("{");
   const what = isJson ? "--mcp" : `--mcp ${escapedLine(given)}`;

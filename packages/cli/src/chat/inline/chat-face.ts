@@ -1,7 +1,5 @@
 // The conversation on a screen: the tail of the transcript, plan, queue, sheet, status and prompt, and the keys.
 
-import { marksFor } from "../../draw/marks.ts";
-import { clipped } from "../../draw/text-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { FullScreen, Screen } from "../../screen/screen.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
@@ -11,12 +9,12 @@ import type { Conversation, ConversationEvent, LiveSession } from "../conversati
 import { type ChatAction, chatKeys } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import type { Sheet } from "../sheets/sheet.ts";
-import { TranscriptFeed } from "../transcript/transcript-feed.ts";
 import { Composer } from "./composer.ts";
-import { FaceActions } from "./face-actions.ts";
-import { pinnedLines } from "./pinned-lines.ts";
-import { QuestionDock } from "./question-dock.ts";
-import { statusLine, windowTitle } from "./status-line.ts";
+import type { FaceActions } from "./face-actions.ts";
+import type { QuestionDock } from "./question-dock.ts";
+import { statusLine, titleOf } from "./status-line.ts";
+import { StopAndLeave, stopping } from "./stop-and-leave.ts";
+import type { TranscriptPane } from "./transcript-pane.ts";
 
 export interface ChatFaceOptions {
   readonly screen: Screen;
@@ -30,14 +28,14 @@ export interface ChatFaceOptions {
   review?(session: LiveSession): SessionReview | undefined;
 }
 
-/** A second press within this time forces or leaves. */
-const againMs = 3_000;
-const forceMs = 10_000;
-const stopping = "stopping; press Esc again to force it";
+/** A hint goes away after this time. */
+const hintMs = 3_000;
 /** A list that the user opens is at most so high: what it pushes out of the window does not come back. */
 const openedRows = 14;
 /** A turn that took longer is worth a notice. */
 const longTurnMs = 10_000;
+
+type Parts = typeof import("./face-parts.ts");
 
 /** Shows a conversation until the user leaves. */
 export class ChatFace {
@@ -45,23 +43,25 @@ export class ChatFace {
   readonly conversation: Conversation;
   readonly composer: Composer;
   readonly #options: ChatFaceOptions;
-  readonly #actions: FaceActions;
-  readonly #dock: QuestionDock;
-  readonly #marks = marksFor(process.env);
-  readonly #feeds = new Map<string, TranscriptFeed>();
+  readonly #loading: Promise<void>;
+  readonly #stops = new StopAndLeave(this);
   readonly #left = Promise.withResolvers<void>();
   readonly #removers: (() => void)[] = [];
+  /** What is loaded after the first paint, and what happened before it was there. */
+  #parts: Parts | undefined;
+  readonly #early: ConversationEvent[] = [];
+  #actions: FaceActions | undefined;
+  #dock: QuestionDock | undefined;
+  #transcript: TranscriptPane | undefined;
   #paint: Paint;
   /** What the user opened: a list, the help. It is above the questions. */
   #opened: Sheet | undefined;
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
   #hint: { readonly text: string; readonly until: number } | undefined;
   #problem: LiveSession["problem"];
+  #hasPrompts = false;
   /** The version of the view at the end of the last turn. */
   readonly #endedAt = new WeakMap<LiveSession, number>();
-  #hasPrinted = false;
-  #leavesUntil = 0;
-  #stoppedAt = Number.NEGATIVE_INFINITY;
   #clock: NodeJS.Timeout | undefined;
 
   constructor(options: ChatFaceOptions) {
@@ -71,20 +71,38 @@ export class ChatFace {
     this.conversation = conversation;
     this.#paint = paint;
     this.composer = new Composer({ screen, conversation, paint, editor, redraw: () => this.redraw() });
-    this.composer.onSubmit = (input) => this.#actions.submitted(input);
-    this.#actions = new FaceActions(this);
-    this.#dock = new QuestionDock(screen, this.composer);
+    this.composer.onSubmit = (input) => this.#withActions((actions) => actions.submitted(input));
     this.#removers.push(
       screen.onKey((key) => this.#key(key)),
       screen.onResize(() => this.redraw()),
       conversation.onEvent((event) => this.#event(event)),
     );
     this.composer.text = conversation.current.draft;
-    conversation.prompts().then(
-      (prompts) => this.composer.remember(prompts.toReversed()),
+    this.redraw();
+    screen.flush();
+    this.#loading = this.#load();
+    this.#loading.catch((error: unknown) => this.#left.reject(error));
+  }
+
+  async #load(): Promise<void> {
+    const parts = await import("./face-parts.ts");
+    this.#parts = parts;
+    this.#actions = new parts.FaceActions(this);
+    this.#dock = new parts.QuestionDock(this.screen, this.composer);
+    const { screen, isAnimated } = this.#options;
+    this.#transcript = new parts.TranscriptPane({ screen, isAnimated, paint: () => this.#paint });
+    for (const event of this.#early.splice(0)) this.#event(event);
+    this.redraw();
+  }
+
+  /** At once, or as soon as they are loaded. */
+  #withActions(work: (actions: FaceActions) => void): void {
+    const actions = this.#actions;
+    if (actions !== undefined) return work(actions);
+    this.#loading.then(
+      () => this.#withActions(work),
       () => undefined,
     );
-    this.redraw();
   }
 
   get session(): LiveSession {
@@ -107,7 +125,7 @@ export class ChatFace {
 
   set paint(paint: Paint) {
     this.#paint = paint;
-    this.#feeds.clear();
+    this.#transcript?.repaint();
     this.redraw();
   }
 
@@ -138,7 +156,7 @@ export class ChatFace {
 
   /** Prints a sentence of ours. */
   say(text: string, role: "dim" | "warning" | "error" = "dim"): void {
-    this.#print(this.#feed().notice(text, this.screen.columns, (line) => this.#paint(role, line)));
+    this.#withActions(() => this.#transcript?.say(this.session, text, role));
     this.redraw();
   }
 
@@ -149,31 +167,27 @@ export class ChatFace {
 
   /** Shows a sentence above the prompt for a moment. */
   hint(text: string): void {
-    this.#hint = { text, until: performance.now() + againMs };
+    this.#hint = { text, until: performance.now() + hintMs };
     this.redraw();
-  }
-
-  #print(lines: readonly string[]): void {
-    if (lines.length === 0) return;
-    this.#hasPrinted = true;
-    this.screen.print(lines);
   }
 
   redraw(): void {
     this.#watchClock();
-    const now = performance.now();
-    if (this.#full !== undefined) {
-      const { columns, rows } = this.screen;
-      this.#full.screen.draw(this.#full.sheet.draw({ columns, rows }, now));
-      return;
-    }
-    this.screen.draw(this.#tail(now));
+    if (this.#full === undefined) return this.screen.draw((isEarly) => this.#tail(isEarly));
+    const { screen, sheet } = this.#full;
+    screen.draw(() =>
+      sheet.draw({ columns: this.screen.columns, rows: this.screen.rows }, performance.now()),
+    );
   }
 
   // ---- drawing
 
-  #tail(now: number): Tail {
+  /** An early frame shows a key: the transcript waits for the next one. */
+  #tail(isEarly: boolean): Tail {
+    const now = performance.now();
     const { columns, rows } = this.screen;
+    if (!isEarly) this.#transcript?.update(this.session, now);
+    this.screen.title(titleOf(this.session));
     const prompt = this.composer.draw(columns);
     const sheet = this.#sheet();
     const below = prompt.lines.length + prompt.menu.length + 1;
@@ -181,19 +195,18 @@ export class ChatFace {
     // what the user opens leaves the transcript in sight
     const most = sheet === this.#opened ? Math.min(room, openedRows) : room;
     const drawn = sheet?.draw({ columns, rows: most }, now);
-    const options = { width: columns, paint: this.#paint, marks: this.#marks };
     const ended = this.#endedAt.get(this.session) ?? 0;
-    const extras = drawn === undefined ? pinnedLines(this.session, ended, options) : [];
+    const extras =
+      drawn === undefined ? (this.#parts?.pinnedLines(this.session, ended, columns, this.#paint) ?? []) : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length - 1);
-    const { printed, tail } = this.#feed().update(this.session.view, { width: columns, rows, now });
-    this.#print(printed);
-    const gap = extras.length > 0 && (this.#hasPrinted || tail.length > 0) ? [""] : [];
-    const above = [...tail.slice(-left), ...gap, ...extras];
-    const blank = this.#hasPrinted || above.length > 0 || drawn !== undefined ? [""] : [];
+    const open = this.#transcript?.open.slice(-left) ?? [];
+    const isBelow = this.#transcript?.hasPrinted === true || open.length > 0;
+    const above = [...open, ...(isBelow && extras.length > 0 ? [""] : []), ...extras];
+    const blank = isBelow || above.length > 0 || drawn !== undefined ? [""] : [];
     const sheetRow = above.length + blank.length;
     const lines = [...above, ...blank, ...(drawn?.lines ?? []), this.#status(columns)];
     const promptRow = lines.length;
-    const isSheetFocused = drawn !== undefined && (this.#opened !== undefined || this.#dock.isFocused);
+    const isSheetFocused = drawn !== undefined && (this.#opened !== undefined || this.#isAsking);
     const cursor = isSheetFocused ? drawn.cursor : prompt.cursor;
     const row = isSheetFocused ? sheetRow : promptRow;
     return {
@@ -205,23 +218,14 @@ export class ChatFace {
   #status(columns: number): string {
     const hint = this.#hint;
     if (hint !== undefined && performance.now() < hint.until)
-      return this.#paint("warning", clipped(safeLine(hint.text), columns));
+      return this.#paint("warning", safeLine(hint.text).slice(0, columns));
     return statusLine(this.session, columns, this.#paint, Date.now());
-  }
-
-  #feed(): TranscriptFeed {
-    const { key, cwd } = this.session;
-    const known = this.#feeds.get(key);
-    if (known !== undefined) return known;
-    const feed = new TranscriptFeed({ paint: this.#paint, cwd, isAnimated: this.#options.isAnimated });
-    this.#feeds.set(key, feed);
-    return feed;
   }
 
   /** Seconds are counted on the screen while a turn runs, and a hint goes away. */
   #watchClock(): void {
     const isNeeded =
-      this.session.turn !== undefined || this.#hint !== undefined || this.#dock.sheet !== undefined;
+      this.session.turn !== undefined || this.#hint !== undefined || this.#dock?.sheet !== undefined;
     if (isNeeded && this.#clock === undefined) this.#clock = setInterval(() => this.#tick(), 250);
     if (isNeeded || this.#clock === undefined) return;
     clearInterval(this.#clock);
@@ -229,7 +233,7 @@ export class ChatFace {
   }
 
   #tick(): void {
-    this.#dock.settle();
+    this.#dock?.settle();
     if (this.#hint !== undefined && performance.now() >= this.#hint.until) this.#hint = undefined;
     this.redraw();
   }
@@ -237,12 +241,17 @@ export class ChatFace {
   // ---- questions
 
   #sheet(): Sheet | undefined {
-    return this.#opened ?? this.#dock.sheet;
+    return this.#opened ?? this.#dock?.sheet;
+  }
+
+  /** Whether a question gets the keys. */
+  get #isAsking(): boolean {
+    return this.#dock?.isFocused ?? false;
   }
 
   #ask(): void {
-    if (!this.#dock.ask(this.session, this.#paint, () => this.session.questions.length)) return;
-    if (!this.#dock.isFocused) this.hint("a question waits: Tab goes to it");
+    if (this.#dock?.ask(this.session, this.#paint, () => this.session.questions.length) !== true) return;
+    if (!this.#isAsking) this.hint("a question waits: Tab goes to it");
     this.#attention(`${this.session.agent.name} needs you`);
   }
 
@@ -255,7 +264,14 @@ export class ChatFace {
   // ---- events
 
   #event(event: ConversationEvent): void {
+    if (this.#parts === undefined) {
+      this.#early.push(event);
+      return this.redraw();
+    }
     switch (event.kind) {
+      // very many: the next frame shows all of them
+      case "entries":
+        return this.redraw();
       case "notice": {
         if (event.session !== this.session) break;
         const { level, text } = event.notice;
@@ -266,24 +282,35 @@ export class ChatFace {
         break;
       case "state":
         this.#showProblem();
+        this.#remember();
         this.#settle(event.session);
         break;
       case "shown":
         this.composer.text = this.session.draft;
-        this.#print(this.#feed().shown(this.session.view, this.session, this.screen));
+        this.#transcript?.show(this.session);
         break;
       default:
         break;
     }
     this.#ask();
-    this.screen.title(windowTitle(this.session));
     this.redraw();
   }
 
+  /** Earlier prompts come when the agent is there: reading them takes time. */
+  #remember(): void {
+    if (this.#hasPrompts || this.session.phase === "starting") return;
+    this.#hasPrompts = true;
+    this.conversation.prompts().then(
+      (prompts) => this.composer.remember(prompts.toReversed()),
+      () => undefined,
+    );
+  }
+
   /** A session that was continued is printed to its end: no turn will end it. */
-  #settle({ key, phase, turn, view }: LiveSession): void {
+  #settle(session: LiveSession): void {
+    const { key, phase, turn } = session;
     if (key !== this.session.key || phase !== "ready" || turn !== undefined) return;
-    this.#print(this.#feed().settled(view, this.screen));
+    this.#transcript?.settle(session);
   }
 
   /** Says once why the agent has ended, and what to do. */
@@ -300,8 +327,7 @@ export class ChatFace {
   #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
     this.#endedAt.set(session, session.view.version);
     if (this.#hint?.text === stopping) this.#hint = undefined;
-    if (session === this.session)
-      this.#print(this.#feed().turnEnded(session.view, summary, this.screen.columns));
+    if (session === this.session) this.#transcript?.turnEnded(session, summary);
     if (summary.durationMs > longTurnMs || !this.screen.isFocused)
       this.#attention(`${session.agent.name} is done: ${session.title ?? session.cwd}`);
   }
@@ -318,25 +344,25 @@ export class ChatFace {
   }
 
   #typed(key: KeyPress, now: number): void {
-    if (this.#dock.isFocused) this.#dock.sheet?.key(key, now);
+    if (this.#isAsking) this.#dock?.sheet?.key(key, now);
     else this.composer.key(key);
   }
 
   /** Whether the key did something of its own. */
   #acted(key: KeyPress, now: number): boolean {
-    const isSheetFocused = this.#dock.isFocused;
-    if (key.id === "tab" && !this.composer.hasMenu && this.#dock.turn()) return true;
+    const isSheetFocused = this.#isAsking;
+    if (key.id === "tab" && !this.composer.hasMenu && this.#dock?.turn() === true) return true;
     const action = chatKeys.find(({ keys }) => keys.includes(key.id))?.action;
     switch (action) {
       case "clear":
-        this.#interrupted(now);
+        this.#stops.interrupt(now);
         return true;
       case "leave":
         if (!this.composer.isEmpty) return false;
         this.leave();
         return true;
       case "stop":
-        return !isSheetFocused && !this.composer.hasMenu && this.#stop(now);
+        return !isSheetFocused && !this.composer.hasMenu && this.#stops.stop(now);
       case "send":
         return !isSheetFocused && !this.composer.hasMenu && (this.#restart() || this.#sendWaiting());
       case "newline":
@@ -368,33 +394,7 @@ export class ChatFace {
   }
 
   #act(action: ChatAction): true {
-    this.#actions.run(action, "");
-    return true;
-  }
-
-  /** A single Ctrl-C never leaves: it may be meant to copy a selection. */
-  #interrupted(now: number): void {
-    if (this.composer.text !== "") {
-      this.composer.text = "";
-      return;
-    }
-    if (this.session.turn !== undefined && this.#stop(now)) return;
-    if (now < this.#leavesUntil) return this.leave();
-    this.#leavesUntil = now + againMs;
-    this.hint("press Ctrl-C again to leave; the session is kept");
-  }
-
-  #stop(now: number): boolean {
-    const { turn } = this.session;
-    if (turn === undefined) return false;
-    if (turn.isCancelling && now - this.#stoppedAt < forceMs) {
-      this.hint("ending the agent; the session goes on with your next prompt");
-      this.attempt(this.session.force());
-      return true;
-    }
-    this.#stoppedAt = now;
-    this.session.cancel();
-    this.hint(stopping);
+    this.#withActions((actions) => actions.run(action, ""));
     return true;
   }
 }

@@ -72,7 +72,7 @@ function contextText({ usage }: SessionView): string {
 }
 
 /** Says in a list of windows which one needs its user. */
-export function windowTitle({ agent, title, turn, questions }: LiveSession): string {
+export function titleOf({ agent, title, turn, questions }: LiveSession): string {
   const mark = questions.length > 0 ? "? " : turn === undefined ? "" : "… ";
   return `${mark}${title ?? "parley"} (${agent.name})`;
 }

@@ -59,6 +59,8 @@ export class FullTranscript implements Sheet {
   /** Whether it stays at the end while entries come in. */
   #isFollowing = true;
   /** Rows for the transcript, as drawn last. */
+  #isDrawn = false;
+  #beginsAbove = false;
   #height = 20;
   /** The search that is being typed. */
   #typed: string | undefined;
@@ -82,6 +84,9 @@ export class FullTranscript implements Sheet {
     const height = Math.max(0, rows - above.length - 1);
     this.#height = Math.max(1, height);
     this.#settle();
+    this.#isDrawn = true;
+    if (this.#beginsAbove) this.#prompt(-1);
+    this.#beginsAbove = false;
     const body = height > 0 ? this.#body() : [];
     const blank = Array.from({ length: height - body.length }, () => "");
     const lines = [...body, ...blank, ...above, this.#footer(columns)];
@@ -292,9 +297,10 @@ export class FullTranscript implements Sheet {
     this.#note = direction > 0 ? "no prompt below" : "no prompt above";
   }
 
-  /** Goes to the prompt above. */
+  /** Goes to the prompt above. Before the first drawing it has no place yet. */
   previousPrompt(): void {
-    this.#prompt(-1);
+    if (this.#isDrawn) this.#prompt(-1);
+    else this.#beginsAbove = true;
     this.#options.redraw();
   }
 

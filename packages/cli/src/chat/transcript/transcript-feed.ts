@@ -40,7 +40,7 @@ const mostAtOnce = 300;
 const keptAtOnce = 100;
 /** Text beyond it is drawn without Markdown, until some time has passed. Markdown takes about a second per megabyte. */
 const mostMarkdown = 64 * 1024;
-const markdownPerMs = 200;
+const markdownPerMs = 50;
 /** A longer message is not drawn to find out its height. */
 const longMessage = 8 * 1024;
 /** The transcript of one session on a screen that keeps what was printed. */
