@@ -54,6 +54,8 @@ export class ChatFace {
   #dock: QuestionDock | undefined;
   #transcript: TranscriptPane | undefined;
   #paint: Paint;
+  /** With the colours of the moment. */
+  readonly #live: Paint = (role, text) => this.#paint(role, text);
   /** What the user opened: a list, the help. It is above the questions. */
   #opened: Sheet | undefined;
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
@@ -70,7 +72,8 @@ export class ChatFace {
     this.screen = screen;
     this.conversation = conversation;
     this.#paint = paint;
-    this.composer = new Composer({ screen, conversation, paint, editor, redraw: () => this.redraw() });
+    const redraw = () => this.redraw();
+    this.composer = new Composer({ screen, conversation, paint: this.#live, editor, redraw });
     this.composer.onSubmit = (input) => this.#withActions((actions) => actions.submitted(input));
     this.#removers.push(
       screen.onKey((key) => this.#key(key)),
@@ -90,7 +93,7 @@ export class ChatFace {
     this.#actions = new parts.FaceActions(this);
     this.#dock = new parts.QuestionDock(this.screen, this.composer);
     const { screen, isAnimated } = this.#options;
-    this.#transcript = new parts.TranscriptPane({ screen, isAnimated, paint: () => this.#paint });
+    this.#transcript = new parts.TranscriptPane({ screen, isAnimated, paint: this.#live });
     for (const event of this.#early.splice(0)) this.#event(event);
     this.redraw();
   }
@@ -125,7 +128,6 @@ export class ChatFace {
 
   set paint(paint: Paint) {
     this.#paint = paint;
-    this.#transcript?.repaint();
     this.redraw();
   }
 
@@ -385,12 +387,10 @@ export class ChatFace {
   /** Enter sends what waits since the last turn was stopped. */
   #sendWaiting(): boolean {
     const { turn, queue, phase } = this.session;
-    const [first] = queue;
-    if (!this.composer.isEmpty || turn !== undefined || phase !== "ready" || first === undefined)
-      return false;
-    const input = this.session.unqueue(first.id);
+    if (!this.composer.isEmpty || turn !== undefined || phase !== "ready") return false;
+    const input = queue[0] && this.session.unqueue(queue[0].id);
     if (input !== undefined) this.session.send(input);
-    return true;
+    return input !== undefined;
   }
 
   #act(action: ChatAction): true {

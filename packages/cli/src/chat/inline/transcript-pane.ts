@@ -8,7 +8,8 @@ import { TranscriptFeed } from "../transcript/transcript-feed.ts";
 export interface TranscriptPaneOptions {
   readonly screen: Screen;
   readonly isAnimated: boolean;
-  readonly paint: () => Paint;
+  /** Its colours may change. */
+  readonly paint: Paint;
 }
 
 export class TranscriptPane {
@@ -35,7 +36,7 @@ export class TranscriptPane {
   say(session: LiveSession, text: string, role: "dim" | "warning" | "error"): void {
     const { screen, paint } = this.#options;
     this.update(session, performance.now());
-    this.#print(this.#feed(session).notice(text, screen.columns, (line) => paint()(role, line)));
+    this.#print(this.#feed(session).notice(text, screen.columns, (line) => paint(role, line)));
   }
 
   turnEnded(session: LiveSession, summary: TurnSummary): void {
@@ -63,16 +64,11 @@ export class TranscriptPane {
     this.#options.screen.print(lines);
   }
 
-  /** The colours have changed. */
-  repaint(): void {
-    this.#feeds.clear();
-  }
-
   #feed({ key, cwd }: LiveSession): TranscriptFeed {
     const known = this.#feeds.get(key);
     if (known !== undefined) return known;
     const { paint, isAnimated } = this.#options;
-    const feed = new TranscriptFeed({ paint: paint(), cwd, isAnimated });
+    const feed = new TranscriptFeed({ paint, cwd, isAnimated });
     this.#feeds.set(key, feed);
     return feed;
   }
