@@ -5,7 +5,7 @@ import type { AvailableCommand, JsonValue } from "@parley/acp/model";
 import { applyEntry, createView, type SessionView } from "@parley/acp/view";
 import type { LiveAgentSession } from "../../live/live-agent.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import { agentFacts } from "./agent-facts.ts";
+import { agentFacts, sandboxText } from "./agent-facts.ts";
 import type { AgentHost, HostedSession, HostOptions } from "./agent-host.ts";
 import type {
   AgentFacts,
@@ -116,11 +116,7 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   get sandbox(): string {
-    const { sandbox, sandboxesAgent } = this.#place.options;
-    const profile = sandbox ?? this.#host?.agent.target.sandbox ?? "workspace";
-    const { entry } = this.#host?.agent.target ?? {};
-    const isInside = sandboxesAgent || (entry?.transport === "stdio" && entry.sandbox === true);
-    return isInside ? `agent, ${profile}` : profile;
+    return this.#host === undefined ? "" : sandboxText(this.#host.agent, this.#place.options);
   }
 
   get title(): string | undefined {

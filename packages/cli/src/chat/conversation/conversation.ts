@@ -109,7 +109,7 @@ export interface LiveSession {
   readonly cwd: string;
   /** The branch of the repository, if there is one. */
   readonly branch: string | undefined;
-  /** How commands of the agent are confined, for the status line. */
+  /** How the agent or its commands are confined, for the status line. Empty until its agent is known. */
   readonly sandbox: string;
   readonly title: string | undefined;
   /** Its id in the history. */

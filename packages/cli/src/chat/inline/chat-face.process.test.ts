@@ -239,3 +239,15 @@ test(
     await shows(/next {2}and this[\s\S]*> Enter sends what waits/);
   },
 );
+
+test("other colours are used at once, and nothing is printed again", patience, async (t) => {
+  const { send, far, shows, terminal, screen, face } = await faceWith(t, waits);
+  far.agent.open("go");
+  send("do it");
+  await shows(/Done\.[\s\S]*> write/);
+  face.paint = (role, text) => (role === "user" ? `{${text}}` : text);
+  await shows(/\{> \}write/);
+  screen.flush();
+  const all = (await terminal.everything()).join("\n");
+  assert.equal(all.split("Done.").length, 2, all);
+});

@@ -219,9 +219,11 @@ export class ChatFace {
     const ended = this.#endedAt.get(this.session) ?? 0;
     const extras =
       drawn === undefined ? (this.#pinned?.(this.session, ended, columns, this.#paint) ?? []) : [];
-    const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
-    const above = [...(this.#transcript?.open.slice(-left) ?? []), ...extras];
-    const blank = above.length > 0 || drawn !== undefined ? [""] : [];
+    const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length - 1);
+    const open = this.#transcript?.open.slice(-left) ?? [];
+    const isBelow = this.#transcript?.hasPrinted === true || open.length > 0;
+    const above = [...open, ...(isBelow && extras.length > 0 ? [""] : []), ...extras];
+    const blank = isBelow || above.length > 0 || drawn !== undefined ? [""] : [];
     const sheetRow = above.length + blank.length;
     const lines = [...above, ...blank, ...(drawn?.lines ?? []), this.#status(columns)];
     const promptRow = lines.length;
@@ -383,12 +385,10 @@ export class ChatFace {
   /** Enter sends what waits since the last turn was stopped. */
   #sendWaiting(): boolean {
     const { turn, queue, phase } = this.session;
-    const [first] = queue;
-    if (!this.composer.isEmpty || turn !== undefined || phase !== "ready" || first === undefined)
-      return false;
-    const input = this.session.unqueue(first.id);
+    if (!this.composer.isEmpty || turn !== undefined || phase !== "ready") return false;
+    const input = queue[0] && this.session.unqueue(queue[0].id);
     if (input !== undefined) this.session.send(input);
-    return true;
+    return input !== undefined;
   }
 
   #act(action: ChatAction): true {

@@ -8,12 +8,15 @@ import { TranscriptFeed } from "../transcript/transcript-feed.ts";
 export interface TranscriptPaneOptions {
   readonly screen: Screen;
   readonly isAnimated: boolean;
+  /** Its colours may change. */
   readonly paint: Paint;
 }
 
 export class TranscriptPane {
   /** The lines that may still change. */
   open: readonly string[] = [];
+  /** Whether anything stands above the lines that may change. */
+  hasPrinted = false;
   readonly #options: TranscriptPaneOptions;
   readonly #feeds = new Map<string, TranscriptFeed>();
 
@@ -26,33 +29,39 @@ export class TranscriptPane {
     const { columns: width, rows } = this.#options.screen;
     const { printed, tail } = this.#feed(session).update(session.view, { width, rows, now });
     this.open = tail;
-    if (printed.length > 0) this.#options.screen.print(printed);
+    this.#print(printed);
   }
 
   /** Prints a sentence of ours, below what happened before it. */
   say(session: LiveSession, text: string, role: "dim" | "warning" | "error"): void {
     const { screen, paint } = this.#options;
     this.update(session, performance.now());
-    screen.print(this.#feed(session).notice(text, screen.columns, (line) => paint(role, line)));
+    this.#print(this.#feed(session).notice(text, screen.columns, (line) => paint(role, line)));
   }
 
   turnEnded(session: LiveSession, summary: TurnSummary): void {
     const { screen } = this.#options;
     this.open = [];
-    screen.print(this.#feed(session).turnEnded(session.view, summary, screen.columns));
+    this.#print(this.#feed(session).turnEnded(session.view, summary, screen.columns));
   }
 
   /** Prints everything as it is: no turn runs. */
   settle(session: LiveSession): void {
     const { screen } = this.#options;
-    screen.print(this.#feed(session).settled(session.view, screen));
+    this.#print(this.#feed(session).settled(session.view, screen));
   }
 
   /** Another session is shown. */
   show(session: LiveSession): void {
     const { screen } = this.#options;
     this.open = [];
-    screen.print(this.#feed(session).shown(session.view, session, screen));
+    this.#print(this.#feed(session).shown(session.view, session, screen));
+  }
+
+  #print(lines: readonly string[]): void {
+    if (lines.length === 0) return;
+    this.hasPrinted = true;
+    this.#options.screen.print(lines);
   }
 
   #feed({ key, cwd }: LiveSession): TranscriptFeed {

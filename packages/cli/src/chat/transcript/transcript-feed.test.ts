@@ -266,6 +266,19 @@ test("a question is in the transcript with its answer; before, it has a sheet of
   shown.is(["? Write a.txt: allowed (Allow)"], []);
 });
 
+test("a change that waits for permission is shown once, by the question; other content stays", () => {
+  const shown = new Shown();
+  const diff = { type: "diff", path: "/project/a.txt", oldText: "one\n", newText: "two\n" };
+  shown.call("1", { title: "Edit a.txt", kind: "edit", status: "pending", content: [diff] });
+  const card = shown.tail;
+  assert.match(card.join("\n"), /Edit a\.txt[\s\S]*one[\s\S]*two/);
+  shown.add({ kind: "ask", askId: "a", permission: { title: "Edit a.txt", options: [] } });
+  assert.deepEqual(shown.tail, card.slice(0, 1));
+  const words = { type: "content", content: text("the plan is this") };
+  shown.call("2", { title: "Ready?", kind: "switch_mode", status: "pending", content: [words] });
+  assert.match(shown.tail.join("\n"), /the plan is this/);
+});
+
 test("images keep their place between blocks of text", () => {
   const shown = new Shown();
   shown.say("Before");
