@@ -22,13 +22,14 @@ export async function openFace(
 ): Promise<number> {
   if (isPlain) {
     const { showPlainly } = await import("./plain/plain-face.ts");
-    return showPlainly(conversation, ending);
+    return showPlainly(conversation, { review, ending });
   }
   const { showInline } = await import("./inline/open-inline.ts");
   const theme = themeNames.find((name): name is ThemeName => name === config.theme);
   await showInline(conversation, {
     ...(theme && { theme }),
     isAnimated: config.animations ?? true,
+    hasMouse: config.mouse ?? false,
     notifies: config.notify ?? true,
     ...(config.editor !== undefined && { editor: config.editor }),
     review,

@@ -101,6 +101,14 @@ class ChatConversation implements Conversation {
     this.#emit({ kind: "shown", session: shown });
   }
 
+  async exported(target: SessionTarget, format: "markdown" | "json"): Promise<string> {
+    const open = this.#openHere(target);
+    if (open !== undefined) return open.exported(format);
+    const { exportedSession } = await import("./open-hosted.ts");
+    const place = { ...this.#given, history: this.#history };
+    return exportedSession(target.kind === "kept" ? target.id : undefined, place, format);
+  }
+
   async findFiles(query: string, signal: AbortSignal): Promise<readonly string[]> {
     const { cwd } = this.#current;
     const files = this.#files.get(cwd) ?? new WorkspaceFiles(cwd);

@@ -36,6 +36,9 @@ export interface ChatFaceOptions {
 const againMs = 3_000;
 const forceMs = 10_000;
 
+/** Somebody who is asked may look around before the answer. */
+const whileAsked: ReadonlySet<ChatAction> = new Set(["transcript", "review", "files"]);
+
 /** Shows a conversation until the user leaves. */
 export class ChatFace {
   readonly screen: Screen;
@@ -66,7 +69,13 @@ export class ChatFace {
     this.screen = screen;
     this.conversation = conversation;
     this.#theme = paint;
-    this.composer = new Composer({ screen, conversation, paint: this.#paint, editor, redraw: () => this.redraw() });
+    this.composer = new Composer({
+      screen,
+      conversation,
+      paint: this.#paint,
+      editor,
+      redraw: () => this.redraw(),
+    });
     this.composer.onSubmit = (input) => this.#actions.submitted(input);
     this.#actions = new FaceActions(this);
     this.#dock = new QuestionDock(screen, this.composer);
@@ -328,7 +337,7 @@ export class ChatFace {
       case undefined:
         return this.#isHelpKey(key) && !isSheetFocused && this.#act("help");
       default:
-        return !isSheetFocused && this.#act(action);
+        return (!isSheetFocused || whileAsked.has(action)) && this.#act(action);
     }
   }
 

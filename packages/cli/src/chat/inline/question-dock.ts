@@ -3,8 +3,8 @@
 import type { Screen } from "../../screen/screen.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import type { LiveSession, OpenQuestion } from "../conversation/conversation.ts";
-import { questionSheet } from "../sheets/question-sheet.ts";
 import type { AskedSheet } from "../sheets/asked-sheet.ts";
+import { questionSheet } from "../sheets/question-sheet.ts";
 import type { Sheet } from "../sheets/sheet.ts";
 import type { Composer } from "./composer.ts";
 

@@ -32,7 +32,6 @@ export type ChatAction =
   | "theme"
   | "restart"
   | "redraw"
-  | "previousPrompt"
   | "focus";
 
 export interface ChatKey {
