@@ -31,6 +31,8 @@ export interface ChangesPlace {
   /** The key of the session. */
   readonly key: string;
   readonly roots: readonly string[];
+  /** Whether it has turns that were not followed here. */
+  readonly isContinued: boolean;
   /** Shows a sentence to the user. */
   readonly notice: (text: string) => void;
   /** Tells the agent with the next prompt. */
@@ -143,9 +145,10 @@ class ChatConversation implements Conversation {
       secrets,
       history: this.#history,
       forks,
-      changes: (cwd) =>
+      changes: (cwd, isContinued) =>
         changes?.({
           key,
+          isContinued,
           roots: [cwd, ...options.extraRoots],
           notice: (text) => session.notice("info", text),
           tell: (text) => session.tell(text),

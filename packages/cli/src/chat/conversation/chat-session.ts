@@ -19,6 +19,7 @@ import type {
 } from "./conversation.ts";
 import { gitBranch } from "./git-branch.ts";
 import { OpenQuestions } from "./open-questions.ts";
+import { SessionShell } from "./session-shell.ts";
 import { SessionTurns, type TurnChanges } from "./session-turns.ts";
 
 /** What a session needs of its conversation. */
@@ -27,7 +28,7 @@ export interface SessionPlace extends HostOptions {
   /** The session to copy. */
   readonly forks?: ChatSession | undefined;
   /** Called once, when the folder of the session is known. */
-  changes(cwd: string): TurnChanges | undefined;
+  changes(cwd: string, isContinued: boolean): TurnChanges | undefined;
   emit(event: ConversationEvent): void;
   /** Calls back with the text without known secrets, in the order of the calls. */
   redacted(text: string, use: (text: string) => void): void;
@@ -43,7 +44,12 @@ export class ChatSession implements LiveSession, HostedSession {
   readonly #place: SessionPlace;
   readonly #listeners = new Set<(entry: Entry) => void>();
   readonly #turns: SessionTurns;
-  readonly #shells = new Set<AbortController>();
+  readonly #shell = new SessionShell({
+    cwd: () => this.#cwd,
+    update: (update) => this.#ownUpdate(update),
+    tell: (text) => this.tell(text),
+    changed: () => this.#emit("state"),
+  });
   #separate: ((entry: Entry) => Entry) | undefined;
   #phase: LiveSession["phase"] = "starting";
   #problem: SessionProblem | undefined;
@@ -56,7 +62,6 @@ export class ChatSession implements LiveSession, HostedSession {
   #title: string | undefined;
   #draft = "";
   #changes: TurnChanges | undefined;
-  #shellCwd: string | undefined;
 
   constructor(place: SessionPlace) {
     this.#place = place;
@@ -155,7 +160,7 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   get runsCommand(): boolean {
-    return this.#shells.size > 0;
+    return this.#shell.isRunning;
   }
 
   get questions(): readonly OpenQuestion[] {
@@ -192,7 +197,8 @@ export class ChatSession implements LiveSession, HostedSession {
           const { known, listed, cwd } = host.agent.target;
           this.#cwd = cwd;
           this.#branch = gitBranch(cwd);
-          this.#changes ??= this.#place.changes(cwd);
+          const isContinued = known !== undefined || listed !== undefined || this.#place.forks !== undefined;
+          this.#changes ??= this.#place.changes(cwd, isContinued);
           this.#historyId ??= known?.id;
           this.#title ??= known?.name ?? known?.title ?? listed?.title ?? undefined;
           this.#emit("state");
@@ -231,7 +237,7 @@ export class ChatSession implements LiveSession, HostedSession {
   async close(): Promise<void> {
     if (this.#phase === "closed") return;
     this.#set("closed");
-    for (const shell of this.#shells) shell.abort();
+    this.#shell.stop();
     this.#turns.stop();
     this.asked.withdrawAll();
     // an agent with other sessions goes on
@@ -275,6 +281,10 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#place.redacted(text, (clean) =>
       this.#place.emit({ kind: "notice", session: this, notice: { level, text: clean } }),
     );
+  }
+
+  async protect(path: string): Promise<void> {
+    await this.#changes?.protect(path);
   }
 
   waits(text: string | undefined): void {
@@ -343,7 +353,7 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   cancel(): void {
-    for (const shell of this.#shells) shell.abort();
+    this.#shell.stop();
     this.#turns.cancel();
   }
 
@@ -373,23 +383,8 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#emit("state");
   }
 
-  async shell(command: string): Promise<void> {
-    const { runShell } = await import("./user-shell.ts");
-    const shell = new AbortController();
-    this.#shells.add(shell);
-    const id = `parley-shell-${this.view.seq + 1}`;
-    try {
-      const { cwd, told } = await runShell(
-        { id, command, cwd: this.#shellCwd ?? this.#cwd },
-        (update) => this.#ownUpdate(update),
-        shell.signal,
-      );
-      this.#shellCwd = cwd;
-      this.tell(told);
-    } finally {
-      this.#shells.delete(shell);
-      this.#emit("state");
-    }
+  shell(command: string): Promise<void> {
+    return this.#shell.run(`parley-shell-${this.view.seq + 1}`, command);
   }
 
   async exported(format: "markdown" | "json"): Promise<string> {

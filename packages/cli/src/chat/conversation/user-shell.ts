@@ -99,6 +99,7 @@ function run(
       }
     };
     signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
     child.stdout.on("data", take);
     child.stderr.on("data", take);
     child.once("error", (error) => {

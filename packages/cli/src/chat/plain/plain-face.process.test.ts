@@ -1,7 +1,8 @@
 // Tests `parley chat --plain` through pipes, and `parley` alone at a terminal.
 
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { patience, RunProbe } from "../../../test/support/run-probe.ts";
@@ -128,7 +129,7 @@ test("changes are reviewed by number, and a turn is taken back and put back", pa
   writeFileSync(file, "one\ntwo\n");
   const agent = probe.agent([{ write: file, content: "one\nTWO\n" }, { say: "written" }] as never);
   const input = "change it\n/undo\n/redo\n/review\n1\nu\n\n/files\n";
-  const flags = ["chat", "--plain", "--allow", "write **"];
+  const flags = ["chat", "--plain", "--edition", "v1", "--allow", "write **"];
   const ran = await probe.parley([...flags, "--", ...agent], { input, cwd: probe.cwd });
   assert.equal(ran.status, 0, ran.stderr);
   assert.match(ran.stdout, /1 file \+1 -1[\s\S]*undone notes\.txt[\s\S]*redone notes\.txt/);
@@ -175,4 +176,21 @@ test("a theme that there is not is a usage error", patience, async () => {
   const ran = await probe.parley(["chat", "--plain", "--theme", "pink"], { input: "" });
   assert.equal(ran.status, 2);
   assert.match(ran.stderr, /use terminal, dark, light, colour-blind, mono/);
+});
+
+test("an ignored file that is written for the agent is taken back too", patience, async () => {
+  const cwd = join(probe.folder, "ignoring");
+  mkdirSync(cwd);
+  execFileSync("git", ["init", "--quiet"], { cwd });
+  writeFileSync(join(cwd, ".gitignore"), "*.log\n");
+  const file = join(cwd, "kept.log");
+  writeFileSync(file, "old\n");
+  const agent = probe.agent({
+    otherwise: [{ write: file, content: "new\n" }, { say: "written" }],
+  } as never);
+  const flags = ["--plain", "--edition", "v1", "--allow", "write **"];
+  const ran = await probe.parley(["chat", ...flags, "--", ...agent], { input: "go\n/undo\n", cwd });
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /undone kept\.log/);
+  assert.equal(readFileSync(file, "utf8"), "old\n");
 });
