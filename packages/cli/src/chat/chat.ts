@@ -3,6 +3,7 @@
 import { type Invocation, usageError } from "../command/command.ts";
 import { type LiveOptions, liveOptions, secretsOf } from "../live/live-options.ts";
 import { type ChatConfig, readChatConfig } from "../settings/chat-config.ts";
+import { themeNames } from "../terminal/paint.ts";
 import { startConversation } from "./conversation/chat-conversation.ts";
 import { watchEnding } from "./ending.ts";
 import { loadFace } from "./open-face.ts";
@@ -13,15 +14,25 @@ const help = "see parley help chat";
 export async function chat(invocation: Invocation): Promise<number> {
   const options = await liveOptions(invocation, help);
   const prompt = invocation.words.join(" ");
-  return converse(options, { prompt, isPlain: invocation.values["plain"] === true });
+  const theme = themeGiven(invocation.values["theme"]);
+  return converse(options, { prompt, isPlain: invocation.values["plain"] === true, theme });
+}
+
+export interface ConverseOptions {
+  /** Sent at once unless it is empty. */
+  readonly prompt: string;
+  readonly isPlain: boolean;
+  /** Instead of that of the config file. */
+  readonly theme?: string | undefined;
 }
 
 /** Returns the exit code. */
 export async function converse(
   options: LiveOptions,
-  { prompt, isPlain: isPlainGiven }: { readonly prompt: string; readonly isPlain: boolean },
+  { prompt, isPlain: isPlainGiven, theme }: ConverseOptions,
 ): Promise<number> {
-  const config = await readChatConfig();
+  const configured = await readChatConfig();
+  const config = theme === undefined ? configured : { ...configured, theme };
   const isPlain = isPlainGiven || isPlainWanted(config);
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (!isPlain && !isTerminal)
@@ -66,4 +77,12 @@ function isPlainWanted({ plain = false }: ChatConfig): boolean {
   if (process.env["TERM"] === "dumb") return true;
   const { PARLEY_PLAIN: given } = process.env;
   return given === undefined || given === "" ? plain : given !== "0";
+}
+
+function themeGiven(given: unknown): string | undefined {
+  if (given === undefined) return undefined;
+  const theme = themeNames.find((name) => name === given);
+  if (theme === undefined)
+    throw usageError(`--theme ${String(given)}: there is no such theme`, `use ${themeNames.join(", ")}`);
+  return theme;
 }

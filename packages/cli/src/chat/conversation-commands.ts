@@ -1,7 +1,8 @@
 // The table of `parley chat`.
 
-import { type Command, flag } from "../command/command.ts";
+import { type Command, flag, option } from "../command/command.ts";
 import { otherOptions, placeOptions, rightsOptions } from "../live/live-option-table.ts";
+import { themeNames } from "../terminal/paint.ts";
 
 export const conversationCommands: readonly Command[] = [
   {
@@ -17,6 +18,9 @@ export const conversationCommands: readonly Command[] = [
     options: {
       ...placeOptions,
       plain: flag("Append only, with lists by number"),
+      theme: option("NAME", "Colours: terminal (default), dark, light, colour-blind or mono", {
+        completes: themeNames,
+      }),
       ...rightsOptions,
       ...otherOptions,
     },

@@ -21,7 +21,8 @@ export async function loadFace(
 ): Promise<(conversation: Conversation) => Promise<number>> {
   if (options.isPlain) {
     const { showPlainly } = await import("./plain/plain-face.ts");
-    return (conversation) => showPlainly(conversation, options.ending);
+    const { review, ending } = options;
+    return (conversation) => showPlainly(conversation, { review, ending });
   }
   const { showInline } = await import("./inline/open-inline.ts");
   return (conversation) => showOnScreen(conversation, options, showInline);
@@ -36,6 +37,7 @@ async function showOnScreen(
   await showInline(conversation, {
     ...(theme && { theme }),
     isAnimated: config.animations ?? true,
+    hasMouse: config.mouse ?? false,
     notifies: config.notify ?? true,
     ...(config.editor !== undefined && { editor: config.editor }),
     review,

@@ -52,6 +52,8 @@ export interface LiveAgentOptions {
   notice(text: string): void;
   onEvent(event: ManagedAgentEvent): void;
   onDecision(decision: Decision): void;
+  /** Called before a file is written for the agent. It must not reject. */
+  beforeWrite?(path: string): Promise<void>;
 }
 
 /** An open session. */
@@ -245,6 +247,7 @@ export class LiveAgent {
       extraRoots,
       agent: entry.name,
       warn: notice,
+      beforeWrite: this.#given.beforeWrite,
       // read when the session starts, so that the agent cannot change them
       workspaceRules: () => this.#workspaceRules,
       ...optional({

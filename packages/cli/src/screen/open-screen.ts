@@ -2,9 +2,9 @@
 
 import { ProcessTerminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import type { Screen } from "./screen.ts";
-import { TerminalScreen } from "./terminal-screen.ts";
+import { type ScreenOptions, TerminalScreen } from "./terminal-screen.ts";
 
 /** Standard input and output must be terminals. */
-export function openScreen(): Screen {
-  return new TerminalScreen(new ProcessTerminal());
+export function openScreen(options: ScreenOptions): Screen {
+  return new TerminalScreen(new ProcessTerminal(), process.env, options);
 }

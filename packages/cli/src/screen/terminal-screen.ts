@@ -21,13 +21,22 @@ const reportFocus = `${csi}?1004h`;
 const ignoreFocus = `${csi}?1004l`;
 const focusIn = `${csi}I`;
 const focusOut = `${csi}O`;
+/** The wheel is reported while the alternate screen is open: elsewhere it belongs to the scrollback. */
+const reportMouse = `${csi}?1000h${csi}?1006h`;
+const ignoreMouse = `${csi}?1006l${csi}?1000l`;
 /** Saves the title of the window, and brings it back. */
 const saveTitle = `${csi}22;0t`;
 const restoreTitle = `${csi}23;0t`;
 
+export interface ScreenOptions {
+  /** Whether the wheel scrolls on the alternate screen. The terminal then selects text only with Shift. Default: false. */
+  readonly hasMouse?: boolean;
+}
+
 export class TerminalScreen implements Screen {
   readonly #terminal: ScreenTerminal;
   readonly #environment: NodeJS.ProcessEnv;
+  readonly #hasMouse: boolean;
   readonly #keyListeners = new Set<(key: KeyPress) => void>();
   readonly #resizeListeners = new Set<() => void>();
   readonly #writer = new TailWriter();
@@ -42,11 +51,24 @@ export class TerminalScreen implements Screen {
   #title: string | undefined;
   #isFocused = true;
 
-  constructor(terminal: ScreenTerminal, environment: NodeJS.ProcessEnv = process.env) {
+  constructor(
+    terminal: ScreenTerminal,
+    environment: NodeJS.ProcessEnv = process.env,
+    { hasMouse = false }: ScreenOptions = {},
+  ) {
     this.#terminal = terminal;
     this.#environment = environment;
+    this.#hasMouse = hasMouse;
     process.on("exit", this.#leave);
     this.#start();
+  }
+
+  get #fullBegin(): string {
+    return `${csi}?1049h${csi}2J${this.#hasMouse ? reportMouse : ""}`;
+  }
+
+  get #fullEnd(): string {
+    return `${this.#hasMouse ? ignoreMouse : ""}${csi}?1049l`;
   }
 
   get columns(): number {
@@ -86,7 +108,7 @@ export class TerminalScreen implements Screen {
     this.#frame();
     const full = new FullFrame();
     this.#full = full;
-    this.#terminal.write(`${csi}?1049h${csi}2J`);
+    this.#terminal.write(this.#fullBegin);
     return {
       draw: (tail) => {
         full.tail = tail;
@@ -95,7 +117,7 @@ export class TerminalScreen implements Screen {
       close: () => {
         if (this.#full !== full) return;
         this.#full = undefined;
-        this.#terminal.write(`${csi}?1049l`);
+        this.#terminal.write(this.#fullEnd);
         this.#schedule();
       },
     };
@@ -104,7 +126,7 @@ export class TerminalScreen implements Screen {
   async suspend<T>(work: () => Promise<T>): Promise<T> {
     this.#frame();
     const isFull = this.#full !== undefined;
-    this.#terminal.write(isFull ? `${csi}?1049l` : this.#writer.clear(this.columns, this.rows));
+    this.#terminal.write(isFull ? this.#fullEnd : this.#writer.clear(this.columns, this.rows));
     this.#state = "suspended";
     this.#stop();
     try {
@@ -148,7 +170,7 @@ export class TerminalScreen implements Screen {
   close(): void {
     if (this.#state === "closed") return;
     if (this.#state === "open") {
-      if (this.#full !== undefined) this.#terminal.write(`${csi}?1049l`);
+      if (this.#full !== undefined) this.#terminal.write(this.#fullEnd);
       this.#full = undefined;
       this.#tail = emptyTail;
       this.#frame();
@@ -185,7 +207,7 @@ export class TerminalScreen implements Screen {
   #resume(isFull: boolean): void {
     this.#state = "open";
     this.#start();
-    if (isFull) this.#terminal.write(`${csi}?1049h${csi}2J`);
+    if (isFull) this.#terminal.write(this.#fullBegin);
     this.#full?.forget();
     this.#schedule();
   }

@@ -133,7 +133,11 @@ const chat = {
       type: "boolean",
       description: "Append only, for screen readers, as with --plain. Default: false",
     },
-    mouse: { type: "boolean", description: "Takes clicks and the wheel. Default: false" },
+    mouse: {
+      type: "boolean",
+      description:
+        "The wheel scrolls the whole transcript, the review and the help; Shift selects text there. Default: false",
+    },
     animations: { type: "boolean", description: "Moves what stands for work. Default: true" },
     notify: {
       type: "boolean",

@@ -30,6 +30,8 @@ export interface GateOptions {
   /** Directories beside those of the session, which the user has declared. Absolute. */
   readonly extraRoots?: readonly string[] | undefined;
   readonly overlay?: Overlay | undefined;
+  /** Called with the path of each file before the gate writes it, such as to keep what is there. It must not reject. */
+  readonly beforeWrite?: ((path: string) => Promise<void>) | undefined;
   /** The environment of commands. Default: ours, without what is Parley's own. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Of files and flags; those of a workspace come from `workspaceRules`. */

@@ -22,7 +22,7 @@ const maxShown = 1024 * 1024;
 export function gatedFiles(
   state: GateState,
   effects: Pick<Effects, "perform">,
-  { overlay }: GateOptions,
+  { overlay, beforeWrite }: GateOptions,
   writes?: (path: string, content: string) => Promise<void>,
 ): GatedFiles {
   const opened = new Map<"agent" | "person", LocalFiles>();
@@ -63,6 +63,7 @@ export function gatedFiles(
       content: written,
       look: () => look(canonical, shownText(content, encoding)),
       async run(stamp) {
+        await beforeWrite?.(canonical);
         if (typeof written === "string") {
           // before: a command that ends while it is written must not take it for its own
           await writes?.(canonical, written);

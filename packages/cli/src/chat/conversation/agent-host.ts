@@ -26,6 +26,8 @@ export interface HostedSession {
   readonly view: SessionView;
   readonly asked: OpenQuestions;
   notice(level: Notice["level"], text: string): void;
+  /** Keeps a file that is about to be written as it is. It never rejects. */
+  protect(path: string): Promise<void>;
   /** One line about what it waits for. */
   waits(text: string | undefined): void;
   crashed(problem: { readonly message: string; readonly stderr: string }): void;
@@ -79,6 +81,9 @@ export class AgentHost {
       notice: (text) => this.#each((session) => session.notice("warning", safeLine(text))),
       onEvent: (event) => this.#event(event, report),
       onDecision: (decision) => this.#decision(decision),
+      beforeWrite: async (path) => {
+        await Promise.all(this.#sessions.map((session) => session.protect(path)));
+      },
     });
   }
 

@@ -31,6 +31,8 @@ export interface ChangesPlace {
   /** The key of the session. */
   readonly key: string;
   readonly roots: readonly string[];
+  /** Whether it has turns that were not followed here. */
+  readonly isContinued: boolean;
   /** Shows a sentence to the user. */
   readonly notice: (text: string) => void;
   /** Tells the agent with the next prompt. */
@@ -101,6 +103,14 @@ class ChatConversation implements Conversation {
     this.#emit({ kind: "shown", session: shown });
   }
 
+  async exported(target: SessionTarget, format: "markdown" | "json"): Promise<string> {
+    const open = this.#openHere(target);
+    if (open !== undefined) return open.exported(format);
+    const { exportedSession } = await import("./open-hosted.ts");
+    const place = { ...this.#given, history: this.#history };
+    return exportedSession(target.kind === "kept" ? target.id : undefined, place, format);
+  }
+
   async findFiles(query: string, signal: AbortSignal): Promise<readonly string[]> {
     const { cwd } = this.#current;
     const files = this.#files.get(cwd) ?? new WorkspaceFiles(cwd);
@@ -135,9 +145,10 @@ class ChatConversation implements Conversation {
       secrets,
       history: this.#history,
       forks,
-      changes: (cwd) =>
+      changes: (cwd, isContinued) =>
         changes?.({
           key,
+          isContinued,
           roots: [cwd, ...options.extraRoots],
           notice: (text) => session.notice("info", text),
           tell: (text) => session.tell(text),

@@ -28,7 +28,7 @@ export interface SessionPlace extends HostOptions {
   /** The session to copy. */
   readonly forks?: ChatSession | undefined;
   /** Called once, when the folder of the session is known. */
-  changes(cwd: string): TurnChanges | undefined;
+  changes(cwd: string, isContinued: boolean): TurnChanges | undefined;
   emit(event: ConversationEvent): void;
   /** Calls back with the text without known secrets, in the order of the calls. */
   redacted(text: string, use: (text: string) => void): void;
@@ -195,7 +195,8 @@ export class ChatSession implements LiveSession, HostedSession {
           const { known, listed, cwd } = host.agent.target;
           this.#cwd = cwd;
           this.#branch = gitBranch(cwd);
-          this.#changes ??= this.#place.changes(cwd);
+          const isContinued = known !== undefined || listed !== undefined || this.#place.forks !== undefined;
+          this.#changes ??= this.#place.changes(cwd, isContinued);
           this.#historyId ??= known?.id;
           this.#title ??= known?.name ?? known?.title ?? listed?.title ?? undefined;
           this.#emit("state");
@@ -278,6 +279,10 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#place.redacted(text, (clean) =>
       this.#place.emit({ kind: "notice", session: this, notice: { level, text: clean } }),
     );
+  }
+
+  async protect(path: string): Promise<void> {
+    await this.#changes?.protect(path);
   }
 
   waits(text: string | undefined): void {

@@ -424,6 +424,7 @@ test("a turn ends with what it changed, and files are found for mentions", patie
   const order: string[] = [];
   const changes = () => ({
     begin: async () => void order.push("begin"),
+    protect: async () => undefined,
     end: async () => ({ files: 3, added: 92, removed: 46 }),
   });
   const { conversation, session, answered, events } = chatWith(t, { cwd, agent: "far" }, { changes });

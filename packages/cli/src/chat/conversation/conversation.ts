@@ -19,6 +19,8 @@ export interface Conversation {
   /** Opens a session and shows it. It can be written to at once; its agent starts meanwhile. */
   open(target: SessionTarget): LiveSession;
   show(session: LiveSession): void;
+  /** The transcript of a session as Markdown or JSON, without opening it. */
+  exported(target: SessionTarget, format: "markdown" | "json"): Promise<string>;
   /** Files of the workspace that match what was typed after `@`, best first. */
   findFiles(query: string, signal: AbortSignal): Promise<readonly string[]>;
   /** Prompts that were sent from this folder, newest first; `query` selects those that contain it. */

@@ -11,6 +11,8 @@ import { PromptQueue } from "./prompt-queue.ts";
 /** Finds out what a turn changed. */
 export interface TurnChanges {
   begin(): Promise<void>;
+  /** A file is about to be written. It never rejects. */
+  protect(path: string): Promise<void>;
   end(): Promise<NonNullable<TurnSummary["changed"]> | undefined>;
 }
 

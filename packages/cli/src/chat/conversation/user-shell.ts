@@ -111,6 +111,7 @@ function run(
     };
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
     child.stdout.on("data", take);
     child.stderr.on("data", take);
     child.once("error", (error) => {

@@ -59,8 +59,11 @@ export class Composer {
     return this.#editor.text;
   }
 
+  /** Nobody has typed it. */
   set text(text: string) {
+    const { touchedAt } = this;
     this.#editor.text = text;
+    this.touchedAt = touchedAt;
   }
 
   get isEmpty(): boolean {

@@ -1,13 +1,13 @@
 // What the keys and commands of the face do.
 
-import { writeFile } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { ChatInput, FoundSession, SessionTarget } from "../conversation/conversation.ts";
+import type { ChatInput } from "../conversation/conversation.ts";
 import { type ChatAction, chatCommands } from "../keys/keys-and-commands.ts";
+import { resultLines } from "../review/result-lines.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import { HelpSheet } from "../sheets/help-sheet.ts";
-import { Picker, type PickerItem } from "../sheets/picker.ts";
+import { Picker } from "../sheets/picker.ts";
 import { ReviewSheet } from "../sheets/review-sheet.ts";
 import type { ReviewResult } from "../sheets/review-source.ts";
 import { FullTranscript } from "../transcript/full-transcript.ts";
@@ -15,14 +15,17 @@ import type { ChatFace } from "./chat-face.ts";
 import { clipboardImage } from "./clipboard-image.ts";
 import { runEditor } from "./composer.ts";
 import { FaceChoices } from "./face-choices.ts";
+import { SessionChoices } from "./session-choices.ts";
 
 export class FaceActions {
   readonly #face: ChatFace;
   readonly #choices: FaceChoices;
+  readonly #sessions: SessionChoices;
 
   constructor(face: ChatFace) {
     this.#face = face;
     this.#choices = new FaceChoices(face);
+    this.#sessions = new SessionChoices(face);
   }
 
   /** A prompt, a command of ours, or a line for the shell. */
@@ -51,9 +54,9 @@ export class FaceActions {
       case "new":
         return void conversation.open({ kind: "new", ...(rest === "" ? {} : { agent: rest }) });
       case "fork":
-        return this.#fork();
+        return this.#sessions.fork(session);
       case "sessions":
-        return this.#sessions(rest);
+        return this.#sessions.list(rest);
       case "agents":
         return rest === "" ? this.#agents() : void conversation.open({ kind: "new", agent: rest });
       case "mode":
@@ -83,7 +86,7 @@ export class FaceActions {
           ? this.#face.hint("type /rename and the new title")
           : this.#face.attempt(session.rename(rest));
       case "export":
-        return this.#face.attempt(this.#export(rest));
+        return this.#face.attempt(this.#sessions.export(rest));
       case "copy":
         return this.#copy();
       case "theme":
@@ -98,9 +101,15 @@ export class FaceActions {
         return this.#takeBack((review) => review.redoLast());
       case "redraw":
         return this.#face.screen.refresh();
-      default:
-        // the rest are keys of the prompt
+      // the prompt does these itself
+      case "send":
+      case "newline":
+      case "stop":
+      case "clear":
+      case "focus":
         return;
+      default:
+        return action satisfies never;
     }
   }
 
@@ -193,32 +202,7 @@ export class FaceActions {
     this.#face.open(picker);
   }
 
-  // ---- sessions and agents
-
-  #sessions(query: string): void {
-    const { conversation, paint } = this.#face;
-    this.#face.open(
-      new Picker<SessionTarget>({
-        title: "Sessions",
-        paint,
-        query,
-        search: async (typed, signal) => (await conversation.find(typed, signal)).map(sessionItem),
-        chosen: (target) => {
-          this.#close();
-          if (target.kind === "live") conversation.show(target.session);
-          else conversation.open(target);
-        },
-        closed: this.#close,
-        redraw: () => this.#face.redraw(),
-      }),
-    );
-  }
-
-  #fork(): void {
-    const { session, conversation } = this.#face;
-    if (!session.agent.accepts.forks) return this.#face.hint(`${session.agent.name} cannot copy sessions`);
-    conversation.open({ kind: "fork", of: session });
-  }
+  // ---- agents
 
   #agents(): void {
     const { conversation } = this.#face;
@@ -263,11 +247,7 @@ export class FaceActions {
     this.#face.attempt(
       work(review).then((result) => {
         if (typeof result === "string") return this.#face.hint(result);
-        const files = result.files.map(({ path, outcome, reason }) => {
-          const near = relative(session.cwd, path);
-          return `${outcome} ${near}${reason === undefined ? "" : `: ${reason}`}`;
-        });
-        this.#face.say([...files, ...result.notes].join("\n"));
+        this.#face.say(resultLines(result, session.cwd).join("\n"));
       }),
     );
   }
@@ -315,15 +295,6 @@ export class FaceActions {
     );
   }
 
-  async #export(given: string): Promise<void> {
-    const { session } = this.#face;
-    const name = given === "" ? `parley-${session.historyId ?? session.key}.md` : given;
-    const path = resolve(session.cwd, name);
-    const text = await session.exported(path.endsWith(".json") ? "json" : "markdown");
-    await writeFile(path, text, { flag: "wx", mode: 0o600 });
-    this.#face.say(`written to ${path}`);
-  }
-
   #copy(): void {
     const { view } = this.#face.session;
     const last = view.timeline.findLast(({ kind }) => kind === "agent_message");
@@ -331,16 +302,6 @@ export class FaceActions {
     this.#face.screen.copy(last.text);
     this.#face.hint("copied");
   }
-}
-
-function sessionItem(found: FoundSession): PickerItem<SessionTarget> {
-  const { agent, title, cwd, updatedAt, state, excerpt, target } = found;
-  const when =
-    updatedAt === undefined ? "" : new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
-  const parts = [agent, state === "kept" ? "" : state, when, cwd, excerpt ?? ""].map((part) =>
-    safeLine(part),
-  );
-  return { label: safeLine(title), detail: parts.filter((part) => part !== "").join(" · "), value: target };
 }
 
 /** How editors take a line. */

@@ -1,13 +1,11 @@
 // The lists of the face: modes, models, options and themes.
 
-import type { SessionConfigOption } from "@parley/acp";
 import type { JsonValue } from "@parley/acp/model";
 import { painter, type ThemeName, themeNames } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
+import { choiceNamed, choicesOf, type SelectOption, selectsOf } from "../conversation/option-choices.ts";
 import { Picker, type PickerItem } from "../sheets/picker.ts";
 import type { ChatFace } from "./chat-face.ts";
-
-type SelectOption = Extract<SessionConfigOption, { type: "select" }>;
 
 export class FaceChoices {
   readonly #face: ChatFace;
@@ -34,15 +32,8 @@ export class FaceChoices {
     );
   }
 
-  #selects(category?: string): SelectOption[] {
-    return this.#face.session.options.filter(
-      (option): option is SelectOption =>
-        option.type === "select" && (category === undefined || option.category === category),
-    );
-  }
-
   nextMode(): void {
-    const [mode] = this.#selects("mode");
+    const [mode] = selectsOf(this.#face.session.options, "mode");
     if (mode === undefined) return this.#face.hint(`${this.#face.session.agent.name} has no modes`);
     const choices = choicesOf(mode);
     const at = choices.findIndex(({ value }) => value === mode.currentValue);
@@ -51,14 +42,11 @@ export class FaceChoices {
   }
 
   choose(category: string, name: string): void {
-    const [option] = this.#selects(category);
+    const [option] = selectsOf(this.#face.session.options, category);
     if (option === undefined)
       return this.#face.hint(`${this.#face.session.agent.name} has no choice of ${category}`);
     if (name === "") return this.#pickValue(option);
-    const wanted = name.toLowerCase();
-    const choice = choicesOf(option).find(
-      (each) => each.value.toLowerCase() === wanted || each.name.toLowerCase() === wanted,
-    );
+    const choice = choiceNamed(option, name);
     if (choice === undefined) return this.#pickValue(option);
     this.#set(option.configId, choice.value);
   }
@@ -114,17 +102,4 @@ export class FaceChoices {
   }
 
   readonly #close = (): void => this.#face.open(undefined);
-}
-
-interface Choice {
-  readonly value: string;
-  readonly name: string;
-  readonly description?: string | null | undefined;
-  readonly group?: string;
-}
-
-function choicesOf({ options }: SelectOption): readonly Choice[] {
-  return options.flatMap((choice): readonly Choice[] =>
-    "options" in choice ? choice.options.map((each) => ({ ...each, group: choice.name })) : [choice],
-  );
 }

@@ -9,6 +9,8 @@ import { ChatFace, type ChatFaceOptions } from "./chat-face.ts";
 export interface InlineOptions {
   readonly theme?: ThemeName;
   readonly isAnimated: boolean;
+  /** Whether the wheel scrolls on the whole screen. */
+  readonly hasMouse: boolean;
   readonly notifies: boolean;
   /** The command of the user's editor. Default: `$VISUAL`, `$EDITOR`, else vi. */
   readonly editor?: string;
@@ -24,7 +26,7 @@ export async function showInline(conversation: Conversation, options: InlineOpti
   const editor = [options.editor, visual, chosen, "vi"].find(
     (each) => each !== undefined && each.trim() !== "",
   );
-  const screen = openScreen();
+  const screen = openScreen({ hasMouse: options.hasMouse });
   const paint = painter(true, process.env, theme);
   try {
     const face = new ChatFace({

@@ -8,6 +8,7 @@ import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import { displayWidth } from "../../terminal/word-wrap.ts";
 import type { LiveSession } from "../conversation/conversation.ts";
+import { choicesOf, selectsOf } from "../conversation/option-choices.ts";
 
 const separator = " · ";
 /** Longer names would take the place of what the user must see. */
@@ -68,11 +69,10 @@ function workText(session: LiveSession, now: number): Pick<StatusPart, "text" | 
 }
 
 function modelOf(options: readonly SessionConfigOption[]): string {
-  const model = options.find(({ category }) => category === "model");
-  if (model === undefined || model.type !== "select") return "";
-  const choices = model.options.flatMap((choice) => ("options" in choice ? choice.options : [choice]));
+  const [model] = selectsOf(options, "model");
+  if (model === undefined) return "";
   const { currentValue } = model;
-  return nameOf(choices.find(({ value }) => value === currentValue)?.name ?? currentValue);
+  return nameOf(choicesOf(model).find(({ value }) => value === currentValue)?.name ?? currentValue);
 }
 
 /** An agent may report more than there is room for. */

@@ -1,29 +1,23 @@
 // What the lines of the plain face do: prompts, shell lines, and commands with lists to choose from by number.
 
-import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import type { SessionConfigOption } from "@parley/acp";
 import { age, home } from "../../sessions/stored-sessions.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { Conversation, LiveSession } from "../conversation/conversation.ts";
+import { choiceNamed, choicesOf, type SelectOption, selectsOf } from "../conversation/option-choices.ts";
+import { writeExport } from "../conversation/write-export.ts";
 import { chatCommands } from "../keys/keys-and-commands.ts";
+import type { SessionReview } from "../review/session-review.ts";
+import { type Choice, pickByNumber } from "./pick-by-number.ts";
+import { type PlainReviewPlace, reviewPlainly, takeBackPlainly } from "./plain-review.ts";
 import type { LineInput } from "./typed-lines.ts";
-
-const mostShown = 20;
 
 export interface PlainCommandsOptions {
   readonly conversation: Conversation;
   readonly lines: LineInput;
+  review(session: LiveSession): SessionReview | undefined;
   say(text: string): void;
   leave(): void;
 }
-
-interface Choice<Value> {
-  readonly label: string;
-  readonly value: Value;
-}
-
-type SelectOption = Extract<SessionConfigOption, { type: "select" }>;
 
 /** Those of the table that only a screen can do are not among them. */
 const known: ReadonlySet<string> = new Set([
@@ -39,6 +33,10 @@ const known: ReadonlySet<string> = new Set([
   "rename",
   "export",
   "restart",
+  "review",
+  "undo",
+  "redo",
+  "files",
   "leave",
 ]);
 
@@ -92,6 +90,14 @@ export class PlainCommands {
         return this.#export(rest);
       case "restart":
         return this.#session.restart();
+      case "review":
+        return this.#reviewed(reviewPlainly);
+      case "undo":
+        return this.#reviewed((place) => takeBackPlainly((review) => review.undoTurn(), place));
+      case "redo":
+        return this.#reviewed((place) => takeBackPlainly((review) => review.redoLast(), place));
+      case "files":
+        return this.#files();
       default:
         return leave();
     }
@@ -128,22 +134,8 @@ export class PlainCommands {
 
   // ---- lists
 
-  /** Undefined without a choice. */
-  async #pick<Value>(title: string, choices: readonly Choice<Value>[]): Promise<Value | undefined> {
-    if (choices.length === 0) {
-      this.#say(`${title}: none`);
-      return undefined;
-    }
-    const shown = choices.slice(0, mostShown);
-    const more = choices.length > shown.length ? [`and ${choices.length - shown.length} more`] : [];
-    this.#say([`${title}:`, ...shown.map(({ label }, at) => `${at + 1}. ${label}`), ...more].join("\n"));
-    const answer = (
-      await this.#options.lines.ask(`Number, 1 to ${shown.length}, or Enter for none: `)
-    )?.trim();
-    if (answer === undefined || answer === "") return undefined;
-    const choice = /^\d+$/.test(answer) ? shown[Number(answer) - 1] : undefined;
-    if (choice === undefined) this.#say(`${safeLine(answer)} is not one of the numbers.`);
-    return choice?.value;
+  #pick<Value>(title: string, choices: readonly Choice<Value>[]): Promise<Value | undefined> {
+    return pickByNumber(title, choices, this.#options);
   }
 
   async #agents(name: string): Promise<void> {
@@ -192,29 +184,31 @@ export class PlainCommands {
   // ---- options
 
   async #choose(category: string, name: string): Promise<void> {
-    const option = this.#selects().find((each) => each.category === category);
+    const [option] = selectsOf(this.#session.options, category);
     if (option === undefined) return this.#say(`${this.#session.agent.name} has no choice of ${category}.`);
-    await this.#set(option, name);
+    await this.#setTo(option, name);
   }
 
   async #allOptions(): Promise<void> {
-    const choices = this.#selects().map((option) => {
-      const current = valuesOf(option).find(({ value }) => value === option.currentValue);
-      return {
-        label: `${safeLine(option.name)}: ${safeLine(current?.name ?? option.currentValue)}`,
-        value: option,
-      };
+    const { options } = this.#session;
+    const choices = options.map((option) => {
+      const [select] = selectsOf([option]);
+      const named = select && choicesOf(select).find(({ value }) => value === select.currentValue);
+      const current = named?.name ?? String(option.currentValue ?? "");
+      return { label: `${safeLine(option.name)}: ${safeLine(current)}`, value: option };
     });
     const option = await this.#pick("Options", choices);
-    if (option !== undefined) await this.#set(option, "");
+    if (option === undefined) return;
+    const [select] = selectsOf([option]);
+    if (select !== undefined) return this.#setTo(select, "");
+    if (option.type === "boolean")
+      return this.#set(option.configId, safeLine(option.name), option.currentValue !== true);
+    this.#say(`${safeLine(option.name)} is of a kind that this version does not know.`);
   }
 
-  async #set(option: SelectOption, typed: string): Promise<void> {
-    const values = valuesOf(option);
-    const wanted = typed.toLowerCase();
-    const named = values.find(({ value, name }) =>
-      [value, name].some((each) => each.toLowerCase() === wanted),
-    );
+  async #setTo(option: SelectOption, typed: string): Promise<void> {
+    const values = choicesOf(option);
+    const named = choiceNamed(option, typed);
     if (typed !== "" && named === undefined)
       return this.#say(
         `${safeLine(typed)} is not one of: ${values.map(({ value }) => safeLine(value)).join(", ")}`,
@@ -224,26 +218,36 @@ export class PlainCommands {
       value,
     }));
     const value = named?.value ?? (await this.#pick(safeLine(option.name), choices));
-    if (value === undefined) return;
-    await this.#session.setOption(option.configId, value);
-    this.#say(`${safeLine(option.name)}: ${safeLine(value)}`);
+    if (value !== undefined) await this.#set(option.configId, safeLine(option.name), value);
   }
 
-  #selects(): readonly SelectOption[] {
-    return this.#session.options.filter((option): option is SelectOption => option.type === "select");
+  async #set(configId: string, name: string, value: string | boolean): Promise<void> {
+    await this.#session.setOption(configId, value);
+    this.#say(`${name}: ${safeLine(String(value))}`);
   }
 
-  async #export(file: string): Promise<void> {
-    const name =
-      file === "" ? `session-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.md` : file;
-    const path = resolve(this.#session.cwd, name);
-    const text = await this.#session.exported(name.endsWith(".json") ? "json" : "markdown");
-    // it may hold what nobody else should read; an existing file is never overwritten
-    await writeFile(path, text, { mode: 0o600, flag: "wx" });
+  // ---- what was changed
+
+  async #reviewed(work: (place: PlainReviewPlace) => Promise<void>): Promise<void> {
+    const session = this.#session;
+    const review = this.#options.review(session);
+    if (review === undefined) return this.#say("Changes are not followed here.");
+    const { lines } = this.#options;
+    const say = (text: string) => this.#say(text);
+    await work({ review, cwd: session.cwd, lines, say, isBusy: () => session.turn !== undefined });
+  }
+
+  #files(): void {
+    const files = [...this.#session.view.files.values()].map(
+      ({ path, operations }) => `${safeLine(path)}: ${[...operations].join(", ")}`,
+    );
+    this.#say(files.length === 0 ? "The agent has touched no files." : files.join("\n"));
+  }
+
+  async #export(name: string): Promise<void> {
+    const session = this.#session;
+    const { cwd } = session;
+    const path = await writeExport(name, { cwd, exported: (format) => session.exported(format) });
     this.#say(`Written to ${path}`);
   }
-}
-
-function valuesOf({ options }: SelectOption): readonly { readonly value: string; readonly name: string }[] {
-  return options.flatMap((choice) => ("groupId" in choice ? choice.options : [choice]));
 }

@@ -1,7 +1,8 @@
 // Tests `parley chat --plain` through pipes, and `parley` alone at a terminal.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { patience, RunProbe } from "../../../test/support/run-probe.ts";
@@ -121,4 +122,75 @@ test("the config file makes every conversation plain", patience, async () => {
   const agent = probe.agent([{ say: "here" }]);
   const ran = await probe.parley(["chat", "--", ...agent], { env, input: "hi\n", cwd: probe.cwd });
   assert.match(ran.stdout, /here/);
+});
+
+test("changes are reviewed by number, and a turn is taken back and put back", patience, async () => {
+  const file = join(probe.cwd, "notes.txt");
+  writeFileSync(file, "one\ntwo\n");
+  const agent = probe.agent([{ write: file, content: "one\nTWO\n" }, { say: "written" }] as never);
+  const input = "change it\n/undo\n/redo\n/review\n1\nu\n\n/files\n";
+  const flags = ["chat", "--plain", "--edition", "v1", "--allow", "write **"];
+  const ran = await probe.parley([...flags, "--", ...agent], { input, cwd: probe.cwd });
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /1 file \+1 -1[\s\S]*undone notes\.txt[\s\S]*redone notes\.txt/);
+  assert.match(ran.stdout, /1\. notes\.txt, line 1, \+1 -1[\s\S]*- two\n\+ TWO\n[\s\S]*undone notes\.txt/);
+  assert.equal(readFileSync(file, "utf8"), "one\ntwo\n");
+});
+
+test(
+  "a signal ends the conversation in order: no agent is left, and the draft is kept",
+  patience,
+  async () => {
+    for (const isPlain of [true, false]) {
+      const home = join(probe.folder, `ended-${isPlain}`);
+      let step = 0;
+      const ran = await probe.atTerminal(
+        80,
+        ["chat", ...(isPlain ? ["--plain"] : []), "--", ...probe.agent([{ say: "here" }])],
+        {
+          env: { PARLEY_HOME: home },
+          cwd: probe.cwd,
+          input: false,
+          onOutput(stdout, child) {
+            if (step === 0 && /(?:Type a prompt|write)/.test(stdout)) {
+              step = 1;
+              child.stdin?.write("hi\r");
+            } else if (step === 1 && stdout.includes("here")) {
+              step = 2;
+              // the shell is a child of the conversation
+              child.stdin?.write("!sleep 1; kill -TERM $PPID\rnot sent yet");
+            }
+          },
+        },
+      );
+      assert.equal(ran.status, 143, ran.stdout);
+      assert.deepEqual(probe.leftovers(), []);
+      const drafts = join(home, "state", "drafts");
+      const [draft = ""] = readdirSync(drafts);
+      assert.equal(readFileSync(join(drafts, draft), "utf8"), "not sent yet");
+    }
+  },
+);
+
+test("a theme that there is not is a usage error", patience, async () => {
+  const ran = await probe.parley(["chat", "--plain", "--theme", "pink"], { input: "" });
+  assert.equal(ran.status, 2);
+  assert.match(ran.stderr, /use terminal, dark, light, colour-blind, mono/);
+});
+
+test("an ignored file that is written for the agent is taken back too", patience, async () => {
+  const cwd = join(probe.folder, "ignoring");
+  mkdirSync(cwd);
+  execFileSync("git", ["init", "--quiet"], { cwd });
+  writeFileSync(join(cwd, ".gitignore"), "*.log\n");
+  const file = join(cwd, "kept.log");
+  writeFileSync(file, "old\n");
+  const agent = probe.agent({
+    otherwise: [{ write: file, content: "new\n" }, { say: "written" }],
+  } as never);
+  const flags = ["--plain", "--edition", "v1", "--allow", "write **"];
+  const ran = await probe.parley(["chat", ...flags, "--", ...agent], { input: "go\n/undo\n", cwd });
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /undone kept\.log/);
+  assert.equal(readFileSync(file, "utf8"), "old\n");
 });

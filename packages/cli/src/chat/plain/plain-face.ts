@@ -14,6 +14,7 @@ import type {
   OpenQuestion,
 } from "../conversation/conversation.ts";
 import { aborted } from "../ending.ts";
+import type { FaceOptions } from "../open-face.ts";
 import { askPlainly, declined, subjectOf } from "./ask-plainly.ts";
 import { PlainCommands } from "./plain-commands.ts";
 import { TypedLines } from "./typed-lines.ts";
@@ -22,8 +23,11 @@ import { TypedLines } from "./typed-lines.ts";
 const againMs = 3_000;
 
 /** Shows a conversation until the user leaves. Returns the exit code. */
-export async function showPlainly(conversation: Conversation, ending: AbortSignal): Promise<number> {
-  const face = new PlainFace(conversation);
+export async function showPlainly(
+  conversation: Conversation,
+  { review, ending }: Pick<FaceOptions, "review" | "ending">,
+): Promise<number> {
+  const face = new PlainFace(conversation, review);
   try {
     return await Promise.race([face.left, aborted(ending).then(() => 0)]);
   } finally {
@@ -46,7 +50,7 @@ class PlainFace {
   #isHandling = false;
   #saidPhase = "";
 
-  constructor(conversation: Conversation) {
+  constructor(conversation: Conversation, review: FaceOptions["review"]) {
     this.#conversation = conversation;
     this.#printer = this.#follow(conversation.current);
     this.#lines = new TypedLines({
@@ -56,6 +60,7 @@ class PlainFace {
     this.#commands = new PlainCommands({
       conversation,
       lines: this.#lines,
+      review,
       say: (text) => this.#say(text),
       leave: () => this.#left.resolve(0),
     });

@@ -1,6 +1,6 @@
 // The review of a session: a snapshot at both ends of each turn, and undo that waits until the agent is idle.
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { SessionView } from "@parley/acp/view";
 import type { Review } from "@parley/review";
 import { stateFolder } from "../../settings/data-folder.ts";
@@ -10,6 +10,8 @@ import type { ReviewChanges, ReviewResult, ReviewSource } from "../sheets/review
 export interface SessionReviewOptions {
   /** The directories of the session. */
   readonly roots: readonly string[];
+  /** Whether the session has turns that were not followed here. */
+  readonly isContinued?: boolean;
   /** Shows a sentence to the user. */
   readonly notice: (text: string) => void;
   /** Tells the agent with the next prompt. */
@@ -19,9 +21,11 @@ export interface SessionReviewOptions {
 /** A result of nothing that could be taken back. */
 const nothing = "no turn has changed anything that can be taken back";
 
+const earlier = "What the session changed before it was continued here cannot be shown or undone.";
+
 export class SessionReview implements TurnChanges, ReviewSource {
   readonly #options: SessionReviewOptions;
-  readonly #protected = new Set<string>();
+  readonly #named = new Set<string>();
   #opening: Promise<Review> | undefined;
   #review: Review | undefined;
   /** Resolves when the running turn has ended. */
@@ -34,7 +38,8 @@ export class SessionReview implements TurnChanges, ReviewSource {
   }
 
   get notCovered(): readonly string[] {
-    return this.#review?.notCovered ?? [];
+    const before = this.#options.isContinued ? [earlier] : [];
+    return [...before, ...(this.#review?.notCovered ?? [])];
   }
 
   // ---- turns
@@ -60,12 +65,19 @@ export class SessionReview implements TurnChanges, ReviewSource {
 
   /** A file that a tool call names is kept as it is now, in case that git ignores it. */
   observe(view: SessionView): void {
-    if (this.#turn === undefined || view.files.size === this.#protected.size) return;
+    if (this.#turn === undefined || view.files.size === this.#named.size) return;
     for (const path of view.files.keys()) {
-      if (this.#protected.has(path)) continue;
-      this.#protected.add(path);
-      this.#review?.protect(path).catch(() => undefined);
+      if (this.#named.has(path)) continue;
+      this.#named.add(path);
+      void this.protect(path);
     }
+  }
+
+  async protect(path: string): Promise<void> {
+    const [root = ""] = this.#options.roots;
+    if (this.#turn === undefined) return;
+    // what cannot be kept must not stop the agent
+    await this.#review?.protect(resolve(root, path)).catch(() => false);
   }
 
   // ---- the review of the user

@@ -296,17 +296,19 @@ export class ReviewSheet implements Sheet {
 
   #rows(columns: number): readonly string[] {
     const { paint, review } = this.#options;
-    if (this.#showsUncovered) {
-      const lines = review.notCovered.length === 0 ? ["Everything is covered."] : review.notCovered;
-      return lines.flatMap((line) => sheetRows(escapedLine(line), columns));
-    }
+    if (this.#showsUncovered)
+      return review.notCovered.length === 0 ? ["Everything is covered."] : this.#uncovered(columns);
     const current = this.#current();
-    if (current === undefined)
-      return [this.#changes === undefined ? "reading the changes …" : "nothing was changed"];
+    if (current === undefined && this.#changes === undefined) return ["reading the changes …"];
+    if (current === undefined) return ["nothing was changed", "", ...this.#uncovered(columns)];
     const { rows, first, last } = fileRows(current.file, current.hunk.id, columns, paint);
     if (this.#isMoved) this.#scrolled.reveal(first, last);
     this.#isMoved = false;
     return rows;
+  }
+
+  #uncovered(columns: number): string[] {
+    return this.#options.review.notCovered.flatMap((line) => sheetRows(escapedLine(line), columns));
   }
 
   #foot(): Foot {

@@ -1,0 +1,20 @@
+// Writes the transcript of a session to a file.
+
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+
+export interface Exported {
+  /** The directory of the session, for a relative name. */
+  readonly cwd: string;
+  exported(format: "markdown" | "json"): Promise<string>;
+}
+
+/** `name` may be empty. Returns the path. An existing file is never overwritten. */
+export async function writeExport(name: string, { cwd, exported }: Exported): Promise<string> {
+  const time = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
+  const path = resolve(cwd, name === "" ? `session-${time}.md` : name);
+  const text = await exported(path.endsWith(".json") ? "json" : "markdown");
+  // it may hold what nobody else should read
+  await writeFile(path, text, { mode: 0o600, flag: "wx" });
+  return path;
+}

@@ -1,0 +1,103 @@
+// Tests what the prompt of a screen does: clearing, the queue, images, shell lines, lists and themes.
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { patience } from "../../../test/support/chat-probe.ts";
+import { faceWith, keys } from "../../../test/support/face-probe.ts";
+import { painter } from "../../terminal/paint.ts";
+
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+const waits = { otherwise: [{ wait: { gate: "go" } }, { say: "Done." }] } as const;
+
+test("what Ctrl-C has cleared comes back with the up key", patience, async (t) => {
+  const { terminal, face, shows } = await faceWith(t, waits);
+  terminal.type("a long thought");
+  terminal.press(keys.ctrlC);
+  await shows(/> write/);
+  terminal.press(keys.up);
+  assert.equal(face.composer.text, "a long thought");
+});
+
+test(
+  "a waiting prompt comes back to the prompt with its images, before what is written there",
+  patience,
+  async (t) => {
+    const { send, far, face, session, terminal, shows, cwd } = await faceWith(t, waits);
+    writeFileSync(join(cwd, "one.png"), png);
+    send("work");
+    await far.agent.reached("go");
+    face.composer.addImage({ mimeType: "image/png", data: "AAAA" });
+    face.composer.addImage({ mimeType: "image/png", data: "BBBB" });
+    face.composer.text = face.composer.text.replace("[image 1] ", "see ");
+    terminal.press(keys.enter);
+    await shows(/next {2}see \[image 2\]/);
+    terminal.type("and me");
+    terminal.press("\u001bq");
+    await shows(/Waiting prompts/);
+    terminal.press(keys.enter);
+    assert.equal(face.composer.text.replaceAll(/ +\n/g, "\n"), "see [image 1]\n\nand me");
+    assert.deepEqual(face.composer.take().images, [{ mimeType: "image/png", data: "BBBB" }]);
+    assert.equal(session.queue.length, 0);
+    // a file that is dropped becomes an image
+    terminal.press(`\u001b[200~'${join(cwd, "one.png")}'\u001b[201~`);
+    await shows(/\[image 1\]/);
+    assert.equal(face.composer.take().images?.[0]?.data, png.toString("base64"));
+  },
+);
+
+test("Esc stops a command of the user, and one Ctrl-C too", patience, async (t) => {
+  const { send, terminal, shows, session } = await faceWith(t, waits);
+  await shows(/^far(?! · starting)/m);
+  for (const key of [keys.escape, keys.ctrlC]) {
+    send("!echo begun; sleep 600");
+    await shows(/begun[\s\S]*command runs/);
+    terminal.press(key);
+    await shows((text) => !/command runs/.test(text));
+    assert.equal(session.runsCommand, false);
+  }
+});
+
+test("another theme prints nothing again", patience, async (t) => {
+  const { send, far, shows, face, terminal, screen } = await faceWith(t, waits);
+  far.agent.open("go");
+  send("do it");
+  await shows(/Done\./);
+  face.paint = painter(true, { FORCE_COLOR: "1" }, "light");
+  screen.flush();
+  const all = (await terminal.everything()).join("\n");
+  assert.equal(all.split("Done.").length, 2);
+  assert.match(terminal.written, /38;5;25mfar/);
+});
+
+test("a session of the list is exported, renamed or closed by a key", patience, async (t) => {
+  const { send, far, shows, terminal, cwd, conversation, session } = await faceWith(t, waits);
+  far.agent.open("go");
+  send("first words");
+  await shows(/Done\./);
+  terminal.press(keys.ctrlP);
+  await shows(/Sessions[\s\S]*first words[\s\S]*Alt-E exports/);
+  terminal.press("\u001be");
+  await shows(/written to .*session-/);
+  const [file = ""] = readdirSync(cwd).filter((name) => name.startsWith("session-"));
+  assert.match(readFileSync(join(cwd, file), "utf8"), /first words/);
+  terminal.press(keys.ctrlP);
+  await shows(/1 first words/);
+  terminal.press("\u001br");
+  await shows(/> \/rename first words/);
+  terminal.press(keys.ctrlC);
+  const other = conversation.open({ kind: "new", agent: "far" });
+  await shows(/new session · far/);
+  terminal.press(keys.ctrlP);
+  await shows(/Alt-F forks/);
+  terminal.type("new session");
+  await shows(/1 of 1/);
+  terminal.press("\u0018");
+  await shows((text) => !/Sessions/.test(text));
+  assert.equal(other.phase, "closed");
+  assert.equal(conversation.current, session);
+});

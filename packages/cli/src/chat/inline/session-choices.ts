@@ -1,0 +1,109 @@
+// The list of sessions: show, continue, copy, rename and export one of them.
+
+import { safeLine } from "../../terminal/sanitise.ts";
+import type { FoundSession, LiveSession, SessionTarget } from "../conversation/conversation.ts";
+import { writeExport } from "../conversation/write-export.ts";
+import { Picker, type PickerItem } from "../sheets/picker.ts";
+import type { ChatFace } from "./chat-face.ts";
+
+export class SessionChoices {
+  readonly #face: ChatFace;
+
+  constructor(face: ChatFace) {
+    this.#face = face;
+  }
+
+  list(query: string): void {
+    const { conversation, paint } = this.#face;
+    const close = () => this.#face.open(undefined);
+    const closing = (work: (target: SessionTarget) => void) => (target: SessionTarget) => {
+      close();
+      work(target);
+    };
+    this.#face.open(
+      new Picker<SessionTarget>({
+        title: "Sessions",
+        paint,
+        query,
+        search: async (typed, signal) => (await conversation.find(typed, signal)).map(sessionItem),
+        hint: "Enter continues, Alt-F forks, Alt-R renames, Alt-E exports, Ctrl-X closes, Esc",
+        chosen: closing((target) => void this.#show(target)),
+        keys: {
+          "alt+f": closing((target) => this.#face.attempt(this.#forkOf(target))),
+          "alt+r": closing((target) => this.#rename(target)),
+          "alt+e": closing((target) => this.#face.attempt(this.#exportOf(target))),
+          "ctrl+x": closing((target) => this.#end(target)),
+        },
+        closed: close,
+        redraw: () => this.#face.redraw(),
+      }),
+    );
+  }
+
+  fork(session: LiveSession): void {
+    if (!session.agent.accepts.forks) return this.#face.hint(`${session.agent.name} cannot copy sessions`);
+    this.#face.conversation.open({ kind: "fork", of: session });
+  }
+
+  async export(name: string): Promise<void> {
+    const { session } = this.#face;
+    const { cwd } = session;
+    const path = await writeExport(name, { cwd, exported: (format) => session.exported(format) });
+    this.#face.say(`written to ${path}`);
+  }
+
+  #show(target: SessionTarget): LiveSession {
+    return this.#face.conversation.open(target);
+  }
+
+  async #forkOf(target: SessionTarget): Promise<void> {
+    const session = this.#show(target);
+    await this.#started(session);
+    // the failure of one that did not start is on the screen
+    if (session.phase === "ready") this.fork(session);
+  }
+
+  #started(session: LiveSession): Promise<void> {
+    return new Promise((resolve) => {
+      const check = () => {
+        if (session.phase === "starting") return;
+        remove();
+        resolve();
+      };
+      const remove = this.#face.conversation.onEvent(check);
+      check();
+    });
+  }
+
+  /** The title is changed in the prompt. */
+  #rename(target: SessionTarget): void {
+    const { title = "" } = this.#show(target);
+    const { composer } = this.#face;
+    if (composer.isEmpty) composer.text = `/rename ${title}`;
+    else this.#face.hint("type /rename and the new title");
+  }
+
+  async #exportOf(target: SessionTarget): Promise<void> {
+    const { conversation, session } = this.#face;
+    const exported = (format: "markdown" | "json") => conversation.exported(target, format);
+    this.#face.say(`written to ${await writeExport("", { cwd: session.cwd, exported })}`);
+  }
+
+  /** Ends a session that is open here. It stays in the history. */
+  #end(target: SessionTarget): void {
+    if (target.kind !== "live") return this.#face.hint("it is not open here");
+    if (this.#face.conversation.sessions.length === 1)
+      return this.#face.hint("it is the only one: /quit leaves");
+    this.#face.attempt(target.session.close());
+  }
+}
+
+function sessionItem(found: FoundSession): PickerItem<SessionTarget> {
+  const { agent, title, cwd, updatedAt, state, excerpt, target } = found;
+  const when =
+    updatedAt === undefined ? "" : new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
+  const parts = [agent, state === "kept" ? "" : state, when, cwd, excerpt ?? ""].map((part) =>
+    safeLine(part),
+  );
+  return { label: safeLine(title), detail: parts.filter((part) => part !== "").join(" · "), value: target };
+}

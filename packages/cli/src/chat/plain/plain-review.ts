@@ -1,0 +1,72 @@
+// The review of the plain face: changes are listed by number, shown as lines, and kept or undone.
+
+import { relative } from "node:path";
+import type { FileChange, Hunk } from "@parley/review";
+import { safeLine } from "../../terminal/sanitise.ts";
+import { resultLines } from "../review/result-lines.ts";
+import type { SessionReview } from "../review/session-review.ts";
+import type { ReviewResult } from "../sheets/review-source.ts";
+import { type PickPlace, pickByNumber } from "./pick-by-number.ts";
+
+export interface PlainReviewPlace extends PickPlace {
+  readonly review: SessionReview;
+  readonly cwd: string;
+  /** Whether the agent works: an undo waits then. */
+  isBusy(): boolean;
+}
+
+/** Goes on until the user chooses nothing. */
+export async function reviewPlainly(place: PlainReviewPlace): Promise<void> {
+  const { review, cwd, say } = place;
+  for (const text of review.notCovered) say(`Not covered: ${safeLine(text)}`);
+  for (;;) {
+    const { files } = await review.changes();
+    const open = files.flatMap((file) =>
+      file.hunks.filter(({ state }) => state === "open").map((hunk) => ({ file, hunk })),
+    );
+    const choices = open.map((value) => ({ label: labelOf(value.file, value.hunk, cwd), value }));
+    const chosen = await pickByNumber("Changes to keep or undo", choices, place);
+    if (chosen === undefined) return;
+    await decide(chosen.hunk, place);
+  }
+}
+
+async function decide(hunk: Hunk, place: PlainReviewPlace): Promise<void> {
+  const { review, cwd, lines, say } = place;
+  say(hunkText(hunk));
+  const answer = (await lines.ask("k keeps it, u undoes it, Enter neither: "))?.trim().toLowerCase();
+  if (answer === "k") {
+    const kept = await review.keep([hunk.id]);
+    return say(kept === 0 ? "Not kept: it has changed since it was shown." : "Kept.");
+  }
+  if (answer !== "u") return;
+  sayIfBusy(place);
+  say(resultLines(await review.undo({ hunks: [hunk.id] }), cwd).join("\n"));
+}
+
+/** Takes back a turn, or an undo. */
+export async function takeBackPlainly(
+  work: (review: SessionReview) => Promise<ReviewResult | string>,
+  place: PlainReviewPlace,
+): Promise<void> {
+  sayIfBusy(place);
+  const result = await work(place.review);
+  place.say(typeof result === "string" ? result : resultLines(result, place.cwd).join("\n"));
+}
+
+function sayIfBusy({ isBusy, say }: PlainReviewPlace): void {
+  if (isBusy()) say("It is taken back when the turn has ended.");
+}
+
+function labelOf({ path, kind }: FileChange, { newStart, added, removed, kind: part }: Hunk, cwd: string) {
+  const where = part === "lines" ? `line ${newStart}` : part === "mode" ? "mode" : "whole file";
+  const what = kind === "changed" ? "" : `, ${kind}`;
+  return safeLine(`${relative(cwd, path)}, ${where}${what}, +${added} -${removed}`);
+}
+
+const signs = { context: " ", added: "+", removed: "-" } as const;
+
+function hunkText({ lines, about }: Hunk): string {
+  const shown = lines.map(({ kind, text }) => `${signs[kind]} ${safeLine(text)}`);
+  return [...(about === undefined ? [] : [safeLine(about)]), ...shown].join("\n");
+}
