@@ -68,6 +68,7 @@ export async function faceWith(
     far,
     cwd,
     face,
+    reviews,
     terminal,
     screen,
     shown,

@@ -2,7 +2,8 @@
 
 import { writeFile } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { safeLine } from "../../terminal/sanitise.ts";
+import { counted } from "../../draw/text-lines.ts";
+import { escapedLine, safeLine } from "../../terminal/sanitise.ts";
 import type { ChatInput, FoundSession, SessionTarget } from "../conversation/conversation.ts";
 import { type ChatAction, chatCommands } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
@@ -248,10 +249,10 @@ export class FaceActions {
       work(review).then((result) => {
         if (typeof result === "string") return this.#face.hint(result);
         const files = result.files.map(({ path, outcome, reason }) => {
-          const near = relative(session.cwd, path);
-          return `${outcome} ${near}${reason === undefined ? "" : `: ${reason}`}`;
+          const near = escapedLine(relative(session.cwd, path));
+          return `${outcome} ${near}${reason === undefined ? "" : `: ${safeLine(reason)}`}`;
         });
-        this.#face.say([...files, ...result.notes].join("\n"));
+        this.#face.say([counted(files.length, "file"), ...files, ...result.notes.map(safeLine)].join("\n"));
       }),
     );
   }
