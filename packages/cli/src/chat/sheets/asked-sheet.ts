@@ -12,6 +12,11 @@ const quietMs = 300;
 /** The same where another question was just before: the key may be meant for that one, or be held down. */
 const quietAfterAnotherMs = 800;
 
+/** Where the answers would take all rows, nobody sees what is asked. */
+function isTooSmall({ columns, rows }: SheetSize): boolean {
+  return rows < 4 || columns < 30 || (columns < 40 && rows < 6);
+}
+
 export class AskedSheet implements Sheet {
   readonly #sheet: Sheet;
   readonly #paint: Paint;
@@ -36,6 +41,11 @@ export class AskedSheet implements Sheet {
   }
 
   draw(size: SheetSize, now: number): Tail {
+    if (isTooSmall(size)) {
+      this.wait();
+      const text = clipped("a question waits: make the window larger", innerColumns(size));
+      return barred(size, [this.#paint("warning", text)], this.#paint);
+    }
     this.#quietSince ??= now;
     const caption = this.#caption();
     if (caption === "" || size.rows < 4) return this.#sheet.draw(size, now);
