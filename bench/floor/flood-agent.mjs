@@ -1,9 +1,9 @@
-// An agent that streams a long turn: PARLEY_BENCH_SECONDS of updates with PARLEY_BENCH_RATE bytes per second, as a model
-// would write them, with tool calls in between. It writes { updates, bytes, ms } to PARLEY_BENCH_REPORT.
+// An agent that streams a long turn as a model would write it, with tool calls in between: PARLEY_BENCH_UPDATES updates
+// with at most PARLEY_BENCH_RATE bytes per second. It writes { bytes, ms } to PARLEY_BENCH_REPORT.
 
 import { writeFileSync } from "node:fs";
 
-const { PARLEY_BENCH_SECONDS = "1", PARLEY_BENCH_RATE = "5000000", PARLEY_BENCH_REPORT } = process.env;
+const { PARLEY_BENCH_UPDATES = "1000", PARLEY_BENCH_RATE = "Infinity", PARLEY_BENCH_REPORT } = process.env;
 const words =
   "the agent reads every file of the project and then says in many words what it has found in them";
 const texts = [
@@ -47,27 +47,29 @@ function updateAt(at) {
 
 async function flood(sessionId) {
   const started = performance.now();
-  const endMs = Number(PARLEY_BENCH_SECONDS) * 1000;
+  const count = Number(PARLEY_BENCH_UPDATES);
   let bytes = 0;
   let updates = 0;
-  for (let ms = 0; ms < endMs; ms = performance.now() - started) {
-    // as much as is due by now, at most 64 KiB at once: whoever was kept waiting does not catch up
-    const due = Math.min((Number(PARLEY_BENCH_RATE) * ms) / 1000 - bytes, 65_536);
+  while (updates < count) {
+    // as much as is due by now, but in pieces
+    const ms = performance.now() - started;
+    const due = Math.min((Number(PARLEY_BENCH_RATE) / 1000) * (ms + 2) - bytes, 65_536);
     let piece = "";
-    while (piece.length < due) {
+    while (piece.length < due && updates < count) {
       const params = { sessionId, update: updateAt(updates) };
       piece += `${JSON.stringify({ jsonrpc: "2.0", method: "session/update", params })}\n`;
       updates += 1;
     }
     bytes += piece.length;
     const isReady = piece === "" || process.stdout.write(piece);
-    await new Promise((resolve) =>
-      isReady ? setTimeout(resolve, 2) : process.stdout.once("drain", resolve),
-    );
+    await new Promise((resolve) => {
+      if (!isReady) process.stdout.once("drain", resolve);
+      else if (due === 65_536) setImmediate(resolve);
+      else setTimeout(resolve, 2);
+    });
   }
   const ms = performance.now() - started;
-  if (PARLEY_BENCH_REPORT !== undefined)
-    writeFileSync(PARLEY_BENCH_REPORT, JSON.stringify({ updates, bytes, ms }));
+  if (PARLEY_BENCH_REPORT !== undefined) writeFileSync(PARLEY_BENCH_REPORT, JSON.stringify({ bytes, ms }));
 }
 
 process.stdin.setEncoding("utf8").on("data", (chunk) => {

@@ -4,6 +4,7 @@ import { type Invocation, usageError } from "../command/command.ts";
 import { type LiveOptions, liveOptions, secretsOf } from "../live/live-options.ts";
 import { type ChatConfig, readChatConfig } from "../settings/chat-config.ts";
 import { startConversation } from "./conversation/chat-conversation.ts";
+import { watchEnding } from "./ending.ts";
 import { loadFace } from "./open-face.ts";
 import { SessionReview } from "./review/session-review.ts";
 
@@ -28,9 +29,15 @@ export async function converse(
       "chat needs a terminal for both input and output",
       'send one prompt with parley run "what to do", or use --plain to read prompts from a pipe, one per line',
     );
+  const ending = watchEnding();
   const reviews = new Map<string, SessionReview>();
   // before the conversation, whose agent starts after the first paint
-  const show = await loadFace({ isPlain, config, review: ({ key }) => reviews.get(key) });
+  const show = await loadFace({
+    isPlain,
+    config,
+    review: ({ key }) => reviews.get(key),
+    ending: ending.signal,
+  });
   const conversation = startConversation({
     options,
     secrets: secretsOf(options),
@@ -45,10 +52,12 @@ export async function converse(
   });
   try {
     if (prompt !== "") conversation.current.send({ text: prompt });
-    return await show(conversation);
+    const exitCode = await show(conversation);
+    return ending.signal.aborted ? ending.exitCode : exitCode;
   } finally {
     await conversation.close();
     await Promise.all([...reviews.values()].map((review) => review.close()));
+    ending.dispose();
   }
 }
 

@@ -1,4 +1,4 @@
-// What records a session, in a file of its own: a part of a package that is loaded by its entry point brings all of it.
+// What records sessions, to be loaded with the history. The package as a whole would bring everything with it.
 
 export { openHistory } from "@parley/client/history";
 export { managedRecorder, recordingHistory } from "@parley/client/internal";

@@ -256,10 +256,15 @@ function shownTail({ lines, cursor }: Tail, columns: number, rows: number): Tail
 
 const plain = /^[\x20-\x7e]*$/;
 
+/** Everything but text, tabs and colours: whoever draws has removed it, and if not, it ends here. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for
+const unsafe = /[\u0000-\u0008\u000a-\u001a\u001c-\u001f\u007f-\u009f]|\u001b(?!\[[\d;:]*m)/g;
+
 /** A line that is too wide would take two rows. */
 function fitting(line: string, columns: number): string {
   if (line.length <= columns && plain.test(line)) return line;
-  return visibleWidth(line) <= columns ? line : truncateToWidth(line, columns, "");
+  const safe = line.replaceAll(unsafe, "");
+  return visibleWidth(safe) <= columns ? safe : truncateToWidth(safe, columns, "");
 }
 
 /** The alternate screen: each row has its place. */

@@ -19,6 +19,7 @@ import type {
 } from "./conversation.ts";
 import { gitBranch } from "./git-branch.ts";
 import { OpenQuestions } from "./open-questions.ts";
+import { SessionShells } from "./session-shells.ts";
 import { SessionTurns, type TurnChanges } from "./session-turns.ts";
 
 /** What a session needs of its conversation. */
@@ -35,6 +36,9 @@ export interface SessionPlace extends HostOptions {
   unsentChanged(): void;
   sent(text: string): void;
 }
+
+/** It is read with every frame, and an agent may send megabytes. */
+const longestTitle = 1_000;
 
 export class ChatSession implements LiveSession, HostedSession {
   readonly key: string;
@@ -55,8 +59,7 @@ export class ChatSession implements LiveSession, HostedSession {
   #title: string | undefined;
   #draft = "";
   #changes: TurnChanges | undefined;
-  #shell: AbortController | undefined;
-  #shellCwd: string | undefined;
+  readonly #shells = new SessionShells((update) => this.#ownUpdate(update));
 
   constructor(place: SessionPlace) {
     this.#place = place;
@@ -118,7 +121,7 @@ export class ChatSession implements LiveSession, HostedSession {
 
   get title(): string | undefined {
     const title = this.view.title ?? this.#title;
-    return title === undefined ? undefined : safeLine(title);
+    return title === undefined ? undefined : safeLine(title.slice(0, longestTitle));
   }
 
   get historyId(): string | undefined {
@@ -152,6 +155,10 @@ export class ChatSession implements LiveSession, HostedSession {
 
   get steering(): readonly string[] {
     return this.#turns.steering;
+  }
+
+  get runsCommand(): boolean {
+    return this.#shells.isRunning;
   }
 
   get questions(): readonly OpenQuestion[] {
@@ -207,6 +214,8 @@ export class ChatSession implements LiveSession, HostedSession {
 
   async restart(): Promise<void> {
     if (this.#phase === "failed") {
+      // a second call finds it started
+      this.#set("starting");
       await this.#host?.leave(this);
       this.#host = undefined;
       return this.start();
@@ -225,7 +234,7 @@ export class ChatSession implements LiveSession, HostedSession {
   async close(): Promise<void> {
     if (this.#phase === "closed") return;
     this.#set("closed");
-    this.#shell?.abort();
+    this.#shells.stop();
     this.#turns.stop();
     this.asked.withdrawAll();
     // an agent with other sessions goes on
@@ -337,7 +346,7 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   cancel(): void {
-    this.#shell?.abort();
+    this.#shells.stop();
     this.#turns.cancel();
   }
 
@@ -368,20 +377,10 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   async shell(command: string): Promise<void> {
-    const { runShell } = await import("./user-shell.ts");
-    const shell = new AbortController();
-    this.#shell = shell;
-    const id = `parley-shell-${this.view.seq + 1}`;
     try {
-      const { cwd, told } = await runShell(
-        { id, command, cwd: this.#shellCwd ?? this.#cwd },
-        (update) => this.#ownUpdate(update),
-        shell.signal,
-      );
-      this.#shellCwd = cwd;
-      this.tell(told);
+      this.tell(await this.#shells.run(command, this.#cwd));
     } finally {
-      if (this.#shell === shell) this.#shell = undefined;
+      this.#emit("state");
     }
   }
 

@@ -123,6 +123,8 @@ export interface LiveSession {
   readonly queue: readonly QueuedPrompt[];
   /** Messages for the running turn that the agent has not taken yet. */
   readonly steering: readonly string[];
+  /** Whether a command of the user runs; `cancel` stops it. */
+  readonly runsCommand: boolean;
   /** Questions without an answer, oldest first. */
   readonly questions: readonly OpenQuestion[];
   /** What was written and not sent. Kept through a crash. */
@@ -138,7 +140,7 @@ export interface LiveSession {
   unqueue(id: string): ChatInput | undefined;
   /** Moves a waiting prompt by so many places. */
   moveQueued(id: string, by: number): void;
-  /** Stops the turn; queued prompts stay and wait for the next `send`. */
+  /** Stops the turn and commands of the user; queued prompts stay and wait for the next `send`. */
   cancel(): void;
   /** Stops the turn at once: ends the agent if it does not stop. The session goes on. */
   force(): Promise<void>;

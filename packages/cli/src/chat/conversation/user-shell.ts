@@ -4,12 +4,15 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { StringDecoder } from "node:string_decoder";
 import type { SessionUpdate } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 
 /** The agent is told so much of the output, half of it from the end. */
 const toldChars = 8_000;
 const keptChars = 1024 * 1024;
+/** A command that is stopped has so long to end by itself. */
+const patienceMs = 2_000;
 
 export interface ShellCommand {
   readonly id: string;
@@ -40,10 +43,11 @@ export async function runShell(
     status: "in_progress",
     content: [{ type: "terminal", terminalId }],
   });
+  const decoder = new StringDecoder("utf8");
   let output = "";
   try {
     const { exitCode, exitSignal } = await run(command, { cwd, folder, signal }, (bytes) => {
-      output = (output + bytes.toString("utf8")).slice(-keptChars);
+      output = (output + decoder.write(bytes)).slice(-keptChars);
       update({ sessionUpdate: "terminal_output_chunk", terminalId, data: bytes.toString("base64") });
     });
     update({
@@ -87,10 +91,25 @@ function run(
       stdio: ["ignore", "pipe", "pipe"],
       detached: !isWindows,
     });
-    const stop = () => {
-      // with what it has started
-      if (child.pid !== undefined) process.kill(isWindows ? child.pid : -child.pid, "SIGTERM");
+    // with what it has started
+    const kill = (how: NodeJS.Signals) => {
+      try {
+        if (child.pid !== undefined) process.kill(isWindows ? child.pid : -child.pid, how);
+      } catch {
+        // they have ended
+      }
     };
+    let ending: NodeJS.Timeout | undefined;
+    const stop = () => {
+      kill("SIGTERM");
+      ending = setTimeout(() => {
+        kill("SIGKILL");
+        // what has left the group of the shell may hold the output
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, patienceMs);
+    };
+    if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
     child.stdout.on("data", take);
     child.stderr.on("data", take);
@@ -99,6 +118,7 @@ function run(
       resolve({ exitCode: 127, exitSignal: undefined });
     });
     child.once("close", (code, exitSignal) => {
+      clearTimeout(ending);
       signal.removeEventListener("abort", stop);
       resolve({ exitCode: code ?? undefined, exitSignal: exitSignal ?? undefined });
     });

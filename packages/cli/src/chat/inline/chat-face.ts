@@ -9,10 +9,13 @@ import type { Conversation, ConversationEvent, LiveSession } from "../conversati
 import { type ChatAction, chatKeys } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import type { Sheet } from "../sheets/sheet.ts";
+import { Attention } from "./attention.ts";
 import { Composer } from "./composer.ts";
 import type { FaceActions } from "./face-actions.ts";
+import { Hint } from "./hint.ts";
+import type { pinnedLines as PinnedLines } from "./pinned-lines.ts";
 import type { QuestionDock } from "./question-dock.ts";
-import { statusLine, titleOf } from "./status-line.ts";
+import { statusLine } from "./status-line.ts";
 import { StopAndLeave, stopping } from "./stop-and-leave.ts";
 import type { TranscriptPane } from "./transcript-pane.ts";
 
@@ -28,14 +31,8 @@ export interface ChatFaceOptions {
   review?(session: LiveSession): SessionReview | undefined;
 }
 
-/** A hint goes away after this time. */
-const hintMs = 3_000;
 /** A list that the user opens is at most so high: what it pushes out of the window does not come back. */
 const openedRows = 14;
-/** A turn that took longer is worth a notice. */
-const longTurnMs = 10_000;
-
-type Parts = typeof import("./face-parts.ts");
 
 /** Shows a conversation until the user leaves. */
 export class ChatFace {
@@ -44,23 +41,23 @@ export class ChatFace {
   readonly composer: Composer;
   readonly #options: ChatFaceOptions;
   readonly #loading: Promise<void>;
+  readonly #attention: Attention;
   readonly #stops = new StopAndLeave(this);
   readonly #left = Promise.withResolvers<void>();
   readonly #removers: (() => void)[] = [];
   /** What is loaded after the first paint, and what happened before it was there. */
-  #parts: Parts | undefined;
+  #pinned: typeof PinnedLines | undefined;
   readonly #early: ConversationEvent[] = [];
   #actions: FaceActions | undefined;
   #dock: QuestionDock | undefined;
   #transcript: TranscriptPane | undefined;
-  #paint: Paint;
-  /** With the colours of the moment. */
-  readonly #live: Paint = (role, text) => this.#paint(role, text);
+  /** Paints with the theme of the moment: what is printed stays as it is. */
+  readonly #paint: Paint = (role, text) => this.#theme(role, text);
+  #theme: Paint;
   /** What the user opened: a list, the help. It is above the questions. */
   #opened: Sheet | undefined;
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
-  #hint: { readonly text: string; readonly until: number } | undefined;
-  #problem: LiveSession["problem"];
+  readonly #hint = new Hint();
   #hasPrompts = false;
   /** The version of the view at the end of the last turn. */
   readonly #endedAt = new WeakMap<LiveSession, number>();
@@ -71,10 +68,21 @@ export class ChatFace {
     this.#options = options;
     this.screen = screen;
     this.conversation = conversation;
-    this.#paint = paint;
-    const redraw = () => this.redraw();
-    this.composer = new Composer({ screen, conversation, paint: this.#live, editor, redraw });
+    this.#theme = paint;
+    this.composer = new Composer({
+      screen,
+      conversation,
+      paint: this.#paint,
+      editor,
+      redraw: () => this.redraw(),
+    });
     this.composer.onSubmit = (input) => this.#withActions((actions) => actions.submitted(input));
+    this.#attention = new Attention({
+      screen,
+      conversation,
+      notifies: options.notifies,
+      say: (text, role) => this.say(text, role),
+    });
     this.#removers.push(
       screen.onKey((key) => this.#key(key)),
       screen.onResize(() => this.redraw()),
@@ -88,12 +96,12 @@ export class ChatFace {
   }
 
   async #load(): Promise<void> {
-    const parts = await import("./face-parts.ts");
-    this.#parts = parts;
-    this.#actions = new parts.FaceActions(this);
-    this.#dock = new parts.QuestionDock(this.screen, this.composer);
+    const loaded = await import("./face-parts.ts");
+    this.#pinned = loaded.pinnedLines;
+    this.#actions = new loaded.FaceActions(this);
+    this.#dock = new loaded.QuestionDock(this.screen, this.composer);
     const { screen, isAnimated } = this.#options;
-    this.#transcript = new parts.TranscriptPane({ screen, isAnimated, paint: this.#live });
+    this.#transcript = new loaded.TranscriptPane({ screen, isAnimated, paint: this.#paint });
     for (const event of this.#early.splice(0)) this.#event(event);
     this.redraw();
   }
@@ -123,11 +131,11 @@ export class ChatFace {
   }
 
   get paint(): Paint {
-    return this.#paint;
+    return this.#theme;
   }
 
   set paint(paint: Paint) {
-    this.#paint = paint;
+    this.#theme = paint;
     this.redraw();
   }
 
@@ -146,6 +154,7 @@ export class ChatFace {
   /** Opens a sheet over the questions; undefined closes it. */
   open(sheet: Sheet | undefined): void {
     this.#opened = sheet;
+    this.#dock?.uncovered();
     this.redraw();
   }
 
@@ -153,6 +162,7 @@ export class ChatFace {
   openFull(sheet: Sheet | undefined): void {
     this.#full?.screen.close();
     this.#full = sheet === undefined ? undefined : { screen: this.screen.fullScreen(), sheet };
+    this.#dock?.uncovered();
     this.redraw();
   }
 
@@ -169,7 +179,7 @@ export class ChatFace {
 
   /** Shows a sentence above the prompt for a moment. */
   hint(text: string): void {
-    this.#hint = { text, until: performance.now() + hintMs };
+    this.#hint.show(text);
     this.redraw();
   }
 
@@ -177,19 +187,28 @@ export class ChatFace {
     this.#watchClock();
     if (this.#full === undefined) return this.screen.draw((isEarly) => this.#tail(isEarly));
     const { screen, sheet } = this.#full;
-    screen.draw(() =>
-      sheet.draw({ columns: this.screen.columns, rows: this.screen.rows }, performance.now()),
-    );
+    screen.draw(() => this.#fullTail(sheet));
   }
 
   // ---- drawing
+
+  /** A question that comes meanwhile is told in the last row. */
+  #fullTail(sheet: Sheet): Tail {
+    const now = performance.now();
+    const { columns, rows } = this.screen;
+    if (this.#dock?.sheet === undefined) return sheet.draw({ columns, rows }, now);
+    const { lines, cursor } = sheet.draw({ columns, rows: rows - 1 }, now);
+    const above = Array.from({ length: rows - 1 }, (_, at) => lines[at] ?? "");
+    const waits = this.#paint("warning", "a question waits for you: close this to answer");
+    return { lines: [...above, waits], ...(cursor && { cursor }) };
+  }
 
   /** An early frame shows a key: the transcript waits for the next one. */
   #tail(isEarly: boolean): Tail {
     const now = performance.now();
     const { columns, rows } = this.screen;
     if (!isEarly) this.#transcript?.update(this.session, now);
-    this.screen.title(titleOf(this.session));
+    this.#attention.title();
     const prompt = this.composer.draw(columns);
     const sheet = this.#sheet();
     const below = prompt.lines.length + prompt.menu.length + 1;
@@ -199,7 +218,7 @@ export class ChatFace {
     const drawn = sheet?.draw({ columns, rows: most }, now);
     const ended = this.#endedAt.get(this.session) ?? 0;
     const extras =
-      drawn === undefined ? (this.#parts?.pinnedLines(this.session, ended, columns, this.#paint) ?? []) : [];
+      drawn === undefined ? (this.#pinned?.(this.session, ended, columns, this.#paint) ?? []) : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length - 1);
     const open = this.#transcript?.open.slice(-left) ?? [];
     const isBelow = this.#transcript?.hasPrinted === true || open.length > 0;
@@ -218,16 +237,15 @@ export class ChatFace {
   }
 
   #status(columns: number): string {
-    const hint = this.#hint;
-    if (hint !== undefined && performance.now() < hint.until)
-      return this.#paint("warning", safeLine(hint.text).slice(0, columns));
+    const { text } = this.#hint;
+    if (text !== undefined) return this.#paint("warning", safeLine(text).slice(0, columns));
     return statusLine(this.session, columns, this.#paint, Date.now());
   }
 
   /** Seconds are counted on the screen while a turn runs, and a hint goes away. */
   #watchClock(): void {
     const isNeeded =
-      this.session.turn !== undefined || this.#hint !== undefined || this.#dock?.sheet !== undefined;
+      this.session.turn !== undefined || this.#hint.text !== undefined || this.#dock?.sheet !== undefined;
     if (isNeeded && this.#clock === undefined) this.#clock = setInterval(() => this.#tick(), 250);
     if (isNeeded || this.#clock === undefined) return;
     clearInterval(this.#clock);
@@ -236,7 +254,6 @@ export class ChatFace {
 
   #tick(): void {
     this.#dock?.settle();
-    if (this.#hint !== undefined && performance.now() >= this.#hint.until) this.#hint = undefined;
     this.redraw();
   }
 
@@ -254,48 +271,41 @@ export class ChatFace {
   #ask(): void {
     if (this.#dock?.ask(this.session, this.#paint, () => this.session.questions.length) !== true) return;
     if (!this.#isAsking) this.hint("a question waits: Tab goes to it");
-    this.#attention(`${this.session.agent.name} needs you`);
-  }
-
-  #attention(text: string): void {
-    if (!this.#options.notifies) return;
-    this.screen.bell();
-    if (!this.screen.isFocused) this.screen.notify(text);
+    this.#attention.call(`${this.session.agent.name} needs you`);
   }
 
   // ---- events
 
   #event(event: ConversationEvent): void {
-    if (this.#parts === undefined) {
+    if (this.#pinned === undefined) {
       this.#early.push(event);
       return this.redraw();
     }
+    if (event.session === this.session) this.#happened(event);
+    else this.#attention.elsewhere(event);
+    if (event.kind !== "entries") this.#ask();
+    this.redraw();
+  }
+
+  #happened(event: ConversationEvent): void {
     switch (event.kind) {
-      // very many: the next frame shows all of them
-      case "entries":
-        return this.redraw();
       case "notice": {
-        if (event.session !== this.session) break;
         const { level, text } = event.notice;
         return this.say(text, level === "info" ? "dim" : level);
       }
       case "turn":
-        this.#turnEnded(event);
-        break;
+        return this.#turnEnded(event);
       case "state":
-        this.#showProblem();
+        this.#attention.problem(event.session);
         this.#remember();
-        this.#settle(event.session);
-        break;
+        return this.#settle(event.session);
       case "shown":
         this.composer.text = this.session.draft;
         this.#transcript?.show(this.session);
-        break;
+        return this.#attention.problem(event.session);
       default:
-        break;
+        return;
     }
-    this.#ask();
-    this.redraw();
   }
 
   /** Earlier prompts come when the agent is there: reading them takes time. */
@@ -310,28 +320,16 @@ export class ChatFace {
 
   /** A session that was continued is printed to its end: no turn will end it. */
   #settle(session: LiveSession): void {
-    const { key, phase, turn } = session;
-    if (key !== this.session.key || phase !== "ready" || turn !== undefined) return;
-    this.#transcript?.settle(session);
+    const { phase, turn } = session;
+    if (phase === "ready" && turn === undefined) this.#transcript?.settle(session);
   }
 
-  /** Says once why the agent has ended, and what to do. */
-  #showProblem(): void {
-    const { problem } = this.session;
-    if (problem === undefined || problem === this.#problem) return;
-    this.#problem = problem;
-    const { message, stderr, hint } = problem;
-    const lines = [message, ...(stderr === undefined ? [] : [stderr]), ...(hint === undefined ? [] : [hint])];
-    this.say(lines.join("\n"), "error");
-    this.#attention(`${this.session.agent.name} has ended`);
-  }
-
-  #turnEnded({ session, summary }: Extract<ConversationEvent, { kind: "turn" }>): void {
+  #turnEnded(event: Extract<ConversationEvent, { kind: "turn" }>): void {
+    const { session, summary } = event;
     this.#endedAt.set(session, session.view.version);
-    if (this.#hint?.text === stopping) this.#hint = undefined;
-    if (session === this.session) this.#transcript?.turnEnded(session, summary);
-    if (summary.durationMs > longTurnMs || !this.screen.isFocused)
-      this.#attention(`${session.agent.name} is done: ${session.title ?? session.cwd}`);
+    this.#hint.remove(stopping);
+    this.#transcript?.turnEnded(session, summary);
+    this.#attention.turnEnded(event);
   }
 
   // ---- keys

@@ -22,6 +22,7 @@ export interface ComposerOptions {
 }
 
 const mark = "> ";
+const imageMark = /\[image (\d+)\]/g;
 
 export class Composer {
   /** Called when the user has finished a prompt. */
@@ -70,14 +71,35 @@ export class Composer {
     return this.#editor.hasMenu;
   }
 
+  /** Empties the prompt. The up key brings back what was there. */
+  clear(): void {
+    const { text } = this;
+    if (text.trim() !== "") this.#editor.remember(text);
+    this.text = "";
+  }
+
   remember(prompts: readonly string[]): void {
     for (const prompt of prompts) this.#editor.remember(prompt);
   }
 
-  /** Puts an input back, such as one that waited in the queue. */
+  /** Puts an input back, such as one that waited in the queue. What is written already follows it. */
   restore({ text, images = [] }: ChatInput): void {
-    for (const [at, image] of images.entries()) this.#images.set(at + 1, image);
-    this.text = text;
+    const written = this.take();
+    const first = this.#withImages(text, images);
+    const second = this.#withImages(written.text, written.images ?? []);
+    this.text = written.text.trim() === "" ? first : `${first}\n\n${second}`;
+  }
+
+  /** Takes the images, in the order of their marks, and numbers the marks anew. */
+  #withImages(text: string, images: readonly PastedImage[]): string {
+    const waiting = [...images];
+    return text.replaceAll(imageMark, (mark) => {
+      const image = waiting.shift();
+      if (image === undefined) return mark;
+      const number = this.#images.size + 1;
+      this.#images.set(number, image);
+      return `[image ${number}]`;
+    });
   }
 
   /** What was written so far, which is then gone from the prompt. */
@@ -153,7 +175,7 @@ export class Composer {
 
   /** The images whose marks are still in the text. */
   #inputOf(text: string): ChatInput {
-    const images = [...text.matchAll(/\[image (\d+)\]/g)].flatMap(([, number]) => {
+    const images = [...text.matchAll(imageMark)].flatMap(([, number]) => {
       const image = this.#images.get(Number(number));
       return image === undefined ? [] : [image];
     });

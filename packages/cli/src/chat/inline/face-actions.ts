@@ -67,7 +67,7 @@ export class FaceActions {
       case "history":
         return this.#history();
       case "editor":
-        return this.#face.attempt(composer.edit().then((problem) => this.#complain(problem)));
+        return this.#face.attempt(composer.edit().then((problem) => this.#edited(problem)));
       case "transcript":
         return void this.#transcript();
       case "previousPrompt":
@@ -108,6 +108,12 @@ export class FaceActions {
 
   #complain(problem: string | undefined): void {
     if (problem !== undefined) this.#face.say(problem, "warning");
+  }
+
+  /** A question that came meanwhile is not answered by keys for the editor. */
+  #edited(problem: string | undefined): void {
+    this.#complain(problem);
+    this.#close();
   }
 
   // ---- prompts
@@ -305,12 +311,7 @@ export class FaceActions {
     const { screen, editor } = this.#face;
     const args = line === undefined ? [path] : lineArguments(editor, path, line);
     this.#face.attempt(
-      screen
-        .suspend(() => runEditor(editor, args))
-        .then((problem) => {
-          this.#complain(problem);
-          this.#face.redraw();
-        }),
+      screen.suspend(() => runEditor(editor, args)).then((problem) => this.#edited(problem)),
     );
   }
 

@@ -3,6 +3,7 @@
 import { openScreen } from "../../screen/open-screen.ts";
 import { painter, type ThemeName } from "../../terminal/paint.ts";
 import type { Conversation } from "../conversation/conversation.ts";
+import { aborted } from "../ending.ts";
 import { ChatFace, type ChatFaceOptions } from "./chat-face.ts";
 
 export interface InlineOptions {
@@ -12,11 +13,13 @@ export interface InlineOptions {
   /** The command of the user's editor. Default: `$VISUAL`, `$EDITOR`, else vi. */
   readonly editor?: string;
   readonly review?: ChatFaceOptions["review"];
+  /** Aborts when the conversation must end. */
+  readonly ending: AbortSignal;
 }
 
 /** Resolves when the user has left. The conversation is still open then. */
 export async function showInline(conversation: Conversation, options: InlineOptions): Promise<void> {
-  const { theme, isAnimated, notifies, review } = options;
+  const { theme, isAnimated, notifies, review, ending } = options;
   const { VISUAL: visual, EDITOR: chosen } = process.env;
   const editor = [options.editor, visual, chosen, "vi"].find(
     (each) => each !== undefined && each.trim() !== "",
@@ -34,7 +37,8 @@ export async function showInline(conversation: Conversation, options: InlineOpti
       ...(review && { review }),
     });
     loadColours(conversation, face);
-    await face.left;
+    await Promise.race([face.left, aborted(ending)]);
+    face.leave();
   } finally {
     screen.close();
   }

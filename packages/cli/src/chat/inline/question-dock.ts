@@ -3,20 +3,25 @@
 import type { Screen } from "../../screen/screen.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import type { LiveSession, OpenQuestion } from "../conversation/conversation.ts";
+import type { AskedSheet } from "../sheets/asked-sheet.ts";
 import { questionSheet } from "../sheets/question-sheet.ts";
 import type { Sheet } from "../sheets/sheet.ts";
 import type { Composer } from "./composer.ts";
 
 /** Somebody who has typed within this time goes on typing: a question does not take the keys away. */
 const typingMs = 1_000;
+/** A key within this time may be meant for the question before. */
+const afterAnotherMs = 2_000;
 
 export class QuestionDock {
   readonly #screen: Screen;
   readonly #composer: Composer;
-  #asked: { readonly question: OpenQuestion; readonly sheet: Sheet } | undefined;
+  #asked: { readonly question: OpenQuestion; readonly sheet: AskedSheet } | undefined;
   #isFocused = false;
   /** The user has chosen who gets the keys. */
   #isChosen = false;
+  /** When the last question went away. */
+  #goneAt = Number.NEGATIVE_INFINITY;
 
   constructor(screen: Screen, composer: Composer) {
     this.#screen = screen;
@@ -36,20 +41,30 @@ export class QuestionDock {
   ask({ agent, cwd, questions }: LiveSession, paint: Paint, count: () => number): boolean {
     const [first] = questions;
     if (first === this.#asked?.question) return false;
+    const now = performance.now();
+    if (this.#asked !== undefined) this.#goneAt = now;
     this.#isChosen = false;
     this.#isFocused = first !== undefined && !this.#isWriting();
     if (first === undefined) {
       this.#asked = undefined;
       return false;
     }
-    const place = { agent: agent.name, cwd, paint, screen: this.#screen, count };
+    const isAfterAnother = now - this.#goneAt < afterAnotherMs;
+    const place = { agent: agent.name, cwd, paint, screen: this.#screen, count, isAfterAnother };
     this.#asked = { question: first, sheet: questionSheet(first, place) };
     return true;
   }
 
   /** Somebody who has stopped writing without a word looks at the question. */
   settle(): void {
-    if (!this.#isChosen && !this.#isWriting()) this.#isFocused = true;
+    if (this.#isFocused || this.#isChosen || this.#isWriting()) return;
+    this.#isFocused = true;
+    this.#asked?.sheet.wait();
+  }
+
+  /** Something was before it: a key that was meant for that is no answer. */
+  uncovered(): void {
+    this.#asked?.sheet.wait();
   }
 
   /** The keys go to the other one. Returns whether there is a question. */

@@ -21,20 +21,21 @@ export class StopAndLeave {
   /** A single Ctrl-C never leaves: it may be meant to copy a selection. */
   interrupt(now: number): void {
     const { composer } = this.#face;
-    if (composer.text !== "") {
-      composer.text = "";
-      return;
-    }
+    if (composer.text !== "") return composer.clear();
     if (this.stop(now)) return;
     if (now < this.#leavesUntil) return this.#face.leave();
     this.#leavesUntil = now + againMs;
     this.#face.hint("press Ctrl-C again to leave; the session is kept");
   }
 
-  /** Returns whether a turn runs. */
+  /** Returns whether there was something to stop. */
   stop(now: number): boolean {
     const { session } = this.#face;
-    if (session.turn === undefined) return false;
+    if (session.turn === undefined) {
+      // a command of the user
+      if (session.runsCommand) session.cancel();
+      return session.runsCommand;
+    }
     if (session.turn.isCancelling && now - this.#stoppedAt < forceMs) {
       this.#face.hint("ending the agent; the session goes on with your next prompt");
       this.#face.attempt(session.force());

@@ -13,6 +13,7 @@ import type {
   LiveSession,
   OpenQuestion,
 } from "../conversation/conversation.ts";
+import { aborted } from "../ending.ts";
 import { askPlainly, declined, subjectOf } from "./ask-plainly.ts";
 import { PlainCommands } from "./plain-commands.ts";
 import { TypedLines } from "./typed-lines.ts";
@@ -21,10 +22,10 @@ import { TypedLines } from "./typed-lines.ts";
 const againMs = 3_000;
 
 /** Shows a conversation until the user leaves. Returns the exit code. */
-export async function showPlainly(conversation: Conversation): Promise<number> {
+export async function showPlainly(conversation: Conversation, ending: AbortSignal): Promise<number> {
   const face = new PlainFace(conversation);
   try {
-    return await face.left;
+    return await Promise.race([face.left, aborted(ending).then(() => 0)]);
   } finally {
     face.close();
   }
@@ -74,6 +75,8 @@ class PlainFace {
   }
 
   close(): void {
+    const { unfinished } = this.#lines;
+    if (unfinished !== "") this.#session.draft = unfinished;
     this.#removeListener();
     this.#unfollow();
     this.#asking?.over.abort();

@@ -29,6 +29,8 @@ const sign = "> ";
 
 export class TypedLines implements LineInput {
   readonly isTyped = process.stdin.isTTY === true;
+  /** Whether Ctrl-C comes as a key, not as a signal. */
+  readonly #isRaw = this.isTyped && process.env["TERM"] !== "dumb";
   readonly #listener: LineListener;
   readonly #waiting: string[] = [];
   #lines: Interface;
@@ -38,6 +40,7 @@ export class TypedLines implements LineInput {
 
   constructor(listener: LineListener) {
     this.#listener = listener;
+    if (!this.#isRaw) process.on("SIGINT", this.#interrupted);
     this.#lines = this.#open();
   }
 
@@ -47,6 +50,11 @@ export class TypedLines implements LineInput {
 
   next(): string | undefined {
     return this.#waiting.shift();
+  }
+
+  /** What is typed and not finished. */
+  get unfinished(): string {
+    return this.isTyped && this.#answer === undefined ? this.#lines.line : "";
   }
 
   /** Puts a text into the line that is typed. */
@@ -94,8 +102,11 @@ export class TypedLines implements LineInput {
     }
   }
 
+  readonly #interrupted = (): void => this.#listener.interrupt();
+
   close(): void {
     this.#isSuspended = true;
+    process.off("SIGINT", this.#interrupted);
     this.#lines.close();
     process.stdin.pause();
   }
@@ -104,7 +115,7 @@ export class TypedLines implements LineInput {
     const lines = createInterface({
       input: process.stdin,
       output: this.isTyped ? process.stdout : undefined,
-      terminal: this.isTyped && process.env["TERM"] !== "dumb",
+      terminal: this.#isRaw,
       prompt: sign,
     });
     lines.on("line", (text) => {

@@ -40,9 +40,9 @@ export class SessionReview implements TurnChanges, ReviewSource {
   // ---- turns
 
   async begin(): Promise<void> {
-    const review = await this.#open();
+    // an undo that is asked for from now on waits
     this.#turn = Promise.withResolvers<void>();
-    await review.beginTurn();
+    await (await this.#open()).beginTurn();
   }
 
   async end(): Promise<{ files: number; added: number; removed: number } | undefined> {

@@ -10,21 +10,31 @@ import type { Sheet, SheetSize } from "./sheet.ts";
 /** A key counts only after so much time in which the question was there and nothing was typed. */
 const quietMs = 300;
 const tooEarly = "the question has just come, so that key did not count";
+/** The same where another question was just before: the key may be meant for that one, or be held down. */
+const quietAfterAnotherMs = 800;
 
 export class AskedSheet implements Sheet {
   readonly #sheet: Sheet;
   readonly #paint: Paint;
   readonly #caption: () => string;
+  readonly #quietMs: number;
   /** When it was drawn first, or when the last key came that did not count. */
   #quietSince: number | undefined;
   #hasBegun = false;
   #isEarly = false;
 
   /** `caption` is a line above the question; empty for none. */
-  constructor(sheet: Sheet, paint: Paint, caption: () => string) {
+  constructor(sheet: Sheet, paint: Paint, caption: () => string, isAfterAnother: boolean) {
     this.#sheet = sheet;
     this.#paint = paint;
     this.#caption = caption;
+    this.#quietMs = isAfterAnother ? quietAfterAnotherMs : quietMs;
+  }
+
+  /** Lets no key count until it has been there for a while again. */
+  wait(): void {
+    this.#quietSince = undefined;
+    this.#hasBegun = false;
   }
 
   draw(size: SheetSize, now: number): Tail {
@@ -42,7 +52,7 @@ export class AskedSheet implements Sheet {
 
   key(key: KeyPress, now: number): void {
     if (this.#quietSince === undefined) return;
-    if (!this.#hasBegun && now - this.#quietSince < quietMs) {
+    if (!this.#hasBegun && now - this.#quietSince < this.#quietMs) {
       // somebody who goes on typing does not mean the question
       this.#quietSince = now;
       this.#isEarly = true;

@@ -306,7 +306,18 @@ test("a sentence of ours is wrapped, and apart from text", () => {
   const shown = new Shown();
   shown.say("Done.\n\nMore");
   const lines = shown.feed.notice("The agent\u001b[2J takes no messages", 20, (line) => `(${line})`);
-  assert.deepEqual(lines, ["", "(The agent takes no)", "(messages)"]);
+  assert.deepEqual(lines, ["", "(The agent takes no)", "(  messages)"]);
+});
+
+test("TH5 what an agent wrote before it ended does not look like lines of ours", () => {
+  const shown = new Shown();
+  const stderr = "✓ approved by Parley\n│ y once  n/Enter/Esc no\n>\n› yes";
+  const [first, ...quoted] = shown.feed.notice(`the agent ended: exit code 3\n${stderr}`, 60, (line) => line);
+  assert.equal(first, "the agent ended: exit code 3");
+  assert.deepEqual(
+    quoted,
+    stderr.split("\n").map((line) => `  ${line}`),
+  );
 });
 
 const session = {

@@ -43,6 +43,8 @@ const mostMarkdown = 64 * 1024;
 const markdownPerMs = 50;
 /** A longer message is not drawn to find out its height. */
 const longMessage = 8 * 1024;
+const noticeIndent = "  ";
+
 /** The transcript of one session on a screen that keeps what was printed. */
 export class TranscriptFeed {
   readonly #options: TranscriptFeedOptions;
@@ -88,12 +90,14 @@ export class TranscriptFeed {
     return { printed: page.lines, tail };
   }
 
-  /** A sentence of ours. */
+  /** A sentence of ours. Further lines may be quoted from the agent: they are indented, so that none looks like ours. */
   notice(text: string, width: number, paintLine: (line: string) => string): string[] {
-    const lines = safeText(text)
+    const room = Math.max(10, width) - noticeIndent.length;
+    const [first = "", ...rest] = safeText(text)
       .trimEnd()
       .split("\n")
-      .flatMap((line) => wrappedWords(line.replaceAll("\t", "    "), Math.max(10, width)));
+      .flatMap((line) => wrappedWords(line.replaceAll("\t", "    "), room));
+    const lines = [first, ...rest.map((line) => (line === "" ? line : `${noticeIndent}${line}`))];
     const page = new Page(this.#end);
     page.put(lines.map(paintLine), "event", text);
     this.#end = page.end;
