@@ -49,7 +49,7 @@ export class AskedSheet implements Sheet {
       return barred(size, [this.#paint("warning", text)], this.#paint);
     }
     this.#quietSince ??= now;
-    if (now - this.#quietSince >= quietMs) this.#isEarly = false;
+    if (now - this.#quietSince >= this.#quietMs) this.#isEarly = false;
     const caption = this.#isEarly ? tooEarly : this.#caption();
     if (caption === "" || size.rows < 4) return this.#sheet.draw(size, now);
     const { lines, cursor } = this.#sheet.draw({ ...size, rows: size.rows - 1 }, now);
