@@ -159,6 +159,15 @@ export class ChatSession implements LiveSession, HostedSession {
     return this.#turns.queue;
   }
 
+  get isQueueHeld(): boolean {
+    return this.#turns.isQueueHeld;
+  }
+
+  /** What would be lost with this process. */
+  get unsent(): readonly string[] {
+    return [...this.#turns.unsent, this.#draft];
+  }
+
   get runsCommand(): boolean {
     return this.#shell.isRunning;
   }
@@ -249,17 +258,10 @@ export class ChatSession implements LiveSession, HostedSession {
   async #failed(phase: "failed" | "crashed", error: unknown): Promise<void> {
     // closed meanwhile
     if (this.#phase === "closed") return;
-    const { sessionProblem } = await import("./session-problem.ts");
-    const { message, hint, stderr } = sessionProblem(error);
-    const shown = JSON.stringify([message, hint ?? null, stderr ?? null]);
-    this.#place.redacted(shown, (text) => {
-      const [clean, cleanHint, cleanStderr] = JSON.parse(text) as [string, string | null, string | null]; // as made above
+    const { redactedProblem } = await import("./session-problem.ts");
+    redactedProblem(error, this.#place.redacted, (problem) => {
       this.asked.withdrawAll();
-      this.#set(phase, {
-        message: clean,
-        ...(cleanHint === null ? {} : { hint: cleanHint }),
-        ...(cleanStderr === null ? {} : { stderr: cleanStderr }),
-      });
+      this.#set(phase, problem);
     });
   }
 
@@ -320,11 +322,6 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#separate = separate;
   }
 
-  /** Shows entries of an earlier process. */
-  replay(entry: Entry): void {
-    this.#entry(entry);
-  }
-
   #ownUpdate(update: SessionUpdate): void {
     this.#entry({ format: 1, seq: 0, time: Date.now(), kind: "update", update });
   }
@@ -350,6 +347,10 @@ export class ChatSession implements LiveSession, HostedSession {
 
   moveQueued(id: string, by: number): void {
     this.#turns.move(id, by);
+  }
+
+  releaseQueue(): void {
+    this.#turns.release();
   }
 
   cancel(): void {

@@ -123,6 +123,8 @@ export interface LiveSession {
   readonly turn: { readonly startedAt: number; readonly isCancelling: boolean } | undefined;
   /** Prompts that wait for the end of the turn, in order. After a cancel they wait for the next `send`, which goes first. */
   readonly queue: readonly QueuedPrompt[];
+  /** Whether the queue waits for the next `send`, or for `releaseQueue`. */
+  readonly isQueueHeld: boolean;
   /** Whether a command of the user runs; `cancel` stops it. */
   readonly runsCommand: boolean;
   /** Questions without an answer, oldest first. */
@@ -140,6 +142,8 @@ export interface LiveSession {
   unqueue(id: string): ChatInput | undefined;
   /** Moves a waiting prompt by so many places. */
   moveQueued(id: string, by: number): void;
+  /** Sends what a stop has held. */
+  releaseQueue(): void;
   /** Stops the turn; queued prompts stay and wait for the next `send`. */
   cancel(): void;
   /** Stops the turn at once: ends the agent if it does not stop. The session goes on. */

@@ -16,6 +16,11 @@ export class PromptQueue {
     return this.#waiting;
   }
 
+  /** Whether nothing is taken until the next one is added, or `release`. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
   /** Adds it at the end. After a cancel it goes first, and those that were held follow. */
   add(input: ChatInput): void {
     if (this.#isHeld) this.addFirst(input);
@@ -30,6 +35,10 @@ export class PromptQueue {
   /** Nothing is taken until the next one is added. */
   hold(): void {
     this.#isHeld = this.#waiting.length > 0;
+  }
+
+  release(): void {
+    this.#isHeld = false;
   }
 
   /** The next one to send, if it may be sent. */

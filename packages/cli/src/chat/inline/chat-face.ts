@@ -214,13 +214,14 @@ export class ChatFace {
 
   /** The plan, work in the background and the queue. */
   #extras(columns: number): string[] {
-    const { view, queue } = this.session;
+    const { view, queue, isQueueHeld } = this.session;
     const options = { width: columns, paint: this.#paint, marks: this.#marks };
     const plan = planLines(view, options);
     const background = backgroundLine(view, drawing({ ...options, cwd: this.session.cwd }));
+    const first = isQueueHeld ? "held" : "next";
     const waiting = queue.map(({ text }, at) => {
       const line = safeLine(text).slice(0, Math.max(10, columns - 12));
-      return this.#paint("dim", `${at === 0 ? "next" : "then"}  ${line}`);
+      return this.#paint("dim", `${at === 0 ? first : "then"}  ${line}`);
     });
     return [...plan, ...(background === undefined ? [] : [background]), ...waiting];
   }
@@ -331,7 +332,7 @@ export class ChatFace {
       case "stop":
         return !isSheetFocused && !this.composer.hasMenu && this.#stop(now);
       case "send":
-        return !isSheetFocused && !this.composer.hasMenu && this.#restart();
+        return !isSheetFocused && !this.composer.hasMenu && this.#goOn();
       case "newline":
       case "focus":
       case undefined:
@@ -341,12 +342,17 @@ export class ChatFace {
     }
   }
 
-  /** Enter starts an agent that has ended again. What is written is sent then. */
-  #restart(): boolean {
-    const { phase } = this.session;
-    if (phase !== "crashed" && phase !== "failed") return false;
-    this.attempt(this.session.restart());
-    return this.composer.isEmpty;
+  /** Enter starts an agent that has ended again, and sends what is written or was held. */
+  #goOn(): boolean {
+    const { phase, isQueueHeld, turn } = this.session;
+    const { isEmpty } = this.composer;
+    if (phase === "crashed" || phase === "failed") {
+      this.attempt(this.session.restart());
+      return isEmpty;
+    }
+    if (!isEmpty || !isQueueHeld || turn !== undefined) return false;
+    this.session.releaseQueue();
+    return true;
   }
 
   #isHelpKey(key: KeyPress): boolean {

@@ -187,10 +187,12 @@ export class Composer {
 }
 
 function hintOf({ current }: Conversation, width: number): string {
-  const { phase, turn } = current;
+  const { phase, turn, isQueueHeld } = current;
   if (phase === "starting") return fitting(width, ["write; it is sent when the agent is ready"]);
   if (phase === "crashed" || phase === "failed")
     return fitting(width, ["Enter starts the agent again and continues", "Enter starts it again"]);
+  if (turn === undefined && isQueueHeld)
+    return fitting(width, ["write, or Enter sends what was held", "Enter sends what was held"]);
   if (turn !== undefined)
     return fitting(width, ["Enter queues, Alt+Enter sends it now, Esc stops", "Enter queues, Esc stops"]);
   return fitting(width, [

@@ -122,3 +122,27 @@ test("an image comes from the clipboard by the program of the desktop", patience
     /cannot be read here: drop the file/,
   );
 });
+
+test("what a stop has held is shown as held, and Enter at an empty prompt sends it", patience, async (t) => {
+  const { send, far, terminal, shows } = await faceWith(t, waits);
+  send("work");
+  await far.agent.reached("go");
+  send("second");
+  await shows(/next {2}second/);
+  terminal.press(keys.escape);
+  await shows(/held {2}second[\s\S]*Enter sends what was held/);
+  far.agent.open("go");
+  terminal.press(keys.enter);
+  await shows(/› second[\s\S]*Done\./);
+});
+
+test("a command of ours is never sent to the agent, also not while it works", patience, async (t) => {
+  const { send, far, terminal, shows, session } = await faceWith(t, waits);
+  send("work");
+  await far.agent.reached("go");
+  terminal.type("/rename A title");
+  terminal.press(keys.altEnter);
+  await shows((text) => !/rename/.test(text));
+  assert.equal(session.title, "A title");
+  assert.equal(session.turn?.isCancelling, false);
+});
