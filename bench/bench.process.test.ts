@@ -53,6 +53,9 @@ const units = {
   "serve.startup": "ms",
   "review.snapshot": "ms",
   "chat.scroll": "ms",
+  "chat.startup": "ms",
+  "chat.echo": "ms",
+  "chat.flood": "ms",
 };
 const figures = ["ours", "sdk", "floor", "vsSdk", "vsFloor"] as const;
 

@@ -7,6 +7,9 @@ import { agentOutput } from "./agent/output.ts";
 import { agentStartup } from "./agent/startup.ts";
 import { appMemoryBenchmarks } from "./app-memory.ts";
 import type { Benchmark } from "./benchmark.ts";
+import { chatEcho } from "./chat/echo.ts";
+import { chatFlood } from "./chat/flood.ts";
+import { chatStartup } from "./chat/startup.ts";
 import { memoryBenchmarks } from "./memory.ts";
 import { relayBenchmarks } from "./relay.ts";
 import { manyBenchmarks } from "./remote/many.ts";
@@ -40,6 +43,9 @@ const benchmarks: readonly Benchmark[] = [
   serveStartup,
   reviewSnapshot,
   transcriptScroll,
+  chatStartup,
+  chatEcho,
+  chatFlood,
 ];
 
 const help = `usage: npm run bench -- [options]

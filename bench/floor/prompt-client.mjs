@@ -17,7 +17,7 @@ child.stdout.setEncoding("utf8").on("data", (text) => {
   let said = "";
   for (const line of lines) {
     const { id, method, params, result } = JSON.parse(line);
-    if (method === "session/update") said += params.update.content.text;
+    if (method === "session/update") said += params.update.content?.text ?? "";
     else waiting.get(id)?.(result);
   }
   if (said !== "") process.stdout.write(said);

@@ -6,7 +6,7 @@ import { type ChatConfig, readChatConfig } from "../settings/chat-config.ts";
 import { themeNames } from "../terminal/paint.ts";
 import { startConversation } from "./conversation/chat-conversation.ts";
 import { watchEnding } from "./ending.ts";
-import { openFace } from "./open-face.ts";
+import { loadFace } from "./open-face.ts";
 import { SessionReview } from "./review/session-review.ts";
 
 const help = "see parley help chat";
@@ -42,6 +42,13 @@ export async function converse(
     );
   const ending = watchEnding();
   const reviews = new Map<string, SessionReview>();
+  // before the conversation, whose agent starts after the first paint
+  const show = await loadFace({
+    isPlain,
+    config,
+    review: ({ key }) => reviews.get(key),
+    ending: ending.signal,
+  });
   const conversation = startConversation({
     options,
     secrets: secretsOf(options),
@@ -56,12 +63,7 @@ export async function converse(
   });
   try {
     if (prompt !== "") conversation.current.send({ text: prompt });
-    const exitCode = await openFace(conversation, {
-      isPlain,
-      config,
-      review: ({ key }) => reviews.get(key),
-      ending: ending.signal,
-    });
+    const exitCode = await show(conversation);
     return ending.signal.aborted ? ending.exitCode : exitCode;
   } finally {
     await conversation.close();

@@ -15,16 +15,23 @@ export interface FaceOptions {
   readonly ending: AbortSignal;
 }
 
-/** Shows the conversation until the user leaves. Returns the exit code. */
-export async function openFace(
-  conversation: Conversation,
-  { isPlain, config, review, ending }: FaceOptions,
-): Promise<number> {
-  if (isPlain) {
+/** Returns a function that shows the conversation until the user leaves, and returns the exit code. */
+export async function loadFace(
+  options: FaceOptions,
+): Promise<(conversation: Conversation) => Promise<number>> {
+  if (options.isPlain) {
     const { showPlainly } = await import("./plain/plain-face.ts");
-    return showPlainly(conversation, { review, ending });
+    return (conversation) => showPlainly(conversation, options);
   }
   const { showInline } = await import("./inline/open-inline.ts");
+  return (conversation) => showOnScreen(conversation, options, showInline);
+}
+
+async function showOnScreen(
+  conversation: Conversation,
+  { config, review, ending }: FaceOptions,
+  showInline: typeof import("./inline/open-inline.ts").showInline,
+): Promise<number> {
   const theme = themeNames.find((name): name is ThemeName => name === config.theme);
   await showInline(conversation, {
     ...(theme && { theme }),

@@ -5,15 +5,26 @@ import type { MessageItem } from "@parley/acp/view";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
 import type { Drawing } from "./draw-options.ts";
 import { placeholder } from "./placeholders.ts";
-import { clipped, counted, sourceLines, wrappedWords } from "./text-lines.ts";
+import { clipped, count, counted, sourceLines, wrappedWords } from "./text-lines.ts";
 
 export const messageIndent = "  ";
+/** A longer prompt, such as one with a long paste, is folded to its head. */
+const mostOfPrompt = 20;
+const headOfPrompt = 10;
 
 /** A prompt, and whether the agent still knows it. */
 export function userLines({ content, result }: MessageItem, drawing: Drawing): string[] {
-  const { width, paint, marks } = drawing;
+  const { width, paint, marks, isExpanded } = drawing;
   const isRemoved = result?.stopReason === "refusal";
-  const lines = blockLines(content, width - 2, plainLines);
+  const lines = blockLines(content, width - 2, (text, columns) => {
+    const all = plainLines(text, columns);
+    return isExpanded || all.length <= mostOfPrompt
+      ? all
+      : [
+          ...all.slice(0, headOfPrompt),
+          clipped(`${marks.more} ${count(all.length - headOfPrompt)} more lines`, columns, marks.more),
+        ];
+  });
   return [
     ...lines.map((line, at) =>
       paint(isRemoved ? "dim" : "user", `${at === 0 ? marks.user : " "} ${line}`.trimEnd()),

@@ -22,7 +22,7 @@ const mostLines = 6;
 const longestEntry = 2_000;
 
 /** What is open in the plans of a session. Nothing if everything is done. */
-export function planLines(view: SessionView, options: PlanOptions): string[] {
+export function planLines(view: Pick<SessionView, "plans">, options: PlanOptions): string[] {
   const { width, paint, marks } = drawing({ ...options, cwd: "" });
   return [...view.plans.values()]
     .flatMap(({ plan }) => {

@@ -48,9 +48,12 @@ export function cardBody(call: ToolCallItem, view: SessionView, card: Card): str
   return [...lines.slice(0, mostFolded), card.paint("dim", clipped(note, card.width))];
 }
 
-/** The output of commands and failures is shown; file contents and search results are not. */
+/**
+ * The output of commands and failures is shown, and what the user may be asked about, such as a plan that the agent wants
+ * to carry out. File contents and search results are not.
+ */
 function showsText({ toolKind, status }: ToolCallItem): boolean {
-  return toolKind === "execute" || status === "failed";
+  return toolKind === "execute" || toolKind === "switch_mode" || status === "failed" || status === "pending";
 }
 
 /** How many lines of text are not shown unless the card is expanded. */

@@ -33,7 +33,9 @@ export function turnSummaryLine(
   const parts = [
     ...files,
     durationText(durationMs),
-    result.usage == null ? "" : `${shortCount(result.usage.totalTokens)} tokens`,
+    result.usage == null || result.usage.totalTokens === 0
+      ? ""
+      : `${shortCount(result.usage.totalTokens)} tokens`,
     cost === undefined ? "" : moneyText(cost),
   ].filter((part) => part !== "");
   const separator = ` ${marks.dot} `;

@@ -23,11 +23,8 @@ export class LiveHistory {
 
   /** Loads the history and begins to open its file. */
   open(): Promise<RecordingHistory> {
-    this.#opening ??= Promise.all([
-      import("@parley/client/history"),
-      import("@parley/client/internal"),
-      this.#secrets(),
-    ]).then(([{ openHistory }, { recordingHistory }, secrets]) => {
+    this.#opening ??= Promise.all([import("./recording.ts"), this.#secrets()]).then((loaded) => {
+      const [{ openHistory, recordingHistory }, secrets] = loaded;
       const failed = (error: unknown) => this.#failed(error);
       const history = recordingHistory(openHistory({ path: historyPath(), secrets, failed }));
       // writes report the failure
@@ -42,10 +39,7 @@ export class LiveHistory {
     let isNew = false;
     return new LiveRecorder(
       async () => {
-        const [history, { managedRecorder }] = await Promise.all([
-          this.open(),
-          import("@parley/client/internal"),
-        ]);
+        const [history, { managedRecorder }] = await Promise.all([this.open(), import("./recording.ts")]);
         const { agent, known, listed } = target();
         isNew = known === undefined;
         const failed = (error: unknown) => this.#failed(error);

@@ -1,7 +1,6 @@
 // Parses the options that every command with an agent and a session takes.
 
-import { existsSync, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Edition } from "@parley/acp";
 import type { McpServer } from "@parley/acp/model";
@@ -89,7 +88,7 @@ export async function liveOptions({ values, argv }: Invocation, help: string): P
     mode: text("mode"),
     model: text("model"),
     set: list("set").map((given) => assignment("set", given)),
-    mcpServers: (await Promise.all(list("mcp").map((given) => mcpServersFrom(given)))).flat(),
+    mcpServers: await givenServers(list("mcp")),
     keepsHistory: values["no-history"] !== true,
     showsStderr: values["verbose"] === true,
   };
@@ -154,38 +153,12 @@ function nameOf(given: string | undefined, help: string): string | undefined {
   return given;
 }
 
+async function givenServers(given: readonly string[]): Promise<McpServer[]> {
+  if (given.length === 0) return [];
+  const { mcpServersFrom } = await import("./mcp-option.ts");
+  return (await Promise.all(given.map((each) => mcpServersFrom(each)))).flat();
+}
+
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-/** `NAME=URL`, JSON, or a file of JSON, in the shape that every MCP client reads: `{"mcpServers":{"name":{…}}}`. */
-async function mcpServersFrom(given: string): Promise<McpServer[]> {
-  const [, name, url] = /^([\w.-]+)=(https?:\/\/.+)$/.exec(given) ?? [];
-  if (name !== undefined && url !== undefined) return [{ type: "http", name, url, headers: [] }];
-  const [{ ConfigError }, { mcpJsonServers }] = await Promise.all([
-    import("@parley/client/config"),
-    import("@parley/client/internal"),
-  ]);
-  const expected = 'give NAME=URL, or a file with {"mcpServers":{"NAME":{"command":"...","args":[]}}}';
-  const isJson = given.trimStart().startsWith("{");
-  const what = isJson ? "--mcp" : `--mcp ${escapedLine(given)}`;
-  if (/^[\w.-]+=/.test(given) && !existsSync(given))
-    throw usageError(`${what}: expected an http or https URL after NAME=`, expected);
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(isJson ? given : await readFile(given, "utf8"));
-  } catch (error) {
-    throw usageError(`${what}: ${escapedLine(reasonOf(error as Error))}`, expected); // as: both throw Errors
-  }
-  try {
-    return mcpJsonServers(parsed);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw usageError(`${what}: ${escapedLine(error.message)}`, expected);
-  }
-}
-
-/** Without the quoted text, which may contain a key. */
-function reasonOf({ message }: Error): string {
-  return message.replace(/, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/s, "");
 }

@@ -1,6 +1,6 @@
 // A key or a paste, as the terminal sent it and as the rest of the program reads it.
 
-import { decodeKittyPrintable, isKeyRelease, parseKey } from "@earendil-works/pi-tui";
+import { decodeKittyPrintable, isKeyRelease, parseKey } from "@earendil-works/pi-tui/dist/keys.js";
 
 export interface KeyPress {
   /** The bytes of the terminal. */

@@ -1,6 +1,8 @@
 // A field of one line, with the keys of a shell: words, undo, kill ring, pastes.
 
-import { CURSOR_MARKER, Input, sliceByColumn, visibleWidth } from "@earendil-works/pi-tui";
+import { Input } from "@earendil-works/pi-tui/dist/components/input.js";
+import { CURSOR_MARKER } from "@earendil-works/pi-tui/dist/tui.js";
+import { sliceByColumn, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
 import { safeText } from "../terminal/sanitise.ts";
 import type { KeyPress } from "./key-press.ts";
 

@@ -1,6 +1,6 @@
 // Opens a screen on the terminal of this process.
 
-import { ProcessTerminal } from "@earendil-works/pi-tui";
+import { ProcessTerminal } from "@earendil-works/pi-tui/dist/terminal.js";
 import type { Screen } from "./screen.ts";
 import { type ScreenOptions, TerminalScreen } from "./terminal-screen.ts";
 

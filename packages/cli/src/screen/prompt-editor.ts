@@ -1,13 +1,9 @@
 // The field in which the user writes: several lines, undo, kill ring, history, a menu of completions, folded pastes.
 
-import {
-  type AutocompleteProvider,
-  CURSOR_MARKER,
-  Editor,
-  type SelectListTheme,
-  type TUI,
-  visibleWidth,
-} from "@earendil-works/pi-tui";
+import type { AutocompleteProvider, SelectListTheme, TUI } from "@earendil-works/pi-tui";
+import { Editor } from "@earendil-works/pi-tui/dist/components/editor.js";
+import { CURSOR_MARKER } from "@earendil-works/pi-tui/dist/tui.js";
+import { visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
 import type { KeyPress } from "./key-press.ts";
 import type { Tail } from "./tail-writer.ts";
 

@@ -3,10 +3,16 @@
 import type { KeyPress } from "./key-press.ts";
 import type { Tail } from "./tail-writer.ts";
 
+/**
+ * A tail, or what makes it: called once per frame, however often it was given. It may print. A frame that shows a key is
+ * drawn before it is due: only what the user types needs to be new in it, and the next one comes when it is due.
+ */
+export type Drawn = Tail | ((isEarly: boolean) => Tail);
+
 /** The alternate screen: it covers everything, and what was there comes back when it is closed. */
 export interface FullScreen {
   /** Replaces all rows. Lines beyond the last row are not shown. */
-  draw(tail: Tail): void;
+  draw(tail: Drawn): void;
   close(): void;
 }
 
@@ -19,7 +25,7 @@ export interface Screen {
   /** Writes finished lines above the tail. They belong to the scrollback of the terminal then. */
   print(lines: readonly string[]): void;
   /** Replaces the tail. Its last lines are shown if it has more than the terminal has rows. */
-  draw(tail: Tail): void;
+  draw(tail: Drawn): void;
   /** Returns a function that removes the listener. */
   onKey(listener: (key: KeyPress) => void): () => void;
   /** Called when the size has changed; the tail must be drawn again. Returns a function that removes the listener. */

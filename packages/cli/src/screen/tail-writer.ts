@@ -1,6 +1,6 @@
 // Writes lines to a terminal so that finished ones are written once, and only the tail below them is written again.
 
-import { visibleWidth } from "@earendil-works/pi-tui";
+import { visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
 
 /** The lines below the finished ones, and where the user types. */
 export interface Tail {

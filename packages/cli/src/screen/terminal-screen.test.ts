@@ -213,8 +213,67 @@ test("the mouse is reported on the whole screen only, and only where it is wante
   assert.doesNotMatch(other.terminal.written, /1000/);
 });
 
-test("a title is written when it changes", (t) => {
+test("TH5 N198-N205 whatever a line has but text and colours, the terminal does not get it", async (t) => {
+  const { screen, shows, terminal } = opened(t);
+  const bad = "\u001b[2J\u001b[5A\u001b]52;c;aGk=\u0007\u001b]0;t\u0007\u009b6n\u001bP+q\u001b\\\r\n\u0007";
+  const before = terminal.written.length;
+  screen.print([`a${bad}`, `\u001b[31mred\u001b[0m`]);
+  screen.draw({ lines: [`b${bad}`] });
+  const text = "[2J[5A]52;c;aGk=]0;t6nP+q\\";
+  await shows(`a${text}`, "red", `b${text}`);
+  const full = screen.fullScreen();
+  full.draw({ lines: [`c${bad}`] });
+  screen.flush();
+  full.close();
+  const rest = terminal.written.slice(before);
+  for (const each of ["\u001b]", "\u009b", "\u001bP", "\u0007", "\u001b[5A"])
+    assert.equal(rest.includes(each), false, JSON.stringify(each));
+});
+
+test("a tail is made once per frame, however often it was drawn, and below what it prints", async (t) => {
+  const { screen, shows } = opened(t);
+  let made = 0;
+  for (let at = 0; at < 100; at++)
+    screen.draw(() => {
+      made += 1;
+      screen.print(["printed"]);
+      return { lines: [`drawn ${at}`] };
+    });
+  await shows("printed", "drawn 99");
+  assert.equal(made, 1);
+});
+
+test("a key is shown before a frame is due, and what streams in is not", async (t) => {
+  // the time stands still, and so no frame is due
+  t.mock.method(performance, "now", () => 1_000);
+  t.mock.timers.enable({ apis: ["setTimeout"] });
   const { screen, terminal } = opened(t);
-  for (const text of ["one", "one", "two"]) screen.title(text);
+  let typed = "";
+  const early: boolean[] = [];
+  const draw = () =>
+    screen.draw((isEarly) => {
+      early.push(isEarly);
+      return { lines: [`> ${typed}`] };
+    });
+  draw();
+  screen.flush();
+  draw();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(early, [false], "nobody has typed");
+  screen.onKey(({ text = "" }) => {
+    typed += text;
+    draw();
+  });
+  terminal.type("ab");
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.match(terminal.written, /> ab/);
+  assert.deepEqual(early, [false, true]);
+  t.mock.timers.tick(16);
+  assert.deepEqual(early, [false, true, false], "the frame that was due later still comes");
+});
+
+test("the title is written when it changes", (t) => {
+  const { screen, terminal } = opened(t);
+  for (const title of ["one", "one", "two", "two"]) screen.title(title);
   assert.equal(terminal.written.split("\u001b]2;").length, 3);
 });

@@ -1,9 +1,10 @@
 // A screen on a terminal. What is printed and drawn is written at most once per frame.
 
-import { type Terminal, truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
+import type { Terminal } from "@earendil-works/pi-tui";
+import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
 import { safeLine } from "../terminal/sanitise.ts";
 import { type KeyPress, keyPress } from "./key-press.ts";
-import type { FullScreen, Screen } from "./screen.ts";
+import type { Drawn, FullScreen, Screen } from "./screen.ts";
 import { type Tail, TailWriter } from "./tail-writer.ts";
 import { copySequence, noticeSequence } from "./terminal-requests.ts";
 
@@ -40,9 +41,11 @@ export class TerminalScreen implements Screen {
   readonly #resizeListeners = new Set<() => void>();
   readonly #writer = new TailWriter();
   #finished: string[] = [];
-  #tail: Tail = emptyTail;
+  #tail: Drawn = emptyTail;
   #full: FullFrame | undefined;
-  #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
+  #early: NodeJS.Immediate | undefined;
   #lastFrame = Number.NEGATIVE_INFINITY;
   #state: "open" | "suspended" | "closed" = "open";
   #title: string | undefined;
@@ -85,7 +88,7 @@ export class TerminalScreen implements Screen {
     this.#schedule();
   }
 
-  draw(tail: Tail): void {
+  draw(tail: Drawn): void {
     this.#tail = tail;
     this.#schedule();
   }
@@ -134,8 +137,9 @@ export class TerminalScreen implements Screen {
   }
 
   title(text: string): void {
+    if (this.#state === "closed") return;
     const title = safeLine(text).slice(0, 200);
-    if (this.#state === "closed" || title === this.#title) return;
+    if (title === this.#title) return;
     this.#terminal.write(`${this.#title === undefined ? saveTitle : ""}\u001b]2;${title}\u0007`);
     this.#title = title;
   }
@@ -213,6 +217,8 @@ export class TerminalScreen implements Screen {
     const key = keyPress(data);
     if (key === undefined) return;
     for (const listener of [...this.#keyListeners]) listener(key);
+    // whoever types does not wait until a frame is due
+    if (this.#timer !== undefined) this.#early ??= setImmediate(() => this.#frame(true));
   }
 
   #resized(): void {
@@ -222,32 +228,43 @@ export class TerminalScreen implements Screen {
   }
 
   #schedule(): void {
-    if (this.#timer !== undefined || this.#state !== "open") return;
+    if (this.#state !== "open" || this.#timer !== undefined || this.#immediate !== undefined) return;
     const wait = this.#lastFrame + frameMs - performance.now();
-    const draw = () => this.#frame();
-    this.#timer = wait <= 0 ? setImmediate(draw) : setTimeout(draw, wait);
+    if (wait > 0) this.#timer = setTimeout(() => this.#frame(), wait);
+    else this.#immediate = setImmediate(() => this.#frame());
   }
 
   #unschedule(): void {
-    clearImmediate(this.#timer as NodeJS.Immediate); // either kind of timer, and each ignores the other
-    clearTimeout(this.#timer as NodeJS.Timeout); // as above
+    clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
+    clearImmediate(this.#early);
     this.#timer = undefined;
+    this.#immediate = undefined;
+    this.#early = undefined;
   }
 
-  #frame(): void {
-    this.#unschedule();
-    if (this.#state !== "open") return;
-    this.#lastFrame = performance.now();
+  #frame(isEarly = false): void {
+    if (this.#state !== "open") return this.#unschedule();
     const { columns, rows } = this;
-    if (this.#full !== undefined) {
-      const bytes = this.#full.frame(columns, rows);
-      if (bytes !== "") this.#terminal.write(bytes);
-      return;
+    const bytes = this.#full?.frame(columns, rows, isEarly) ?? this.#inlineFrame(columns, rows, isEarly);
+    this.#early = undefined;
+    if (!isEarly) {
+      // what was printed meanwhile is in this frame
+      this.#unschedule();
+      this.#lastFrame = performance.now();
     }
-    const finished = this.#finished.splice(0).map((line) => fitting(line, columns));
-    const bytes = this.#writer.frame(finished, shownTail(this.#tail, columns, rows), columns, rows);
     if (bytes !== "") this.#terminal.write(bytes);
   }
+
+  #inlineFrame(columns: number, rows: number, isEarly: boolean): string {
+    const tail = shownTail(made(this.#tail, isEarly), columns, rows);
+    const finished = this.#finished.splice(0).map((line) => fitting(line, columns));
+    return this.#writer.frame(finished, tail, columns, rows);
+  }
+}
+
+function made(drawn: Drawn, isEarly: boolean): Tail {
+  return typeof drawn === "function" ? drawn(isEarly) : drawn;
 }
 
 /** The last rows that fit, with the cursor among them. */
@@ -261,15 +278,20 @@ function shownTail({ lines, cursor }: Tail, columns: number, rows: number): Tail
 
 const plain = /^[\x20-\x7e]*$/;
 
+/** Everything but text, tabs and colours: whoever draws has removed it, and if not, it ends here. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for
+const unsafe = /[\u0000-\u0008\u000a-\u001a\u001c-\u001f\u007f-\u009f]|\u001b(?!\[[\d;:]*m)/g;
+
 /** A line that is too wide would take two rows. */
 function fitting(line: string, columns: number): string {
   if (line.length <= columns && plain.test(line)) return line;
-  return visibleWidth(line) <= columns ? line : truncateToWidth(line, columns, "");
+  const safe = line.replaceAll(unsafe, "");
+  return visibleWidth(safe) <= columns ? safe : truncateToWidth(safe, columns, "");
 }
 
 /** The alternate screen: each row has its place. */
 class FullFrame {
-  tail: Tail = emptyTail;
+  tail: Drawn = emptyTail;
   #rows: readonly string[] = [];
 
   /** Forgets what is on the screen. */
@@ -277,15 +299,16 @@ class FullFrame {
     this.#rows = [];
   }
 
-  frame(columns: number, rows: number): string {
-    const lines = this.tail.lines.slice(0, rows).map((line) => fitting(line, columns));
+  frame(columns: number, rows: number, isEarly: boolean): string {
+    const tail = made(this.tail, isEarly);
+    const lines = tail.lines.slice(0, rows).map((line) => fitting(line, columns));
     let body = "";
     for (let at = 0; at < rows; at++) {
       const line = lines[at] ?? "";
       if (this.#rows[at] !== line) body += `${csi}${at + 1};1H${line}${csi}0m${csi}K`;
     }
     this.#rows = Array.from({ length: rows }, (_, at) => lines[at] ?? "");
-    const { cursor } = this.tail;
+    const { cursor } = tail;
     const place =
       cursor === undefined ? `${csi}?25l` : `${csi}${cursor.row + 1};${cursor.column + 1}H${csi}?25h`;
     return `${csi}?2026h${csi}?25l${body}${place}${csi}?2026l`;

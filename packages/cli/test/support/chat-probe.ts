@@ -30,10 +30,13 @@ export interface FarAgent {
 }
 
 /** An agent that keeps its sessions when its connection is cut. */
-export async function farAgent(t: TestContext, play: Partial<AgentScenario>): Promise<FarAgent> {
+export async function farAgent(
+  t: Pick<TestContext, "after">,
+  play: Partial<AgentScenario>,
+): Promise<FarAgent> {
+  const agent = scriptedAgent({ parley: "agent-scenario", version: 1, ...play });
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   await once(server, "listening");
-  const agent = scriptedAgent({ parley: "agent-scenario", version: 1, ...play });
   const sockets = new Set<{ terminate(): void }>();
   server.on("connection", (socket) => {
     sockets.add(socket);
@@ -51,7 +54,7 @@ export async function farAgent(t: TestContext, play: Partial<AgentScenario>): Pr
 }
 
 /** An empty home of Parley with these agents in its config, and a folder to work in. */
-export function chatHome(t: TestContext, agents: Readonly<Record<string, FarAgent>> = {}) {
+export function chatHome(t: Pick<TestContext, "after">, agents: Readonly<Record<string, FarAgent>> = {}) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-chat-")));
   const before = process.env["PARLEY_HOME"];
   process.env["PARLEY_HOME"] = join(folder, "home");
@@ -83,7 +86,7 @@ export interface Chat {
 
 /** A conversation, closed with the test. */
 export function chatWith(
-  t: TestContext,
+  t: Pick<TestContext, "after">,
   given: Partial<LiveOptions> & Pick<LiveOptions, "cwd">,
   more: Pick<ConversationOptions, "changes"> = {},
 ): Chat {

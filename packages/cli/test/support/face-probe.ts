@@ -6,7 +6,7 @@ import type { AgentScenario } from "@parley/acp/testing";
 import { ChatFace } from "../../src/chat/inline/chat-face.ts";
 import { SessionReview } from "../../src/chat/review/session-review.ts";
 import { TerminalScreen } from "../../src/screen/terminal-screen.ts";
-import { painter } from "../../src/terminal/paint.ts";
+import { type Paint, painter } from "../../src/terminal/paint.ts";
 import { chatHome, chatWith, farAgent } from "./chat-probe.ts";
 import { HeadlessTerminal } from "./headless-terminal.ts";
 
@@ -28,17 +28,27 @@ export const keys = {
 
 const patienceMs = 30_000;
 
+interface FaceSize {
+  readonly columns?: number;
+  readonly rows?: number;
+  /** Default: no colours. */
+  readonly paint?: Paint;
+  /** The name of the agent. */
+  readonly name?: string;
+}
+
+/** Everything ends with the test. */
 export async function faceWith(
-  t: TestContext,
+  t: Pick<TestContext, "after">,
   play: Partial<AgentScenario>,
-  { columns = 80, rows = 24 }: { columns?: number; rows?: number } = {},
+  { columns = 80, rows = 24, paint = painter(false, {}), name = "far" }: FaceSize = {},
 ) {
   const far = await farAgent(t, play);
-  const { cwd } = chatHome(t, { far });
+  const { cwd } = chatHome(t, { [name]: far });
   const reviews = new Map<string, SessionReview>();
   const chat = chatWith(
     t,
-    { cwd, agent: "far" },
+    { cwd, agent: name },
     {
       changes(place) {
         const review = new SessionReview(place);
@@ -52,7 +62,7 @@ export async function faceWith(
   const face = new ChatFace({
     screen,
     conversation: chat.conversation,
-    paint: painter(false, {}),
+    paint,
     isAnimated: false,
     editor: "true",
     notifies: false,

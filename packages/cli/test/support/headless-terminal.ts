@@ -69,6 +69,18 @@ export class HeadlessTerminal implements ScreenTerminal {
     return all.slice(0, last + 1);
   }
 
+  /** The visible cells with their colours, row by row. */
+  async cells(): Promise<xterm.IBufferCell[][]> {
+    await this.#written();
+    const { active } = this.#terminal.buffer;
+    return Array.from({ length: this.rows }, (_, row) => {
+      const line = active.getLine(active.baseY + row);
+      return Array.from({ length: this.columns }, (_, column) => line?.getCell(column)).filter(
+        (cell) => cell !== undefined,
+      );
+    });
+  }
+
   /** The row of the screen and the column where the cursor is. */
   async cursor(): Promise<{ row: number; column: number }> {
     await this.#written();

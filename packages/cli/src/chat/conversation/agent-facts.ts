@@ -24,3 +24,15 @@ export function agentFacts(
     },
   };
 }
+
+/** Our own agent runs its commands in a sandbox. Others run their own tools: only a sandbox around them confines those. */
+export function sandboxText(
+  { target, isOwn }: Pick<LiveAgent, "target" | "isOwn">,
+  { sandbox, sandboxesAgent }: Pick<LiveOptions, "sandbox" | "sandboxesAgent">,
+): string {
+  const { entry } = target;
+  const profile = sandbox ?? target.sandbox ?? "workspace";
+  if (sandboxesAgent || (entry.transport === "stdio" && entry.sandbox === true))
+    return `agent in sandbox ${profile}`;
+  return isOwn && profile !== "off" ? `sandbox ${profile}` : "no sandbox";
+}

@@ -5,7 +5,7 @@ import type { AvailableCommand, JsonValue } from "@parley/acp/model";
 import { applyEntry, createView, type SessionView } from "@parley/acp/view";
 import type { LiveAgentSession } from "../../live/live-agent.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import { agentFacts } from "./agent-facts.ts";
+import { agentFacts, sandboxText } from "./agent-facts.ts";
 import type { AgentHost, HostedSession, HostOptions } from "./agent-host.ts";
 import type {
   AgentFacts,
@@ -19,7 +19,7 @@ import type {
 } from "./conversation.ts";
 import { gitBranch } from "./git-branch.ts";
 import { OpenQuestions } from "./open-questions.ts";
-import { SessionShell } from "./session-shell.ts";
+import { SessionShells } from "./session-shells.ts";
 import { SessionTurns, type TurnChanges } from "./session-turns.ts";
 
 /** What a session needs of its conversation. */
@@ -37,6 +37,9 @@ export interface SessionPlace extends HostOptions {
   sent(text: string): void;
 }
 
+/** It is read with every frame, and an agent may send megabytes. */
+const longestTitle = 1_000;
+
 export class ChatSession implements LiveSession, HostedSession {
   readonly key: string;
   readonly view: SessionView = createView();
@@ -44,12 +47,6 @@ export class ChatSession implements LiveSession, HostedSession {
   readonly #place: SessionPlace;
   readonly #listeners = new Set<(entry: Entry) => void>();
   readonly #turns: SessionTurns;
-  readonly #shell = new SessionShell({
-    cwd: () => this.#cwd,
-    update: (update) => this.#ownUpdate(update),
-    tell: (text) => this.tell(text),
-    changed: () => this.#emit("state"),
-  });
   #separate: ((entry: Entry) => Entry) | undefined;
   #phase: LiveSession["phase"] = "starting";
   #problem: SessionProblem | undefined;
@@ -62,6 +59,7 @@ export class ChatSession implements LiveSession, HostedSession {
   #title: string | undefined;
   #draft = "";
   #changes: TurnChanges | undefined;
+  readonly #shells = new SessionShells((update) => this.#ownUpdate(update));
 
   constructor(place: SessionPlace) {
     this.#place = place;
@@ -118,16 +116,12 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   get sandbox(): string {
-    const { sandbox, sandboxesAgent } = this.#place.options;
-    const profile = sandbox ?? this.#host?.agent.target.sandbox ?? "workspace";
-    const { entry } = this.#host?.agent.target ?? {};
-    const isInside = sandboxesAgent || (entry?.transport === "stdio" && entry.sandbox === true);
-    return isInside ? `agent, ${profile}` : profile;
+    return this.#host === undefined ? "" : sandboxText(this.#host.agent, this.#place.options);
   }
 
   get title(): string | undefined {
     const title = this.view.title ?? this.#title;
-    return title === undefined ? undefined : safeLine(title);
+    return title === undefined ? undefined : safeLine(title.slice(0, longestTitle));
   }
 
   get historyId(): string | undefined {
@@ -159,8 +153,8 @@ export class ChatSession implements LiveSession, HostedSession {
     return this.#turns.queue;
   }
 
-  get isQueueHeld(): boolean {
-    return this.#turns.isQueueHeld;
+  get steering(): readonly string[] {
+    return this.#turns.steering;
   }
 
   /** What would be lost with this process. */
@@ -169,7 +163,7 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   get runsCommand(): boolean {
-    return this.#shell.isRunning;
+    return this.#shells.isRunning;
   }
 
   get questions(): readonly OpenQuestion[] {
@@ -246,7 +240,7 @@ export class ChatSession implements LiveSession, HostedSession {
   async close(): Promise<void> {
     if (this.#phase === "closed") return;
     this.#set("closed");
-    this.#shell.stop();
+    this.#shells.stop();
     this.#turns.stop();
     this.asked.withdrawAll();
     // an agent with other sessions goes on
@@ -349,12 +343,8 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#turns.move(id, by);
   }
 
-  releaseQueue(): void {
-    this.#turns.release();
-  }
-
   cancel(): void {
-    this.#shell.stop();
+    this.#shells.stop();
     this.#turns.cancel();
   }
 
@@ -384,8 +374,12 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#emit("state");
   }
 
-  shell(command: string): Promise<void> {
-    return this.#shell.run(`parley-shell-${this.view.seq + 1}`, command);
+  async shell(command: string): Promise<void> {
+    try {
+      this.tell(await this.#shells.run(command, this.#cwd));
+    } finally {
+      this.#emit("state");
+    }
   }
 
   async exported(format: "markdown" | "json"): Promise<string> {

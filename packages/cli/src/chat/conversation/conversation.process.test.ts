@@ -35,7 +35,7 @@ test("a prompt can be written before the agent has started, and is answered", pa
   assert.equal(session.agent.name, "far");
   assert.equal(session.agent.title, "Far 1.0.0");
   assert.equal(session.title, "you");
-  assert.equal(session.sandbox, "off");
+  assert.equal(session.sandbox, "no sandbox", "it runs its own tools, and nothing of ours confines them");
 });
 
 test(

@@ -111,7 +111,7 @@ export interface LiveSession {
   readonly cwd: string;
   /** The branch of the repository, if there is one. */
   readonly branch: string | undefined;
-  /** How commands of the agent are confined, for the status line. */
+  /** How the agent or its commands are confined, for the status line. Empty until its agent is known. */
   readonly sandbox: string;
   readonly title: string | undefined;
   /** Its id in the history. */
@@ -123,8 +123,8 @@ export interface LiveSession {
   readonly turn: { readonly startedAt: number; readonly isCancelling: boolean } | undefined;
   /** Prompts that wait for the end of the turn, in order. After a cancel they wait for the next `send`, which goes first. */
   readonly queue: readonly QueuedPrompt[];
-  /** Whether the queue waits for the next `send`, or for `releaseQueue`. */
-  readonly isQueueHeld: boolean;
+  /** Messages for the running turn that the agent has not taken yet. */
+  readonly steering: readonly string[];
   /** Whether a command of the user runs; `cancel` stops it. */
   readonly runsCommand: boolean;
   /** Questions without an answer, oldest first. */
@@ -142,9 +142,7 @@ export interface LiveSession {
   unqueue(id: string): ChatInput | undefined;
   /** Moves a waiting prompt by so many places. */
   moveQueued(id: string, by: number): void;
-  /** Sends what a stop has held. */
-  releaseQueue(): void;
-  /** Stops the turn; queued prompts stay and wait for the next `send`. */
+  /** Stops the turn and commands of the user; queued prompts stay and wait for the next `send`. */
   cancel(): void;
   /** Stops the turn at once: ends the agent if it does not stop. The session goes on. */
   force(): Promise<void>;

@@ -7,6 +7,8 @@ import type { ChatSession } from "./chat-session.ts";
 import type { FoundSession } from "./conversation.ts";
 
 const mostFound = 200;
+/** An agent that takes longer to list its sessions must not hide the others. */
+const patienceMs = 3_000;
 
 export async function foundSessions(
   query: string,
@@ -88,10 +90,13 @@ async function listedSessions(
   const lists = [...agents].map(async ([name, { running }]): Promise<readonly FoundSession[]> => {
     const { list, load, resume } = running?.capabilities ?? {};
     if (running === undefined || list !== true || (load !== true && resume !== true)) return [];
+    const none = { sessions: [] };
+    const late = Promise.withResolvers<typeof none>();
+    const timer = setTimeout(() => late.resolve(none), patienceMs);
     // an agent that cannot list its sessions now has none to show
-    const { sessions: all } = await allSessions(running, { limit: mostFound }).catch(() => ({
-      sessions: [],
-    }));
+    const listing = allSessions(running, { limit: mostFound }).catch(() => none);
+    const { sessions: all } = await Promise.race([listing, late.promise]);
+    clearTimeout(timer);
     return all.flatMap(({ sessionId, cwd, title, updatedAt }): FoundSession[] =>
       known.has(sessionId)
         ? []

@@ -1,6 +1,6 @@
 // Reads the branch of a folder without a process.
 
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /** The branch, or the beginning of the commit; undefined outside of a repository. */
@@ -8,9 +8,9 @@ export function gitBranch(cwd: string): string | undefined {
   try {
     const folder = gitFolder(cwd);
     if (folder === undefined) return undefined;
-    const head = readFileSync(join(folder, "HEAD"), "utf8").trim();
+    const head = smallFile(join(folder, "HEAD")).trim();
     const [, branch] = /^ref: refs\/heads\/(.+)$/.exec(head) ?? [];
-    return branch ?? head.slice(0, 8);
+    return branch ?? (head === "" ? undefined : head.slice(0, 8));
   } catch {
     // a repository that cannot be read has no branch to show
     return undefined;
@@ -24,9 +24,21 @@ function gitFolder(cwd: string): string | undefined {
     if (facts?.isDirectory()) return path;
     // a worktree or a submodule
     if (facts?.isFile()) {
-      const [, target] = /^gitdir: (.+)$/m.exec(readFileSync(path, "utf8")) ?? [];
+      const [, target] = /^gitdir: (.+)$/m.exec(smallFile(path)) ?? [];
       return target === undefined ? undefined : resolve(folder, target.trim());
     }
     if (dirname(folder) === folder) return undefined;
+  }
+}
+
+/** The beginning of a file. An agent may put a pipe or a device in its place, which would never end. */
+function smallFile(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    if (!fstatSync(file).isFile()) return "";
+    const bytes = Buffer.alloc(4096);
+    return bytes.toString("utf8", 0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
   }
 }

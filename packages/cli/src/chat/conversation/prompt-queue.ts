@@ -16,11 +16,6 @@ export class PromptQueue {
     return this.#waiting;
   }
 
-  /** Whether nothing is taken until the next one is added, or `release`. */
-  get isHeld(): boolean {
-    return this.#isHeld;
-  }
-
   /** Adds it at the end. After a cancel it goes first, and those that were held follow. */
   add(input: ChatInput): void {
     if (this.#isHeld) this.addFirst(input);
@@ -35,10 +30,6 @@ export class PromptQueue {
   /** Nothing is taken until the next one is added. */
   hold(): void {
     this.#isHeld = this.#waiting.length > 0;
-  }
-
-  release(): void {
-    this.#isHeld = false;
   }
 
   /** The next one to send, if it may be sent. */

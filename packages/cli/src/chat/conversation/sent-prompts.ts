@@ -4,6 +4,8 @@ import type { LiveHistory } from "../../live/live-history.ts";
 
 const mostSessions = 30;
 const mostPrompts = 500;
+/** Of each session: reading takes time. */
+const mostEntries = 5_000;
 
 export class SentPrompts {
   readonly #cwd: string;
@@ -36,7 +38,9 @@ export class SentPrompts {
     const found: string[] = [];
     for (const { id } of await history.list({ cwd: this.#cwd, limit: mostSessions })) {
       const texts: string[] = [];
+      let read = 0;
       for await (const entry of history.entries(id)) {
+        if (++read > mostEntries) break;
         if (entry.kind !== "prompt") continue;
         // the first block is what the user wrote
         const [first] = entry.prompt;

@@ -34,6 +34,7 @@ export class SessionTurns {
   readonly #queue = new PromptQueue();
   readonly #told: string[] = [];
   #preparing: readonly string[] = [];
+  readonly #steering = new Set<ChatInput>();
   #turn: LiveSession["turn"];
   #end: Promise<void> = Promise.resolve();
   #prompt: ManagedPrompt | undefined;
@@ -51,13 +52,13 @@ export class SessionTurns {
     return this.#queue.list;
   }
 
-  get isQueueHeld(): boolean {
-    return this.#queue.isHeld;
+  get steering(): readonly string[] {
+    return [...this.#steering].map(({ text }) => text);
   }
 
   /** What the agent does not have yet: the prompt that is being prepared, and those that wait. */
   get unsent(): readonly string[] {
-    return [...this.#preparing, ...this.#queue.list.map(({ text }) => text)];
+    return [...this.#preparing, ...this.steering, ...this.#queue.list.map(({ text }) => text)];
   }
 
   /** The agent has sent something. */
@@ -92,6 +93,7 @@ export class SessionTurns {
       }
       const steered = ready.session.steer(content);
       steered.result.catch((error: unknown) => this.#complain(error));
+      this.#watch(input, steered.accepted);
       return "steered";
     }
     this.#queue.addFirst(input);
@@ -105,10 +107,19 @@ export class SessionTurns {
     return this.#turn !== undefined;
   }
 
-  /** Sends what a stop has held. */
-  release(): void {
-    this.#queue.release();
-    this.#queueChanged();
+  /** Shown until the agent has taken it. What it never takes is held in the queue: nothing that was written is lost. */
+  #watch(input: ChatInput, accepted: Promise<string>): void {
+    this.#steering.add(input);
+    this.#place.changed();
+    accepted
+      .catch(() => {
+        this.#queue.addFirst(input);
+        this.#queue.hold();
+      })
+      .finally(() => {
+        this.#steering.delete(input);
+        this.#queueChanged();
+      });
   }
 
   unqueue(id: string): ChatInput | undefined {

@@ -11,6 +11,8 @@ import { optional } from "@parley/acp/internal";
 /** The agent is told so much of the output, half of it from the end. */
 const toldChars = 8_000;
 const keptChars = 1024 * 1024;
+/** A command that is stopped has so long to end by itself. */
+const patienceMs = 2_000;
 
 export interface ShellCommand {
   readonly id: string;
@@ -89,15 +91,25 @@ function run(
       stdio: ["ignore", "pipe", "pipe"],
       detached: !isWindows,
     });
-    const stop = () => {
-      // with what it has started
-      if (child.pid === undefined) return;
+    // with what it has started
+    const kill = (how: NodeJS.Signals) => {
       try {
-        process.kill(isWindows ? child.pid : -child.pid, "SIGTERM");
+        if (child.pid !== undefined) process.kill(isWindows ? child.pid : -child.pid, how);
       } catch {
-        // it has just ended
+        // they have ended
       }
     };
+    let ending: NodeJS.Timeout | undefined;
+    const stop = () => {
+      kill("SIGTERM");
+      ending = setTimeout(() => {
+        kill("SIGKILL");
+        // what has left the group of the shell may hold the output
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, patienceMs);
+    };
+    if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     child.stdout.on("data", take);
@@ -107,6 +119,7 @@ function run(
       resolve({ exitCode: 127, exitSignal: undefined });
     });
     child.once("close", (code, exitSignal) => {
+      clearTimeout(ending);
       signal.removeEventListener("abort", stop);
       resolve({ exitCode: code ?? undefined, exitSignal: exitSignal ?? undefined });
     });

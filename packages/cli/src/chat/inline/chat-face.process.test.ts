@@ -163,3 +163,91 @@ test("a turn ends with what it changed, and /undo takes it back and /redo again"
   send("/review");
   assert.match(await shows(/Review[\s\S]*1 open/), /notes\.txt[\s\S]*- two[\s\S]*\+ TWO[\s\S]*\+ three/);
 });
+
+test("a list that is opened leaves the transcript in sight, however long it is", patience, async (t) => {
+  const { send, far, shows } = await faceWith(t, waits, { rows: 40 });
+  far.agent.open("go");
+  send("do it");
+  await shows(/Done\.[\s\S]*> write/);
+  send("/agent");
+  const text = await shows(/Agents/);
+  assert.match(text, /Done\./);
+  assert.ok(text.split("\n").filter((line) => line.startsWith("│")).length <= 14, text);
+});
+
+test("the plan of a turn is not pinned over the next one", patience, async (t) => {
+  const plan = [{ content: "look", status: "pending", priority: "medium" }] as const;
+  const { send, far, shows } = await faceWith(t, {
+    turns: [{ steps: [{ plan }, { wait: { gate: "go" } }] }, { steps: [{ wait: { gate: "go" } }] }],
+  });
+  send("one");
+  await shows(/Plan · 0 of 1 done[\s\S]*look/);
+  far.agent.open("go");
+  // it says what is left while nothing works
+  await shows(/Plan · 0 of 1 done[\s\S]*look[\s\S]*> write/);
+  send("two");
+  await shows((text) => /› two[\s\S]*working/.test(text) && !/Plan/.test(text));
+  far.agent.open("go");
+});
+
+test("a key goes to the prompt before, and again to the one before it", patience, async (t) => {
+  const { send, far, shows, terminal, answered } = await faceWith(t, waits);
+  for (const [at, prompt] of ["first", "second"].entries()) {
+    far.agent.open("go");
+    send(prompt);
+    await answered(at + 1);
+  }
+  const altUp = "\u001b[1;3A";
+  terminal.press(altUp);
+  await shows(/▶ › second/);
+  terminal.press(altUp);
+  await shows(/▶ › first/);
+  terminal.press("q");
+  await shows(/> write/);
+});
+
+test("after a stop, what waits is kept, and Enter sends it", patience, async (t) => {
+  const { send, far, shows, terminal } = await faceWith(t, waits);
+  send("first");
+  await far.agent.reached("go");
+  send("second");
+  await shows(/next {2}second/);
+  terminal.press(keys.escape);
+  const stopped = await shows(/cancelled[\s\S]*> Enter sends what waits/);
+  assert.doesNotMatch(stopped, /stopping|press Esc again/);
+  terminal.press(keys.enter);
+  await shows((text) => /› second/.test(text) && !/next {2}second/.test(text));
+  far.agent.open("go");
+  far.agent.open("go");
+});
+
+test(
+  "a message for the running turn is shown until the agent takes it, and kept if it never does",
+  patience,
+  async (t) => {
+    const { send, far, shows, terminal } = await faceWith(t, {
+      editions: ["v1"],
+      concurrentPrompts: "inbox",
+      otherwise: [{ say: "On it." }, { wait: { gate: "go" } }],
+    });
+    send("first");
+    await far.agent.reached("go");
+    terminal.type("and this");
+    terminal.press(keys.altEnter);
+    await shows(/now {3}and this/);
+    terminal.press(keys.escape);
+    await shows(/next {2}and this[\s\S]*> Enter sends what waits/);
+  },
+);
+
+test("other colours are used at once, and nothing is printed again", patience, async (t) => {
+  const { send, far, shows, terminal, screen, face } = await faceWith(t, waits);
+  far.agent.open("go");
+  send("do it");
+  await shows(/Done\.[\s\S]*> write/);
+  face.paint = (role, text) => (role === "user" ? `{${text}}` : text);
+  await shows(/\{> \}write/);
+  screen.flush();
+  const all = (await terminal.everything()).join("\n");
+  assert.equal(all.split("Done.").length, 2, all);
+});

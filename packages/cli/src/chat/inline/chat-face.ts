@@ -1,9 +1,5 @@
 // The conversation on a screen: the tail of the transcript, plan, queue, sheet, status and prompt, and the keys.
 
-import { drawing } from "../../draw/draw-options.ts";
-import { backgroundLine } from "../../draw/event-lines.ts";
-import { marksFor } from "../../draw/marks.ts";
-import { planLines } from "../../draw/plan-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { FullScreen, Screen } from "../../screen/screen.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
@@ -13,12 +9,15 @@ import type { Conversation, ConversationEvent, LiveSession } from "../conversati
 import { type ChatAction, chatKeys } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import type { Sheet } from "../sheets/sheet.ts";
-import { TranscriptFeed } from "../transcript/transcript-feed.ts";
 import { Attention } from "./attention.ts";
 import { Composer } from "./composer.ts";
-import { FaceActions } from "./face-actions.ts";
-import { QuestionDock } from "./question-dock.ts";
+import type { FaceActions } from "./face-actions.ts";
+import { Hint } from "./hint.ts";
+import type { pinnedLines as PinnedLines } from "./pinned-lines.ts";
+import type { QuestionDock } from "./question-dock.ts";
 import { statusLine } from "./status-line.ts";
+import { StopAndLeave, stopping } from "./stop-and-leave.ts";
+import type { TranscriptPane } from "./transcript-pane.ts";
 
 export interface ChatFaceOptions {
   readonly screen: Screen;
@@ -32,9 +31,8 @@ export interface ChatFaceOptions {
   review?(session: LiveSession): SessionReview | undefined;
 }
 
-/** A second press within this time forces or leaves. */
-const againMs = 3_000;
-const forceMs = 10_000;
+/** A list that the user opens is at most so high: what it pushes out of the window does not come back. */
+const openedRows = 14;
 
 /** Somebody who is asked may look around before the answer. */
 const whileAsked: ReadonlySet<ChatAction> = new Set(["transcript", "review", "files"]);
@@ -45,22 +43,27 @@ export class ChatFace {
   readonly conversation: Conversation;
   readonly composer: Composer;
   readonly #options: ChatFaceOptions;
-  readonly #actions: FaceActions;
-  readonly #dock: QuestionDock;
+  readonly #loading: Promise<void>;
   readonly #attention: Attention;
-  readonly #marks = marksFor(process.env);
-  readonly #feeds = new Map<string, TranscriptFeed>();
+  readonly #stops = new StopAndLeave(this);
   readonly #left = Promise.withResolvers<void>();
   readonly #removers: (() => void)[] = [];
+  /** What is loaded after the first paint, and what happened before it was there. */
+  #pinned: typeof PinnedLines | undefined;
+  readonly #early: ConversationEvent[] = [];
+  #actions: FaceActions | undefined;
+  #dock: QuestionDock | undefined;
+  #transcript: TranscriptPane | undefined;
   /** Paints with the theme of the moment: what is printed stays as it is. */
   readonly #paint: Paint = (role, text) => this.#theme(role, text);
   #theme: Paint;
   /** What the user opened: a list, the help. It is above the questions. */
   #opened: Sheet | undefined;
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
-  #hint: { readonly text: string; readonly until: number } | undefined;
-  #leavesUntil = 0;
-  #stoppedAt = Number.NEGATIVE_INFINITY;
+  readonly #hint = new Hint();
+  #hasPrompts = false;
+  /** The version of the view at the end of the last turn. */
+  readonly #endedAt = new WeakMap<LiveSession, number>();
   #clock: NodeJS.Timeout | undefined;
 
   constructor(options: ChatFaceOptions) {
@@ -76,9 +79,7 @@ export class ChatFace {
       editor,
       redraw: () => this.redraw(),
     });
-    this.composer.onSubmit = (input) => this.#actions.submitted(input);
-    this.#actions = new FaceActions(this);
-    this.#dock = new QuestionDock(screen, this.composer);
+    this.composer.onSubmit = (input) => this.#withActions((actions) => actions.submitted(input));
     this.#attention = new Attention({
       screen,
       conversation,
@@ -91,11 +92,31 @@ export class ChatFace {
       conversation.onEvent((event) => this.#event(event)),
     );
     this.composer.text = conversation.current.draft;
-    conversation.prompts().then(
-      (prompts) => this.composer.remember(prompts.toReversed()),
+    this.redraw();
+    screen.flush();
+    this.#loading = this.#load();
+    this.#loading.catch((error: unknown) => this.#left.reject(error));
+  }
+
+  async #load(): Promise<void> {
+    const loaded = await import("./face-parts.ts");
+    this.#pinned = loaded.pinnedLines;
+    this.#actions = new loaded.FaceActions(this);
+    this.#dock = new loaded.QuestionDock(this.screen, this.composer);
+    const { screen, isAnimated } = this.#options;
+    this.#transcript = new loaded.TranscriptPane({ screen, isAnimated, paint: this.#paint });
+    for (const event of this.#early.splice(0)) this.#event(event);
+    this.redraw();
+  }
+
+  /** At once, or as soon as they are loaded. */
+  #withActions(work: (actions: FaceActions) => void): void {
+    const actions = this.#actions;
+    if (actions !== undefined) return work(actions);
+    this.#loading.then(
+      () => this.#withActions(work),
       () => undefined,
     );
-    this.redraw();
   }
 
   get session(): LiveSession {
@@ -136,7 +157,7 @@ export class ChatFace {
   /** Opens a sheet over the questions; undefined closes it. */
   open(sheet: Sheet | undefined): void {
     this.#opened = sheet;
-    this.#dock.uncovered();
+    this.#dock?.uncovered();
     this.redraw();
   }
 
@@ -144,13 +165,13 @@ export class ChatFace {
   openFull(sheet: Sheet | undefined): void {
     this.#full?.screen.close();
     this.#full = sheet === undefined ? undefined : { screen: this.screen.fullScreen(), sheet };
-    this.#dock.uncovered();
+    this.#dock?.uncovered();
     this.redraw();
   }
 
   /** Prints a sentence of ours. */
   say(text: string, role: "dim" | "warning" | "error" = "dim"): void {
-    this.screen.print(this.#feed().notice(text, this.screen.columns, (line) => this.#paint(role, line)));
+    this.#withActions(() => this.#transcript?.say(this.session, text, role));
     this.redraw();
   }
 
@@ -161,49 +182,55 @@ export class ChatFace {
 
   /** Shows a sentence above the prompt for a moment. */
   hint(text: string): void {
-    this.#hint = { text, until: performance.now() + againMs };
+    this.#hint.show(text);
     this.redraw();
   }
 
   redraw(): void {
     this.#watchClock();
-    const now = performance.now();
-    if (this.#full !== undefined) {
-      this.#full.screen.draw(this.#fullTail(this.#full.sheet, now));
-      return;
-    }
-    this.screen.draw(this.#tail(now));
+    if (this.#full === undefined) return this.screen.draw((isEarly) => this.#tail(isEarly));
+    const { screen, sheet } = this.#full;
+    screen.draw(() => this.#fullTail(sheet));
   }
 
   // ---- drawing
 
   /** A question that comes meanwhile is told in the last row. */
-  #fullTail(sheet: Sheet, now: number): Tail {
+  #fullTail(sheet: Sheet): Tail {
+    const now = performance.now();
     const { columns, rows } = this.screen;
-    if (this.#dock.sheet === undefined) return sheet.draw({ columns, rows }, now);
+    if (this.#dock?.sheet === undefined) return sheet.draw({ columns, rows }, now);
     const { lines, cursor } = sheet.draw({ columns, rows: rows - 1 }, now);
     const above = Array.from({ length: rows - 1 }, (_, at) => lines[at] ?? "");
     const waits = this.#paint("warning", "a question waits for you: close this to answer");
     return { lines: [...above, waits], ...(cursor && { cursor }) };
   }
 
-  #tail(now: number): Tail {
+  /** An early frame shows a key: the transcript waits for the next one. */
+  #tail(isEarly: boolean): Tail {
+    const now = performance.now();
     const { columns, rows } = this.screen;
+    if (!isEarly) this.#transcript?.update(this.session, now);
+    this.#attention.title();
     const prompt = this.composer.draw(columns);
     const sheet = this.#sheet();
     const below = prompt.lines.length + prompt.menu.length + 1;
     const room = Math.max(3, rows - below - 2);
-    const drawn = sheet?.draw({ columns, rows: room }, now);
-    const extras = drawn === undefined ? this.#extras(columns) : [];
-    const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
-    const { printed, tail } = this.#feed().update(this.session.view, { width: columns, rows, now });
-    if (printed.length > 0) this.screen.print(printed);
-    const above = [...tail.slice(-left), ...extras];
-    const blank = above.length > 0 || drawn !== undefined ? [""] : [];
+    // what the user opens leaves the transcript in sight
+    const most = sheet === this.#opened ? Math.min(room, openedRows) : room;
+    const drawn = sheet?.draw({ columns, rows: most }, now);
+    const ended = this.#endedAt.get(this.session) ?? 0;
+    const extras =
+      drawn === undefined ? (this.#pinned?.(this.session, ended, columns, this.#paint) ?? []) : [];
+    const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length - 1);
+    const open = this.#transcript?.open.slice(-left) ?? [];
+    const isBelow = this.#transcript?.hasPrinted === true || open.length > 0;
+    const above = [...open, ...(isBelow && extras.length > 0 ? [""] : []), ...extras];
+    const blank = isBelow || above.length > 0 || drawn !== undefined ? [""] : [];
     const sheetRow = above.length + blank.length;
     const lines = [...above, ...blank, ...(drawn?.lines ?? []), this.#status(columns)];
     const promptRow = lines.length;
-    const isSheetFocused = drawn !== undefined && (this.#opened !== undefined || this.#dock.isFocused);
+    const isSheetFocused = drawn !== undefined && (this.#opened !== undefined || this.#isAsking);
     const cursor = isSheetFocused ? drawn.cursor : prompt.cursor;
     const row = isSheetFocused ? sheetRow : promptRow;
     return {
@@ -212,40 +239,16 @@ export class ChatFace {
     };
   }
 
-  /** The plan, work in the background and the queue. */
-  #extras(columns: number): string[] {
-    const { view, queue, isQueueHeld } = this.session;
-    const options = { width: columns, paint: this.#paint, marks: this.#marks };
-    const plan = planLines(view, options);
-    const background = backgroundLine(view, drawing({ ...options, cwd: this.session.cwd }));
-    const first = isQueueHeld ? "held" : "next";
-    const waiting = queue.map(({ text }, at) => {
-      const line = safeLine(text).slice(0, Math.max(10, columns - 12));
-      return this.#paint("dim", `${at === 0 ? first : "then"}  ${line}`);
-    });
-    return [...plan, ...(background === undefined ? [] : [background]), ...waiting];
-  }
-
   #status(columns: number): string {
-    const hint = this.#hint;
-    if (hint !== undefined && performance.now() < hint.until)
-      return this.#paint("warning", safeLine(hint.text).slice(0, columns));
+    const { text } = this.#hint;
+    if (text !== undefined) return this.#paint("warning", safeLine(text).slice(0, columns));
     return statusLine(this.session, columns, this.#paint, Date.now());
-  }
-
-  #feed(): TranscriptFeed {
-    const { key, cwd } = this.session;
-    const known = this.#feeds.get(key);
-    if (known !== undefined) return known;
-    const feed = new TranscriptFeed({ paint: this.#paint, cwd, isAnimated: this.#options.isAnimated });
-    this.#feeds.set(key, feed);
-    return feed;
   }
 
   /** Seconds are counted on the screen while a turn runs, and a hint goes away. */
   #watchClock(): void {
     const isNeeded =
-      this.session.turn !== undefined || this.#hint !== undefined || this.#dock.sheet !== undefined;
+      this.session.turn !== undefined || this.#hint.text !== undefined || this.#dock?.sheet !== undefined;
     if (isNeeded && this.#clock === undefined) this.#clock = setInterval(() => this.#tick(), 250);
     if (isNeeded || this.#clock === undefined) return;
     clearInterval(this.#clock);
@@ -253,30 +256,37 @@ export class ChatFace {
   }
 
   #tick(): void {
-    this.#dock.settle();
-    if (this.#hint !== undefined && performance.now() >= this.#hint.until) this.#hint = undefined;
+    this.#dock?.settle();
     this.redraw();
   }
 
   // ---- questions
 
   #sheet(): Sheet | undefined {
-    return this.#opened ?? this.#dock.sheet;
+    return this.#opened ?? this.#dock?.sheet;
+  }
+
+  /** Whether a question gets the keys. */
+  get #isAsking(): boolean {
+    return this.#dock?.isFocused ?? false;
   }
 
   #ask(): void {
-    if (!this.#dock.ask(this.session, this.#paint, () => this.session.questions.length)) return;
-    if (!this.#dock.isFocused) this.hint("a question waits: Tab goes to it");
+    if (this.#dock?.ask(this.session, this.#paint, () => this.session.questions.length) !== true) return;
+    if (!this.#isAsking) this.hint("a question waits: Tab goes to it");
     this.#attention.call(`${this.session.agent.name} needs you`);
   }
 
   // ---- events
 
   #event(event: ConversationEvent): void {
+    if (this.#pinned === undefined) {
+      this.#early.push(event);
+      return this.redraw();
+    }
     if (event.session === this.session) this.#happened(event);
     else this.#attention.elsewhere(event);
-    this.#ask();
-    this.#attention.title();
+    if (event.kind !== "entries") this.#ask();
     this.redraw();
   }
 
@@ -287,17 +297,42 @@ export class ChatFace {
         return this.say(text, level === "info" ? "dim" : level);
       }
       case "turn":
-        this.screen.print(this.#feed().turnEnded(event.session.view, event.summary, this.screen.columns));
-        return this.#attention.turnEnded(event);
+        return this.#turnEnded(event);
       case "state":
-        return this.#attention.problem(event.session);
+        this.#attention.problem(event.session);
+        this.#remember();
+        return this.#settle(event.session);
       case "shown":
         this.composer.text = this.session.draft;
-        this.screen.print(this.#feed().shown(this.session.view, this.session, this.screen));
+        this.#transcript?.show(this.session);
         return this.#attention.problem(event.session);
       default:
         return;
     }
+  }
+
+  /** Earlier prompts come when the agent is there: reading them takes time. */
+  #remember(): void {
+    if (this.#hasPrompts || this.session.phase === "starting") return;
+    this.#hasPrompts = true;
+    this.conversation.prompts().then(
+      (prompts) => this.composer.remember(prompts.toReversed()),
+      () => undefined,
+    );
+  }
+
+  /** A session that was continued is printed to its end: no turn will end it. */
+  #settle(session: LiveSession): void {
+    const { phase, turn } = session;
+    if (phase === "ready" && turn === undefined) this.#transcript?.settle(session);
+  }
+
+  #turnEnded(event: Extract<ConversationEvent, { kind: "turn" }>): void {
+    const { session, summary } = event;
+    this.#endedAt.set(session, session.view.version);
+    this.#hint.remove(stopping);
+    this.#transcript?.turnEnded(session, summary);
+    this.#attention.turnEnded(event);
   }
 
   // ---- keys
@@ -312,82 +347,55 @@ export class ChatFace {
   }
 
   #typed(key: KeyPress, now: number): void {
-    if (this.#dock.isFocused) this.#dock.sheet?.key(key, now);
+    if (this.#isAsking) this.#dock?.sheet?.key(key, now);
     else this.composer.key(key);
   }
 
   /** Whether the key did something of its own. */
   #acted(key: KeyPress, now: number): boolean {
-    const isSheetFocused = this.#dock.isFocused;
-    if (key.id === "tab" && !this.composer.hasMenu && this.#dock.turn()) return true;
+    const isSheetFocused = this.#isAsking;
+    if (key.id === "tab" && !this.composer.hasMenu && this.#dock?.turn() === true) return true;
     const action = chatKeys.find(({ keys }) => keys.includes(key.id))?.action;
     switch (action) {
       case "clear":
-        this.#interrupted(now);
+        this.#stops.interrupt(now);
         return true;
       case "leave":
         if (!this.composer.isEmpty) return false;
         this.leave();
         return true;
       case "stop":
-        return !isSheetFocused && !this.composer.hasMenu && this.#stop(now);
+        return !isSheetFocused && !this.composer.hasMenu && this.#stops.stop(now);
       case "send":
-        return !isSheetFocused && !this.composer.hasMenu && this.#goOn();
+        return !isSheetFocused && !this.composer.hasMenu && (this.#restart() || this.#sendWaiting());
       case "newline":
       case "focus":
       case undefined:
-        return this.#isHelpKey(key) && !isSheetFocused && this.#act("help");
+        return key.text === "?" && this.composer.text === "" && !isSheetFocused && this.#act("help");
       default:
         return (!isSheetFocused || whileAsked.has(action)) && this.#act(action);
     }
   }
 
-  /** Enter starts an agent that has ended again, and sends what is written or was held. */
-  #goOn(): boolean {
-    const { phase, isQueueHeld, turn } = this.session;
-    const { isEmpty } = this.composer;
-    if (phase === "crashed" || phase === "failed") {
-      this.attempt(this.session.restart());
-      return isEmpty;
-    }
-    if (!isEmpty || !isQueueHeld || turn !== undefined) return false;
-    this.session.releaseQueue();
-    return true;
+  /** Enter starts an agent that has ended again. What is written is sent then. */
+  #restart(): boolean {
+    const { phase } = this.session;
+    if (phase !== "crashed" && phase !== "failed") return false;
+    this.attempt(this.session.restart());
+    return this.composer.isEmpty;
   }
 
-  #isHelpKey(key: KeyPress): boolean {
-    return key.text === "?" && this.composer.text === "";
+  /** Enter sends what waits since the last turn was stopped. */
+  #sendWaiting(): boolean {
+    const { turn, queue, phase } = this.session;
+    if (!this.composer.isEmpty || turn !== undefined || phase !== "ready") return false;
+    const input = queue[0] && this.session.unqueue(queue[0].id);
+    if (input !== undefined) this.session.send(input);
+    return input !== undefined;
   }
 
   #act(action: ChatAction): true {
-    this.#actions.run(action, "");
-    return true;
-  }
-
-  /** A single Ctrl-C never leaves: it may be meant to copy a selection. */
-  #interrupted(now: number): void {
-    if (this.composer.text !== "") return this.composer.clear();
-    if (this.#stop(now)) return;
-    if (now < this.#leavesUntil) return this.leave();
-    this.#leavesUntil = now + againMs;
-    this.hint("press Ctrl-C again to leave; the session is kept");
-  }
-
-  #stop(now: number): boolean {
-    const { turn, runsCommand } = this.session;
-    if (turn === undefined) {
-      // a command of the user
-      if (runsCommand) this.session.cancel();
-      return runsCommand;
-    }
-    if (turn.isCancelling && now - this.#stoppedAt < forceMs) {
-      this.hint("ending the agent; the session goes on with your next prompt");
-      this.attempt(this.session.force());
-      return true;
-    }
-    this.#stoppedAt = now;
-    this.session.cancel();
-    this.hint("stopping; press Esc again to force it");
+    this.#withActions((actions) => actions.run(action, ""));
     return true;
   }
 }

@@ -1,69 +1,90 @@
-// Reads an image from the clipboard with the program that the desktop has for it.
+// Reads an image from the clipboard of the desktop, with the programs that the system has for it.
 
 import { execFile } from "node:child_process";
 import type { PastedImage } from "../conversation/conversation.ts";
+import { mostImageBytes } from "./pasted-image.ts";
 
-/** Models take no larger ones. */
-const mostBytes = 10 * 1024 * 1024;
-const patienceMs = 5_000;
-const png = "89504e470d0a1a0a";
-
-export interface Desktop {
-  readonly environment: NodeJS.ProcessEnv;
-  readonly platform: NodeJS.Platform;
+interface Reader {
+  readonly command: string;
+  readonly args: readonly string[];
 }
 
-/** A sentence if there is none. */
+const patienceMs = 5_000;
+const otherwise = "paste the path of an image file instead";
+
+/** The image, or why there is none. */
 export async function clipboardImage(
-  { environment, platform }: Desktop = { environment: process.env, platform: process.platform },
+  environment: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform = process.platform,
 ): Promise<PastedImage | string> {
   const readers = readersOf(environment, platform);
-  if (readers.length === 0)
-    return "the clipboard cannot be read here: drop the file on the terminal, or paste its path";
-  let isMissing = true;
-  for (const [command, ...args] of readers) {
-    const { bytes, isFound } = await output(command, args, environment);
-    if (isFound) isMissing = false;
-    if (bytes.subarray(0, 8).toString("hex") === png)
-      return { mimeType: "image/png", data: bytes.toString("base64") };
+  if (readers.length === 0) return `there is no desktop here, so it has no clipboard; ${otherwise}`;
+  let isRead = false;
+  for (const reader of readers) {
+    const output = await outputOf(reader, environment);
+    if (output === "missing") continue;
+    isRead = true;
+    const bytes = imageBytes(output);
+    const mimeType = typeOf(bytes);
+    if (mimeType === undefined) continue;
+    if (bytes.length > mostImageBytes) return "the image in the clipboard is larger than 10 MiB";
+    return { mimeType, data: bytes.toString("base64") };
   }
-  if (!isMissing) return "there is no image in the clipboard";
-  return `to paste images, install ${readers.map(([command]) => command).join(" or ")}, or paste the path of the file`;
+  if (isRead) return "there is no image in the clipboard";
+  const names = [...new Set(readers.map(({ command }) => command))].join(" or ");
+  return `install ${names} to paste images; ${otherwise}`;
 }
 
-type Reader = readonly [command: string, ...args: string[]];
-
-/** Each writes a PNG to its output. */
 function readersOf(environment: NodeJS.ProcessEnv, platform: NodeJS.Platform): readonly Reader[] {
-  const { WAYLAND_DISPLAY: wayland = "", DISPLAY: display = "", WSL_DISTRO_NAME: wsl = "" } = environment;
-  if (platform === "darwin") return [["pngpaste", "-"]];
-  if (platform === "win32" || wsl !== "") return [["powershell.exe", "-NoProfile", "-Command", powershell]];
+  if (platform === "darwin")
+    return [
+      { command: "pngpaste", args: ["-"] },
+      { command: "osascript", args: ["-e", "the clipboard as «class PNGf»"] },
+    ];
+  const types = ["image/png", "image/jpeg"];
+  const { WAYLAND_DISPLAY: wayland = "", DISPLAY: display = "" } = environment;
   return [
-    ...(wayland === "" ? [] : [["wl-paste", "--no-newline", "--type", "image/png"] as const]),
-    ...(display === "" ? [] : [["xclip", "-selection", "clipboard", "-t", "image/png", "-o"] as const]),
+    ...(wayland === ""
+      ? []
+      : types.map((type) => ({ command: "wl-paste", args: ["--no-newline", "--type", type] }))),
+    ...(display === ""
+      ? []
+      : types.map((type) => ({
+          command: "xclip",
+          args: ["-selection", "clipboard", "-target", type, "-out"],
+        }))),
   ];
 }
 
-const powershell = [
-  "Add-Type -AssemblyName System.Windows.Forms",
-  "$image = [Windows.Forms.Clipboard]::GetImage()",
-  "if ($image) { $image.Save([Console]::OpenStandardOutput(), [Drawing.Imaging.ImageFormat]::Png) }",
-].join("; ");
-
-function output(
-  command: string,
-  args: readonly string[],
+/** What it printed. A program that has nothing to give fails. */
+function outputOf(
+  { command, args }: Reader,
   environment: NodeJS.ProcessEnv,
-): Promise<{ readonly bytes: Buffer; readonly isFound: boolean }> {
+): Promise<Buffer<ArrayBufferLike> | "missing"> {
   const options = {
     encoding: "buffer",
-    maxBuffer: mostBytes,
-    timeout: patienceMs,
     env: environment,
+    timeout: patienceMs,
+    // osascript prints two digits for each byte
+    maxBuffer: 3 * mostImageBytes,
   } as const;
   return new Promise((resolve) => {
-    execFile(command, args, options, (error, bytes) =>
-      resolve({ bytes: error === null ? bytes : Buffer.alloc(0), isFound: error?.code !== "ENOENT" }),
+    execFile(command, args, options, (error, stdout) =>
+      resolve(error !== null && "code" in error && error.code === "ENOENT" ? "missing" : stdout),
     );
   });
+}
+
+/** osascript prints «data PNGf89504E47…» */
+function imageBytes(output: Buffer): Buffer {
+  const isText = output.subarray(0, 20).toString().includes("data PNGf");
+  if (!isText) return output;
+  return Buffer.from(/PNGf([\dA-F]+)/.exec(output.toString())?.[1] ?? "", "hex");
+}
+
+function typeOf(bytes: Buffer): string | undefined {
+  const start = bytes.subarray(0, 12).toString("latin1");
+  if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (start.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  return undefined;
 }

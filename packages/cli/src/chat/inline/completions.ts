@@ -7,6 +7,8 @@ import type { Conversation } from "../conversation/conversation.ts";
 import { chatCommands } from "../keys/keys-and-commands.ts";
 
 const mostShown = 50;
+/** Such a name cannot be mentioned. */
+const unwritable = /[\p{Cc}"]/u;
 
 /** A path with blanks is mentioned in quotes. */
 export function mention(path: string): string {
@@ -27,6 +29,7 @@ export function chatCompletions(conversation: Conversation): AutocompleteProvide
       if (typed.includes(":")) return null;
       const files = await conversation.findFiles(query, signal);
       const items = files
+        .filter((path) => !unwritable.test(path))
         .slice(0, mostShown)
         .map((path) => ({ value: mention(path), label: safeLine(path) }));
       return found(before.slice(before.lastIndexOf("@")), items);
@@ -51,14 +54,19 @@ function commandItems({ current }: Conversation, typed: string): AutocompleteIte
   const ours = chatCommands.map(({ name, hint, help }) => commandItem(name, hint, help));
   const names = new Set(chatCommands.map(({ name }) => name));
   const theirs = current.commands
-    .filter(({ name }) => !names.has(name))
+    .filter(({ name }) => !names.has(name) && name.startsWith(typed))
     .map(({ name, description, input }) => commandItem(name, hintOf(input), description));
   return [...ours, ...theirs].filter(({ value }) => value.startsWith(`/${typed}`));
 }
 
 function commandItem(name: string, hint: string | undefined, help: string): AutocompleteItem {
-  const shown = hint === undefined ? "" : ` ${safeLine(hint)}`;
-  return { value: `/${name}`, label: `/${safeLine(name)}${shown}`, description: safeLine(help) };
+  const shown = hint === undefined ? "" : ` ${shortLine(hint)}`;
+  return { value: `/${name}`, label: `/${shortLine(name)}${shown}`, description: shortLine(help) };
+}
+
+/** An agent may send megabytes, and no menu shows them. */
+function shortLine(text: string): string {
+  return safeLine(text.slice(0, 1_000));
 }
 
 /** Agents of newer versions may want other input. */

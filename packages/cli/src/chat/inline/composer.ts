@@ -187,14 +187,14 @@ export class Composer {
 }
 
 function hintOf({ current }: Conversation, width: number): string {
-  const { phase, turn, isQueueHeld } = current;
+  const { phase, turn, queue } = current;
   if (phase === "starting") return fitting(width, ["write; it is sent when the agent is ready"]);
   if (phase === "crashed" || phase === "failed")
     return fitting(width, ["Enter starts the agent again and continues", "Enter starts it again"]);
-  if (turn === undefined && isQueueHeld)
-    return fitting(width, ["write, or Enter sends what was held", "Enter sends what was held"]);
   if (turn !== undefined)
-    return fitting(width, ["Enter queues, Alt+Enter sends it now, Esc stops", "Enter queues, Esc stops"]);
+    return fitting(width, ["Enter queues, Alt-Enter sends it now, Esc stops", "Enter queues, Esc stops"]);
+  if (queue.length > 0)
+    return fitting(width, ["Enter sends what waits, Alt-Q edits it", "Enter sends what waits"]);
   return fitting(width, [
     "write to the agent, / for commands, @ for files, ! for the shell, ? for help",
     "write, / for commands, @ for files, ? for help",

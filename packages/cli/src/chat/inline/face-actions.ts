@@ -12,6 +12,7 @@ import { ReviewSheet } from "../sheets/review-sheet.ts";
 import type { ReviewResult } from "../sheets/review-source.ts";
 import { FullTranscript } from "../transcript/full-transcript.ts";
 import type { ChatFace } from "./chat-face.ts";
+import { clipboardImage } from "./clipboard-image.ts";
 import { runEditor } from "./composer.ts";
 import { FaceChoices } from "./face-choices.ts";
 import { SessionChoices } from "./session-choices.ts";
@@ -68,9 +69,13 @@ export class FaceActions {
       case "history":
         return this.#history();
       case "editor":
-        return this.#face.attempt(composer.edit().then((problem) => this.#complain(problem)));
+        return this.#face.attempt(composer.edit().then((problem) => this.#edited(problem)));
       case "transcript":
-        return this.#transcript();
+        return void this.#transcript();
+      case "previousPrompt":
+        return this.#transcript().previousPrompt();
+      case "image":
+        return this.#face.attempt(this.#pasteImage());
       case "queue":
         return this.#queue();
       case "files":
@@ -95,8 +100,6 @@ export class FaceActions {
         return this.#takeBack((review) => review.redoLast());
       case "redraw":
         return this.#face.screen.refresh();
-      case "image":
-        return this.#face.attempt(this.#image());
       // the prompt does these itself
       case "send":
       case "newline":
@@ -115,6 +118,12 @@ export class FaceActions {
     if (problem !== undefined) this.#face.say(problem, "warning");
   }
 
+  /** A question that came meanwhile is not answered by keys for the editor. */
+  #edited(problem: string | undefined): void {
+    this.#complain(problem);
+    this.#close();
+  }
+
   // ---- prompts
 
   #steer(): void {
@@ -131,6 +140,16 @@ export class FaceActions {
           );
       }),
     );
+  }
+
+  async #pasteImage(): Promise<void> {
+    const { composer, session } = this.#face;
+    if (!session.agent.accepts.images && session.phase === "ready")
+      return this.#face.hint(`${session.agent.name} takes no images`);
+    const image = await clipboardImage(process.env);
+    if (typeof image === "string") return this.#face.hint(image);
+    composer.addImage(image);
+    this.#face.redraw();
   }
 
   #history(): void {
@@ -236,19 +255,19 @@ export class FaceActions {
 
   // ---- transcript and files
 
-  #transcript(): void {
+  #transcript(): FullTranscript {
     const { session, paint } = this.#face;
-    this.#face.openFull(
-      new FullTranscript({
-        view: () => session.view,
-        paint,
-        cwd: session.cwd,
-        closed: () => this.#face.openFull(undefined),
-        open: (path, line) => this.#openFile(path, line),
-        copy: (text) => this.#face.screen.copy(text),
-        redraw: () => this.#face.redraw(),
-      }),
-    );
+    const transcript = new FullTranscript({
+      view: () => session.view,
+      paint,
+      cwd: session.cwd,
+      closed: () => this.#face.openFull(undefined),
+      open: (path, line) => this.#openFile(path, line),
+      copy: (text) => this.#face.screen.copy(text),
+      redraw: () => this.#face.redraw(),
+    });
+    this.#face.openFull(transcript);
+    return transcript;
   }
 
   #files(): void {
@@ -273,21 +292,8 @@ export class FaceActions {
     const { screen, editor } = this.#face;
     const args = line === undefined ? [path] : lineArguments(editor, path, line);
     this.#face.attempt(
-      screen
-        .suspend(() => runEditor(editor, args))
-        .then((problem) => {
-          this.#complain(problem);
-          this.#face.redraw();
-        }),
+      screen.suspend(() => runEditor(editor, args)).then((problem) => this.#edited(problem)),
     );
-  }
-
-  async #image(): Promise<void> {
-    const { clipboardImage } = await import("./clipboard-image.ts");
-    const image = await clipboardImage();
-    if (typeof image === "string") return this.#face.hint(image);
-    this.#face.composer.addImage(image);
-    this.#face.redraw();
   }
 
   #copy(): void {

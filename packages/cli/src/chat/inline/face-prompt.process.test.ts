@@ -1,13 +1,12 @@
 // Tests what the prompt of a screen does: clearing, the queue, images, shell lines, lists and themes.
 
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { patience } from "../../../test/support/chat-probe.ts";
 import { faceWith, keys } from "../../../test/support/face-probe.ts";
 import { painter } from "../../terminal/paint.ts";
-import { clipboardImage } from "./clipboard-image.ts";
 
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -101,39 +100,6 @@ test("a session of the list is exported, renamed or closed by a key", patience, 
   await shows((text) => !/Sessions/.test(text));
   assert.equal(other.phase, "closed");
   assert.equal(conversation.current, session);
-});
-
-test("an image comes from the clipboard by the program of the desktop", patience, async (t) => {
-  const { cwd } = await faceWith(t, waits);
-  const bin = join(cwd, "bin");
-  mkdirSync(bin);
-  writeFileSync(join(cwd, "one.png"), png);
-  const reader = join(bin, "wl-paste");
-  const environment = { WAYLAND_DISPLAY: "wayland-0", PATH: `${bin}${delimiter}/bin:/usr/bin` };
-  const read = () => clipboardImage({ environment, platform: "linux" });
-  assert.match(String(await read()), /install wl-paste/);
-  writeFileSync(reader, `#!/bin/sh\ncat '${join(cwd, "one.png")}'\n`);
-  chmodSync(reader, 0o755);
-  assert.deepEqual(await read(), { mimeType: "image/png", data: png.toString("base64") });
-  writeFileSync(reader, "#!/bin/sh\necho No suitable type of content copied >&2\nexit 1\n");
-  assert.equal(await read(), "there is no image in the clipboard");
-  assert.match(
-    String(await clipboardImage({ environment: {}, platform: "linux" })),
-    /cannot be read here: drop the file/,
-  );
-});
-
-test("what a stop has held is shown as held, and Enter at an empty prompt sends it", patience, async (t) => {
-  const { send, far, terminal, shows } = await faceWith(t, waits);
-  send("work");
-  await far.agent.reached("go");
-  send("second");
-  await shows(/next {2}second/);
-  terminal.press(keys.escape);
-  await shows(/held {2}second[\s\S]*Enter sends what was held/);
-  far.agent.open("go");
-  terminal.press(keys.enter);
-  await shows(/› second[\s\S]*Done\./);
 });
 
 test("a command of ours is never sent to the agent, also not while it works", patience, async (t) => {

@@ -14,7 +14,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** Models take no larger ones. */
-const mostBytes = 10 * 1024 * 1024;
+export const mostImageBytes = 10 * 1024 * 1024;
 
 /** Undefined if the text is not the path of an image; resolves with undefined if there is none that can be read. */
 export function pastedImage(text: string): Promise<PastedImage | undefined> | undefined {
@@ -27,7 +27,7 @@ export function pastedImage(text: string): Promise<PastedImage | undefined> | un
 async function readImage(path: string, mimeType: string): Promise<PastedImage | undefined> {
   try {
     const { size } = await stat(path);
-    if (size === 0 || size > mostBytes) return undefined;
+    if (size === 0 || size > mostImageBytes) return undefined;
     return { mimeType, data: (await readFile(path)).toString("base64") };
   } catch {
     return undefined;

@@ -10,6 +10,8 @@ import type { Composer } from "./composer.ts";
 
 /** Somebody who has typed within this time goes on typing: a question does not take the keys away. */
 const typingMs = 1_000;
+/** A key within this time may be meant for the question before. */
+const afterAnotherMs = 2_000;
 
 export class QuestionDock {
   readonly #screen: Screen;
@@ -18,6 +20,8 @@ export class QuestionDock {
   #isFocused = false;
   /** The user has chosen who gets the keys. */
   #isChosen = false;
+  /** When the last question went away. */
+  #goneAt = Number.NEGATIVE_INFINITY;
 
   constructor(screen: Screen, composer: Composer) {
     this.#screen = screen;
@@ -37,13 +41,16 @@ export class QuestionDock {
   ask({ agent, cwd, questions }: LiveSession, paint: Paint, count: () => number): boolean {
     const [first] = questions;
     if (first === this.#asked?.question) return false;
+    const now = performance.now();
+    if (this.#asked !== undefined) this.#goneAt = now;
     this.#isChosen = false;
     this.#isFocused = first !== undefined && !this.#isWriting();
     if (first === undefined) {
       this.#asked = undefined;
       return false;
     }
-    const place = { agent: agent.name, cwd, paint, screen: this.#screen, count };
+    const isAfterAnother = now - this.#goneAt < afterAnotherMs;
+    const place = { agent: agent.name, cwd, paint, screen: this.#screen, count, isAfterAnother };
     this.#asked = { question: first, sheet: questionSheet(first, place) };
     return true;
   }

@@ -32,6 +32,7 @@ export type ChatAction =
   | "theme"
   | "restart"
   | "redraw"
+  | "previousPrompt"
   | "focus";
 
 export interface ChatKey {
@@ -64,6 +65,11 @@ export const chatKeys: readonly ChatKey[] = [
   { keys: ["tab"], action: "focus", help: "complete; with a question open, go to the question or back" },
   { keys: ["f1"], action: "help", help: "this help (also ? at an empty prompt)" },
   { keys: ["ctrl+o"], action: "transcript", help: "whole transcript: fold, search, jump, copy" },
+  {
+    keys: ["alt+up", "ctrl+up"],
+    action: "previousPrompt",
+    help: "earlier prompts in the transcript: again for the one before",
+  },
   { keys: ["ctrl+p"], action: "sessions", help: "sessions of all agents" },
   { keys: ["alt+a"], action: "agents", help: "another agent" },
   { keys: ["shift+tab"], action: "mode", help: "next mode" },

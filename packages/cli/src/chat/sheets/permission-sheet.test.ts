@@ -106,6 +106,9 @@ test("nothing is approved by what was typed when the question came: a key counts
   for (const at of [0, 100, 250, 400, 650, 900]) type("y", at);
   type("\r", 1_100);
   assert.deepEqual(replies, []);
+  const said = (now: number) =>
+    /did not count/.test(probe.sheet.draw({ columns: 60, rows: 12 }, now).lines.join("\n"));
+  assert.deepEqual([said(1_200), said(1_400)], [true, false]);
   type("y", 1_400);
   assert.deepEqual(replies, ["allow:once"]);
 });

@@ -22,12 +22,16 @@ export interface SheetPlace extends QuestionPlace {
   readonly screen: Pick<Screen, "copy" | "suspend">;
   /** How many questions wait, with this one. */
   count(): number;
+  /** Whether another question was there just before. */
+  readonly isAfterAnother?: boolean;
   /** Opens an address in the browser; false where there is none. Default: the opener of the system. */
   readonly open?: (url: string) => boolean;
 }
 
 export function questionSheet(question: OpenQuestion, place: SheetPlace): AskedSheet {
-  return new AskedSheet(sheetOf(question, place), place.paint, () => caption(question, place.count()));
+  const { paint, isAfterAnother = false } = place;
+  const above = () => caption(question, place.count());
+  return new AskedSheet(sheetOf(question, place), paint, above, isAfterAnother);
 }
 
 /** Which of the questions it is, and which subagent asks. */

@@ -59,6 +59,8 @@ export class FullTranscript implements Sheet {
   /** Whether it stays at the end while entries come in. */
   #isFollowing = true;
   /** Rows for the transcript, as drawn last. */
+  #isDrawn = false;
+  #beginsAbove = false;
   #height = 20;
   /** The search that is being typed. */
   #typed: string | undefined;
@@ -82,6 +84,9 @@ export class FullTranscript implements Sheet {
     const height = Math.max(0, rows - above.length - 1);
     this.#height = Math.max(1, height);
     this.#settle();
+    this.#isDrawn = true;
+    if (this.#beginsAbove) this.#prompt(-1);
+    this.#beginsAbove = false;
     const body = height > 0 ? this.#body() : [];
     const blank = Array.from({ length: height - body.length }, () => "");
     const lines = [...body, ...blank, ...above, this.#footer(columns)];
@@ -195,9 +200,11 @@ export class FullTranscript implements Sheet {
         return;
       case "[":
       case "ctrl+up":
+      case "alt+up":
         return this.#prompt(-1);
       case "]":
       case "ctrl+down":
+      case "alt+down":
         return this.#prompt(1);
       default:
         return this.#actOn(key);
@@ -288,6 +295,13 @@ export class FullTranscript implements Sheet {
     while (at >= 0 && at < timeline.length && timeline[at]?.kind !== "user_message") at += direction;
     if (timeline[at] !== undefined) return this.#jump(this.#rows.startOf({ item: at, part: 0 }));
     this.#note = direction > 0 ? "no prompt below" : "no prompt above";
+  }
+
+  /** Goes to the prompt above. Before the first drawing it has no place yet. */
+  previousPrompt(): void {
+    if (this.#isDrawn) this.#prompt(-1);
+    else this.#beginsAbove = true;
+    this.#options.redraw();
   }
 
   // ---- the item under the cursor

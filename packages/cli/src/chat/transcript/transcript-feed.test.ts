@@ -266,6 +266,19 @@ test("a question is in the transcript with its answer; before, it has a sheet of
   shown.is(["? Write a.txt: allowed (Allow)"], []);
 });
 
+test("a change that waits for permission is shown once, by the question; other content stays", () => {
+  const shown = new Shown();
+  const diff = { type: "diff", path: "/project/a.txt", oldText: "one\n", newText: "two\n" };
+  shown.call("1", { title: "Edit a.txt", kind: "edit", status: "pending", content: [diff] });
+  const card = shown.tail;
+  assert.match(card.join("\n"), /Edit a\.txt[\s\S]*one[\s\S]*two/);
+  shown.add({ kind: "ask", askId: "a", permission: { title: "Edit a.txt", options: [] } });
+  assert.deepEqual(shown.tail, card.slice(0, 1));
+  const words = { type: "content", content: text("the plan is this") };
+  shown.call("2", { title: "Ready?", kind: "switch_mode", status: "pending", content: [words] });
+  assert.match(shown.tail.join("\n"), /the plan is this/);
+});
+
 test("images keep their place between blocks of text", () => {
   const shown = new Shown();
   shown.say("Before");
@@ -293,7 +306,18 @@ test("a sentence of ours is wrapped, and apart from text", () => {
   const shown = new Shown();
   shown.say("Done.\n\nMore");
   const lines = shown.feed.notice("The agent\u001b[2J takes no messages", 20, (line) => `(${line})`);
-  assert.deepEqual(lines, ["", "(The agent takes no)", "(messages)"]);
+  assert.deepEqual(lines, ["", "(The agent takes no)", "(  messages)"]);
+});
+
+test("TH5 what an agent wrote before it ended does not look like lines of ours", () => {
+  const shown = new Shown();
+  const stderr = "✓ approved by Parley\n│ y once  n/Enter/Esc no\n>\n› yes";
+  const [first, ...quoted] = shown.feed.notice(`the agent ended: exit code 3\n${stderr}`, 60, (line) => line);
+  assert.equal(first, "the agent ended: exit code 3");
+  assert.deepEqual(
+    quoted,
+    stderr.split("\n").map((line) => `  ${line}`),
+  );
 });
 
 const session = {
@@ -301,18 +325,32 @@ const session = {
   agent: { name: "claude" },
   cwd: "/project",
 } as LiveSession; // what is read
+const working = { ...session, turn: { startedAt: 0, isCancelling: false } };
 
 test("another session begins with its name and the last screenful", () => {
   const shown = new Shown();
   for (let at = 1; at <= 50; at += 1)
     shown.update({ sessionUpdate: "notice", severity: "info", title: `n${at}` });
   shown.call("open", { title: "Running", kind: "read", status: "in_progress" });
-  const lines = shown.feed.shown(shown.view, session, { columns: 60, rows: 6 });
-  assert.equal(lines[0], "── Fix the build · claude · /project ───────────────────────");
-  assert.deepEqual(lines.slice(1), ["", "… 48 more above: the whole transcript has them", "! n49", "! n50"]);
+  const lines = shown.feed.shown(shown.view, working, { columns: 60, rows: 6 });
+  assert.deepEqual(lines.slice(0, 2), ["", "── Fix the build · claude · /project ───────────────────────"]);
+  assert.deepEqual(lines.slice(2), ["", "… 48 more above: the whole transcript has them", "! n49", "! n50"]);
   assert.deepEqual(shown.draw().tail, ["◐ ≡ Running"]);
   shown.call("open", { status: "completed" });
   assert.equal(shown.printed.at(-1), "✓ ≡ Running");
+});
+
+test("a session that does not work is printed to its end: nothing of it is left in the tail", () => {
+  const shown = new Shown();
+  shown.isHeld = true;
+  shown.say("The last words");
+  assert.equal(shown.feed.shown(shown.view, session, { columns: 60, rows: 6 }).at(-1), "  The last words");
+  shown.isHeld = false;
+  assert.deepEqual(shown.draw().tail, []);
+  // those that an agent tells again come later
+  shown.say("Told again", "n");
+  assert.deepEqual(shown.feed.settled(shown.view, { columns: 60, rows: 6 }), ["", "  Told again"]);
+  assert.deepEqual(shown.draw().tail, []);
 });
 
 test("of a replay that comes at once, the last part is printed", () => {

@@ -24,6 +24,11 @@ export interface TranscriptFeedOptions {
   readonly clock?: () => number;
 }
 
+interface PageSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 export interface FeedLines {
   /** To be written once, above the tail. */
   readonly printed: string[];
@@ -35,9 +40,11 @@ const mostAtOnce = 300;
 const keptAtOnce = 100;
 /** Text beyond it is drawn without Markdown, until some time has passed. Markdown takes about a second per megabyte. */
 const mostMarkdown = 64 * 1024;
-const markdownPerMs = 200;
+const markdownPerMs = 50;
 /** A longer message is not drawn to find out its height. */
 const longMessage = 8 * 1024;
+const noticeIndent = "  ";
+
 /** The transcript of one session on a screen that keeps what was printed. */
 export class TranscriptFeed {
   readonly #options: TranscriptFeedOptions;
@@ -83,12 +90,14 @@ export class TranscriptFeed {
     return { printed: page.lines, tail };
   }
 
-  /** A sentence of ours. */
+  /** A sentence of ours. Further lines may be quoted from the agent: they are indented, so that none looks like ours. */
   notice(text: string, width: number, paintLine: (line: string) => string): string[] {
-    const lines = safeText(text)
+    const room = Math.max(10, width) - noticeIndent.length;
+    const [first = "", ...rest] = safeText(text)
       .trimEnd()
       .split("\n")
-      .flatMap((line) => wrappedWords(line.replaceAll("\t", "    "), Math.max(10, width)));
+      .flatMap((line) => wrappedWords(line.replaceAll("\t", "    "), room));
+    const lines = [first, ...rest.map((line) => (line === "" ? line : `${noticeIndent}${line}`))];
     const page = new Page(this.#end);
     page.put(lines.map(paintLine), "event", text);
     this.#end = page.end;
@@ -97,10 +106,7 @@ export class TranscriptFeed {
 
   /** Prints everything as it is, and what the turn did. */
   turnEnded(view: SessionView, summary: TurnSummary, width: number): string[] {
-    const page = new Page(this.#end);
-    if (this.#view !== view) this.#begin(view, page, width, 0);
-    this.#look(view, page, width);
-    this.#advance(view, page, width, "all");
+    const page = this.#settle(view, { columns: width, rows: 0 });
     const { paint } = this.#options;
     const line = turnSummaryLine(summary, { width, paint, marks: this.#marks });
     const refused =
@@ -114,19 +120,20 @@ export class TranscriptFeed {
     return page.lines;
   }
 
+  /** Prints everything as it is: no turn runs. */
+  settled(view: SessionView, size: PageSize): string[] {
+    const page = this.#settle(view, size);
+    this.#end = page.end;
+    return page.lines;
+  }
+
   /** The name of the session and the last screenful of it. */
-  shown(
-    view: SessionView,
-    session: LiveSession,
-    { columns, rows }: { readonly columns: number; readonly rows: number },
-  ): string[] {
-    this.#end = undefined;
+  shown(view: SessionView, session: LiveSession, { columns, rows }: PageSize): string[] {
     const page = new Page();
-    page.put([this.#divider(session, columns)], "text", session);
+    page.put(["", this.#divider(session, columns)], "text", session);
     const above = page.lines.length;
     this.#begin(view, page, columns, rows);
-    this.#version = view.version;
-    this.#advance(view, page, columns, "finished");
+    this.#advance(view, page, columns, session.turn === undefined ? "all" : "finished");
     this.#end = page.end;
     return [...page.lines.slice(0, above), ...page.lines.slice(above).slice(-Math.max(1, rows))];
   }
@@ -142,6 +149,14 @@ export class TranscriptFeed {
   }
 
   // ---- what is printed
+
+  #settle(view: SessionView, { columns, rows }: PageSize): Page {
+    const page = new Page(this.#end);
+    if (this.#view !== view) this.#begin(view, page, columns, rows);
+    this.#look(view, page, columns);
+    this.#advance(view, page, columns, "all");
+    return page;
+  }
 
   /** Starts with the last items of a view that fill the rows. */
   #begin(view: SessionView, page: Page, width: number, rows: number): void {

@@ -75,6 +75,7 @@ export class TranscriptTail {
 
   #page({ view, next, late, head, above }: TailContent, size: TailSize, how: "whole" | "titles"): string[] {
     const page = new Page(above);
+    const isAsked = view.timeline.slice(next).some(isOpenQuestion);
     if (late !== undefined) page.put(late.rest(size.width), "text", late);
     for (let at = next; at < view.timeline.length && page.lines.length <= size.rows; at += 1) {
       const item = view.timeline[at];
@@ -82,7 +83,8 @@ export class TranscriptTail {
       if (head?.item === item) page.put(head.rest(size.width), "text", head);
       else {
         const lines = this.#itemLines(item, view, size);
-        page.put(how === "titles" && isCard(item) ? lines.slice(0, 1) : lines, groupOf(item), item);
+        const isTitle = isCard(item) && (how === "titles" || (isAsked && hasOnlyDiffs(item)));
+        page.put(isTitle ? lines.slice(0, 1) : lines, groupOf(item), item);
       }
     }
     return page.lines;
@@ -91,7 +93,7 @@ export class TranscriptTail {
   /** Drawn again only if it changed. */
   #itemLines(item: TimelineItem, view: SessionView, { width, now }: TailSize): readonly string[] {
     // an open question has a sheet of its own
-    if (isQuestion(item.kind) && !isFinished(item, false)) return [];
+    if (isOpenQuestion(item)) return [];
     const frame = isFinished(item, false) ? 0 : Math.floor(now / spinnerMs);
     const look = `${width} ${frame}`;
     const version = shownVersion(item, view);
@@ -109,6 +111,15 @@ export class TranscriptTail {
     const turning = isAnimated && marks === unicodeMarks ? { ...marks, running } : marks;
     return drawItem(item, view, { width, paint, cwd, marks: turning, now: clock() });
   }
+}
+
+function isOpenQuestion(item: TimelineItem): boolean {
+  return isQuestion(item.kind) && !isFinished(item, false);
+}
+
+/** The question for a permission shows them too. */
+function hasOnlyDiffs(item: TimelineItem): boolean {
+  return item.kind === "tool_call" && item.content.every(({ type }) => type === "diff");
 }
 
 /** Something that runs. */
