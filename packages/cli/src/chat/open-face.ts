@@ -21,7 +21,8 @@ export async function loadFace(
 ): Promise<(conversation: Conversation) => Promise<number>> {
   if (options.isPlain) {
     const { showPlainly } = await import("./plain/plain-face.ts");
-    return (conversation) => showPlainly(conversation, options);
+    const { review, ending } = options;
+    return (conversation) => showPlainly(conversation, { review, ending });
   }
   const { showInline } = await import("./inline/open-inline.ts");
   return (conversation) => showOnScreen(conversation, options, showInline);

@@ -195,24 +195,6 @@ test("closing removes the tail, shows the cursor and gives the title back", asyn
   assert.deepEqual(await terminal.everything(), ["printed"]);
 });
 
-test("the mouse is reported on the whole screen only, and only where it is wanted", async (t) => {
-  const terminal = new HeadlessTerminal(40, 8);
-  const screen = new TerminalScreen(terminal, {}, { hasMouse: true });
-  t.after(() => screen.close());
-  assert.doesNotMatch(terminal.written, /\[\?1000h/);
-  const full = screen.fullScreen();
-  assert.ok(terminal.written.endsWith("\u001b[?1000h\u001b[?1006h"));
-  const ids: string[] = [];
-  screen.onKey(({ id }) => ids.push(id));
-  terminal.press("\u001b[<64;3;4M", "\u001b[<65;3;4M", "\u001b[<0;3;4M");
-  assert.deepEqual(ids, ["wheelUp", "wheelDown"]);
-  full.close();
-  assert.ok(terminal.written.includes("\u001b[?1000l\u001b[?1049l"));
-  const other = opened(t);
-  other.screen.fullScreen();
-  assert.doesNotMatch(other.terminal.written, /1000/);
-});
-
 test("TH5 N198-N205 whatever a line has but text and colours, the terminal does not get it", async (t) => {
   const { screen, shows, terminal } = opened(t);
   const bad = "\u001b[2J\u001b[5A\u001b]52;c;aGk=\u0007\u001b]0;t\u0007\u009b6n\u001bP+q\u001b\\\r\n\u0007";
@@ -276,4 +258,22 @@ test("the title is written when it changes", (t) => {
   const { screen, terminal } = opened(t);
   for (const title of ["one", "one", "two", "two"]) screen.title(title);
   assert.equal(terminal.written.split("\u001b]2;").length, 3);
+});
+
+test("the mouse is reported on the whole screen only, and only where it is wanted", async (t) => {
+  const terminal = new HeadlessTerminal(40, 8);
+  const screen = new TerminalScreen(terminal, {}, { hasMouse: true });
+  t.after(() => screen.close());
+  assert.doesNotMatch(terminal.written, /\[\?1000h/);
+  const full = screen.fullScreen();
+  assert.ok(terminal.written.endsWith("\u001b[?1000h\u001b[?1006h"));
+  const ids: string[] = [];
+  screen.onKey(({ id }) => ids.push(id));
+  terminal.press("\u001b[<64;3;4M", "\u001b[<65;3;4M", "\u001b[<0;3;4M");
+  assert.deepEqual(ids, ["wheelUp", "wheelDown"]);
+  full.close();
+  assert.ok(terminal.written.includes("\u001b[?1000l\u001b[?1049l"));
+  const other = opened(t);
+  other.screen.fullScreen();
+  assert.doesNotMatch(other.terminal.written, /1000/);
 });

@@ -16,8 +16,8 @@ import { Hint } from "./hint.ts";
 import type { pinnedLines as PinnedLines } from "./pinned-lines.ts";
 import type { QuestionDock } from "./question-dock.ts";
 import { statusLine } from "./status-line.ts";
-import { StopAndLeave, stopping } from "./stop-and-leave.ts";
 import type { TranscriptPane } from "./transcript-pane.ts";
+import { stopping, TurnKeys } from "./turn-keys.ts";
 
 export interface ChatFaceOptions {
   readonly screen: Screen;
@@ -45,7 +45,7 @@ export class ChatFace {
   readonly #options: ChatFaceOptions;
   readonly #loading: Promise<void>;
   readonly #attention: Attention;
-  readonly #stops = new StopAndLeave(this);
+  readonly #keys = new TurnKeys(this);
   readonly #left = Promise.withResolvers<void>();
   readonly #removers: (() => void)[] = [];
   /** What is loaded after the first paint, and what happened before it was there. */
@@ -358,16 +358,16 @@ export class ChatFace {
     const action = chatKeys.find(({ keys }) => keys.includes(key.id))?.action;
     switch (action) {
       case "clear":
-        this.#stops.interrupt(now);
+        this.#keys.interrupt(now);
         return true;
       case "leave":
         if (!this.composer.isEmpty) return false;
         this.leave();
         return true;
       case "stop":
-        return !isSheetFocused && !this.composer.hasMenu && this.#stops.stop(now);
+        return !isSheetFocused && !this.composer.hasMenu && this.#keys.stop(now);
       case "send":
-        return !isSheetFocused && !this.composer.hasMenu && (this.#restart() || this.#sendWaiting());
+        return !isSheetFocused && !this.composer.hasMenu && this.#keys.goOn();
       case "newline":
       case "focus":
       case undefined:
@@ -375,23 +375,6 @@ export class ChatFace {
       default:
         return (!isSheetFocused || whileAsked.has(action)) && this.#act(action);
     }
-  }
-
-  /** Enter starts an agent that has ended again. What is written is sent then. */
-  #restart(): boolean {
-    const { phase } = this.session;
-    if (phase !== "crashed" && phase !== "failed") return false;
-    this.attempt(this.session.restart());
-    return this.composer.isEmpty;
-  }
-
-  /** Enter sends what waits since the last turn was stopped. */
-  #sendWaiting(): boolean {
-    const { turn, queue, phase } = this.session;
-    if (!this.composer.isEmpty || turn !== undefined || phase !== "ready") return false;
-    const input = queue[0] && this.session.unqueue(queue[0].id);
-    if (input !== undefined) this.session.send(input);
-    return input !== undefined;
   }
 
   #act(action: ChatAction): true {

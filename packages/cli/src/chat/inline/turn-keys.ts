@@ -1,4 +1,4 @@
-// Esc and Ctrl-C: stopping the turn, forcing it, leaving.
+// Esc, Ctrl-C and Enter: stopping the turn, forcing it, going on, leaving.
 
 import type { ChatFace } from "./chat-face.ts";
 
@@ -9,7 +9,7 @@ const forceMs = 10_000;
 /** Gone when the turn has ended. */
 export const stopping = "stopping; press Esc again to force it";
 
-export class StopAndLeave {
+export class TurnKeys {
   readonly #face: ChatFace;
   #leavesUntil = 0;
   #stoppedAt = Number.NEGATIVE_INFINITY;
@@ -45,5 +45,20 @@ export class StopAndLeave {
     session.cancel();
     this.#face.hint(stopping);
     return true;
+  }
+
+  /** Enter at what does not go on by itself: an agent that has ended, prompts that wait since a stop. */
+  goOn(): boolean {
+    const { session, composer } = this.#face;
+    const { phase, turn, queue } = session;
+    if (phase === "crashed" || phase === "failed") {
+      this.#face.attempt(session.restart());
+      // what is written is sent then
+      return composer.isEmpty;
+    }
+    if (!composer.isEmpty || turn !== undefined || phase !== "ready") return false;
+    const input = queue[0] && session.unqueue(queue[0].id);
+    if (input !== undefined) session.send(input);
+    return input !== undefined;
   }
 }
