@@ -177,7 +177,7 @@ class ChatConversation implements Conversation {
   }
 
   #unsent(): string {
-    const texts = this.#sessions.flatMap(({ queue, draft }) => [...queue.map(({ text }) => text), draft]);
+    const texts = this.#sessions.flatMap(({ unsent }) => unsent);
     return texts.filter((text) => text.trim() !== "").join("\n\n");
   }
 

@@ -157,6 +157,11 @@ export class ChatSession implements LiveSession, HostedSession {
     return this.#turns.steering;
   }
 
+  /** What would be lost with this process. */
+  get unsent(): readonly string[] {
+    return [...this.#turns.unsent, this.#draft];
+  }
+
   get runsCommand(): boolean {
     return this.#shells.isRunning;
   }
@@ -247,17 +252,10 @@ export class ChatSession implements LiveSession, HostedSession {
   async #failed(phase: "failed" | "crashed", error: unknown): Promise<void> {
     // closed meanwhile
     if (this.#phase === "closed") return;
-    const { sessionProblem } = await import("./session-problem.ts");
-    const { message, hint, stderr } = sessionProblem(error);
-    const shown = JSON.stringify([message, hint ?? null, stderr ?? null]);
-    this.#place.redacted(shown, (text) => {
-      const [clean, cleanHint, cleanStderr] = JSON.parse(text) as [string, string | null, string | null]; // as made above
+    const { redactedProblem } = await import("./session-problem.ts");
+    redactedProblem(error, this.#place.redacted, (problem) => {
       this.asked.withdrawAll();
-      this.#set(phase, {
-        message: clean,
-        ...(cleanHint === null ? {} : { hint: cleanHint }),
-        ...(cleanStderr === null ? {} : { stderr: cleanStderr }),
-      });
+      this.#set(phase, problem);
     });
   }
 
@@ -316,11 +314,6 @@ export class ChatSession implements LiveSession, HostedSession {
   /** Makes tool calls unique where a restarted agent counts from 1 again. */
   set separate(separate: (entry: Entry) => Entry) {
     this.#separate = separate;
-  }
-
-  /** Shows entries of an earlier process. */
-  replay(entry: Entry): void {
-    this.#entry(entry);
   }
 
   #ownUpdate(update: SessionUpdate): void {

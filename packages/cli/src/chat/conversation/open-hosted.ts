@@ -31,7 +31,7 @@ export async function openHosted(
   const target = await AgentHost.find(place, session);
   const host = new AgentHost(place, target, session);
   begun(host);
-  if (target.known !== undefined && session.view.seq === 0) await replay(target.known.id, session, place);
+  if (target.known !== undefined && session.view.seq === 0) await replay(target.known.id, entry, place);
   await host.agent.start();
   const { listed } = await host.agent.resolve();
   begun(host);
@@ -63,15 +63,15 @@ async function openFork(
     );
   host.join(session);
   begun(host);
-  if (historyId !== undefined) await replay(historyId, session, place);
+  if (historyId !== undefined) await replay(historyId, entry, place);
   return { host, opened: await host.agent.fork(sessionId, entry) };
 }
 
 /** Shows what the history has of a session. */
-async function replay(id: string, session: ChatSession, { history }: HostOptions): Promise<void> {
+async function replay(id: string, show: (entry: Entry) => void, { history }: HostOptions): Promise<void> {
   const opened = await history?.open();
   if (opened === undefined) return;
-  for await (const entry of opened.entries(id)) session.replay(entry);
+  for await (const entry of opened.entries(id)) show(entry);
 }
 
 /** The transcript without secrets. */

@@ -10,7 +10,17 @@ import type { SessionProblem } from "./conversation.ts";
 
 const shownStderr = 4096;
 
-export function sessionProblem(error: unknown): SessionProblem {
+/** Calls back with the problem, without known secrets. */
+export function redactedProblem(
+  error: unknown,
+  redacted: (text: string, use: (text: string) => void) => void,
+  use: (problem: SessionProblem) => void,
+): void {
+  // as: it was made here
+  redacted(JSON.stringify(sessionProblem(error)), (text) => use(JSON.parse(text) as SessionProblem));
+}
+
+function sessionProblem(error: unknown): SessionProblem {
   const { message, hint, stderr } = partsOf(error);
   const tail = safeText((stderr ?? "").slice(-shownStderr)).trim();
   return {
@@ -36,5 +46,7 @@ function partsOf(error: unknown): SessionProblem {
     const { message, stderr } = error;
     return { message: `the agent ended: ${message}`, ...(stderr && { stderr }) };
   }
-  return { message: problemOf(error).message };
+  const { message } = problemOf(error);
+  const stderr = error instanceof Error && "stderr" in error ? error.stderr : undefined;
+  return typeof stderr === "string" ? { message, stderr } : { message };
 }

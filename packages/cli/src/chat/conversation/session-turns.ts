@@ -33,6 +33,7 @@ export class SessionTurns {
   readonly #place: TurnPlace;
   readonly #queue = new PromptQueue();
   readonly #told: string[] = [];
+  #preparing: readonly string[] = [];
   readonly #steering = new Set<ChatInput>();
   #turn: LiveSession["turn"];
   #end: Promise<void> = Promise.resolve();
@@ -57,6 +58,11 @@ export class SessionTurns {
     return [...this.#steering].map(({ text }) => text);
   }
 
+  /** What the agent does not have yet: the prompt that is being prepared, and those that wait. */
+  get unsent(): readonly string[] {
+    return [...this.#preparing, ...this.steering, ...this.#queue.list.map(({ text }) => text)];
+  }
+
   /** The agent has sent something. */
   heard(entry: Entry): void {
     this.#late?.entry(entry);
@@ -79,7 +85,15 @@ export class SessionTurns {
       return "sent";
     }
     if (ready.host.agent.running?.capabilities.steer === true && !this.#turn.isCancelling) {
-      const steered = ready.session.steer(await this.#content(input, ready));
+      const told = this.#told.splice(0);
+      const content = await this.#content(input, ready, told);
+      if (!this.#isRunning()) {
+        // the turn has ended meanwhile
+        this.#told.unshift(...told);
+        this.send(input);
+        return "sent";
+      }
+      const steered = ready.session.steer(content);
       steered.result.catch((error: unknown) => this.#complain(error));
       this.#watch(input, steered.accepted);
       return "steered";
@@ -88,6 +102,11 @@ export class SessionTurns {
     this.#queueChanged();
     this.stop();
     return "resent";
+  }
+
+  /** The state may have changed during an await. */
+  #isRunning(): boolean {
+    return this.#turn !== undefined;
   }
 
   /** Shown until the agent has taken it. What it never takes is held in the queue: nothing that was written is lost. */
@@ -153,6 +172,7 @@ export class SessionTurns {
     const input = this.#queue.next();
     if (input === undefined) return;
     this.#turn = { startedAt: Date.now(), isCancelling: false };
+    this.#preparing = [input.text];
     this.#place.changed();
     this.#end = this.#run(input, ready);
   }
@@ -170,7 +190,8 @@ export class SessionTurns {
     try {
       // a snapshot that fails must not stop the turn
       await this.#unlessStopped(changes?.begin().catch((error: unknown) => this.#complain(error)));
-      result = await this.#answer(ready, await this.#content(input, ready));
+      const content = await this.#content(input, ready, this.#told.splice(0));
+      result = await this.#answer(ready, content);
       for (;;) {
         // what the user said beside a no
         const text = ready.host.agent.takeUnsaid(ready.session.sessionId);
@@ -180,6 +201,7 @@ export class SessionTurns {
     } catch (error) {
       await this.#failed(error);
     }
+    this.#prepared();
     this.#prompt = undefined;
     const changed = await this.#unlessStopped(changes?.end().catch(() => undefined));
     this.#turn = undefined;
@@ -215,6 +237,7 @@ export class SessionTurns {
     late?.begin();
     const prompt = ready.session.prompt(content);
     this.#prompt = prompt;
+    this.#prepared();
     const result = await prompt.result;
     // version 2 reports the end of a turn after its updates
     if (ready.host.agent.running?.edition !== "v2") await late?.settled({ lateMs, signal: prompt.signal });
@@ -228,11 +251,22 @@ export class SessionTurns {
     return this.#late;
   }
 
-  async #content(input: ChatInput, { host, session }: Ready): Promise<readonly ContentBlock[]> {
+  /** The agent has it, or it could not be sent. */
+  #prepared(): void {
+    if (this.#preparing.length === 0) return;
+    this.#preparing = [];
+    this.#place.changed();
+  }
+
+  async #content(
+    input: ChatInput,
+    { host, session }: Ready,
+    told: readonly string[],
+  ): Promise<readonly ContentBlock[]> {
     const { promptBlocks } = await import("./prompt-blocks.ts");
     const accepts = host.agent.running?.capabilities;
     if (accepts === undefined) throw new Error("the agent has not been started");
-    const { content, notes } = await promptBlocks(input, this.#told.splice(0), { cwd: session.cwd, accepts });
+    const { content, notes } = await promptBlocks(input, told, { cwd: session.cwd, accepts });
     for (const note of notes) this.#place.notice("info", safeLine(note));
     return content;
   }

@@ -33,11 +33,10 @@ export class FaceActions {
     const { session } = this.#face;
     const text = input.text.trim();
     if (text.startsWith("!")) return this.#face.attempt(session.shell(text.slice(1).trim()));
-    const [, name, rest = ""] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
-    const command = chatCommands.find((each) => each.name === name);
+    const command = commandIn(text);
     // commands of the agent are prompts
     if (command === undefined) return session.send(input);
-    this.run(command.action, rest.trim());
+    this.run(command.action, command.rest);
   }
 
   run(action: ChatAction, rest: string): void {
@@ -131,6 +130,8 @@ export class FaceActions {
     const { composer, session } = this.#face;
     if (composer.isEmpty) return;
     const input = composer.take();
+    // what is not for the agent does not need its attention
+    if (/^\s*!/.test(input.text) || commandIn(input.text) !== undefined) return this.submitted(input);
     this.#face.attempt(
       session.steer(input).then((how) => {
         if (how === "resent")
@@ -302,6 +303,13 @@ export class FaceActions {
     this.#face.screen.copy(last.text);
     this.#face.hint("copied");
   }
+}
+
+/** A command of ours, and what follows it. */
+function commandIn(text: string): { readonly action: ChatAction; readonly rest: string } | undefined {
+  const [, name, rest = ""] = /^\s*\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  const command = chatCommands.find((each) => each.name === name);
+  return command && { action: command.action, rest: rest.trim() };
 }
 
 /** How editors take a line. */

@@ -101,3 +101,14 @@ test("a session of the list is exported, renamed or closed by a key", patience, 
   assert.equal(other.phase, "closed");
   assert.equal(conversation.current, session);
 });
+
+test("a command of ours is never sent to the agent, also not while it works", patience, async (t) => {
+  const { send, far, terminal, shows, session } = await faceWith(t, waits);
+  send("work");
+  await far.agent.reached("go");
+  terminal.type("/rename A title");
+  terminal.press(keys.altEnter);
+  await shows((text) => !/rename/.test(text));
+  assert.equal(session.title, "A title");
+  assert.equal(session.turn?.isCancelling, false);
+});
