@@ -145,13 +145,13 @@ test("a WebSocket without the token, of another page or for another host is refu
 });
 
 test("a peer that has gone without a word is noticed by a ping, and its connection waits for it (N243, N260, W5)", async (t) => {
-  const server = await serveEcho(t, { limits: { pingMs: 40, patienceMs: 40 } });
+  const server = await serveEcho(t, { heartbeatMs: 40 });
   const socket = await rawSocket(server);
   // a raw socket answers no ping
-  const gone = once(socket, "close");
+  const gone = closeCode(socket);
   socket.resume();
   socket.write(frame(text, Buffer.from(initialize)));
-  await gone;
+  assert.equal(await gone, 1001);
   const { connections } = server.gateway;
   assert.equal(connections.length, 1);
   await until(() => server.gateway.connections[0]?.isAttached === false, "it is kept, without its client");

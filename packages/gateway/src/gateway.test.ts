@@ -185,6 +185,13 @@ test("a page of an allowed origin may call, and only that one (TH19)", async (t)
   const preflight = await server.call({ method: "OPTIONS", headers: { origin, authorization: undefined } });
   assert.equal(preflight.status, 204);
   assert.equal(preflight.headers["access-control-allow-origin"], origin);
+  const allowed = String(preflight.headers["access-control-allow-headers"]).toLowerCase().split(", ");
+  const sent = ["acp-connection-id", "acp-session-id", "last-event-id", "parley-message", "parley-heartbeat"];
+  assert.deepEqual(
+    sent.filter((name) => !allowed.includes(name)),
+    [],
+    "a page can send what a client sends",
+  );
   const { status, headers } = await server.call({ body: initialize, headers: { origin } });
   assert.deepEqual([status, headers["access-control-allow-origin"]], [200, origin]);
   assert.equal(headers["access-control-allow-credentials"], "true", "cookies of a load balancer");

@@ -20,10 +20,6 @@ export interface GatewayLimits {
   readonly maxStrangers: number;
   /** How long a socket may take until such a request, and for the head of each later one, in milliseconds. Default 10,000. */
   readonly strangerMs: number;
-  /** How often a WebSocket is pinged, in milliseconds. Default 15,000. */
-  readonly pingMs: number;
-  /** How long its answer may take, in milliseconds. Default 5,000. */
-  readonly patienceMs: number;
 }
 
 const defaultLimits: GatewayLimits = {
@@ -32,12 +28,14 @@ const defaultLimits: GatewayLimits = {
   maxSockets: 4_096,
   maxStrangers: 256,
   strangerMs: 10_000,
-  pingMs: 15_000,
-  patienceMs: 5_000,
 };
 
 /** The options of `startGateway`. */
-export interface GatewayOptions extends Pick<RemoteServerOptions, "connect" | "graceMs" | "plainPost"> {
+export interface GatewayOptions
+  extends Pick<
+    RemoteServerOptions,
+    "connect" | "graceMs" | "heartbeatMs" | "patienceMs" | "plainPost" | "stallMs"
+  > {
   /** The address to listen on. Default "127.0.0.1". Others need `tls` or `isBehindProxy`. */
   readonly host?: string | undefined;
   /** The port. Default 0: any free one. */
@@ -45,8 +43,8 @@ export interface GatewayOptions extends Pick<RemoteServerOptions, "connect" | "g
   /** Where clients find the agent. Default "/acp". */
   readonly path?: string | undefined;
   /**
-   * The token that every client must have, at least 32 characters. Default: a random one. Whoever has it is the local
-   * user: `connect` is given no principal.
+   * The token that every client must have, at least 32 characters. Default: a random one. A client that has it is the
+   * local user: `connect` is given no principal.
    */
   readonly token?: string | undefined;
   /** Certificate and key, as PEM. */
@@ -83,7 +81,10 @@ export interface Gateway {
 const known: Readonly<Record<keyof GatewayOptions, true>> = {
   connect: true,
   graceMs: true,
+  heartbeatMs: true,
+  patienceMs: true,
   plainPost: true,
+  stallMs: true,
   host: true,
   port: true,
   path: true,
@@ -120,13 +121,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     addressProblem(host, tls !== undefined || isBehindProxy) ??
     namesProblem(options.allowedOrigins, options.allowedHosts);
   if (problem !== undefined) throw new TypeError(`startGateway: ${problem}`);
-  const { connect, graceMs, plainPost, log = () => undefined } = options;
+  const { connect, graceMs, heartbeatMs, patienceMs, plainPost, stallMs, log = () => undefined } = options;
   const limits: ListenerLimits = { ...defaultLimits, ...optional(options.limits ?? {}) };
   const { maxBodyBytes } = limits;
   const server = remoteServer({
     connect,
     path,
-    ...optional({ graceMs, plainPost }),
+    ...optional({ graceMs, heartbeatMs, patienceMs, plainPost, stallMs }),
     limits: { maxBodyBytes, maxMessageBytes: maxBodyBytes },
     log,
   });

@@ -1,6 +1,6 @@
 // A client's connection over several WebSockets, one after the other: after a cut a new one goes on where the last one ended.
 
-import { type Deadline, deadline, sleep } from "../base/deadline.ts";
+import { type Deadline, deadline, sleep, withTimeout } from "../base/deadline.ts";
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow } from "./byte-channel.ts";
@@ -112,7 +112,31 @@ export class ResumingSocket implements Transport {
     this.#sink = undefined;
     this.#stop();
     sink?.end(closedHere);
-    await this.#link?.close(reason);
+    if (this.#canResume && !this.#isLive) await this.#closeElsewhere(reason);
+    else await this.#link?.close(reason);
+  }
+
+  /** Closes a connection that was just cut: otherwise the server would wait for us. One attempt, within a short time. */
+  async #closeElsewhere(reason: Error | undefined): Promise<void> {
+    this.#link?.drop(1001, "the connection goes on elsewhere");
+    const { limits, closeTimeoutMs = 1_000 } = this.#options;
+    const answered = Promise.withResolvers<void>();
+    try {
+      const opened = Promise.resolve(this.#open(this.#resumeProtocols()));
+      const socket = await withTimeout(closeTimeoutMs, opened);
+      if (socket === undefined) return void opened.then((late) => late.close(), ignore);
+      const link = new SocketTransport(socket, { limits, closeTimeoutMs });
+      const heard = () => answered.resolve();
+      link.start({ message: heard, reject: heard, idle: heard, drain: () => undefined, end: heard });
+      await withTimeout(closeTimeoutMs, answered.promise);
+      await link.close(reason);
+    } catch {
+      // the server cannot be reached; it ends the connection after its grace time
+    }
+  }
+
+  #resumeProtocols(): string[] {
+    return [resumeProtocol, `${connectionProtocol}${this.#connectionId}`];
   }
 
   /** Never rejects. */
@@ -256,7 +280,7 @@ export class ResumingSocket implements Transport {
     void sleep(ms, this.#over.signal).then(() => {
       if (this.#over.signal.aborted) return;
       this.#opening = deadline(this.#silenceMs, () => this.#lost(reason));
-      void this.#attach([resumeProtocol, `${connectionProtocol}${this.#connectionId}`]);
+      void this.#attach(this.#resumeProtocols());
     });
   }
 
@@ -274,4 +298,8 @@ export class ResumingSocket implements Transport {
     this.#link?.drop(1001, "the connection is over");
     sink?.end(reason);
   }
+}
+
+function ignore(): void {
+  // it could not be opened, and nobody needs it any more
 }

@@ -82,6 +82,8 @@ export class SocketTransport implements Transport {
   #beforeOpen: string[] = [];
   #beforeOpenChars = 0;
   #room = true;
+  /** Bytes that were ahead of the last ping; undefined when the peer was heard since. */
+  #queuedAtPing: number | undefined;
   #closeDeadline: Deadline;
   #isWaitingForClose = false;
 
@@ -155,12 +157,23 @@ export class SocketTransport implements Transport {
   onPong(answered: () => void): boolean {
     const socket = this.#socket;
     if (socket.ping === undefined || socket.on === undefined) return false;
-    socket.on("pong", answered);
+    socket.on("pong", () => {
+      this.#queuedAtPing = undefined;
+      answered();
+    });
     return true;
   }
 
   ping(): void {
-    if (this.#socket.readyState === open) this.#socket.ping?.();
+    if (this.#socket.readyState !== open) return;
+    this.#queuedAtPing = this.#socket.bufferedAmount;
+    this.#socket.ping?.();
+  }
+
+  /** Whether nothing has come since the ping. One that waits behind a queue which gets shorter is not late. */
+  get isPingOpen(): boolean {
+    const queued = this.#queuedAtPing;
+    return queued !== undefined && (queued === 0 || this.#socket.bufferedAmount >= queued);
   }
 
   /** Leaves the socket at once, without a word to the sink. What was sent may be lost. */
@@ -220,6 +233,7 @@ export class SocketTransport implements Transport {
   };
 
   readonly #onMessage = ({ data }: { readonly data: unknown }) => {
+    this.#queuedAtPing = undefined;
     if (typeof data !== "string") return;
     if (this.#early === undefined) this.#read(data);
     else this.#keep(this.#early, data);

@@ -123,7 +123,7 @@ function preflight(origin: string | null, headers: Readonly<Record<string, strin
       ...headers,
       "Access-Control-Allow-Methods": "GET, POST, DELETE",
       "Access-Control-Allow-Headers":
-        "Authorization, Content-Type, Acp-Connection-Id, Acp-Session-Id, Acp-Protocol-Version, Last-Event-ID, Parley-Message",
+        "Authorization, Content-Type, Acp-Connection-Id, Acp-Session-Id, Acp-Protocol-Version, Last-Event-ID, Parley-Message, Parley-Heartbeat",
       "Access-Control-Max-Age": "600",
     },
   });

@@ -91,6 +91,24 @@ test("a connection that begins differently gets a process of its own, after the 
   assert.deepEqual((await loading)["result"], { name: "p1" });
 });
 
+test("the turns and questions of a process that is ended are cancelled first, never denied in silence (H18)", async (t) => {
+  const probe = await host(t, { graceMs: 50 });
+  const one = await busy(probe);
+  const [process] = probe.processes;
+  process?.say(question(70));
+  process?.say(question(71, "fs/read_text_file"));
+  await one.until(({ id }) => id === 71, "it is asked");
+  const before = process?.got.length;
+  await probe.cut(one);
+  // the grace time ends
+  await until(() => process?.isOver === true, "it is ended");
+  assert.deepEqual(process?.got.slice(before), [
+    { jsonrpc: "2.0", method: "session/cancel", params: { sessionId: "s1" } },
+    { jsonrpc: "2.0", id: 70, result: { outcome: { outcome: "cancelled" } } },
+    { jsonrpc: "2.0", id: 71, error: { code: -32800, message: "the request was cancelled" } },
+  ]);
+});
+
 for (const begins of ["alike", "differently"])
   test(`of two connections that begin ${begins} and load the session of one that is away, one gets it`, async (t) => {
     const probe = await host(t);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { host } from "../../test/support/hosted-probe.ts";
-import { until } from "../../test/support/served-echo.ts";
+import { initialize, until } from "../../test/support/served-echo.ts";
 
 test("each connection has a process of its own, which ends with it", async (t) => {
   const { processes, open, gateway } = await host(t);
@@ -90,11 +90,19 @@ test("a server that stops waits for a turn of v2 too, whose prompt is answered w
 });
 
 test("no more processes are started than there may be", async (t) => {
-  const { open, processes } = await host(t, { maxProcesses: 1 });
+  const { open, processes, gateway } = await host(t, { maxProcesses: 1 });
   const one = await open();
   await one.ask("initialize");
   const two = await open();
   two.send({ id: 0, method: "initialize", params: {} });
-  await two.closed;
+  const [, reason] = (await two.closed) as [number, Buffer];
+  assert.match(String(reason), /already 1 agents run here/);
+  const three = await fetch(gateway.url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${gateway.token}`, "content-type": "application/json" },
+    body: initialize,
+  });
+  assert.equal(three.status, 503);
+  assert.match(await three.text(), /already 1 agents run here; try again later/);
   assert.equal(processes.length, 1);
 });

@@ -66,7 +66,8 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
         processes,
         log,
         start(client, initialize, isLater) {
-          if (processes.size >= maxProcesses) throw new Error(`already ${maxProcesses} agents run here`);
+          if (processes.size >= maxProcesses)
+            throw new Error(`already ${maxProcesses} agents run here; try again later`);
           const hosted: HostedProcess = new HostedProcess(client, {
             principal,
             initialize,

@@ -11,7 +11,7 @@ import type { HostedProcess } from "./hosted-process.ts";
 import { type Message, needsHolder, opens, sessionOf } from "./hosted-sessions.ts";
 import type { ProcessClient } from "./process-client.ts";
 
-/** What a client needs of its host. */
+/** The part of the host that a client needs. */
 export interface Hosting {
   /** Processes that run or end. */
   readonly processes: Iterable<HostedProcess>;
@@ -121,7 +121,7 @@ export class HostedClient implements ProcessClient, ServingPeer {
     else this.#continued(sessionId, value, text);
   }
 
-  /** The first request. Who may want a session that waits in a process with the same beginning needs no other one yet. */
+  /** The first request. A client that may want a session of a waiting process with the same beginning needs no other process yet. */
   #opened(message: Message, text: string): void {
     this.#initialize = { message, text };
     const waiting = [...this.#hosting.processes].find(
@@ -156,7 +156,7 @@ export class HostedClient implements ProcessClient, ServingPeer {
       return this.#process;
     } catch (error) {
       this.#failed("the agent was not started", error);
-      void this.close("the agent was not started");
+      void this.close(error instanceof Error ? error.message : "the agent was not started");
       return undefined;
     }
   }

@@ -21,9 +21,9 @@ export interface StartedAgent {
 }
 
 export interface HostedOptions {
-  /** Whose sessions it has. */
+  /** The owner of its sessions. */
   readonly principal: string | undefined;
-  /** What the process was told first. It is bound to it. */
+  /** The first message to the process. It is bound to it. */
   readonly initialize: Message;
   /** Whether this client was something else's before: its ids may still be in use. */
   readonly isLater: boolean;
@@ -41,7 +41,7 @@ export class HostedProcess {
   readonly initialize: Message;
   /** Resolves when the process is gone. */
   readonly closed: Promise<void>;
-  /** What it answered to initialize; undefined before. */
+  /** Its answer to initialize; undefined before. */
   introduction: unknown;
   readonly #options: HostedOptions;
   readonly #questions = new OpenQuestions();
@@ -53,7 +53,7 @@ export class HostedProcess {
   #replacesIds: boolean;
   #lastId = 0;
   #agent: Transport | undefined;
-  /** What is to be sent before the process has started. */
+  /** Messages from before the process has started. */
   #early: [message: object, text: string | undefined][] = [];
   #closing: Promise<void> | undefined;
   #isLeaving = false;
@@ -104,7 +104,7 @@ export class HostedProcess {
     this.#agent?.resume();
   }
 
-  /** Goes on with another client, which takes up the sessions one by one. What is asked of nobody waits for that. */
+  /** Goes on with another client, which takes up the sessions one by one. Open questions wait for that. */
   moveTo(client: ProcessClient): void {
     const before = this.#client;
     const { connectionId } = client;
@@ -178,9 +178,25 @@ export class HostedProcess {
 
   async #end(reason: string | undefined): Promise<void> {
     this.#client.over(this, reason);
-    const error = reason === undefined ? undefined : new Error(reason);
-    await this.#agent?.close(error).catch((why: unknown) => this.#failed("a close failed", why));
+    this.#cancelAll();
+    await this.#agent?.close().catch((why: unknown) => this.#failed("a close failed", why));
     this.#ended.resolve();
+  }
+
+  /** Nobody answers any more. An agent that is not told so would take silence for a no, or store half a turn. */
+  #cancelAll(): void {
+    for (const sessionId of this.sessions.withTurns)
+      this.#agent?.send({ jsonrpc: "2.0", method: "session/cancel", params: { sessionId } });
+    for (const question of this.#questions.all) {
+      this.#questions.remove(question);
+      const { id, message } = question;
+      const isPermission = message["method"] === "session/request_permission";
+      this.#agent?.send(
+        isPermission
+          ? { jsonrpc: "2.0", id, result: { outcome: { outcome: "cancelled" } } }
+          : withdrawn({ id }),
+      );
+    }
   }
 
   #sink(): Sink {

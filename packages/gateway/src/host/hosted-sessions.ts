@@ -1,4 +1,4 @@
-// Which sessions a process has, what its clients asked of it and have no answer to, and whether a turn runs.
+// The sessions of a process, the open requests of its clients, and whether a turn runs.
 
 import { idKey, idToJson, isObject } from "@parley/acp/internal";
 import type { RequestId } from "@parley/acp/jsonrpc";
@@ -12,7 +12,7 @@ const continuing = ["session/load", "session/resume"];
 
 /** A request of a client that is not answered yet. */
 export interface Asked {
-  /** Who gets the answer. */
+  /** The receiver of the answer. */
   readonly client: ProcessClient;
   /** As the client wrote it, if the agent was given another one. */
   readonly id?: RequestId;
@@ -54,6 +54,12 @@ export class HostedSessions {
 
   get isBusy(): boolean {
     return this.#pending.size > 0 || this.#running.size > 0;
+  }
+
+  /** The sessions in which a turn runs. */
+  get withTurns(): ReadonlySet<string> {
+    const prompts = [...this.#pending.values()].filter(({ method }) => method === "session/prompt");
+    return new Set([...this.#running, ...prompts.flatMap(({ sessionId }) => sessionId ?? [])]);
   }
 
   /** Whether nothing of this process is of use to somebody. */

@@ -1,4 +1,4 @@
-// What an agent asks its client and has no answer to. Another client can be asked again, under another id.
+// The open questions of an agent to its client. Another client can be asked again, under another id.
 
 import { idKey, isObject } from "@parley/acp/internal";
 import { type Message, sessionOf } from "./hosted-sessions.ts";

@@ -10,7 +10,7 @@ export const maxHeaders = 100;
 export const maxHeaderBytes = 16 * 1024;
 const methods = ["GET", "POST", "DELETE", "OPTIONS"];
 
-/** What needs no token: the state of the server, and refusals. */
+/** Answers that need no token: the state of the server, and refusals. */
 export function earlyAnswer(from: NodeRequest): Response | undefined {
   const { method = "", url = "" } = from;
   if (from.rawHeaders.length > 2 * maxHeaders)

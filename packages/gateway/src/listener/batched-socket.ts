@@ -72,6 +72,14 @@ export class BatchedSocket implements WebSocketLike {
     this.#socket.resume();
   }
 
+  ping(): void {
+    this.#socket.ping();
+  }
+
+  on(type: "pong", listener: () => void): void {
+    this.#socket.on(type, listener);
+  }
+
   #flush(): void {
     const texts = this.#texts;
     if (texts.length === 0) return;

@@ -14,7 +14,7 @@ export interface DoorLimits {
 export interface DoorTargets {
   /** Undefined without a certificate. */
   readonly tls?: (socket: Socket) => void;
-  /** Whoever speaks without TLS where there is a certificate. */
+  /** Takes clients that speak without TLS where there is a certificate. */
   plain(socket: Socket): void;
   http1(socket: Socket): void;
   http2(socket: Socket): void;

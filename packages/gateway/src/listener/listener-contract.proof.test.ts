@@ -56,8 +56,6 @@ async function hosted(
       strangerMs: 10_000,
       maxBodyBytes: 32 * 1024 * 1024,
       bodyTimeoutMs: 30_000,
-      pingMs: 15_000,
-      patienceMs: 5_000,
     },
     log: () => undefined,
   });

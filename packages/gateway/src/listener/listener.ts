@@ -19,12 +19,11 @@ import {
   refuseExpectation,
 } from "./bad-requests.ts";
 import { type DoorLimits, FrontDoor } from "./front-door.ts";
-import type { HeartbeatOptions } from "./heartbeat.ts";
 import { type BodyLimits, type NodeRequest, type WebRequest, webRequest } from "./node-request.ts";
 import { type NodeResponse, sendResponse } from "./node-response.ts";
-import { refuseUpgrade, type Sockets, webSockets } from "./socket-upgrade.ts";
+import { type AcceptSocket, refuseUpgrade, webSockets } from "./socket-upgrade.ts";
 
-export interface ListenerLimits extends DoorLimits, BodyLimits, HeartbeatOptions {}
+export interface ListenerLimits extends DoorLimits, BodyLimits {}
 
 export interface ListenerOptions {
   readonly host: string;
@@ -46,7 +45,7 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #door: FrontDoor;
   readonly #http1: Http1;
-  readonly #sockets: Sockets;
+  readonly #acceptSocket: AcceptSocket;
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #running = new Set<Promise<void>>();
   #guard: Guard | undefined;
@@ -54,7 +53,7 @@ export class Listener {
   constructor(options: ListenerOptions) {
     this.#options = options;
     const { tls, limits } = options;
-    this.#sockets = webSockets({ ...limits, maxPayload: limits.maxBodyBytes });
+    this.#acceptSocket = webSockets(limits.maxBodyBytes);
     const http1 = createHttp1({
       maxHeaderSize: maxHeaderBytes,
       keepAliveTimeout: idleMs,
@@ -122,7 +121,6 @@ export class Listener {
   /** Ends what is left, after the answers that are being sent. */
   async close(): Promise<void> {
     this.stopAccepting();
-    this.#sockets.stop();
     this.#http1.close();
     for (const session of this.#sessions) session.close();
     const { promise: late, resolve } = Promise.withResolvers<void>();
@@ -189,7 +187,7 @@ export class Listener {
     const upgrade = await this.#options.server.upgrade(request);
     if (upgrade instanceof Response) return refuseUpgrade(upgrade, socket);
     this.#door.known(from.socket);
-    this.#sockets.accept({ request: from, socket, head }, upgrade, admission.protocol);
+    this.#acceptSocket({ request: from, socket, head }, upgrade, admission.protocol);
   }
 
   #request(

@@ -6,7 +6,6 @@ import { refusal } from "@parley/acp/internal";
 import type { SocketUpgrade } from "@parley/acp/server";
 import { type WebSocket, WebSocketServer } from "ws";
 import { BatchedSocket } from "./batched-socket.ts";
-import { type HeartbeatOptions, heartbeat } from "./heartbeat.ts";
 
 export interface UpgradeRequest {
   readonly request: IncomingMessage;
@@ -14,17 +13,19 @@ export interface UpgradeRequest {
   readonly head: Buffer;
 }
 
-export interface Sockets {
-  /** `ticket` is chosen if the server chooses no subprotocol: browsers want one of those that they offered. */
-  accept(from: UpgradeRequest, upgrade: SocketUpgrade, ticket: string | undefined): void;
-  stop(): void;
-}
+/** `ticket` is chosen if the server chooses no subprotocol: browsers want one of those that they offered. */
+export type AcceptSocket = (from: UpgradeRequest, upgrade: SocketUpgrade, ticket: string | undefined) => void;
 
-export function webSockets(options: HeartbeatOptions & { readonly maxPayload: number }): Sockets {
+/** More pings of a peer within this time are an attack. */
+const maxPings = 1_000;
+const pingWindowMs = 15_000;
+
+/** Returns what accepts WebSockets. */
+export function webSockets(maxPayload: number): AcceptSocket {
   const chosen = new WeakMap<IncomingMessage, { readonly headers: string[]; readonly protocol?: string }>();
   const server = new WebSocketServer({
     noServer: true,
-    maxPayload: options.maxPayload,
+    maxPayload,
     // a small message must not become a large one
     perMessageDeflate: false,
     // a peer that we close need not be polite
@@ -37,21 +38,26 @@ export function webSockets(options: HeartbeatOptions & { readonly maxPayload: nu
     const words = `expected a request for a WebSocket of version 13: ${message}`;
     void refuseUpgrade(refusal(400, words, { "Sec-WebSocket-Version": "13" }), socket);
   });
-  const heart = heartbeat(server.clients, options);
-  return {
-    accept({ request, socket, head }, upgrade, ticket) {
-      const protocol = upgrade.protocol ?? ticket;
-      const headers = Object.entries(upgrade.headers).map(([name, value]) => `${name}: ${value}`);
-      chosen.set(request, { headers, ...(protocol !== undefined && { protocol }) });
-      server.handleUpgrade(request, socket, head, (accepted: WebSocket) => {
-        // `close` follows, and says enough
-        accepted.on("error", () => undefined);
-        heart.watch(accepted);
-        upgrade.accept(new BatchedSocket(accepted, socket));
-      });
-    },
-    stop: () => heart.stop(),
+  return ({ request, socket, head }, upgrade, ticket) => {
+    const protocol = upgrade.protocol ?? ticket;
+    const headers = Object.entries(upgrade.headers).map(([name, value]) => `${name}: ${value}`);
+    chosen.set(request, { headers, ...(protocol !== undefined && { protocol }) });
+    server.handleUpgrade(request, socket, head, (accepted: WebSocket) => {
+      // `close` follows, and says enough
+      accepted.on("error", () => undefined);
+      closeWhenPingedTooOften(accepted);
+      upgrade.accept(new BatchedSocket(accepted, socket));
+    });
   };
+}
+
+function closeWhenPingedTooOften(socket: WebSocket): void {
+  let [count, since] = [0, performance.now()];
+  socket.on("ping", () => {
+    const now = performance.now();
+    if (now - since > pingWindowMs) [count, since] = [0, now];
+    if (++count > maxPings) socket.close(1008, "too many pings");
+  });
 }
 
 /** Answers a request for a WebSocket that is refused, and closes its socket. */

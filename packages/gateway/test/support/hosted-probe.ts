@@ -60,11 +60,12 @@ export class FakeProcess {
 
 interface HostProbe {
   readonly maxProcesses?: number;
+  readonly graceMs?: number;
   /** The processes are gone when it resolves. */
   readonly lingering?: Promise<unknown>;
 }
 
-export async function host(t: TestContext, { lingering, ...more }: HostProbe = {}) {
+export async function host(t: TestContext, { lingering, graceMs, ...more }: HostProbe = {}) {
   const processes: FakeProcess[] = [];
   const hosted = hostAgent({
     start: async () => {
@@ -74,7 +75,7 @@ export async function host(t: TestContext, { lingering, ...more }: HostProbe = {
     },
     ...more,
   });
-  const gateway = await startGateway({ connect: hosted.connect });
+  const gateway = await startGateway({ connect: hosted.connect, graceMs });
   t.after(() => gateway.close());
   /** A client, over a WebSocket. It is cut off by `socket.terminate()`. */
   const open = async () => {

@@ -178,6 +178,24 @@ test("an address that nobody listens on, or that does not answer, is told as it 
   await assert.rejects(connection.request("slow", {}), /expected 202, got no answer within 0\.05 s/);
 });
 
+test("initialize is sent again, once, when its socket breaks before an answer (H5)", patience, async (t) => {
+  for (const breaks of [1, 2]) {
+    let left = breaks;
+    const { connection, server } = await connected(t, {
+      answer(request, response) {
+        if (!isOpening(request) || left === 0) return false;
+        left--;
+        response.destroy();
+        return true;
+      },
+    });
+    const opening = connection.request("initialize", {});
+    if (breaks === 1) await opening;
+    else await assert.rejects(opening, /POST .*other side closed|ECONNRESET|socket hang up/);
+    assert.equal(server.seen.filter(isOpening).length, 2);
+  }
+});
+
 test(
   "a request that the server does not take fails alone, with what the server said (H6, H8)",
   patience,

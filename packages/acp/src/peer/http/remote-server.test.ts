@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { address, RemoteProbe } from "../../../test/support/remote-probe.ts";
+import type { RemoteServerOptions } from "../../server.ts";
 
 const json = { "content-type": "application/json" };
 
@@ -89,6 +90,38 @@ test("a batch gets 501 and none of it runs (H16)", async () => {
   await probe.server.close();
 });
 
+test("an agent that cannot be had is 503 with the reason, also when it ends before it answers (H5)", async () => {
+  const ways: [RemoteServerOptions["connect"], RegExp][] = [
+    [
+      () => {
+        throw new Error("already 100 agents");
+      },
+      /already 100 agents/,
+    ],
+    [
+      (transport) => {
+        queueMicrotask(() => void transport.close(new Error("the agent did not start")));
+        return { close: () => transport.close() };
+      },
+      /the agent did not start/,
+    ],
+    [
+      (transport) => {
+        queueMicrotask(() => void transport.close());
+        return { close: () => transport.close() };
+      },
+      /the agent ended before it answered/,
+    ],
+  ];
+  for (const [connect, reason] of ways) {
+    const probe = new RemoteProbe({ connect });
+    const { status, headers, body } = await probe.initialize();
+    assert.deepEqual([status, headers.get("retry-after")], [503, "1"]);
+    assert.match(JSON.parse(body).error.message, reason);
+    assert.deepEqual(probe.server.connections, []);
+  }
+});
+
 test("initialize with a connection id, or without a request id, gets 400 (H5)", async () => {
   const probe = new RemoteProbe();
   await probe.initialize();
@@ -137,9 +170,22 @@ test("an event that was missed is sent again behind Last-Event-ID; what is forgo
   await third.cancel();
   const statuses = [];
   const [tag = ""] = (ids[0] ?? "").split("-");
-  for (const id of [ids[0] ?? "", "0", `${tag}-99`, "x-1", "in valid", "9".repeat(100)])
+  for (const id of [ids[0] ?? "", "0", `${tag}-99`, "0123abcd-1"])
     statuses.push((await probe.stream({ "last-event-id": id })).status);
-  assert.deepEqual(statuses, [404, 404, 404, 404, 400, 400]);
+  assert.deepEqual(statuses, [404, 404, 404, 404]);
+  for (const id of [
+    "x",
+    "",
+    "1",
+    "x-1",
+    tag,
+    `${tag}-`,
+    `${tag}-0`,
+    `${tag}-1-1`,
+    "in valid",
+    "9".repeat(100),
+  ])
+    assert.equal((await probe.stream({ "last-event-id": id })).status, 400, `garbage: ${id}`);
   const foreign = await probe.stream({ "acp-session-id": "s9", "last-event-id": ids[4] ?? "" });
   assert.equal(foreign.status, 404);
   await probe.server.close();

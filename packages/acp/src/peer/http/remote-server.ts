@@ -28,6 +28,7 @@ const known: Readonly<Record<keyof RemoteServerOptions, true>> = {
   plainPost: true,
   graceMs: true,
   heartbeatMs: true,
+  patienceMs: true,
   stallMs: true,
   closeTimeoutMs: true,
   limits: true,

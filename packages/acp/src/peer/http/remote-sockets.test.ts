@@ -372,14 +372,17 @@ test("a client that answers no ping is detached, and one that answers stays (W5)
     },
   });
   let pings = 0;
+  const closed: Promise<unknown>[] = [];
   for (const autoPong of [true, false]) {
     const socket = new WsSocket(host.socketUrl, { autoPong });
+    closed.push(closeOf(socket));
     socket.on("error", () => undefined);
     if (autoPong) socket.on("ping", () => pings++);
     await once(socket, "open");
     socket.send(initialize);
     await once(socket, "message");
   }
+  assert.equal(await closed[1], 1001);
   await attachment(served[1]!, false);
   assert.ok(pings > 1, "the other one is asked more than once");
   assert.deepEqual(
@@ -387,3 +390,75 @@ test("a client that answers no ping is detached, and one that answers stays (W5)
     [true, false],
   );
 });
+
+test(
+  "a client whose answer to a ping is late counts as away, and is there again when it is heard (W5, H18)",
+  patience,
+  async (t) => {
+    const app = talker();
+    const served: Transport[] = [];
+    const { host } = await hosted(t, {
+      heartbeatMs: 400,
+      patienceMs: 20,
+      connect(transport) {
+        served.push(transport);
+        return app.connect(transport);
+      },
+    });
+    const socket = new WsSocket(host.socketUrl, { autoPong: false });
+    await once(socket, "open");
+    socket.send(initialize);
+    await once(socket, "message");
+    await attachment(served[0]!, false);
+    assert.equal(socket.readyState, WsSocket.OPEN, "it may only be slow");
+    socket.pong();
+    await attachment(served[0]!, true);
+    await attachment(served[0]!, false);
+    socket.send('{"jsonrpc":"2.0","method":"_any"}');
+    await attachment(served[0]!, true);
+    socket.terminate();
+  },
+);
+
+test("a silent socket that has not begun is closed, and nothing waits for it (W5)", patience, async (t) => {
+  const { host, server } = await hosted(t, { heartbeatMs: 30 });
+  const socket = new WsSocket(host.socketUrl, { autoPong: false });
+  const [code] = await once(socket, "close");
+  assert.equal(code, 1001);
+  assert.deepEqual(server.connections, []);
+});
+
+test(
+  "a client that closes its connection while it is cut off ends it all the same (W4)",
+  patience,
+  async (t) => {
+    const served: Transport[] = [];
+    const app = talker();
+    const { host, server } = await hosted(t, {
+      connect(transport) {
+        served.push(transport);
+        return app.connect(transport);
+      },
+    });
+    let isReachable = true;
+    let cut: Promise<unknown> | undefined;
+    const open = (protocols: string[]) => {
+      if (!isReachable) throw new Error("the network is down");
+      const socket = new WsSocket(host.socketUrl, protocols);
+      cut = once(socket, "close");
+      return socket;
+    };
+    for (const isBack of [true, false]) {
+      // so long that it does not come back by itself
+      const transport = webSocketTransport(open, { backoffMs: 60_000, closeTimeoutMs: 200 });
+      const connection = await client({ name: "test", version: "1.0.0" }).connect(transport);
+      host.cut();
+      await Promise.all([cut, attachment(served.at(-1)!, false)]);
+      isReachable = isBack;
+      await connection.close();
+      isReachable = true;
+      if (isBack) while (server.connections.length > 0) await new Promise(setImmediate);
+      assert.equal(server.connections.length, isBack ? 0 : 1);
+    }
+  },
+);

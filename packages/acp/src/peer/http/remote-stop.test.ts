@@ -128,7 +128,7 @@ test(
     const stream = await fetch(host.url, { headers: { ...names, accept: "text/event-stream" } });
     const events = stream.text();
     await end("stop");
-    assert.deepEqual(await codes, ["1001 the server shuts down", "1001 the connection is over"]);
+    assert.deepEqual(await codes, ["1001 the server shuts down", "1001 the server shuts down"]);
     assert.doesNotMatch(await events, /data:/, "it is sent nothing that it does not know");
   },
 );

@@ -3,68 +3,14 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { WebSocket as WsSocket } from "ws";
+import { chunks, Flooder, usedMebibytes } from "../../../test/support/flooder.ts";
 import { hostRemote, type RemoteHost } from "../../../test/support/remote-host.ts";
-import type { Transport } from "../../index.ts";
-import { remoteServer, type ServingPeer } from "../../server.ts";
+import { remoteServer } from "../../server.ts";
 
 const patience = { timeout: 120_000 };
-const mebibyte = 1024 * 1024;
-const chunk = "x".repeat(64 * 1024);
-/** Much more than all buffers together. */
-const chunks = 3_200;
 const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}';
 const json = { "content-type": "application/json" };
-
-setFlagsFromString("--expose-gc");
-// the flag gives it to new contexts only
-const collect = runInNewContext("gc") as () => void;
-
-function memory(): number {
-  collect();
-  const { heapUsed, external } = process.memoryUsage();
-  return (heapUsed + external) / mebibyte;
-}
-
-/** An agent that answers every request, and sends 200 MiB when it is asked to flood. */
-class Flooder {
-  /** Resolves when a client does not read. */
-  readonly full = Promise.withResolvers<void>();
-  readonly flooded = Promise.withResolvers<void>();
-  sent = 0;
-  readonly connect = (transport: Transport): ServingPeer => {
-    let drained = (): void => undefined;
-    const flood = async () => {
-      while (this.sent < chunks) {
-        this.sent++;
-        if (transport.send({ jsonrpc: "2.0", method: "n", params: { chunk } })) {
-          // others have their turn, as with an agent that waits for its model
-          if (this.sent % 16 === 0) await new Promise((resolve) => setImmediate(resolve));
-          continue;
-        }
-        this.full.resolve();
-        await new Promise<void>((resolve) => {
-          drained = resolve;
-        });
-      }
-      this.flooded.resolve();
-    };
-    transport.start({
-      message(value) {
-        const { id, method } = value as { id?: unknown; method?: string };
-        if (id !== undefined) transport.send({ jsonrpc: "2.0", id, result: { protocolVersion: 1 } });
-        if (method === "flood") void flood();
-      },
-      idle: () => undefined,
-      reject: () => undefined,
-      drain: () => drained(),
-      end: () => drained(),
-    });
-    return { close: () => transport.close() };
-  };
-}
 
 /** A client that asks for a flood, and reads nothing of it. */
 const readers: Record<string, (t: TestContext, host: RemoteHost) => Promise<void>> = {
@@ -114,7 +60,7 @@ for (const [name, read] of Object.entries(readers)) {
       const host = await hostRemote(server);
       t.after(() => host.stop());
       const other = await openSocket(t, host);
-      const before = memory();
+      const before = usedMebibytes();
       await read(t, host);
       await flooder.full.promise;
       const sentWhenFull = flooder.sent;
@@ -129,7 +75,7 @@ for (const [name, read] of Object.entries(readers)) {
       );
       // the reader counts as cut off, and what is sent to it is forgotten beyond the limits
       await flooder.flooded.promise;
-      const grown = memory() - before;
+      const grown = usedMebibytes() - before;
       assert.ok(grown < 60, `the memory has grown by ${Math.round(grown)} MiB`);
       assert.equal(server.connections.filter(({ isAttached }) => !isAttached).length, 1);
     },

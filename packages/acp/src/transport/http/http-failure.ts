@@ -65,6 +65,14 @@ export function networkWords(error: unknown): string {
   return typeof words === "string" ? words : "no answer";
 }
 
+const brokenCodes: readonly unknown[] = ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"];
+
+/** Whether a socket broke that was open. Only the fetch of Node says so. */
+export function isBrokenSocket(error: unknown): boolean {
+  const { cause } = error instanceof HttpFailure ? (error as { cause?: { cause?: unknown } }) : {};
+  return brokenCodes.includes((cause?.cause as { code?: unknown } | undefined)?.code);
+}
+
 export function asFailure(error: unknown): HttpFailure {
   return error instanceof HttpFailure ? error : new HttpFailure(networkWords(error), { cause: error });
 }

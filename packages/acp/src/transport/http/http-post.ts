@@ -7,6 +7,7 @@ import {
   asFailure,
   backoff,
   HttpFailure,
+  isBrokenSocket,
   longestPauseMs,
   networkWords,
   type Pacing,
@@ -27,7 +28,11 @@ export interface Opened {
   readonly resumeMs?: number | undefined;
 }
 
-/** Opens a connection with its first message. Throws HttpFailure for anything but a JSON-RPC answer. Has no timeout. */
+/**
+ * Opens a connection with its first message. Throws HttpFailure for anything but a JSON-RPC answer. Has no timeout.
+ * If the socket breaks before an answer, the message is sent once more: a server closes sockets that were idle, and a
+ * request on one of them is lost. If it was not, the server has a connection that nobody uses, and ends it.
+ */
 export async function openConnection(
   endpoint: HttpEndpoint,
   body: string,
@@ -36,7 +41,10 @@ export async function openConnection(
 ): Promise<Opened> {
   const wanted = "200 with content of type application/json";
   const call: Call = { method: "POST", headers: json, body, wanted };
-  const answer = await endpoint.call(call);
+  const answer = await endpoint.call(call).catch((error: unknown) => {
+    if (!isBrokenSocket(error)) throw error;
+    return endpoint.call(call);
+  });
   const { status, headers } = answer.response;
   const connectionId = headers.get(connectionHeader) ?? undefined;
   if (connectionId !== undefined) onConnection(connectionId);

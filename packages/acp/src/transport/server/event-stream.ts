@@ -1,4 +1,4 @@
-// Writes one event stream. It outlives its readers: who returns gets what it missed.
+// Writes one event stream. It outlives its readers: a reader that returns gets what it missed.
 
 import { SentRing } from "../sent-ring.ts";
 
@@ -15,6 +15,11 @@ export interface EventStreamHost {
 const aheadBytes = 64 * 1024;
 const encoder = new TextEncoder();
 type Reader = ReadableStreamDefaultController<Uint8Array>;
+
+/** Whether some stream can have given this id. "0" is the place before the first event. */
+export function isEventId(id: string): boolean {
+  return /^(?:0|[\da-f]{8}-[1-9]\d{0,15})$/.test(id);
+}
 
 export class EventStream {
   readonly #host: EventStreamHost;
@@ -68,7 +73,7 @@ export class EventStream {
   numberOf(id: string): number | undefined {
     if (id === "0") return 0;
     const [tag, number = ""] = id.split("-");
-    return tag === this.#tag && /^[1-9]\d{0,15}$/.test(number) ? Number(number) : undefined;
+    return tag === this.#tag ? Number(number) : undefined;
   }
 
   /** Whether there is nothing behind this event, or behind what was given already. */

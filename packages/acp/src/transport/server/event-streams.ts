@@ -4,7 +4,7 @@ import { type FrameLimits, overflow } from "../byte-channel.ts";
 import { overNotice } from "../over-notice.ts";
 import { PeerSilence } from "../peer-silence.ts";
 import type { RingLimits } from "../sent-ring.ts";
-import { EventStream, type EventStreamHost } from "./event-stream.ts";
+import { EventStream, type EventStreamHost, isEventId } from "./event-stream.ts";
 import type { RemoteHost, RemoteWire } from "./remote-transport.ts";
 
 /** More sessions at a time have no streams. */
@@ -72,7 +72,7 @@ export class EventStreams implements RemoteWire {
     const isNew = !this.#streams.has(session);
     if (this.#isOver || (isNew && this.#isEnding)) return "forgotten";
     if (isNew && this.#streams.size >= maxStreams) return "too many";
-    if (lastEventId !== null && !/^[\w-]{1,64}$/.test(lastEventId)) return "bad id";
+    if (lastEventId !== null && !isEventId(lastEventId)) return "bad id";
     const stream = this.#stream(session);
     // who names an event is the reader whose stream was cut, which may still look open here
     if (lastEventId === null && stream.isRead) return "taken";
@@ -112,6 +112,10 @@ export class EventStreams implements RemoteWire {
     if (this.#requests === 0 && this.#silence?.beat())
       for (const stream of this.#streams.values()) stream.cut("the client is silent");
     for (const stream of this.#streams.values()) stream.beat(stallMs);
+  }
+
+  checkPing(): void {
+    // a stream is only written; clients tell by requests that they are there
   }
 
   pause(): void {

@@ -1,6 +1,6 @@
 // Answers the requests of remote clients, and keeps their connections.
 
-import { milliseconds } from "../../base/deadline.ts";
+import { backgroundDeadline, type Deadline, milliseconds } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { type Log, limitsFrom } from "../../jsonrpc/connection-options.ts";
@@ -39,7 +39,7 @@ interface Entry extends Authorized {
   peer?: ServingPeer;
 }
 
-/** What the protocol adds. */
+/** The rules of the protocol that the server follows. */
 export interface RemoteProtocol {
   /** Whether a connection begins with this message. */
   opens(message: unknown): boolean;
@@ -52,12 +52,16 @@ export class RemoteConnections {
   readonly #path: string;
   readonly #limits: RemoteLimits;
   readonly #bodyLimits: RemoteLimits;
-  readonly #times: Readonly<Record<"graceMs" | "heartbeatMs" | "stallMs" | "closeTimeoutMs", number>>;
+  readonly #times: Readonly<
+    Record<"graceMs" | "heartbeatMs" | "patienceMs" | "stallMs" | "closeTimeoutMs", number>
+  >;
   readonly #log: Log;
   readonly #entries = new Map<string, Entry>();
   /** Sockets whose first message has not come. */
   readonly #strangers = new Set<RemoteTransport>();
   #heart: ReturnType<typeof setInterval> | undefined;
+  /** When the answers to the pings of a heartbeat should have come. */
+  #pinged: Deadline;
   #closing: Promise<void> | undefined;
   /** No new connections. */
   #isStopping = false;
@@ -72,6 +76,7 @@ export class RemoteConnections {
     this.#times = {
       graceMs: milliseconds("graceMs", options.graceMs ?? 600_000),
       heartbeatMs: milliseconds("heartbeatMs", options.heartbeatMs ?? 15_000),
+      patienceMs: milliseconds("patienceMs", options.patienceMs ?? 5_000),
       stallMs: milliseconds("stallMs", options.stallMs ?? 60_000),
       closeTimeoutMs: milliseconds("closeTimeoutMs", options.closeTimeoutMs ?? 1_000),
     };
@@ -143,7 +148,7 @@ export class RemoteConnections {
     return this.#closing;
   }
 
-  /** Who asks, or a refusal. Who names a connection is told of its end, even when the server shuts down. */
+  /** Returns the sender, or a refusal. A client that names a connection is told of its end, even when the server shuts down. */
   async #admit(request: Request, isKnown: boolean, id: string | null): Promise<Authorized | Response> {
     if (new URL(request.url).pathname !== this.#path)
       return refusal(404, `not found; the agent is at ${this.#path}`);
@@ -262,6 +267,7 @@ export class RemoteConnections {
           },
         );
         this.#strangers.add(transport);
+        this.#beat();
         const socket = transport.wire;
         socket.attach(accepted);
       },
@@ -278,26 +284,36 @@ export class RemoteConnections {
       entry.peer = this.#options.connect(transport satisfies Transport, opened);
     } catch (error) {
       this.#log("error", "connect() threw", { connectionId, error });
-      queueMicrotask(() => transport.end({ kind: "closed", message: "the agent could not be started" }));
+      const message = error instanceof Error ? error.message : "the agent could not be started";
+      queueMicrotask(() => transport.end({ kind: "closed", message }));
     }
   }
 
   #forget(connectionId: string): void {
     this.#entries.delete(connectionId);
-    if (this.#entries.size > 0) return;
+    if (this.#entries.size > 0 || this.#strangers.size > 0) return;
     clearInterval(this.#heart);
     this.#heart = undefined;
+    clearTimeout(this.#pinged);
   }
 
   /** One timer for all connections. */
   #beat(): void {
-    const { heartbeatMs, stallMs } = this.#times;
+    const { heartbeatMs, patienceMs, stallMs } = this.#times;
     if (this.#heart !== undefined || heartbeatMs === Number.POSITIVE_INFINITY) return;
     this.#heart = setInterval(() => {
-      for (const { transport } of [...this.#entries.values()]) transport.wire.beat(stallMs);
+      for (const { wire } of this.#transports()) wire.beat(stallMs);
+      clearTimeout(this.#pinged);
+      this.#pinged = backgroundDeadline(Math.min(patienceMs, heartbeatMs / 2), () => {
+        for (const { wire } of this.#transports()) wire.checkPing();
+      });
     }, heartbeatMs);
     // Node's timers are objects; this one alone must not keep the process alive
     if (typeof this.#heart === "object") (this.#heart as { unref?(): void }).unref?.();
+  }
+
+  #transports(): readonly RemoteTransport[] {
+    return [...[...this.#entries.values()].map(({ transport }) => transport), ...this.#strangers];
   }
 }
 

@@ -5,7 +5,7 @@ import type { Transport } from "../../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits } from "../byte-channel.ts";
 import { defaultRingLimits } from "../sent-ring.ts";
 
-/** Who asks. */
+/** The sender of a request. */
 export interface Authorized {
   /** The user or the token, as an id. Connections and sessions of one principal do not exist for another. */
   readonly principal?: string | undefined;
@@ -19,7 +19,7 @@ export interface OpenedConnection extends Authorized {
   readonly request: Request;
 }
 
-/** What serves a connection, such as the result of `agent.connect()`. */
+/** Serves a connection, such as the result of `agent.connect()`. */
 export interface ServingPeer {
   /** Closes the connection. */
   close(reason?: string): Promise<void>;
@@ -59,7 +59,7 @@ export interface RemoteServerOptions {
   readonly connect: (transport: Transport, opened: OpenedConnection) => ServingPeer;
   /** Where clients find the server. Default "/acp". */
   readonly path?: string | undefined;
-  /** Says who asks, or refuses with an answer. Called for every request. Default: everybody is the same user. */
+  /** Returns the sender of a request, or the response that refuses it. Called for every request. Default: all senders are the same user. */
   readonly authorize?:
     | ((request: Request) => Authorized | Response | Promise<Authorized | Response>)
     | undefined;
@@ -72,6 +72,11 @@ export interface RemoteServerOptions {
   readonly graceMs?: number | undefined;
   /** How often something is sent on an idle connection, in milliseconds. Default 15,000. */
   readonly heartbeatMs?: number | undefined;
+  /**
+   * How long a client may take to answer a ping of its WebSocket before it counts as away, in milliseconds, and at most
+   * half a heartbeat. Default 5,000. Its socket is left after three heartbeats.
+   */
+  readonly patienceMs?: number | undefined;
   /** How long a slow client may take nothing before it counts as cut off, in milliseconds. Default 60,000. */
   readonly stallMs?: number | undefined;
   /** How long a close waits for a client to read the rest, in milliseconds. Default 1,000. */

@@ -18,15 +18,17 @@ export interface RemoteWire {
   resume(): void;
   /** Keeps the connection alive, and leaves a reader that has taken nothing for so long. */
   beat(stallMs: number): void;
+  /** Called when the answer to the ping of a heartbeat should have come: without it the client counts as away. */
+  checkPing(): void;
   /** Why it will be closed, for the client. */
   leaving(why: string): void;
   /** Closes it at this end, behind what was sent, and tells the client not to come back. */
   close(reason: Error | undefined): Promise<void>;
-  /** The connection is over. */
-  drop(): void;
+  /** The connection is over, for this reason. */
+  drop(why?: string): void;
 }
 
-/** What a wire reports. */
+/** Takes the reports of a wire. */
 export interface RemoteHost {
   message(value: unknown, text: string): void;
   reject(fault: Fault): void;
@@ -47,12 +49,13 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
   #grace: Deadline;
   #detachedAt: number | undefined;
   #sink: Sink | undefined;
-  /** What arrived before the start or during a pause. */
+  /** Messages that arrived before the start or during a pause. */
   #held: { readonly chars: number; deliver(sink: Sink): void }[] = [];
   #heldChars = 0;
   #isHolding = true;
   #isPaused = false;
   #end: EndReason | undefined;
+  #closedFor: string | undefined;
   #closing: Promise<void> | undefined;
 
   /** `over` is called once, at the end. */
@@ -92,6 +95,11 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
     return this.#end !== undefined || this.#closing !== undefined;
   }
 
+  /** Why it is over, as far as somebody said so. */
+  get overFor(): string | undefined {
+    return this.#closedFor ?? this.#end?.message;
+  }
+
   start(sink: Sink): void {
     this.#sink = sink;
     queueMicrotask(() => this.#release());
@@ -116,6 +124,7 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
   close(reason?: Error): Promise<void> {
     if (this.#closing !== undefined) return this.#closing;
     const wasOver = this.#end !== undefined;
+    this.#closedFor = reason?.message;
     this.#closing = wasOver ? Promise.resolve() : this.wire.close(reason).then(this.#over);
     const sink = this.#sink;
     this.#sink = undefined;
@@ -140,7 +149,7 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
   end(reason: EndReason): void {
     if (this.isOver) return;
     this.#end = reason;
-    this.wire.drop();
+    this.wire.drop(reason.message);
     this.#over();
     if (this.#sink === undefined || this.#isHolding) return;
     this.#finish();

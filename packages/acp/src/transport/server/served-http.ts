@@ -27,8 +27,9 @@ interface Answer {
   readonly isError: boolean;
 }
 
-/** What is said of a connection that is kept for ever. */
+/** Stands for a connection that is kept for ever. */
 const longestGraceSeconds = 999_999_999;
+const endedEarly = "the agent ended before it answered";
 
 const accepted = () => new Response(null, { status: 202, headers: { "Cache-Control": "no-store" } });
 
@@ -73,7 +74,8 @@ export class ServedHttp {
     signal.addEventListener("abort", gone);
     const answer = await this.#ask(posted);
     signal.removeEventListener("abort", gone);
-    if (answer === undefined) return refusal(502, "the agent ended before it answered");
+    if (answer === undefined)
+      return refusal(503, this.transport.overFor ?? endedEarly, { "Retry-After": "1" });
     const { connectionId, graceMs } = this.#options;
     const response = json(answer.text, {
       "Acp-Connection-Id": connectionId,
@@ -112,7 +114,7 @@ export class ServedHttp {
       }
       this.#isPlain = true;
       const answer = await this.#ask(posted);
-      return answer === undefined ? refusal(502, "the agent ended before it answered") : json(answer.text);
+      return answer === undefined ? refusal(502, endedEarly) : json(answer.text);
     } finally {
       release();
     }

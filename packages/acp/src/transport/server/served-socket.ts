@@ -31,6 +31,8 @@ export class ServedSocket implements RemoteWire {
   #isPaused = false;
   /** Whether the host's socket can ask the client if it is there. */
   #isPinged = false;
+  /** Whether an answer to a ping is late: the client counts as away until it is heard. */
+  #isLate = false;
   /** Since when the socket has no room. */
   #fullAt: number | undefined;
   #isOver = false;
@@ -54,21 +56,23 @@ export class ServedSocket implements RemoteWire {
     this.#leave(1001, "the client has another socket");
     const link = new SocketTransport(socket, { limits, closeTimeoutMs });
     this.#link = link;
-    const { silence } = this.#frames;
-    silence.heard();
-    const heard = () => {
-      if (this.#link === link) silence.heard();
-    };
-    this.#isPinged = link.onPong(heard);
+    this.#frames.silence.heard();
+    this.#isLate = false;
+    this.#isPinged = link.onPong(() => {
+      if (this.#link === link) this.#heard();
+    });
     const ifCurrent = (act: () => void) => () => {
       if (this.#link === link) act();
     };
     link.start({
       message: (value, text) => {
-        if (this.#link === link) this.#message(value, text);
+        if (this.#link !== link) return;
+        this.#heard();
+        this.#message(value, text);
       },
       reject: (fault) => {
         if (this.#link !== link) return;
+        this.#heard();
         if (!this.#hasBegun) return this.#refuse();
         this.#count(fault.bytes);
         this.#host.reject(fault);
@@ -122,19 +126,27 @@ export class ServedSocket implements RemoteWire {
     if (canResume && this.#isLive) this.#link.send({}, this.#frames.count());
   }
 
+  checkPing(): void {
+    // while nothing is read, no answer can be heard
+    if (!this.#isPinged || this.#isPaused || this.#link?.isPingOpen !== true) return;
+    this.#isLate = true;
+    this.#host.attached(false);
+  }
+
   async close(reason: Error | undefined): Promise<void> {
     this.#isOver = true;
     const isExpected = this.#why === undefined && reason === undefined;
-    await this.#link?.close(reason, isExpected ? 1000 : this.#overCode(reason), this.#why);
+    const code = isExpected ? 1000 : this.#overCode(reason);
+    await this.#link?.close(reason, code, this.#why ?? reason?.message);
   }
 
   leaving(why: string): void {
     this.#why = why;
   }
 
-  drop(): void {
+  drop(why = "the connection is over"): void {
     this.#isOver = true;
-    this.#leave(this.#overCode(), "the connection is over");
+    this.#leave(this.#overCode(), why);
   }
 
   /** A client that can resume would come back after another code. */
@@ -153,6 +165,13 @@ export class ServedSocket implements RemoteWire {
     }
     this.#count(text.length);
     this.#host.message(value, text);
+  }
+
+  #heard(): void {
+    this.#frames.silence.heard();
+    if (!this.#isLate) return;
+    this.#isLate = false;
+    if (this.#isLive) this.#host.attached(true);
   }
 
   #count(chars: number): void {
@@ -186,6 +205,7 @@ export class ServedSocket implements RemoteWire {
 
   #detach(code = 1001, why = ""): void {
     this.#leave(code, why);
+    if (!this.#hasBegun) return this.#host.ended({ kind: "closed", message: why });
     // who waits for room need not wait for a client that has gone
     this.#host.drained();
     this.#host.attached(false);
