@@ -30,6 +30,7 @@ export const serveCommands: readonly Command[] = [
       "behind-proxy": flag("A proxy in front encrypts, and tells in X-Forwarded-For who calls"),
       "allow-origin": option("ORIGIN", "Web pages of this origin may connect", { multiple: true }),
       "allow-host": option("NAME", "Clients call this server by this name too", { multiple: true }),
+      "client-files": flag("The agent may use the files and terminals of clients that offer them"),
       "allow-commands": flag("Clients may name MCP servers that are commands of this machine"),
       sandbox: flag("Run the agent in a sandbox, where it writes only to its working directory"),
     },

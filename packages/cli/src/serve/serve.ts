@@ -27,6 +27,7 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
   const hosted = hostAgent({
     start: ({ connectionId }) => startAgent(chosen, values, connectionId, output),
     allowsCommands: values["allow-commands"] === true,
+    usesClientFiles: values["client-files"] === true,
     log: output.log,
   });
   const token = givenOrNewToken(values);

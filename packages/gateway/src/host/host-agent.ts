@@ -16,6 +16,7 @@ import { optional } from "@parley/acp/internal";
 import type { OpenedConnection, ServingPeer } from "@parley/acp/server";
 import { HostedClient, type Hosting } from "./hosted-client.ts";
 import { HostedProcess, type StartedAgent } from "./hosted-process.ts";
+import { withOwnFiles } from "./own-files.ts";
 import { safeMessages } from "./safe-messages.ts";
 
 /** The options of `hostAgent`. */
@@ -26,6 +27,11 @@ export interface HostAgentOptions {
   readonly maxProcesses?: number | undefined;
   /** Whether clients may name MCP servers that are commands of this machine. Default false. */
   readonly allowsCommands?: boolean | undefined;
+  /**
+   * Whether the agent may use the files and terminals that a client offers, which are on the client's machine. Default false:
+   * it works with those of this machine only.
+   */
+  readonly usesClientFiles?: boolean | undefined;
   /** Receives what happens to the processes. */
   readonly log?: Log | undefined;
 }
@@ -57,7 +63,11 @@ export interface HostedAgent {
  * await gateway.close();
  */
 export function hostAgent(options: HostAgentOptions): HostedAgent {
-  const { start, maxProcesses = 100, allowsCommands = false, log = () => undefined } = options;
+  const { maxProcesses = 100, allowsCommands = false, log = () => undefined } = options;
+  const start = async (opened: OpenedConnection): Promise<StartedAgent> => {
+    const { transport, pid, gone } = await options.start(opened);
+    return { transport: options.usesClientFiles ? transport : withOwnFiles(transport), pid, gone };
+  };
   const processes = new Set<HostedProcess>();
   return {
     connect(transport, opened) {
