@@ -32,6 +32,7 @@ import {
   describeAgent,
   isRemote,
   runErrorFrom,
+  serverOf,
   sessionMcpServers,
   startAgent,
   takeSession,
@@ -64,6 +65,8 @@ export class PromptRun {
   #workspaceRules: TrustedSettings["rules"] = [];
   #isAtTerminal = false;
   #isModeAsking = false;
+  /** A remote agent cannot be reached at the moment. */
+  #isCut = false;
   #outcome: PromptResult | undefined;
   #timedOutMs: number | undefined;
 
@@ -165,7 +168,7 @@ export class PromptRun {
     opening.catch(() => undefined);
     const running = await startAgent(
       target,
-      { isStderrShown: showsStderr && format !== "json" },
+      { isStderrShown: showsStderr && format !== "json", tokenHint: this.#options.tokenHint },
       {
         name: "parley",
         version,
@@ -180,6 +183,8 @@ export class PromptRun {
         onEvent: (event) => {
           if (event.kind === "starting" || event.kind === "connecting")
             setImmediate(() => this.#prepare(underWay));
+          if (event.kind === "cut") this.#isCut = true;
+          if (event.kind === "back") this.#isCut = false;
           if (event.kind === "unread") this.#unread.add(event);
           else report(event);
         },
@@ -276,7 +281,9 @@ export class PromptRun {
       ...(model ? ["model"] : []),
       ...set.map(([key]) => `option ${key}`),
     ];
-    const { session, isResumed } = await takeSession(running, target, sessionOptions, { flags, notice });
+    const { takesOver } = this.#options;
+    const how = { flags, notice, takesOver };
+    const { session, isResumed } = await takeSession(running, target, sessionOptions, how);
     if (name !== undefined && target.known === undefined) {
       await this.#recorder?.ready();
       this.#history?.checkNew(name);
@@ -364,6 +371,10 @@ export class PromptRun {
     this.#entries.stop();
     // its response must be read even if our output is blocked
     this.#running?.resume();
+    if (this.#isCut) {
+      this.#printer.notice("the server cannot be told to stop: the agent may go on there without us");
+      return this.#end();
+    }
     // the managed agent kills one that does not stop
     if (this.#prompt === undefined || this.#outcome !== undefined) this.#end();
     else this.#prompt.cancel();
@@ -385,7 +396,7 @@ function failureFrom(error: unknown, target: RunTarget | undefined): RunError {
   if (error instanceof Error && error.name === "AbortError") {
     return new RunError(exitCodes.cancelled, "cancelled", "cancelled");
   }
-  const known = runErrorFrom(error, { isRemote: target !== undefined && isRemote(target) });
+  const known = runErrorFrom(error, { server: target && serverOf(target) });
   if (known instanceof RunError) return known;
   throw known;
 }

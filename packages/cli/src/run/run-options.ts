@@ -12,7 +12,7 @@ import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, parseTime, textOption } from "../command/option-values.ts";
 import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
 import { editionOption } from "../settings/edition-choice.ts";
-import { addressEntry } from "../settings/remote-address.ts";
+import { addressEntry, tokenHint } from "../settings/remote-address.ts";
 import { type SandboxChoice, sandboxChoices, sandboxWords } from "../settings/sandbox-choice.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import type { PromptSource } from "./prompt-source.ts";
@@ -27,6 +27,10 @@ export interface RunOptions {
   readonly command: readonly string[];
   /** The address of a remote agent. */
   readonly address?: RemoteSpec | undefined;
+  /** What to do when the server at the address refuses the token. */
+  readonly tokenHint?: string | undefined;
+  /** Take the session from another client that has it. */
+  readonly takesOver?: boolean | undefined;
   /** The edition that the agent speaks. Default: that of its entry. */
   readonly edition?: Edition | undefined;
   readonly cwd: string;
@@ -71,22 +75,27 @@ export async function runOptions({ values, words, argv, json }: Invocation): Pro
   const url = text("url");
   if (url !== undefined && (agent !== undefined || argv.length > 0))
     throw usageError("expected --url alone, got another agent too", help);
-  if (url === undefined && list("header").length > 0) throw usageError("--header needs --url", help);
+  for (const name of ["header", "token-file", "takeover"])
+    if (url === undefined && values[name] !== undefined) throw usageError(`--${name} needs --url`, help);
   if (values["continue"] === true) checkContinued(values);
   if (values["session"] !== undefined && values["no-history"] === true)
     throw usageError("--session stores the session, so it cannot be used with --no-history", help);
   const cwd = resolve(text("cwd") ?? ".");
-  if (!isDirectory(cwd)) throw usageError(`--cwd: ${escapedLine(cwd)} is not a directory`, help);
+  // directories of a remote agent are on its machine
+  const isHere = url === undefined;
+  if (isHere && !isDirectory(cwd)) throw usageError(`--cwd: ${escapedLine(cwd)} is not a directory`, help);
   return {
     prompt: { words, files: list("file") },
     images: list("image"),
     agent,
     command: argv,
     address: url === undefined ? undefined : addressEntry(url, values),
+    tokenHint: url === undefined ? undefined : tokenHint(values),
+    takesOver: values["takeover"] === true,
     edition: editionOption(values),
     cwd,
     isCwdGiven: text("cwd") !== undefined,
-    extraRoots: list("add-dir").map(extraRoot),
+    extraRoots: list("add-dir").map((given) => (isHere ? extraRoot(given) : resolve(given))),
     session: nameOf(text("session")),
     isContinued: values["continue"] === true,
     format: formatOf(text("format") ?? "text", json),

@@ -28,14 +28,21 @@ export interface TakenSession {
 /** Rejects with a RunError, which contains stderr unless it was printed already. */
 export async function startAgent(
   target: RunTarget,
-  { isStderrShown }: { readonly isStderrShown: boolean },
+  { isStderrShown, tokenHint }: { readonly isStderrShown: boolean; readonly tokenHint?: string | undefined },
   options: ManageAgentOptions,
 ): Promise<ManagedConnection> {
   try {
     return await manageAgent(target.entry, options);
   } catch (error) {
-    throw ownRefusal(error, target) ?? runErrorFrom(error, { isStderrShown, isRemote: isRemote(target) });
+    if (tokenHint !== undefined && error instanceof LaunchError && /\bgot 401\b/.test(error.message))
+      throw new RunError(exitCodes.notStarted, error.kind, safeText(error.message), tokenHint);
+    throw ownRefusal(error, target) ?? runErrorFrom(error, { isStderrShown, server: serverOf(target) });
   }
+}
+
+/** Where a remote agent runs. */
+export function serverOf({ entry }: Pick<RunTarget, "entry">): string | undefined {
+  return entry.transport === "stdio" ? undefined : new URL(entry.url).host;
 }
 
 /** What our own agent says when it does not start with the model or the settings that it was given. */
@@ -47,17 +54,26 @@ function ownRefusal(error: unknown, { entry }: RunTarget): RunError | undefined 
   return said === undefined ? undefined : new RunError(exitCodes.usage, "setup", said, hint);
 }
 
+interface TakeOptions {
+  readonly flags: readonly string[];
+  readonly notice: (text: string) => void;
+  readonly takesOver?: boolean | undefined;
+}
+
+const takeover = { "_parley.dev/takeover": true };
+
 /** Rejects with a RunError. `flags` are the settings that the user typed: "mode", "model", "option x". */
 export async function takeSession(
   running: ManagedConnection,
   target: RunTarget,
   options: ManagedSessionOptions,
-  { flags, notice }: { readonly flags: readonly string[]; readonly notice: (text: string) => void },
+  { flags, notice, takesOver = false }: TakeOptions,
 ): Promise<TakenSession> {
   const { known, listed } = target;
   try {
+    const taking = takesOver ? { ...options, _meta: takeover } : options;
     const old = listed?.sessionId ?? known?.agentSessionId;
-    const again = old === undefined ? undefined : await reopened(running, old, options, notice);
+    const again = old === undefined ? undefined : await reopened(running, old, taking, notice);
     const session = again ?? (await running.newSession(options));
     for (const { what, why, message } of session.setupProblems) {
       // only settings that the user typed are errors
@@ -67,7 +83,7 @@ export async function takeSession(
     }
     return { session, isResumed: again !== undefined };
   } catch (error) {
-    throw runErrorFrom(error, { isRemote: isRemote(target) });
+    throw runErrorFrom(error, { server: serverOf(target) });
   }
 }
 
@@ -93,7 +109,7 @@ async function reopened(
   } catch (error) {
     // agents use many codes for unknown sessions; opening a new one shows whether the agent works
     if (!(error instanceof RequestError) || problemOf(error).kind === "login_needed") throw error;
-    if (isBusy(error)) throw busySession(sessionId, error);
+    if (isBusy(error)) throw busySession(sessionId, error, isRemote({ entry: running.spec }));
     notice(`the agent cannot open the session (${safeLine(error.message)}): ${newSession}`);
     return undefined;
   }
@@ -105,8 +121,8 @@ export function runErrorFrom(
   error: unknown,
   {
     isStderrShown = false,
-    isRemote = false,
-  }: { readonly isStderrShown?: boolean; readonly isRemote?: boolean },
+    server,
+  }: { readonly isStderrShown?: boolean; readonly server?: string | undefined },
 ): Error {
   if (error instanceof LaunchError) {
     const { kind, message, hint, stderr = "" } = error;
@@ -128,15 +144,17 @@ export function runErrorFrom(
       exitCodes.agentError,
       isWrong ? "protocol" : "agent_gone",
       withStderr(`the agent ${isWrong ? "violated the protocol" : "ended unexpectedly"}: ${message}`, stderr),
-      isRemote ? remoteHint : isWrong ? tapHint : goneHint(stderr),
+      server !== undefined ? remoteHint : isWrong ? tapHint : goneHint(stderr),
     );
   }
   if (error instanceof RequestError) {
     const { kind, message } = problemOf(error);
+    const at = server === undefined ? "" : ` at ${server}`;
     return new RunError(
       kind === "login_needed" ? exitCodes.loginNeeded : exitCodes.agentError,
       "agent_error",
-      `the agent could not open a session: ${safeLine(message)} (${error.code})`,
+      `the agent${at} could not open a session: ${safeLine(message)} (${error.code})`,
+      ...(server !== undefined && /director|cwd/i.test(message) ? [`--cwd DIR names a directory of ${server}`] : []),
       ...(isUnusableStore(error) ? [storeHint] : []),
     );
   }
@@ -181,14 +199,16 @@ export function isBusy(error: unknown): boolean {
   return reason === "session_held" || reason === "session_exists";
 }
 
-export function busySession(name: string, error: unknown): RunError {
+export function busySession(name: string, error: unknown, isElsewhere = false): RunError {
   const { data } = error as { readonly data?: { readonly holder?: { readonly pid?: unknown } } }; // isBusy has looked at it
   const pid = data?.holder?.pid;
   return new RunError(
     exitCodes.notStarted,
     "session_busy",
-    `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : "another process"}`,
-    "try again when it is done, or choose another name",
+    `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : isElsewhere ? "another client" : "another process"}`,
+    isElsewhere
+      ? "take it over with --takeover, or close it there"
+      : "try again when it is done, or choose another name",
   );
 }
 

@@ -50,16 +50,22 @@ export const serveCommands: readonly Command[] = [
     details:
       "Enter this command as the agent in your editor's settings. The token is taken from PARLEY_TOKEN or --token-file. A short " +
       "interruption of the network goes unnoticed. When stdin ends, the agent goes on without us, for as long as its server waits; a later " +
-      "connection can load its sessions. To end a session, the editor closes it.",
+      "connection can load its sessions. To end a session, the editor closes it.\n\n" +
+      "--setup prints the settings to paste into an editor. --token-file counts more than PARLEY_TOKEN, and --header more than both.",
     positionals: "URL",
     options: {
       "token-file": option("FILE", "File with the token", { completes: "file" }),
       header: option("NAME=VALUE", "Another HTTP header to send", { multiple: true }),
+      takeover: flag("Take sessions that are loaded from the clients that have them"),
+      setup: option("EDITOR", "Print the settings for zed, jetbrains, neovim, emacs or vscode and exit", {
+        completes: ["zed", "jetbrains", "neovim", "emacs", "vscode"],
+      }),
     },
     ownsOutput: true,
     examples: [
       "parley connect --token-file token http://127.0.0.1:8080/acp",
       "PARLEY_TOKEN=... parley connect wss://agents.example.org/acp",
+      "parley connect --setup zed https://agents.example.org/acp",
     ],
     load: async () => (await import("./connect.ts")).run,
   },

@@ -3,26 +3,64 @@
 import { randomBytes } from "node:crypto";
 import { request as httpRequest, STATUS_CODES } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { httpTransport, webSocketTransport } from "@parley/acp";
-import { optional, plainTextProblem } from "@parley/acp/internal";
-import type { WebSocketLike } from "@parley/acp/transport";
+import { httpTransport, type Transport, webSocketTransport } from "@parley/acp";
+import { optional, plainTextProblem, wrapSink, wrapTransport } from "@parley/acp/internal";
+import type { Sink, WebSocketLike } from "@parley/acp/transport";
 import type { RemoteEntry } from "../agents/agent-spec.ts";
 import { LaunchError } from "./launch-error.ts";
+import type { LaunchEvent } from "./launch-event.ts";
 import type { Explanation, ReachedAgent } from "./reach-command.ts";
 import { remoteFetch } from "./remote-fetch.ts";
 import { tlsHint } from "./tls-problem.ts";
 
 /** Throws a LaunchError for addresses that cannot be used from here. */
-export function reachRemote(entry: RemoteEntry): ReachedAgent {
-  return entry.transport === "http" ? reachHttp(entry) : reachSocket(entry);
+export function reachRemote(entry: RemoteEntry, onEvent?: (event: LaunchEvent) => void): ReachedAgent {
+  const { onCut, over } = cutReporter(entry.name, onEvent ?? (() => undefined));
+  const reached = entry.transport === "http" ? reachHttp(entry, onCut) : reachSocket(entry, onCut);
+  const { transport } = reached;
+  const start: Transport["start"] = (sink) => {
+    const end: Sink["end"] = (reason) => {
+      over();
+      sink.end(reason);
+    };
+    transport.start(wrapSink(sink, { end }));
+  };
+  return { ...reached, transport: wrapTransport(transport, { start }) };
 }
 
-function reachHttp(entry: RemoteEntry): ReachedAgent {
+type OnCut = (isCut: boolean, keptMs: number) => void;
+
+/** Shorter cuts go unnoticed. */
+const noticedMs = 2_000;
+
+/** Reports cuts that last, and their end. */
+function cutReporter(agent: string, report: (event: LaunchEvent) => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let isTold = false;
+  const onCut: OnCut = (isCut, keptMs) => {
+    clearTimeout(timer);
+    if (!isCut && isTold) report({ kind: "back", agent });
+    isTold = false;
+    if (!isCut) return;
+    timer = setTimeout(() => {
+      isTold = true;
+      report({ kind: "cut", agent, keptMs });
+    }, noticedMs);
+  };
+  return { onCut, over: () => clearTimeout(timer) };
+}
+
+function reachHttp(entry: RemoteEntry, onCut: OnCut): ReachedAgent {
   const { name, headers = {}, allowPlainText = false } = entry;
   const url = checkedAddress(entry, /^https?:$/, "http:// or https://");
   try {
     const posts = new Set<Promise<unknown>>();
-    const transport = httpTransport(url, { headers, allowPlainText, fetch: countingFetch(posts) });
+    const transport = httpTransport(url, {
+      headers,
+      allowPlainText,
+      fetch: countingFetch(posts),
+      onCut,
+    });
     return {
       transport,
       async sent() {
@@ -39,7 +77,7 @@ function reachHttp(entry: RemoteEntry): ReachedAgent {
   }
 }
 
-function reachSocket(entry: RemoteEntry): ReachedAgent {
+function reachSocket(entry: RemoteEntry, onCut: OnCut): ReachedAgent {
   const { name, headers = {} } = entry;
   const url = checkedAddress(entry, /^(?:wss?|https?):$/, "ws:// or wss://");
   // Node's own socket takes headers, which the standard one does not
@@ -58,13 +96,16 @@ function reachSocket(entry: RemoteEntry): ReachedAgent {
   }
   let socket: WebSocketLike | undefined;
   let wasOpen = false;
-  const transport = webSocketTransport((protocols) => {
-    socket = new Socket(url, { headers, protocols });
-    socket.addEventListener("open", () => {
-      wasOpen = true;
-    });
-    return socket;
-  });
+  const transport = webSocketTransport(
+    (protocols) => {
+      socket = new Socket(url, { headers, protocols });
+      socket.addEventListener("open", () => {
+        wasOpen = true;
+      });
+      return socket;
+    },
+    { onCut },
+  );
   return {
     transport,
     pid: undefined,
