@@ -3,7 +3,7 @@
 import type { Entry, PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
-import { type AcceptedContent, PromptInputError, promptContent } from "@parley/client";
+import { type AcceptedContent, promptContent } from "@parley/client";
 import {
   agentEnvironment,
   type ManagedConnection,
@@ -11,7 +11,6 @@ import {
   type ManagedSession,
   type PermissionAsker,
 } from "@parley/client/internal";
-import { CommandError } from "../command/command.ts";
 import { deferredGate } from "../permissions/deferred-gate.ts";
 import type { OpenedGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
@@ -24,15 +23,14 @@ import { EntryForwarder } from "./entry-forwarder.ts";
 import { droppedUpdates, eventReporter, UnreadOutput } from "./event-reporter.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
-import { exitCodes, RunError, type RunFacts } from "./run-ending.ts";
+import type { RunError, RunFacts } from "./run-ending.ts";
 import type { RunOptions } from "./run-options.ts";
 import { RunHistory, type RunRecorder } from "./run-recorder.ts";
 import { agentSandbox, type RunTarget, resolveSession, runTarget } from "./run-target.ts";
 import {
   describeAgent,
+  failureFrom,
   isRemote,
-  runErrorFrom,
-  serverOf,
   sessionMcpServers,
   startAgent,
   takeSession,
@@ -384,21 +382,6 @@ export class PromptRun {
     // awaited at the end of the run
     void this.#running?.close();
   }
-}
-
-function failureFrom(error: unknown, target: RunTarget | undefined): RunError {
-  if (error instanceof RunError) return error;
-  if (error instanceof CommandError)
-    return new RunError(error.exitCode, error.code, error.message, error.hint);
-  if (error instanceof PromptInputError) {
-    return new RunError(exitCodes.usage, "usage", error.message, "see parley help run");
-  }
-  if (error instanceof Error && error.name === "AbortError") {
-    return new RunError(exitCodes.cancelled, "cancelled", "cancelled");
-  }
-  const known = runErrorFrom(error, { server: target && serverOf(target) });
-  if (known instanceof RunError) return known;
-  throw known;
 }
 
 function modeOf({ configOptions }: ManagedSession): unknown {

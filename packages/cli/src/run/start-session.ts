@@ -3,8 +3,9 @@
 import { type AgentCapabilities, ConnectionError, RequestError } from "@parley/acp";
 import { optional, versionOf } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
-import { LaunchError } from "@parley/client";
+import { LaunchError, PromptInputError } from "@parley/client";
 import {
+  endHint,
   type ManageAgentOptions,
   type ManagedConnection,
   type ManagedSession,
@@ -12,6 +13,7 @@ import {
   manageAgent,
   problemOf,
 } from "@parley/client/internal";
+import { CommandError } from "../command/command.ts";
 import { isOwnAgent } from "../settings/named-agent.ts";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
 import { exitCodes, RunError } from "./run-ending.ts";
@@ -41,7 +43,7 @@ export async function startAgent(
 }
 
 /** Where a remote agent runs. */
-export function serverOf({ entry }: Pick<RunTarget, "entry">): string | undefined {
+function serverOf({ entry }: Pick<RunTarget, "entry">): string | undefined {
   return entry.transport === "stdio" ? undefined : new URL(entry.url).host;
 }
 
@@ -144,23 +146,42 @@ export function runErrorFrom(
       exitCodes.agentError,
       isWrong ? "protocol" : "agent_gone",
       withStderr(`the agent ${isWrong ? "violated the protocol" : "ended unexpectedly"}: ${message}`, stderr),
-      server !== undefined ? remoteHint : isWrong ? tapHint : goneHint(stderr),
+      server !== undefined ? (endHint(error) ?? remoteHint) : isWrong ? tapHint : goneHint(stderr),
     );
   }
-  if (error instanceof RequestError) {
-    const { kind, message } = problemOf(error);
-    const at = server === undefined ? "" : ` at ${server}`;
-    return new RunError(
-      kind === "login_needed" ? exitCodes.loginNeeded : exitCodes.agentError,
-      "agent_error",
-      `the agent${at} could not open a session: ${safeLine(message)} (${error.code})`,
-      ...(server !== undefined && /director|cwd/i.test(message) ? [`--cwd DIR names a directory of ${server}`] : []),
-      ...(isUnusableStore(error) ? [storeHint] : []),
-    );
-  }
+  if (error instanceof RequestError) return notOpened(error, server);
   // the options need a feature that the agent does not offer
   if (error instanceof TypeError) return new RunError(exitCodes.usage, "not_offered", error.message);
   return error instanceof Error ? error : new Error(String(error));
+}
+
+function notOpened(error: RequestError, server: string | undefined): RunError {
+  const { kind, message } = problemOf(error);
+  const at = server === undefined ? "" : ` at ${server}`;
+  const isElsewhere = server !== undefined && /director|cwd/i.test(message);
+  return new RunError(
+    kind === "login_needed" ? exitCodes.loginNeeded : exitCodes.agentError,
+    "agent_error",
+    `the agent${at} could not open a session: ${safeLine(message)} (${error.code})`,
+    ...(isElsewhere ? [`--cwd DIR names a directory of ${server}`] : []),
+    ...(isUnusableStore(error) ? [storeHint] : []),
+  );
+}
+
+/** The end of a run by any error; rethrows those that are ours. */
+export function failureFrom(error: unknown, target: RunTarget | undefined): RunError {
+  if (error instanceof RunError) return error;
+  if (error instanceof CommandError)
+    return new RunError(error.exitCode, error.code, error.message, error.hint);
+  if (error instanceof PromptInputError) {
+    return new RunError(exitCodes.usage, "usage", error.message, "see parley help run");
+  }
+  if (error instanceof Error && error.name === "AbortError") {
+    return new RunError(exitCodes.cancelled, "cancelled", "cancelled");
+  }
+  const known = runErrorFrom(error, { server: target && serverOf(target) });
+  if (known instanceof RunError) return known;
+  throw known;
 }
 
 const remoteHint = "check the network between here and the agent and try again, or ask whoever runs it";

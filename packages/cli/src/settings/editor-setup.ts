@@ -87,9 +87,7 @@ function luaEnv(env: EditorAgent["env"]): string {
 
 function lispEnv(env: EditorAgent["env"]): string {
   const all = Object.entries(env).map(([name, value]) => quoted(`${name}=${value}`));
-  return all.length === 0
-    ? ""
-    : `\n                             :environment-variables '(${all.join(" ")})`;
+  return all.length === 0 ? "" : `\n                             :environment-variables '(${all.join(" ")})`;
 }
 
 export const editors: readonly string[] = Object.keys(setups);

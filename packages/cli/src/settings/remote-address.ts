@@ -26,6 +26,11 @@ export function addressEntry(url: string, values: Invocation["values"]): RemoteS
       `expected an address such as https://agents.example.org/acp, got ${escapedLine(url)}`,
       "give the address that parley serve has printed",
     );
+  if ([...parsed.searchParams.keys()].some((name) => /token|auth|key/i.test(name)))
+    throw usageError(
+      "the address has a token in it, and addresses are logged; servers refuse that",
+      "remove it, and set PARLEY_TOKEN or use --token-file",
+    );
   const headers = Object.fromEntries(
     listOption(values, "header").map((given) => assignment("header", given)),
   );

@@ -10,6 +10,7 @@ import type { RemoteEntry } from "../agents/agent-spec.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { LaunchEvent } from "./launch-event.ts";
 import type { Explanation, ReachedAgent } from "./reach-command.ts";
+import { endHint } from "./remote-end.ts";
 import { remoteFetch } from "./remote-fetch.ts";
 import { tlsHint } from "./tls-problem.ts";
 
@@ -69,7 +70,9 @@ function reachHttp(entry: RemoteEntry, onCut: OnCut): ReachedAgent {
       },
       pid: undefined,
       stderrTail: () => "",
-      explain: async (error) => ({ hint: tlsHint(error) ?? hintOf(statusOf(error), url) }),
+      explain: async (error) => ({
+        hint: tlsHint(error) ?? endHint(error) ?? hintOf(statusOf(error), url),
+      }),
     };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -111,7 +114,8 @@ function reachSocket(entry: RemoteEntry, onCut: OnCut): ReachedAgent {
     pid: undefined,
     stderrTail: () => "",
     // one that was open was not refused: its own words say why it ended
-    explain: async () => (wasOpen ? { hint: goneHint } : socketExplanation(url, headers)),
+    explain: async (error) =>
+      wasOpen ? { hint: endHint(error) ?? goneHint } : socketExplanation(url, headers),
     async sent() {
       // a standard socket does not report it
       const isWaiting = () =>
@@ -159,7 +163,10 @@ function hintOf(status: number | undefined, { pathname }: URL): string {
   if (status === undefined) return "check the address, and that the agent runs there";
   if (status === 401 || status === 403)
     return "check the headers of this agent: the server does not let us in";
-  if (status === 429) return "wait before you try again: too many logins have failed";
+  if (status === 429) return "too many logins have failed from here: the right token works at once";
+  if (status === 400) return "check the address: a server with TLS needs https:// or wss://";
+  if (status === 421)
+    return "use the address that the server has printed, or start it with --allow-host NAME:PORT";
   if (status < 300) return "check the address: what answers there does not speak ACP";
   if (status < 400) return "correct the url of this agent";
   if (status < 500)

@@ -40,6 +40,8 @@ export interface HostAgentOptions {
 export interface HostedAgent {
   /** For `connect` of a gateway or a remote server. */
   connect(transport: Transport, opened: OpenedConnection): ServingPeer;
+  /** How many processes have open requests or turns. */
+  readonly busy: number;
   /** Resolves when no request of a client is open any more, or after this many milliseconds. */
   idle(timeoutMs: number): Promise<void>;
   /** Resolves when the processes of now have ended. Call it after the gateway was closed. */
@@ -69,6 +71,7 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
     return { transport: options.usesClientFiles ? transport : withOwnFiles(transport), pid, gone };
   };
   const processes = new Set<HostedProcess>();
+  const busy = () => [...processes].filter(({ sessions }) => sessions.isBusy).length;
   return {
     connect(transport, opened) {
       const { connectionId, principal } = opened;
@@ -95,11 +98,13 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
         ...optional({ principal }),
       });
     },
+    get busy() {
+      return busy();
+    },
     async idle(timeoutMs) {
       const end = performance.now() + timeoutMs;
-      const isBusy = () => [...processes].some(({ sessions }) => sessions.isBusy);
       // it happens once, at the end of a server
-      while (isBusy() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
+      while (busy() > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
     },
     async ended() {
       await Promise.all([...processes].map(({ closed }) => closed));
