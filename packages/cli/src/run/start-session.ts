@@ -36,7 +36,7 @@ export async function startAgent(
   try {
     return await manageAgent(target.entry, options);
   } catch (error) {
-    if (tokenHint !== undefined && error instanceof LaunchError && /\bgot 401\b/.test(error.message))
+    if (tokenHint !== undefined && error instanceof LaunchError && /\bgot (?:401|429)\b/.test(error.message))
       throw new RunError(exitCodes.notStarted, error.kind, safeText(error.message), tokenHint);
     throw ownRefusal(error, target) ?? runErrorFrom(error, { isStderrShown, server: serverOf(target) });
   }

@@ -107,6 +107,25 @@ test(
   },
 );
 
+test(
+  "MCP servers that are commands are refused, or left out by connect, which says so (TH10)",
+  patience,
+  async (t) => {
+    const { url, token = "" } = await startServe(t, probe);
+    const mcpServers = [{ name: "local-tool", command: "/bin/false", args: [], env: [] }];
+    for (const options of [[], ["--drop-mcp-commands"]]) {
+      const editor = editorOf(url, token, ...options);
+      await editor.ask(0, "initialize", v1);
+      const answer = await editor.ask(1, "session/new", { cwd: probe.cwd, mcpServers });
+      if (options.length > 0) assert.ok("result" in answer, JSON.stringify(answer));
+      else assert.match(JSON.stringify(answer), /-32060.*--drop-mcp-commands.*--allow-commands/);
+      editor.child.stdin.end();
+      await editor.exit;
+      assert.equal(/left out MCP servers.*: local-tool/.test(editor.complaints), options.length > 0);
+    }
+  },
+);
+
 test("an agent that crashes is told with its exit code, over HTTP and WebSocket", patience, async (t) => {
   const crash = `
     require("node:readline").createInterface(process.stdin).on("line", (line) => {

@@ -11,6 +11,7 @@ import { cutText } from "../printers/cut-text.ts";
 import { printSetup } from "../settings/editor-setup.ts";
 import { launcher } from "../settings/installation.ts";
 import { addressEntry, tokenHint } from "../settings/remote-address.ts";
+import { safeLine } from "../terminal/sanitise.ts";
 import { joined } from "./joined-sides.ts";
 
 /** How long what was sent may take to leave, when stdin has ended. */
@@ -36,7 +37,12 @@ export async function run({ values, words }: Invocation): Promise<number> {
     throw launchFailure(error);
   });
   const editor = byteTransport(stdioChannel({ exitOnEnd: false }), { platform: nodePlatform });
-  const ended = await joined(editor, reached.transport, { takesOver: values["takeover"] === true });
+  const dropped = (names: readonly string[]) =>
+    say(`left out MCP servers that are commands of this machine: ${names.map(safeLine).join(", ")}`);
+  const ended = await joined(editor, reached.transport, {
+    takesOver: values["takeover"] === true,
+    dropCommands: values["drop-mcp-commands"] === true ? dropped : undefined,
+  });
   if (ended.who === "editor") {
     const late = new Promise<void>((done) => setTimeout(done, leaveMs));
     await Promise.race([reached.sent?.(), late]);
@@ -60,7 +66,7 @@ function printConnectSetup(editor: string, url: string, values: Invocation["valu
   const { host } = new URL(url);
   const options = [
     ...(file === undefined ? [] : ["--token-file", resolve(file)]),
-    ...(values["takeover"] === true ? ["--takeover"] : []),
+    ...["takeover", "drop-mcp-commands"].flatMap((name) => (values[name] === true ? [`--${name}`] : [])),
   ];
   printSetup(
     editor,
@@ -86,7 +92,7 @@ async function failure(
 ): Promise<CommandError> {
   const { message = "the connection has ended" } = reason;
   const explained = await explain?.(reason);
-  const isRefused = /\b401\b/.test(explained?.message ?? message);
+  const isRefused = /\bgot (?:401|429)\b/.test(explained?.message ?? message);
   const hint = isRefused
     ? tokenWords
     : (explained?.hint ?? "start it again; the sessions of the agent can be loaded");

@@ -23,11 +23,18 @@ interface Open {
   readonly isTurn: boolean;
 }
 
-/** Resolves when one side has ended. `takesOver`: sessions that other clients have are taken from them. */
+export interface JoinOptions {
+  /** Sessions that other clients have are taken from them. */
+  readonly takesOver?: boolean;
+  /** Leaves out MCP servers that are commands of the editor's machine, and is told their names. */
+  readonly dropCommands?: ((names: readonly string[]) => void) | undefined;
+}
+
+/** Resolves when one side has ended. */
 export function joined(
   editor: Transport,
   agent: Transport,
-  { takesOver = false }: { readonly takesOver?: boolean } = {},
+  { takesOver = false, dropCommands }: JoinOptions = {},
 ): Promise<Ended> {
   const open = new Map<string, Open>();
   const awaitsAnswers = () => [...open.values()].some(({ isTurn }) => !isTurn);
@@ -69,8 +76,9 @@ export function joined(
         }
         hasAsked = true;
         if (failed !== undefined) return over("agent", failed);
-        const taking = takesOver ? withTakeover(value) : value;
-        const hasRoom = taking === value ? agent.send(value, text) : agent.send(taking);
+        const kept = dropCommands === undefined ? value : withoutCommands(value, dropCommands);
+        const told = takesOver ? withTakeover(kept) : kept;
+        const hasRoom = told === value ? agent.send(value, text) : agent.send(told);
         if (!hasRoom) editor.pause();
       },
       idle: () => undefined,
@@ -86,7 +94,21 @@ export function joined(
   });
 }
 
-function withTakeover(message: Readonly<Record<string, unknown>>): object {
+type Message = Readonly<Record<string, unknown>>;
+
+function withoutCommands(message: Message, dropped: (names: readonly string[]) => void): Message {
+  const { params } = message;
+  const servers = isObject(params) ? params["mcpServers"] : undefined;
+  if (!isObject(params) || !Array.isArray(servers)) return message;
+  const isCommand = (server: unknown) => isObject(server) && server["command"] !== undefined;
+  const names = servers.filter(isCommand).map((server: Message) => String(server["name"]));
+  if (names.length === 0) return message;
+  dropped(names);
+  const mcpServers = servers.filter((server) => !isCommand(server));
+  return { ...message, params: { ...params, mcpServers } };
+}
+
+function withTakeover(message: Message): Message {
   const { method, params } = message;
   if ((method !== "session/load" && method !== "session/resume") || !isObject(params)) return message;
   const meta = isObject(params["_meta"]) ? params["_meta"] : {};

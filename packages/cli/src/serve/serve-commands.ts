@@ -62,6 +62,7 @@ export const serveCommands: readonly Command[] = [
       "token-file": option("FILE", "File with the token", { completes: "file" }),
       header: option("NAME=VALUE", "Another HTTP header to send", { multiple: true }),
       takeover: flag("Take sessions that are loaded from the clients that have them"),
+      "drop-mcp-commands": flag("Leave out the editor's MCP servers that are commands, and say so on stderr"),
       setup: option("EDITOR", "Print the settings for zed, jetbrains, neovim, emacs or vscode and exit", {
         completes: ["zed", "jetbrains", "neovim", "emacs", "vscode"],
       }),
