@@ -51,6 +51,8 @@ const units = {
   "remote.fair": "of the median",
   "remote.cycles": "ms",
   "serve.startup": "ms",
+  "review.snapshot": "ms",
+  "chat.scroll": "ms",
 };
 const figures = ["ours", "sdk", "floor", "vsSdk", "vsFloor"] as const;
 

@@ -13,12 +13,14 @@ import { manyBenchmarks } from "./remote/many.ts";
 import { serveStartup } from "./remote/startup.ts";
 import { wireBenchmarks } from "./remote/wires.ts";
 import { jsonOf, tableHead, tableRows } from "./report.ts";
+import { reviewSnapshot } from "./review.ts";
 import type { Progress } from "./rounds.ts";
 import { runBenchmarks } from "./run-command.ts";
 import { sandboxCommand } from "./sandbox.ts";
 import { startup } from "./startup.ts";
 import { stdioBenchmarks } from "./stdio.ts";
 import { tap } from "./tap.ts";
+import { transcriptScroll } from "./transcript.ts";
 
 const benchmarks: readonly Benchmark[] = [
   ...stdioBenchmarks,
@@ -36,6 +38,8 @@ const benchmarks: readonly Benchmark[] = [
   ...wireBenchmarks,
   ...manyBenchmarks,
   serveStartup,
+  reviewSnapshot,
+  transcriptScroll,
 ];
 
 const help = `usage: npm run bench -- [options]

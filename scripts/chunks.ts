@@ -39,7 +39,7 @@ export const sharedByCommands = [
   { name: "secrets", test: /\/acp\/src\/redact\/|\/cli\/src\/settings\//, minShareCount: 2 },
   {
     name: "client",
-    test: /\/acp\/src\/peer\/client\/|\/client\/src\/(?:agents|launch|managed)\/|\/cli\/src\/(?:permissions\/policy-rules|printers|run|sessions\/stored-sessions)/,
+    test: /\/acp\/src\/peer\/client\/|\/client\/src\/(?:agents|launch|managed)\/|\/cli\/src\/(?:permissions\/policy-rules|printers|live|run|sessions\/stored-sessions)/,
     minShareCount: 2,
   },
 ];
@@ -69,6 +69,10 @@ const separateParts = [
   // the help needs none of our packages
   ["cli/src/command-line.ts", "/acp/src/"],
   ["cli/src/command-line.ts", "/client/src/"],
+  // `parley run` starts its agent before it loads what draws, and prints to a program without it
+  ...["@earendil-works/pi-tui", "/marked/", "/lowlight/", "/highlight.js/", "@xterm/headless"].map(
+    (part) => ["cli/src/run/run.ts", part] as const,
+  ),
   // a tap starts before the agent that it records
   ["cli/src/tap/tap.ts", "/acp/src/jsonrpc/"],
   ["cli/src/tap/tap.ts", "/client/src/"],

@@ -18,7 +18,7 @@ const files = globSync(
     "packages/acp/src/node/files/{swap-race,hostile-files}.process.test.ts",
     "packages/acp/src/redact/encoded-secrets.test.ts",
     "packages/client/src/rules/{evasion,shell-tricks}.test.ts",
-    "packages/cli/src/run/permission-question.test.ts",
+    "packages/cli/src/questions/permission-question.test.ts",
   ],
   { cwd: root },
 ).sort();

@@ -17,8 +17,9 @@ const packageMayImport: Readonly<Record<string, readonly string[]>> = {
   client: ["acp", "sandbox"],
   conformance: ["acp"],
   gateway: ["acp"],
+  review: [],
   sandbox: ["acp"],
-  cli: ["acp", "agent", "client", "conformance", "gateway", "sandbox"],
+  cli: ["acp", "agent", "client", "conformance", "gateway", "review", "sandbox"],
 };
 
 /** The layers of the library, lowest first, and what each may import besides itself. */

@@ -2,7 +2,15 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -32,6 +40,7 @@ const entries = [
   "@parley/client/trust",
   "@parley/conformance",
   "@parley/gateway",
+  "@parley/review",
   "@parley/sandbox",
 ];
 /** "@parley/acp/model" has only types. */
@@ -76,17 +85,21 @@ before(() => {
     "--no-audit",
     "--no-fund",
     ...tarballs.map((name) => join(temporary, name)),
-    ...foreignDependencies().map((name) => join(root, "node_modules", name)),
+    ...foreignDependencies(),
   ]);
 });
 
-/** What a registry would send: here they are links to what this repository has installed. */
+/** What a registry would send: here they are links to what this repository has installed, some of it for one package. */
 function foreignDependencies(): string[] {
-  const wanted = Array.from(unpacked.values(), (folder) => {
-    const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return Object.keys(dependencies);
-  });
-  return wanted.flat().filter((name) => !name.startsWith("@parley/"));
+  const folders = new Map<string, string>();
+  for (const folder of unpacked.values()) {
+    const { name: own, dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    for (const name of Object.keys(dependencies).filter((each) => !each.startsWith("@parley/"))) {
+      const nested = join(root, "packages", basename(own), "node_modules", name);
+      folders.set(name, existsSync(nested) ? nested : join(root, "node_modules", name));
+    }
+  }
+  return [...folders.values()];
 }
 
 after(() => rmSync(temporary, { recursive: true, force: true }));

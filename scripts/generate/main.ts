@@ -1,5 +1,5 @@
 // npm run generate: writes packages/acp/src/wire/v1 and v2 and the model from the schemas of the pinned SDK, the wire of
-// the dialects from our own schemas of them, the schema of the config file from its description, docs/cli.md from the tables of the commands, and from the sources what the
+// the dialects from our own schemas of them, the schema of the config file from its description, docs/cli.md and docs/chat-keys.md from the tables of the commands, and from the sources what the
 // public API is: test/surface and docs/api.
 // With --check nothing is written: exits with 1 and names every committed file that is out of date.
 // Either fails when v2 is not what the model was derived from; --accept-v2 derives it anew.

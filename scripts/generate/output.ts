@@ -45,14 +45,15 @@ export function generatedFiles(): Map<string, string> {
     "packages/cli/config.schema.json",
     `${JSON.stringify(configSchema(agentConfigShape), null, 2)}\n`,
   );
-  files.set("docs/cli.md", cliPage());
+  files.set("docs/cli.md", printedPage("cli-page"));
+  files.set("docs/chat-keys.md", printedPage("chat-keys-page"));
   return files;
 }
 
 /** Only the command itself knows its tables: packages import one another by their doors, and it has none. */
-function cliPage(): string {
+function printedPage(command: string): string {
   const main = join(import.meta.dirname, "../../packages/cli/src/main.ts");
-  return execFileSync(process.execPath, ["--conditions=parley-source", main, "cli-page"], {
+  return execFileSync(process.execPath, ["--conditions=parley-source", main, command], {
     encoding: "utf8",
   });
 }

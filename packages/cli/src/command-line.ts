@@ -94,6 +94,7 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
   const named = name === undefined ? undefined : find(name, second);
   const command = named ?? (isOption(second) ? defaultOf(name ?? "") : undefined);
   if (command?.ownsOutput !== true || wantsHelp(beforeTerminator(argv))) watchOutput();
+  if (name === undefined && argv.length === 0 && isAtTerminal()) return startChat();
   if (name === undefined || name === "--help" || name === "-h") return showOverview(json);
   if (["--version", "-V", "-v", "version"].includes(name)) return showVersion(json);
   if (name === "help") {
@@ -114,6 +115,16 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
   const invocation = await parse(command, rest, json);
   const run = await command.load();
   return run(invocation, commands);
+}
+
+/** `parley` alone opens a conversation where somebody can type. */
+async function startChat(): Promise<number | undefined> {
+  const { chat } = await import("./chat/chat.ts");
+  return chat({ values: {}, positionals: [], words: [], argv: [], json: false });
+}
+
+function isAtTerminal(): boolean {
+  return process.stdout.isTTY === true && process.stdin.isTTY === true;
 }
 
 /** `second` is the next word, which belongs to the name of some commands. */

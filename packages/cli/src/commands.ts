@@ -2,6 +2,7 @@
 
 import { agentCommands } from "./agent/agent-commands.ts";
 import { agentsCommands } from "./agents/agents-commands.ts";
+import { conversationCommands } from "./chat/conversation-commands.ts";
 import { type Command, flag, option } from "./command/command.ts";
 import { permissionsCommands } from "./permissions/permissions-commands.ts";
 import { runCommands } from "./run/run-commands.ts";
@@ -13,12 +14,13 @@ import { trustCommands } from "./trust/trust-commands.ts";
 
 /** In the order in which help lists them. */
 export const commands: readonly Command[] = [
+  ...conversationCommands,
   ...runCommands,
   {
     name: "demo",
-    summary: "Watch Parley's own agent work offline in a temporary folder",
+    summary: "Try Parley's own agent offline in a temporary folder",
     details:
-      "`npm start` runs this command. At a terminal it asks for a task; otherwise it shows one complete turn.",
+      "`npm start` runs this command. At a terminal it opens a conversation; otherwise it shows one complete turn.",
     json: true,
     examples: ["parley demo"],
     load: async () => (await import("./demo/demo.ts")).run,
@@ -189,5 +191,11 @@ export const commands: readonly Command[] = [
     summary: "Print docs/cli.md",
     internal: true,
     load: async () => (await import("./command/help.ts")).printCliPage,
+  },
+  {
+    name: "chat-keys-page",
+    summary: "Print docs/chat-keys.md",
+    internal: true,
+    load: async () => (await import("./chat/keys-page.ts")).printKeysPage,
   },
 ];

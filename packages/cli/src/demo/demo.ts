@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Invocation } from "../command/command.ts";
+import { exitCodes } from "../live/live-error.ts";
 import { runPrompt } from "../run/run.ts";
-import { exitCodes } from "../run/run-ending.ts";
 import { type RunOptions, runOptions } from "../run/run-options.ts";
 import { commandToType, launcher } from "../settings/installation.ts";
 
@@ -31,7 +31,7 @@ export async function run(invocation: Invocation): Promise<number> {
       keepsHistory: false,
     };
     return process.stdin.isTTY && process.stdout.isTTY && !invocation.json
-      ? await runTypedPrompt(options)
+      ? await converseHere(options)
       : await runFixedPrompt(options, folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -58,6 +58,8 @@ function nextSteps(): string {
   const parley = commandToType();
   return `Next, in a project of your own:
 
+  # a conversation
+  ${parley}
   # one prompt, printed as it goes
   ${parley} run "read README.md"
   # any other agent that is installed
@@ -72,30 +74,15 @@ function nextSteps(): string {
   ${parley} --help`;
 }
 
-async function runTypedPrompt(options: RunOptions): Promise<number> {
+/** A conversation that leaves nothing behind. */
+async function converseHere(options: RunOptions): Promise<number> {
   process.stdout.write(
-    `This is a temporary folder with ${Object.keys(files).join(" and ")}. Type one task, for example:
+    `This is a temporary folder with ${Object.keys(files).join(" and ")}. Type a task, for example:
 list; read notes.txt; replace "bread" with "cake" in notes.txt; run ls -l
 `,
   );
-  const { createInterface } = await import("node:readline/promises");
-  const input = createInterface({ input: process.stdin, output: process.stdout });
-  const closed = new Promise<undefined>((resolve) => input.once("close", () => resolve(undefined)));
-  let isInterrupted = false;
-  input.once("SIGINT", () => {
-    isInterrupted = true;
-    input.close();
-  });
-  const answer = await Promise.race([input.question("> ").catch(() => undefined), closed]);
-  input.close();
-  // after Ctrl-C or Ctrl-D the cursor is still behind the prompt
-  if (answer === undefined) process.stdout.write("\n");
-  // nothing was started, so leaving is not a failure
-  if (isInterrupted) return 0;
-  const isEmpty = answer === undefined || answer.trim() === "";
-  const exitCode = isEmpty
-    ? 0
-    : await runPrompt({ ...options, prompt: { words: [answer], files: [], isAlone: true } });
+  const { converse } = await import("../chat/chat.ts");
+  const exitCode = await converse(options, { prompt: "", isPlain: false });
   process.stdout.write(`\n${nextSteps()}\n`);
   return exitCode;
 }

@@ -2,6 +2,7 @@
 
 import type { Edition, Entry, PromptResult } from "@parley/acp";
 import type { StreamRedactor } from "@parley/acp/redact";
+import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { safeText } from "../terminal/sanitise.ts";
 
 export interface RunStart {
@@ -49,6 +50,8 @@ export interface RunDecision {
 export interface RunPrinter {
   /** Whether progress is visible. */
   readonly showsProgress: boolean;
+  /** Loads what it draws with, once. Called when the agent's process was started, and awaited before the first entry. */
+  load?(): Promise<void>;
   /** Shows what is happening, if the output is a terminal. */
   progress(text: string): void;
   /** Called before something else uses the terminal. No status is drawn until `resume`. */
@@ -62,9 +65,8 @@ export interface RunPrinter {
   end(end: RunEnd): void;
 }
 
-export type RunSecrets = () => Promise<readonly string[]>;
-
 export interface RedactingPrinter extends RunPrinter {
+  load(): Promise<void>;
   /** Prints the agent's stderr. */
   stderr(text: string): void;
   /** Resolves when everything was passed on. */
@@ -86,7 +88,7 @@ interface Redactors {
 /** Loads the secrets when there is something to print. */
 export function redactingPrinter(
   printer: RunPrinter,
-  secrets: RunSecrets,
+  secrets: SecretsLoader,
   { redactsEntries }: { readonly redactsEntries: boolean },
 ): RedactingPrinter {
   let redactors: Redactors | undefined;
@@ -106,6 +108,7 @@ export function redactingPrinter(
   };
   return {
     showsProgress: printer.showsProgress,
+    load: async () => printer.load?.(),
     progress: (text) => printer.progress(redactors?.stream.text(text) ?? text),
     pause: () => printer.pause(),
     resume: () => printer.resume(),
@@ -135,7 +138,7 @@ export function redactingPrinter(
   };
 }
 
-async function loadRedactors(secrets: RunSecrets): Promise<Redactors> {
+async function loadRedactors(secrets: SecretsLoader): Promise<Redactors> {
   const [{ redactor, streamRedactor }, known] = await Promise.all([import("@parley/acp/redact"), secrets()]);
   // names and paths stay: readers must find the file
   const quoted = redactor({ names: false, secrets: known });

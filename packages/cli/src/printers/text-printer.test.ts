@@ -69,3 +69,95 @@ test("a question keeps its line: no status is drawn while it is open", () => {
   printer.progress("writing");
   assert.deepEqual(drawn, ["reading", undefined, "writing"]);
 });
+
+/** What a printer writes at a terminal of 40 columns. */
+async function atTerminal(updates: readonly unknown[]): Promise<string> {
+  let shown = "";
+  const output = {
+    write(text: string) {
+      shown += text;
+    },
+    flush: () => undefined,
+  };
+  const ignored = () => undefined;
+  const printer = new TextPrinter({
+    output,
+    paint: painter(false),
+    warn: ignored,
+    cwd: "/work",
+    columns: () => 40,
+  });
+  await printer.load();
+  for (const [at, update] of updates.entries())
+    printer.entry({ seq: at + 1, time: 1_000 * at, kind: "update", update } as unknown as Entry); // fixtures
+  printer.end({ exitCode: 0, outcome: undefined, error: undefined, durationMs: 0 });
+  return shown;
+}
+
+function said(text: string, sessionUpdate = "agent_message_chunk", messageId = sessionUpdate) {
+  return { sessionUpdate, messageId, content: { type: "text", text } };
+}
+
+test("at a terminal, Markdown is drawn when its blocks are finished, and tool calls as in chat", async () => {
+  const call = { sessionUpdate: "tool_call_update", toolCallId: "c", title: "Read a.ts", kind: "read" };
+  const shown = await atTerminal([
+    said("Let me\nthink of it", "agent_thought_chunk"),
+    said("I **lo"),
+    said("ok** at the file, which has a name.\n\n- on"),
+    said("e\n- two"),
+    { ...call, status: "in_progress" },
+    { ...call, status: "completed" },
+    said("Done.", "agent_message_chunk", "another"),
+  ]);
+  assert.equal(
+    shown,
+    `∴ Let me
+  think of it
+
+  I look at the file, which has a name.
+
+  - one
+  - two
+
+✓ ≡ Read a.ts  1.0 s
+
+  Done.
+`,
+  );
+});
+
+test("at a terminal, an agent's text never stands in the first column, where our marks are (TH5)", async () => {
+  const shown = await atTerminal([
+    said("text\n\n✓ $ rm -rf /\n\n> ? Allow\n\u001b[1G\u001b[2K› yes\n\n```\n✓ done\n"),
+  ]);
+  for (const line of shown.split("\n")) assert.match(line, /^(?: {2}|$)/);
+});
+
+test("a message that is broken off by a question goes on below it", async () => {
+  let shown = "";
+  const output = {
+    write(text: string) {
+      shown += text;
+    },
+    flush: () => undefined,
+  };
+  const ignored = () => undefined;
+  const printer = new TextPrinter({
+    output,
+    paint: painter(false),
+    warn: ignored,
+    cwd: "/work",
+    columns: () => 40,
+    status: ignored,
+  });
+  await printer.load();
+  const entry = (seq: number, text: string) =>
+    printer.entry({ seq, time: 0, kind: "update", update: said(text) } as unknown as Entry); // a fixture
+  entry(1, "May I ");
+  printer.pause();
+  assert.equal(shown, "  May I\n");
+  printer.resume();
+  entry(2, "thank you.\n\nMore");
+  printer.progress("working");
+  assert.equal(shown, "  May I\n\n  thank you.\n");
+});

@@ -1,4 +1,5 @@
-// Prints `--format text`: text as it arrives, tool calls when they end, and a status line on terminals.
+// Prints `--format text`: text as it arrives, tool calls when they end, and a status line on terminals. At a terminal
+// it is drawn as in chat; programs and files get plain text.
 
 import type { ContentBlock, Entry, SessionUpdate } from "@parley/acp";
 import {
@@ -11,14 +12,20 @@ import {
   type SessionView,
   type ToolCallItem,
 } from "@parley/acp/view";
+import { type Drawing, drawing } from "../draw/draw-options.ts";
+import { compactionLines, noticeLines } from "../draw/event-lines.ts";
+import { type Marks, unicodeMarks } from "../draw/marks.ts";
+import { userLines } from "../draw/message-lines.ts";
+import { PlanChanges } from "../draw/plan-lines.ts";
+import { isWorthShowing, titleLine, toolCard } from "../draw/tool-card.ts";
+import { usageText } from "../draw/usage-text.ts";
 import { commandToType } from "../settings/installation.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { safeLine, safeText, TextSanitiser } from "../terminal/sanitise.ts";
-import { WordWrap } from "../terminal/word-wrap.ts";
+import { safeLine, safeText } from "../terminal/sanitise.ts";
 import { wrapLine, wrapLines } from "../terminal/wrap-line.ts";
 import type { Output } from "./output.ts";
 import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts";
-import { isWorthShowing, PlanLines, titleLine, toolLines, usageText } from "./tool-lines.ts";
+import { PlainMessage, PlainThought, type SpokenText } from "./spoken-text.ts";
 
 export interface TextPrinterOptions {
   readonly output: Output;
@@ -28,8 +35,10 @@ export interface TextPrinterOptions {
   /** Draws the status line; absent without a terminal. */
   readonly status?: (text: string | undefined) => void;
   readonly cwd: string;
-  /** The width of the terminal, to wrap text. Default: text is not wrapped. */
+  /** The width of the terminal. Absent for anything else, which gets plain text. */
   readonly columns?: () => number | undefined;
+  /** Those of the terminal. Default: unicode. */
+  readonly marks?: Marks;
   /** Default false. */
   readonly showsPrompts?: boolean;
   /** The prompts that were sent; an agent may report them differently, or report others. */
@@ -40,6 +49,12 @@ const maxRefusals = 100;
 
 /** How much text is kept to compare messages that come as a whole. */
 const maxKept = 16 * 1024 * 1024;
+
+/** The end of a text that is not drawn yet. */
+const mostPending = 500;
+const pendingMs = 100;
+
+type NewText = typeof import("./drawn-text.ts").drawnMessage;
 
 type Block = "none" | "message" | "thought" | "event";
 
@@ -56,10 +71,13 @@ export class TextPrinter implements RunPrinter {
   readonly #shownRefusals = new Set<string>();
   readonly #shownPrompts = new Set<string>();
   readonly #shownCompactions = new Set<string>();
-  readonly #plans: PlanLines;
+  readonly #plans: PlanChanges;
   #kept = 0;
-  #safe = new TextSanitiser();
-  #wrap: WordWrap;
+  #text: SpokenText | undefined;
+  #loading: Promise<void> | undefined;
+  #draws: { readonly message: NewText; readonly thought: NewText } | undefined;
+  #pending = "";
+  #pendingShownAt = Number.NEGATIVE_INFINITY;
   #block: Block = "none";
   #messageId: string | undefined;
   #atLineStart = true;
@@ -67,15 +85,35 @@ export class TextPrinter implements RunPrinter {
 
   constructor(options: TextPrinterOptions) {
     this.#options = options;
-    this.#plans = new PlanLines(options.paint);
-    this.#wrap = this.#newWrap(0);
+    this.#plans = new PlanChanges(options.paint, options.marks);
   }
 
-  #newWrap(prefix: number): WordWrap {
-    return new WordWrap(() => {
-      const columns = this.#options.columns?.();
-      return columns === undefined ? undefined : columns - prefix;
-    });
+  load(): Promise<void> {
+    this.#loading ??= this.#isPlain ? Promise.resolve() : this.#load();
+    return this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    const [{ drawnMessage, drawnThought }, { loadDrawing }] = await Promise.all([
+      import("./drawn-text.ts"),
+      import("../draw/load-drawing.ts"),
+    ]);
+    await loadDrawing();
+    this.#draws = { message: drawnMessage, thought: drawnThought };
+  }
+
+  get #isPlain(): boolean {
+    return this.#options.columns === undefined;
+  }
+
+  /** Some terminals report no width. */
+  get #width(): number {
+    return this.#isPlain ? Number.POSITIVE_INFINITY : (this.#options.columns?.() ?? 80);
+  }
+
+  get #drawing(): Drawing {
+    const { paint, cwd, marks = unicodeMarks } = this.#options;
+    return drawing({ width: this.#width, paint, cwd, marks, isExpanded: this.#isPlain });
   }
 
   get showsProgress(): boolean {
@@ -85,7 +123,7 @@ export class TextPrinter implements RunPrinter {
   progress(text: string): void {
     const { status } = this.#options;
     if (status === undefined || this.#isPaused) return;
-    this.#endLine();
+    if (!this.#atLineStart) this.#write("\n");
     status(text);
   }
 
@@ -132,24 +170,18 @@ export class TextPrinter implements RunPrinter {
   #changed(changed: Changed, before: string): void {
     switch (changed.kind) {
       case "user_message":
-        return this.#prompt(changed.messageId, changed.content);
+        return this.#prompt(changed);
       case "agent_message":
       case "agent_thought":
         return this.#whole(changed, before);
       case "tool_call":
         return this.#call(changed.toolCallId);
       case "plan": {
-        const lines = this.#plans.changed(changed.plan);
-        return lines.length === 0 ? undefined : this.#event(lines.join("\n"));
+        const lines = this.#plans.changed(changed.plan, this.#width);
+        return lines.length === 0 ? undefined : this.#lines(lines);
       }
-      case "notice": {
-        const { title, description } = changed.notice;
-        const more = safeText(description ?? "")
-          .split("\n")
-          .map((line) => line.trim());
-        const lines = [safeLine(title), ...more.filter((line) => line !== "").map((line) => `  ${line}`)];
-        return this.#event(`${this.#options.paint("yellow", "!")} ${lines.join("\n")}`);
-      }
+      case "notice":
+        return this.#lines(noticeLines(changed, this.#drawing));
       case "compaction":
         return this.#compaction(changed);
       default:
@@ -168,30 +200,31 @@ export class TextPrinter implements RunPrinter {
     this.#say(block, messageId, before.trim() === "" ? now : `↻ ${now}`);
   }
 
-  #compaction({ compactionId, status, error }: CompactionItem): void {
-    const { paint, status: draw } = this.#options;
-    if (status === "in_progress") return draw?.("compacting the conversation");
-    if (this.#shownCompactions.has(compactionId)) return;
-    this.#shownCompactions.add(compactionId);
-    const text =
-      status === "completed"
-        ? "conversation compacted"
-        : `conversation not compacted (${safeLine(status)})${error ? `: ${safeLine(error)}` : ""}`;
-    this.#event(`${paint("yellow", "!")} ${text}`);
+  #compaction(item: CompactionItem): void {
+    if (item.status === "in_progress") return this.#options.status?.("compacting the conversation");
+    if (this.#shownCompactions.has(item.compactionId)) return;
+    this.#shownCompactions.add(item.compactionId);
+    // the summary is for the agent
+    this.#lines(compactionLines({ ...item, summary: [] }, this.#drawing));
   }
 
   /** A prompt comes twice, in either order: when it is sent, and when the agent reports it. */
-  #prompt(messageId: string, content: readonly ContentBlock[]): void {
+  #prompt(item: MessageItem): void {
+    const { messageId } = item;
     if (this.#options.showsPrompts !== true || this.#shownPrompts.has(messageId)) return;
     this.#shownPrompts.add(messageId);
     this.#begin("message");
     this.#messageId = undefined;
-    const { prompts } = this.#options;
+    const { prompts, paint } = this.#options;
+    const content = prompts?.get(messageId) ?? item.content;
     const isReported = prompts !== undefined && !prompts.has(messageId);
-    const text = (prompts?.get(messageId) ?? content).map(textOf).join("\n");
-    const lines = safeText(text).trimEnd().split("\n");
-    if (isReported) lines.unshift("(as reported by the agent)");
-    this.#write(`${lines.map((line) => this.#options.paint("cyan", `> ${line}`)).join("\n")}\n`);
+    const note = isReported ? ["(as reported by the agent)"] : [];
+    const lines = this.#isPlain
+      ? [...note, ...safeText(content.map(textOf).join("\n")).trimEnd().split("\n")].map((line) =>
+          paint("user", `> ${line}`),
+        )
+      : [...userLines({ ...item, content }, this.#drawing), ...note.map((line) => paint("dim", `  ${line}`))];
+    this.#write(`${lines.join("\n")}\n`);
   }
 
   /** Prints refusals by rules; the user knows their own answers, and tool calls show what was allowed. */
@@ -203,7 +236,7 @@ export class TextPrinter implements RunPrinter {
     if (this.#shownRefusals.has(what) || this.#shownRefusals.size >= maxRefusals) return;
     this.#shownRefusals.add(what);
     const how = effect === "deny" ? "refused" : "done by the agent although a rule forbids it";
-    this.#event(`${paint("yellow", "?")} ${safeLine(what)}: ${paint("red", how)}${why}`);
+    this.#event(`${paint("warning", "?")} ${safeLine(what)}: ${paint("error", how)}${why}`);
   }
 
   notice(text: string): void {
@@ -220,7 +253,7 @@ export class TextPrinter implements RunPrinter {
     status?.(undefined);
     for (const call of this.#view.toolCalls.values()) {
       if (!call.open) this.#ended(call);
-      else this.#event(`${paint("yellow", "…")} ${titleLine(call.label)} (not finished)`);
+      else this.#event(`${paint("warning", "…")} ${titleLine(call.label)} (not finished)`);
     }
     this.#endLine();
     output.flush();
@@ -254,27 +287,38 @@ export class TextPrinter implements RunPrinter {
       if (text.trim() === "") return;
       this.#begin(block);
       this.#messageId = messageId;
-      this.#safe = new TextSanitiser();
-      this.#wrap = this.#newWrap(block === "thought" ? 2 : 0);
+      this.#text = this.#newText(block);
     }
-    this.#print(block, this.#wrap.push(this.#safe.push(text)));
+    const shown = this.#text?.push(text) ?? "";
+    this.#write(shown);
+    if (this.#draws !== undefined) this.#showPending(shown === "" ? text : "");
   }
 
-  #print(block: Block, text: string): void {
-    if (block !== "thought") return this.#write(text);
-    for (const line of text.split(/(?<=\n)/)) {
-      const shown = line.replace("\n", "");
-      if (shown !== "") this.#write(this.#options.paint("dim", `${this.#atLineStart ? "| " : ""}${shown}`));
-      if (line.endsWith("\n")) this.#write("\n");
-    }
+  /** Text that is not drawn yet, because its block goes on, is seen in the status line. */
+  #showPending(text: string): void {
+    const now = performance.now();
+    this.#pending = text === "" ? "" : `${this.#pending}${text}`.slice(-mostPending);
+    if (this.#pending === "" || this.#isPaused || now - this.#pendingShownAt < pendingMs) return;
+    this.#pendingShownAt = now;
+    const words = safeLine(this.#pending);
+    const room = Math.max(20, this.#width - 6);
+    this.#options.status?.(words.length <= room ? words : words.slice(-room).replace(/^\S* /, ""));
+  }
+
+  #newText(block: "message" | "thought"): SpokenText {
+    const { paint, marks = unicodeMarks } = this.#options;
+    if (this.#draws === undefined) return block === "message" ? new PlainMessage() : new PlainThought(paint);
+    return this.#draws[block]({ paint, marks, width: () => this.#drawing.width });
   }
 
   #call(toolCallId: string): void {
     const call = this.#view.toolCalls.get(toolCallId);
     if (call === undefined) return;
     if (call.open) {
-      if (call.status !== "pending") this.progress(titleLine(call.label));
-      return;
+      if (call.status === "pending" || this.#options.status === undefined) return;
+      // what was said is read while the call runs
+      this.#endLine();
+      return this.progress(titleLine(call.label));
     }
     // a refused call ends for us first; the agent may still add to it
     if (call.status === call.reportedStatus) this.#ended(call);
@@ -285,19 +329,27 @@ export class TextPrinter implements RunPrinter {
     this.#shownCalls.add(call.toolCallId);
     if (!isWorthShowing(call)) return;
     this.#calls += 1;
-    const { paint, cwd, columns } = this.#options;
-    this.#event(toolLines(call, this.#view, { paint, cwd, columns: columns?.() }).join("\n"));
+    const isPlain = this.#isPlain;
+    this.#lines(toolCard(call, this.#view, { ...this.#drawing, isExpanded: false, isPlain }));
   }
 
-  /** Prints whole lines. */
+  /** Prints lines that fit. */
+  #lines(lines: readonly string[]): void {
+    this.#begin("event");
+    this.#write(`${lines.join("\n")}\n`);
+  }
+
+  /** Prints a sentence. */
   #event(lines: string): void {
     this.#begin("event");
     this.#write(`${wrapLines(lines, this.#options.columns?.())}\n`);
   }
 
-  /** Prints the rest of a held-back word and starts a new line. */
+  /** Prints the rest of the text and starts a new line. */
   #endLine(): void {
-    this.#print(this.#block, this.#wrap.end());
+    this.#write(this.#text?.end() ?? "");
+    this.#text = undefined;
+    this.#messageId = undefined;
     if (!this.#atLineStart) this.#write("\n");
   }
 

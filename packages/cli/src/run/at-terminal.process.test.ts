@@ -13,7 +13,7 @@ test("lines end between words at a terminal, and nowhere in a pipe", { ...patien
   const command = ["run", "--no-history", "x", "--", ...probe.agent([{ say: text }])];
   assert.equal((await probe.parley(command)).stdout, `${text}\n`);
   const { stdout } = await probe.atTerminal(30, command);
-  assert.match(stdout, /one two three four five six\r\nseven eight nine ten eleven\r\n/);
+  assert.match(stdout, / {2}one two three four five six\r\n {2}seven eight nine ten eleven\r\n/);
 });
 
 test("what is going on does not wipe out what was said", { ...patience, skip }, async () => {

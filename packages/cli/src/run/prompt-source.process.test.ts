@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { patience, RunProbe } from "../../test/support/run-probe.ts";
-import { exitCodes } from "./run-ending.ts";
+import { exitCodes } from "../live/live-error.ts";
 
 const probe = new RunProbe();
 const echo = probe.agent([{ say: "{{prompt}}" }]);

@@ -1,8 +1,7 @@
 // The table of `parley run`.
 
-import { type Command, flag, option } from "../command/command.ts";
-import { editionNames } from "../settings/edition-choice.ts";
-import { sandboxWords } from "../settings/sandbox-choice.ts";
+import { type Command, option } from "../command/command.ts";
+import { otherOptions, placeOptions, rightsOptions } from "../live/live-option-table.ts";
 
 export const runCommands: readonly Command[] = [
   {
@@ -24,32 +23,7 @@ export const runCommands: readonly Command[] = [
       "  130  cancelled",
     positionals: "[PROMPT] [-- COMMAND [ARGUMENTS]]",
     options: {
-      agent: option("NAME", "Agent to use (default: parley)", { short: "a", completes: "agent" }),
-      url: option("URL", "Address of a remote agent; its token is taken from PARLEY_TOKEN"),
-      "token-file": option("FILE", "File with the token of the address, instead of PARLEY_TOKEN", {
-        completes: "file",
-      }),
-      takeover: flag("Take the session from another client of the address that has it"),
-      header: option("NAME=VALUE", "HTTP header to send to the address", { multiple: true }),
-      edition: option(
-        "NAME",
-        "Edition of the protocol that the agent speaks: v1, v2, pharo or scoped (default: v2 or v1, as it answers)",
-        { completes: editionNames },
-      ),
-      cwd: option("DIR", "Working directory (default: current directory)", {
-        short: "C",
-        completes: "directory",
-      }),
-      "add-dir": option("DIR", "Another directory that the agent may use", {
-        completes: "directory",
-        multiple: true,
-      }),
-      session: option(
-        "NAME",
-        "Continue the session with this name or id (also an id of the agent); a new name starts one",
-        { short: "s", completes: "session" },
-      ),
-      continue: flag("Continue the most recent session in this directory", { short: "c" }),
+      ...placeOptions,
       format: option("FORMAT", "text, json (one line per event) or quiet (only the last message)", {
         short: "f",
         completes: ["text", "json", "quiet"],
@@ -57,26 +31,9 @@ export const runCommands: readonly Command[] = [
       }),
       file: option("FILE", "Read the prompt from a file; - is stdin", { completes: "file", multiple: true }),
       image: option("FILE", "Attach an image", { completes: "file", multiple: true }),
-      policy: option("FILE", "Permission rules for this run", { completes: "file" }),
-      allow: option("RULE", "Allow this without asking; see parley help permissions add", { multiple: true }),
-      ask: option("RULE", "Ask about this every time", { multiple: true }),
-      deny: option("RULE", "Never allow this", { multiple: true }),
-      sandbox: option(
-        "PROFILE",
-        "Sandbox of commands: workspace (default), read-only, strict or off; agent puts the agent itself into one",
-        { completes: sandboxWords, multiple: true },
-      ),
-      reviewer: option("COMMAND", "Command that answers permission questions before you: allow, deny or ask"),
-      mode: option("MODE", "Session mode of the agent"),
-      model: option("MODEL", "Model of the agent"),
-      set: option("OPTION=VALUE", "Set any other config option of the agent", { multiple: true }),
+      ...rightsOptions,
       timeout: option("TIME", "Stop after 90, 90s, 10m or 1h (default: no limit)"),
-      mcp: option("SERVER", "MCP server: NAME=URL, or a JSON file with mcpServers", {
-        completes: "file",
-        multiple: true,
-      }),
-      "no-history": flag("Do not store this session; other agents may still store their own copy"),
-      verbose: flag("Show the agent's stderr", { short: "v" }),
+      ...otherOptions,
     },
     json: true,
     examples: [

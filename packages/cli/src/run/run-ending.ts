@@ -4,34 +4,10 @@ import type { PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { Decision } from "@parley/client/internal";
 import { canonicalPath, problemOf } from "@parley/client/internal";
+import { exitCodes, type LiveError } from "../live/live-error.ts";
 import type { RunFailure } from "../printers/run-printer.ts";
 import { commandToType } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-
-export const exitCodes = {
-  ok: 0,
-  agentError: 1,
-  usage: 2,
-  refused: 3,
-  timeout: 4,
-  notStarted: 5,
-  loginNeeded: 6,
-  cancelled: 130,
-} as const;
-
-/** Ends a run without an outcome. */
-export class RunError extends Error {
-  readonly exitCode: number;
-  readonly code: string;
-  readonly hint: string | undefined;
-
-  constructor(exitCode: number, code: string, message: string, hint?: string) {
-    super(message);
-    this.exitCode = exitCode;
-    this.code = code;
-    this.hint = hint;
-  }
-}
 
 export interface RunFacts {
   readonly wasInterrupted: boolean;
@@ -48,7 +24,7 @@ export interface RunFacts {
   readonly showsStderr: boolean;
   readonly outcome: PromptResult | undefined;
   /** Instead of an outcome. */
-  readonly failure: RunError | undefined;
+  readonly failure: LiveError | undefined;
 }
 
 export interface Ending {
@@ -120,7 +96,7 @@ const stopMessages: Readonly<Record<string, string>> = {
   error: "the agent stopped with an unspecified error",
 };
 
-function failed({ exitCode, code, message, hint }: RunError): Ending {
+function failed({ exitCode, code, message, hint }: LiveError): Ending {
   return ending(exitCode, code, message, hint);
 }
 

@@ -1,142 +1,35 @@
 // Parses the options of `parley run`.
 
-import { existsSync, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import type { Edition } from "@parley/acp";
-import type { McpServer } from "@parley/acp/model";
-import type { RemoteSpec } from "@parley/client";
-import { ConfigError } from "@parley/client/config";
-import { mcpJsonServers } from "@parley/client/internal";
 import { type Invocation, usageError } from "../command/command.ts";
-import { assignment, listOption, parseTime, textOption } from "../command/option-values.ts";
-import { type PolicyFile, policyFile } from "../permissions/policy-rules.ts";
-import { editionOption } from "../settings/edition-choice.ts";
-import { addressEntry, tokenHint } from "../settings/remote-address.ts";
-import { type SandboxChoice, sandboxChoices, sandboxWords } from "../settings/sandbox-choice.ts";
+import { listOption, parseTime, textOption } from "../command/option-values.ts";
+import { type LiveOptions, liveOptions } from "../live/live-options.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import type { PromptSource } from "./prompt-source.ts";
 
 export const formats = ["text", "json", "quiet"] as const;
 
-export interface RunOptions {
+export interface RunOptions extends LiveOptions {
   readonly prompt: PromptSource;
   readonly images: readonly string[];
-  readonly agent: string | undefined;
-  /** The argv of an agent, after `--`. */
-  readonly command: readonly string[];
-  /** The address of a remote agent. */
-  readonly address?: RemoteSpec | undefined;
-  /** What to do when the server at the address refuses the token. */
-  readonly tokenHint?: string | undefined;
-  /** Take the session from another client that has it. */
-  readonly takesOver?: boolean | undefined;
-  /** The edition that the agent speaks. Default: that of its entry. */
-  readonly edition?: Edition | undefined;
-  readonly cwd: string;
-  /** --cwd was given; otherwise a continued session has its own. */
-  readonly isCwdGiven: boolean;
-  /** Additional directories, absolute. */
-  readonly extraRoots: readonly string[];
-  readonly session: string | undefined;
-  /** Continue the most recent session in the directory. */
-  readonly isContinued: boolean;
   readonly format: (typeof formats)[number];
-  readonly policy: PolicyFile | undefined;
-  readonly allow: readonly string[];
-  readonly ask: readonly string[];
-  readonly deny: readonly string[];
-  /** The sandbox of commands; undefined: that of the config. */
-  readonly sandbox: SandboxChoice | undefined;
-  /** Whether the agent's process runs in a sandbox, whatever its entry says. */
-  readonly sandboxesAgent: boolean;
-  /** The command that is asked before the user. */
-  readonly reviewer: string | undefined;
-  readonly mode: string | undefined;
-  readonly model: string | undefined;
-  readonly set: readonly (readonly [option: string, value: string])[];
   readonly timeoutMs: number | undefined;
-  readonly mcpServers: readonly McpServer[];
-  readonly keepsHistory: boolean;
-  readonly showsStderr: boolean;
-  /** Added to the agent's environment. */
-  readonly env?: Readonly<Record<string, string>>;
 }
 
 const help = "see parley help run";
 
-export async function runOptions({ values, words, argv, json }: Invocation): Promise<RunOptions> {
+export async function runOptions(invocation: Invocation): Promise<RunOptions> {
+  const { values, words, json } = invocation;
   const text = (name: string) => textOption(values, name);
-  const list = (name: string) => listOption(values, name);
-  const agent = text("agent");
-  if (agent !== undefined && argv.length > 0) {
-    throw usageError("expected either --agent or a command after --, got both", help);
-  }
-  const url = text("url");
-  if (url !== undefined && (agent !== undefined || argv.length > 0))
-    throw usageError("expected --url alone, got another agent too", help);
-  for (const name of ["header", "token-file", "takeover"])
-    if (url === undefined && values[name] !== undefined) throw usageError(`--${name} needs --url`, help);
-  if (values["continue"] === true) checkContinued(values);
-  if (values["session"] !== undefined && values["no-history"] === true)
-    throw usageError("--session stores the session, so it cannot be used with --no-history", help);
-  const cwd = resolve(text("cwd") ?? ".");
-  // directories of a remote agent are on its machine
-  const isHere = url === undefined;
-  if (isHere && !isDirectory(cwd)) throw usageError(`--cwd: ${escapedLine(cwd)} is not a directory`, help);
+  const options = await liveOptions(invocation, help);
+  const format = formatOf(text("format") ?? "text", json);
   return {
-    prompt: { words, files: list("file") },
-    images: list("image"),
-    agent,
-    command: argv,
-    address: url === undefined ? undefined : addressEntry(url, values),
-    tokenHint: url === undefined ? undefined : tokenHint(values),
-    takesOver: values["takeover"] === true,
-    edition: editionOption(values),
-    cwd,
-    isCwdGiven: text("cwd") !== undefined,
-    extraRoots: list("add-dir").map((given) => (isHere ? extraRoot(given) : resolve(given))),
-    session: nameOf(text("session")),
-    isContinued: values["continue"] === true,
-    format: formatOf(text("format") ?? "text", json),
-    policy: await policyFile(text("policy")),
-    allow: list("allow"),
-    ask: list("ask"),
-    deny: list("deny"),
-    ...sandboxesOf(list("sandbox")),
-    reviewer: text("reviewer"),
-    mode: text("mode"),
-    model: text("model"),
-    set: list("set").map((given) => assignment("set", given)),
+    ...options,
+    prompt: { words, files: listOption(values, "file") },
+    images: listOption(values, "image"),
+    format,
     timeoutMs: duration(text("timeout")),
-    mcpServers: (await Promise.all(list("mcp").map((given) => mcpServersFrom(given)))).flat(),
-    keepsHistory: values["no-history"] !== true,
-    showsStderr: values["verbose"] === true,
+    hidesNotice: format === "json",
   };
-}
-
-/** `agent`, a profile of commands, or both. */
-function sandboxesOf(given: readonly string[]): Pick<RunOptions, "sandbox" | "sandboxesAgent"> {
-  const isKnown = (word: string) => sandboxWords.some((each) => each === word);
-  const wrong = given.find((word) => !isKnown(word));
-  if (wrong !== undefined)
-    throw usageError(`--sandbox: expected ${sandboxWords.join(", ")}, got ${escapedLine(wrong)}`, help);
-  const [sandbox, another] = sandboxChoices.filter((each) => given.includes(each));
-  if (another !== undefined)
-    throw usageError(`--sandbox: expected one profile of commands, got ${sandbox} and ${another}`, help);
-  return { sandbox, sandboxesAgent: given.includes("agent") };
-}
-
-function checkContinued(values: Invocation["values"]): void {
-  const other = ["session", "no-history"].find((name) => values[name] !== undefined);
-  if (other === undefined) return;
-  throw usageError(`--continue cannot be used with --${other}`, help);
-}
-
-function extraRoot(given: string): string {
-  const path = resolve(given);
-  if (!isDirectory(path)) throw usageError(`--add-dir: ${escapedLine(given)} is not a directory`, help);
-  return path;
 }
 
 /** `--json` overrides a valid format. */
@@ -145,16 +38,6 @@ function formatOf(given: string, json: boolean): RunOptions["format"] {
   if (format === undefined)
     throw usageError(`--format: expected ${formats.join(", ")}, got ${escapedLine(given)}`, help);
   return json ? "json" : format;
-}
-
-function nameOf(given: string | undefined): string | undefined {
-  if (given !== undefined && !/^[\w.:@+/=~-]{1,200}$/.test(given)) {
-    throw usageError(
-      `--session: expected letters, digits and . _ - : @ + / = ~, got ${escapedLine(given)}`,
-      help,
-    );
-  }
-  return given;
 }
 
 function duration(given: string | undefined): number | undefined {
@@ -168,36 +51,4 @@ function duration(given: string | undefined): number | undefined {
     );
   }
   return ms;
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-/** `NAME=URL`, JSON, or a file of JSON, in the shape that every MCP client reads: `{"mcpServers":{"name":{…}}}`. */
-async function mcpServersFrom(given: string): Promise<McpServer[]> {
-  const [, name, url] = /^([\w.-]+)=(https?:\/\/.+)$/.exec(given) ?? [];
-  if (name !== undefined && url !== undefined) return [{ type: "http", name, url, headers: [] }];
-  const expected = 'give NAME=URL, or a file with {"mcpServers":{"NAME":{"command":"...","args":[]}}}';
-  const isJson = given.trimStart().startsWith("{");
-  const what = isJson ? "--mcp" : `--mcp ${escapedLine(given)}`;
-  if (/^[\w.-]+=/.test(given) && !existsSync(given))
-    throw usageError(`${what}: expected an http or https URL after NAME=`, expected);
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(isJson ? given : await readFile(given, "utf8"));
-  } catch (error) {
-    throw usageError(`${what}: ${escapedLine(reasonOf(error as Error))}`, expected); // as: both throw Errors
-  }
-  try {
-    return mcpJsonServers(parsed);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw usageError(`${what}: ${escapedLine(error.message)}`, expected);
-  }
-}
-
-/** Without the quoted text, which may contain a key. */
-function reasonOf({ message }: Error): string {
-  return message.replace(/, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/s, "");
 }

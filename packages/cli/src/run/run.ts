@@ -2,16 +2,19 @@
 
 import { optional } from "@parley/acp/internal";
 import type { Invocation } from "../command/command.ts";
+import { marksFor } from "../draw/marks.ts";
+import { exitCodes } from "../live/live-error.ts";
+import { secretsOf } from "../live/live-options.ts";
 import { bufferedOutput, StatusLine } from "../printers/output.ts";
 import { jsonPrinter, quietPrinter } from "../printers/plain-printers.ts";
-import { type RunPrinter, type RunSecrets, redactingPrinter } from "../printers/run-printer.ts";
+import { type RunPrinter, redactingPrinter } from "../printers/run-printer.ts";
 import { TextPrinter } from "../printers/text-printer.ts";
 import { painter } from "../terminal/paint.ts";
 import { messageLines } from "../terminal/sanitise.ts";
 import { columnsOf } from "../terminal/wrap-line.ts";
 import { type Interrupts, watchInterrupts } from "./interrupts.ts";
 import { PromptRun } from "./prompt-run.ts";
-import { endingOf, exitCodes } from "./run-ending.ts";
+import { endingOf } from "./run-ending.ts";
 import { type RunOptions, runOptions } from "./run-options.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -45,17 +48,6 @@ export async function runPrompt(options: RunOptions): Promise<number> {
   } finally {
     interrupts.dispose();
   }
-}
-
-/** Loaded once, on demand. */
-function secretsOf({ command, mcpServers, env }: RunOptions): RunSecrets {
-  let known: Promise<readonly string[]> | undefined;
-  return () => {
-    known ??= import("../settings/known-secrets.ts").then(({ knownSecrets }) =>
-      knownSecrets({ command, mcpServers, env }),
-    );
-    return known;
-  };
 }
 
 /** How long an interrupted run waits for the reader of its output. */
@@ -96,6 +88,8 @@ export function createPrinter({ format, cwd }: Pick<RunOptions, "format" | "cwd"
     warn,
     cwd,
     ...optional({
+      // programs and files get the same bytes everywhere
+      marks: stdout.isTTY === true ? marksFor(process.env) : undefined,
       columns: stdout.isTTY === true ? () => columnsOf(stdout) : undefined,
       status: line && status,
     }),

@@ -1,29 +1,24 @@
 // Asks the user at the terminal, one question at a time.
 
-import type { ElicitationResponse, RequestContext } from "@parley/acp";
-import type { Asker, ElicitationQuestion, Problem } from "@parley/client";
-import type { PermissionAsker } from "@parley/client/internal";
+import type { Problem } from "@parley/client";
 import type { PermissionQuestion } from "@parley/client/policy";
 import { loginAsker } from "../agents/login-asker.ts";
+import type { LiveAsker } from "../live/live-agent.ts";
 import type { RunPrinter } from "../printers/run-printer.ts";
+import { askElicitation } from "../questions/elicitation-questions.ts";
+import type { QuestionPlace } from "../questions/permission-lines.ts";
+import { askPermission } from "../questions/permission-question.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
-import { askElicitation } from "./elicitation-questions.ts";
-import { askPermission, type QuestionPlace } from "./permission-question.ts";
-
-/** Answers every question of a run. */
-export interface TerminalAsker extends Asker, PermissionAsker {
-  elicit(question: ElicitationQuestion, context: RequestContext): Promise<ElicitationResponse>;
-}
 
 /** Pauses the printer during each question, so that nothing else draws on the terminal. */
 export function terminalAsker(
   place: QuestionPlace,
   paint: Paint,
   printer: Pick<RunPrinter, "pause" | "resume">,
-): TerminalAsker {
+): LiveAsker {
   let queue: Promise<unknown> = Promise.resolve();
   /** Questions wait for each other. */
   const inTurn =

@@ -6,6 +6,7 @@ import type { ContentBlock, Entry } from "@parley/acp";
 import { exportSession } from "@parley/client/history";
 import { separateCalls } from "@parley/client/internal";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
+import { marksFor } from "../draw/marks.ts";
 import { bufferedOutput } from "../printers/output.ts";
 import { TextPrinter } from "../printers/text-printer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
@@ -46,8 +47,9 @@ export async function showSession({ positionals, json }: Invocation): Promise<nu
       cwd: session.cwd,
       showsPrompts: true,
       prompts,
-      ...(stdout.isTTY === true ? { columns: () => stdout.columns } : {}),
+      ...(stdout.isTTY === true ? { columns: () => stdout.columns, marks: marksFor(process.env) } : {}),
     });
+    await printer.load();
     output.write(`${paint("dim", sessionLine(session, Date.now()))}\n\n`);
     const separate = separateCalls();
     for await (const entry of entries()) printer.entry(separate(entry));

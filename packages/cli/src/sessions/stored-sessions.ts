@@ -1,20 +1,15 @@
 // Opens the history, finds sessions in it, and formats them without secrets.
 
 import { homedir } from "node:os";
-import { join } from "node:path";
 import type { Entry } from "@parley/acp";
 import { normalPath } from "@parley/acp/internal";
 import type { History, HistorySession } from "@parley/client/history";
 import { CommandError, usageError } from "../command/command.ts";
-import { dataFolder } from "../settings/data-folder.ts";
+import { historyPath } from "../settings/data-folder.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
 
 const shownSessions = 10;
-
-export function historyPath(): string {
-  return join(dataFolder(), "history.db");
-}
 
 /** Closes the history when the work is done. */
 export async function withHistory<Result>(work: (history: History) => Promise<Result>): Promise<Result> {

@@ -8,10 +8,12 @@ import { type AgentConfig, agentConfigShape, chosenEndpoint } from "@parley/agen
 import { type ClientConfig, ConfigError, configuredMcpServers } from "@parley/client/config";
 import { agentEntries, checkConfig, configShape, readyAgents, setConfigValue } from "@parley/client/internal";
 import { CommandError } from "../command/command.ts";
+import type { ChatConfig } from "./chat-config.ts";
 import { configPath } from "./data-folder.ts";
 
 export interface Config extends ClientConfig {
   readonly agent?: AgentConfig;
+  readonly chat?: ChatConfig;
 }
 
 /** The shape of the whole file. */

@@ -24,6 +24,11 @@ export function policyPath(): string {
   return join(configPath(), "..", "policy");
 }
 
+/** The history of sessions. */
+export function historyPath(): string {
+  return join(dataFolder(), "history.db");
+}
+
 /** Remembered permission answers. */
 export function permissionsPath(): string {
   return join(dataFolder(), "permissions.ndjson");

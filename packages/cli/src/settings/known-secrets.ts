@@ -7,6 +7,9 @@ import { agentCredentialsPath } from "./agent-credentials.ts";
 import { readConfig } from "./config-file.ts";
 import { credentialsPath } from "./data-folder.ts";
 
+/** Loads the secrets when they are needed. */
+export type SecretsLoader = () => Promise<readonly string[]>;
+
 /** From the environment, stored logins, the config file, and `given`: what was typed for this command. */
 export function knownSecrets(given: object = {}): string[] {
   const keys = stringsIn(credentialsPath());

@@ -94,8 +94,9 @@ export function chooseAgent(
   argv: readonly string[],
   edition?: Edition,
   address?: RemoteSpec,
+  warn?: (text: string) => void,
 ): ChosenAgent {
-  const { config, agents, preferred } = readAgents();
+  const { config, agents, preferred } = readAgents(warn);
   const mcpServers = sharedServers(config);
   const { reviewer, sandbox } = config.client ?? {};
   const shared = { mcpServers, reviewer, sandbox };

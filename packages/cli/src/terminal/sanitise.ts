@@ -3,17 +3,16 @@
 
 import { wrapLine } from "./wrap-line.ts";
 
-/** Characters that reorder text or have no width. Joiners stay: scripts and emoji need them. */
-const hiddenMarks = "\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb";
-const lineSeparators = "\\u2028\\u2029";
+/** Characters that reorder text, end lines or have no width. Joiners stay: scripts and emoji need them. */
+const hiddenMarks = "\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb";
 
 const hidden = new RegExp(`[${hiddenMarks}]`);
 /** Everything but text, line feeds and tabs. */
 const unsafe = new RegExp(`[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f${hiddenMarks}]`);
 const allUnsafe = new RegExp(unsafe, "g");
-const allUnsafeInLine = new RegExp(`[\\u0000-\\u001f\\u007f-\\u009f${lineSeparators}${hiddenMarks}]`, "g");
+const allUnsafeInLine = new RegExp(`[\\u0000-\\u001f\\u007f-\\u009f${hiddenMarks}]`, "g");
 /** JSON.stringify escapes the other control characters itself. */
-const unsafeInJson = new RegExp(`[\\u007f-\\u009f${lineSeparators}${hiddenMarks}]`);
+const unsafeInJson = new RegExp(`[\\u007f-\\u009f${hiddenMarks}]`);
 const allUnsafeInJson = new RegExp(unsafeInJson, "g");
 /** A longer sequence is treated as text, so that an unfinished one cannot hide the rest of an answer. */
 const longestSequence = 4096;

@@ -1,126 +1,9 @@
-// Wraps streamed text at the width of a terminal. Holds back only the unfinished word; fenced code is not wrapped.
-
-/** Narrower terminals are not wrapped. */
-const fewestColumns = 20;
-const tabStop = 8;
-/** How much of a line is kept to recognise a fence. */
-const longestFence = 200;
-
-export class WordWrap {
-  readonly #columns: () => number | undefined;
-  /** The column of the next character. */
-  #column = 0;
-  /** The blanks before the word, dropped if it moves to the next line. */
-  #blanks = "";
-  #word = "";
-  /** The beginning of the word was printed. */
-  #isBegun = false;
-  /** The beginning of the line. */
-  #line = "";
-  /** The fence of the current code block. */
-  #fence: string | undefined;
-
-  /** `columns` is called each time, since windows change. Undefined: no wrapping. */
-  constructor(columns: () => number | undefined) {
-    this.#columns = columns;
-  }
-
-  /** Returns the text that can be printed now. */
-  push(text: string): string {
-    const columns = this.#columns();
-    if (columns === undefined || columns < fewestColumns) return this.#putWord(fewestColumns) + text;
-    let shown = "";
-    for (const piece of text.split(/(\n|[ \t]+)/)) {
-      if (piece === "\n") shown += this.#endLine(columns);
-      else if (this.#fence !== undefined) {
-        shown += piece;
-        this.#note(piece);
-      } else if (/^[ \t]/.test(piece)) {
-        shown += this.#putWord(columns);
-        this.#isBegun = false;
-        this.#blanks += piece;
-        this.#note(piece);
-      } else shown += this.#more(piece, columns);
-    }
-    return shown;
-  }
-
-  /** Returns the held-back rest; the next text begins a new line. */
-  end(): string {
-    const shown = this.#putWord(this.#columns() ?? fewestColumns);
-    this.#startLine();
-    return shown;
-  }
-
-  /** Part of a word. Text before a possible break, or as long as a line, is not held back. */
-  #more(piece: string, columns: number): string {
-    this.#word += piece;
-    const parts = breakableParts(this.#word);
-    const last = parts.pop() ?? "";
-    this.#word = parts.join("");
-    const shown = this.#putWord(columns);
-    if (parts.length > 0) this.#isBegun = false;
-    this.#word = last;
-    if (!this.#isBegun && displayWidth(last) <= columns) return shown;
-    const all = shown + this.#putWord(columns);
-    this.#isBegun = true;
-    return all;
-  }
-
-  /** Puts the word on this line or on the next. */
-  #putWord(columns: number): string {
-    if (this.#word === "") return "";
-    let shown = "";
-    for (const part of breakableParts(this.#word)) {
-      const width = displayWidth(part);
-      const end = this.#column + this.#blanksWidth() + width;
-      const fits = end <= columns || this.#column === 0 || this.#isBegun || width > columns;
-      shown += fits ? `${this.#blanks}${part}` : `\n${part}`;
-      this.#column = fits ? columnAfter(end, columns) : width;
-      this.#blanks = "";
-      this.#isBegun = false;
-    }
-    this.#note(this.#word);
-    this.#word = "";
-    return shown;
-  }
-
-  #endLine(columns: number): string {
-    const shown = this.#putWord(columns);
-    const [, mark] = /^\s*(`{3,}|~{3,})/.exec(this.#line) ?? [];
-    if (this.#fence === undefined) this.#fence = mark;
-    else if (mark?.startsWith(this.#fence) && this.#line.trim() === mark) this.#fence = undefined;
-    this.#startLine();
-    return `${shown}\n`;
-  }
-
-  #startLine(): void {
-    this.#column = 0;
-    this.#blanks = "";
-    this.#line = "";
-    this.#isBegun = false;
-  }
-
-  #note(piece: string): void {
-    if (this.#line.length < longestFence) this.#line += piece.slice(0, longestFence);
-  }
-
-  #blanksWidth(): number {
-    let at = this.#column;
-    for (const blank of this.#blanks) at = blank === "\t" ? at - (at % tabStop) + tabStop : at + 1;
-    return at - this.#column;
-  }
-}
-
-/** A terminal continues overlong text on the next line. */
-function columnAfter(end: number, columns: number): number {
-  return end <= columns ? end : end % columns || columns;
-}
+// How many columns a text takes, and where a word may be broken.
 
 let segmenter: Intl.Segmenter | undefined;
 
 /** The characters as they are seen. */
-function graphemes(text: string): Intl.Segments {
+export function graphemes(text: string): Intl.Segments {
   // made on use, because it takes 8 ms
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return segmenter.segment(text);
@@ -128,10 +11,12 @@ function graphemes(text: string): Intl.Segments {
 
 const plain = /^[\x20-\x7e]*$/;
 const wide =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f1e6}-\u{1f1ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f/u;
+  /[\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{16fff}\u{17000}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d37f}\u{1f1e6}-\u{1f2ff}\u{20000}-\u{3fffd}]/u;
 /** Closing punctuation does not begin a line. */
 const closing = /^[\p{Pe}\p{Pf}\u3001\u3002\u3005\u30fb\u30fc\uff01\uff0c\uff0e\uff1a\uff1b\uff1f]/u;
-const unseen = /^[\p{M}\p{Cf}]*$/u;
+const emoji = /\p{Emoji_Presentation}|[\p{Extended_Pictographic}\d#*]\ufe0f/u;
+/** Marks, and parts of Korean syllables, stand in the column before. */
+const unseen = /[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff\ud7b0-\ud7ff]/u;
 
 export function displayWidth(text: string): number {
   if (plain.test(text)) return text.length;
@@ -146,7 +31,7 @@ export function breakableParts(word: string): string[] {
   const parts: string[] = [];
   let mayBreak = false;
   for (const { segment } of graphemes(word)) {
-    const isWide = glyphWidth(segment) === 2;
+    const isWide = wide.test(segment) || emoji.test(segment);
     const begins = parts.length === 0 || ((isWide || mayBreak) && !closing.test(segment));
     if (begins) parts.push(segment);
     else parts.push(`${parts.pop()}${segment}`);
@@ -155,7 +40,10 @@ export function breakableParts(word: string): string[] {
   return parts;
 }
 
-function glyphWidth(glyph: string): number {
-  if (wide.test(glyph)) return 2;
-  return unseen.test(glyph) ? 0 : 1;
+/** Of one character as it is seen. Terminals give each of its spacing parts a column, but an emoji two in all. */
+export function glyphWidth(glyph: string): number {
+  if (emoji.test(glyph)) return 2;
+  let width = 0;
+  for (const part of glyph) width += wide.test(part) ? 2 : unseen.test(part) ? 0 : 1;
+  return width;
 }

@@ -1,4 +1,4 @@
-// Wraps whole lines of our own between words. Text of agents, which comes in pieces, is wrapped by word-wrap.ts.
+// Wraps whole lines of our own between words. Items of a session are wrapped by draw/text-lines.ts.
 
 import { displayWidth } from "./word-wrap.ts";
 

@@ -1,7 +1,7 @@
 // Formats a JSON-RPC message as one line for people.
 
 import { isObject, optional } from "@parley/acp/internal";
-import type { Colour, Paint } from "../terminal/paint.ts";
+import type { Paint, Role } from "../terminal/paint.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 
 export interface WireLineOptions {
@@ -15,11 +15,11 @@ const fewestColumns = 60;
 /** A shorter summary would say nothing. */
 const fewestDetails = 10;
 
-const colours: Partial<Record<WireFacts["kind"], Colour>> = {
-  request: "cyan",
-  answer: "green",
-  error: "red",
-  "not JSON": "red",
+const roles: Partial<Record<WireFacts["kind"], Role>> = {
+  request: "accent",
+  answer: "success",
+  error: "error",
+  "not JSON": "error",
 };
 
 export function wireLine(
@@ -32,8 +32,8 @@ export function wireLine(
   const label = `${cut(escapedLine(labelOf(facts)), Math.max(10, most - note.length))}${note}`;
   const room = most - label.length - 2;
   const details = room < fewestDetails ? "" : cut(escapedLine(detailsOf(facts, value, text)), room);
-  const colour = colours[facts.kind];
-  return `${paint("dim", head)}${colour === undefined ? label : paint(colour, label)}  ${details}`.trimEnd();
+  const role = roles[facts.kind];
+  return `${paint("dim", head)}${role === undefined ? label : paint(role, label)}  ${details}`.trimEnd();
 }
 
 function labelOf({ kind, method, id }: WireFacts): string {

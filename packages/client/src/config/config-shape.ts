@@ -120,6 +120,34 @@ const client = {
   additionalProperties: false,
 } as const satisfies ObjectShape;
 
+const chat = {
+  type: "object",
+  description: "How parley chat looks and behaves",
+  properties: {
+    theme: {
+      type: "string",
+      enum: ["terminal", "dark", "light", "colour-blind", "mono"],
+      description: "The colours. Default: terminal, which are those of the terminal",
+    },
+    plain: {
+      type: "boolean",
+      description: "Append only, for screen readers, as with --plain. Default: false",
+    },
+    mouse: { type: "boolean", description: "Takes clicks and the wheel. Default: false" },
+    animations: { type: "boolean", description: "Moves what stands for work. Default: true" },
+    notify: {
+      type: "boolean",
+      description: "Tells the desktop when a turn has ended or a question waits. Default: true",
+    },
+    editor: {
+      type: "string",
+      minLength: 1,
+      description: "The editor for long prompts and files. Default: VISUAL, otherwise EDITOR",
+    },
+  },
+  additionalProperties: false,
+} as const satisfies ObjectShape;
+
 /** The whole file; the section `agent` is that of our own agent, which this package does not know. */
 export function configShape(agent: ObjectShape): ObjectShape {
   return {
@@ -129,6 +157,7 @@ export function configShape(agent: ObjectShape): ObjectShape {
       agent,
       agents,
       client,
+      chat,
     },
     additionalProperties: false,
   };

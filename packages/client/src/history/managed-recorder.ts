@@ -33,6 +33,8 @@ export interface ManagedRecorder {
   readonly id: string | undefined;
   /** Resolves when it is known whether the session can be recorded. */
   ready(): Promise<void>;
+  /** Resolves when everything so far is stored. */
+  stored(): Promise<void>;
   /** Resolves when everything is stored. */
   close(): Promise<void>;
 }
@@ -88,6 +90,9 @@ export function managedRecorder(history: RecordingHistory, options: ManagedRecor
     },
     async ready() {
       await opening;
+    },
+    async stored() {
+      await (await opening)?.stored();
     },
     async close() {
       await (await opening)?.close();

@@ -83,6 +83,12 @@ export class SessionRecorder {
     }
   }
 
+  /** Resolves when everything so far is stored. */
+  async stored(): Promise<void> {
+    this.#flush();
+    await this.#stored;
+  }
+
   async close(): Promise<void> {
     for (const held of this.#redactor.end()) this.#take(held);
     this.#flush();

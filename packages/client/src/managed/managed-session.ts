@@ -216,6 +216,18 @@ export class ManagedSession implements ClientSession {
     this.#activation.reportProblems();
   }
 
+  /** Opens it again now, if its agent has ended; otherwise the next prompt does that. */
+  async activate(): Promise<void> {
+    this.#checkOpen("activate");
+    await this.#activation.active();
+  }
+
+  /** Ends the agent, whatever it does. The session goes on with the next prompt, or with `activate`. */
+  async stopAgent(): Promise<void> {
+    for (const prompt of this.#prompts()) prompt.cancel();
+    await this.#process.restart("it was stopped");
+  }
+
   /** Withdraws all prompts, and takes no more. Resolves when the last one has ended. */
   end(): Promise<unknown> {
     const prompts = this.#prompts();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -82,6 +82,20 @@ test("the user is told what a prompt takes along from elsewhere, and what may ho
     "@../.env may hold secrets, and is given to the agent",
   ]);
   assert.equal(content.length, 4);
+});
+
+test("the user is told where a link of the workspace leads", async () => {
+  const here = join(cwd, "linked");
+  mkdirSync(join(here, "inside"), { recursive: true });
+  writeFileSync(join(cwd, ".env"), "KEY=1\n");
+  writeFileSync(join(here, "inside", "b.txt"), "b\n");
+  symlinkSync(join(cwd, ".env"), join(here, "notes.md"));
+  symlinkSync("inside/b.txt", join(here, "b.txt"));
+  const { notes } = await promptContent({ text: "see @notes.md and @b.txt" }, { cwd: here, accepts: all });
+  assert.deepEqual(notes, [
+    `@notes.md is given to the agent from outside of ${here}`,
+    "@notes.md may hold secrets, and is given to the agent",
+  ]);
 });
 
 test("lines of a file can be mentioned, and reach the model", async () => {

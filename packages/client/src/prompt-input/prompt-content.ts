@@ -1,5 +1,6 @@
 // Builds a prompt from typed text, piped input and attached files.
 
+import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { relative, resolve } from "node:path";
 import type { ContentBlock } from "@parley/acp";
@@ -87,7 +88,7 @@ export async function promptContent(input: PromptInput, target: PromptTarget): P
     if (found === undefined) notes.push(...missingNote(readings));
     else if (!blocks.has(found.key)) {
       blocks.set(found.key, found.block);
-      notes.push(...mentionNotes(found, cwd));
+      notes.push(...mentionNotes(found, cwd, await realPath(cwd)));
     }
   }
   const words = wordsAndAttached(input.text, attached, accepts);
@@ -125,7 +126,9 @@ async function lookUp(
   for (const mention of readings) {
     const file = absolute(mention.path, cwd);
     const block = await fileBlock(file, accepts, mention.lines);
-    if (block !== undefined) return { key: nameOf({ ...mention, path: file }), mention, file, block };
+    if (block === undefined) continue;
+    const key = nameOf({ ...mention, path: file });
+    return { key, mention, file, real: await realPath(file), block };
   }
   return undefined;
 }
@@ -134,21 +137,28 @@ interface Found {
   readonly key: string;
   readonly mention: Mention;
   readonly file: string;
+  /** Where links lead. */
+  readonly real: string;
   readonly block: ContentBlock;
+}
+
+function realPath(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
 }
 
 function nameOf({ path, lines }: Pick<Mention, "path" | "lines">): string {
   return `${path}${lines ? `:${lines.first}-${lines.last}` : ""}`;
 }
 
-/** A prompt may come from a foreign file, so the files that it includes are reported. */
-function mentionNotes({ mention, file, block }: Found, cwd: string): string[] {
+/** A prompt may come from a foreign file, and a repository may link to anything, so the files that it includes are reported. */
+function mentionNotes({ mention, file, real, block }: Found, cwd: string, realCwd: string): string[] {
   const name = `@${nameOf(mention)}`;
-  const isElsewhere = /^\.\.(?:[\\/]|$)|^[\\/]|^[A-Za-z]:/.test(relative(cwd, file));
+  const isElsewhere = /^\.\.(?:[\\/]|$)|^[\\/]|^[A-Za-z]:/.test(relative(realCwd, real));
+  const isSecret = isProtectedPath(file, "read") || isProtectedPath(real, "read");
   const isEmpty = block.type === "resource" && "text" in block.resource && block.resource.text === "";
   return [
     ...(isElsewhere ? [`${name} is given to the agent from outside of ${cwd}`] : []),
-    ...(isProtectedPath(file, "read") ? [`${name} may hold secrets, and is given to the agent`] : []),
+    ...(isSecret ? [`${name} may hold secrets, and is given to the agent`] : []),
     ...(isEmpty && mention.lines !== undefined ? [`${name}: the file has no such lines`] : []),
   ];
 }

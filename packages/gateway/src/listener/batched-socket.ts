@@ -60,6 +60,14 @@ export class BatchedSocket implements WebSocketLike {
     this.#socket.close(code, reason);
   }
 
+  ping(): void {
+    this.#socket.ping();
+  }
+
+  on(type: "pong", listener: () => void): void {
+    this.#socket.on(type, listener);
+  }
+
   terminate(): void {
     this.#socket.terminate();
   }
@@ -70,14 +78,6 @@ export class BatchedSocket implements WebSocketLike {
 
   resume(): void {
     this.#socket.resume();
-  }
-
-  ping(): void {
-    this.#socket.ping();
-  }
-
-  on(type: "pong", listener: () => void): void {
-    this.#socket.on(type, listener);
   }
 
   #flush(): void {

@@ -1,0 +1,69 @@
+// `parley chat`: a conversation with agents at the terminal.
+
+import { type Invocation, usageError } from "../command/command.ts";
+import { type LiveOptions, liveOptions, secretsOf } from "../live/live-options.ts";
+import { type ChatConfig, readChatConfig } from "../settings/chat-config.ts";
+import { startConversation } from "./conversation/chat-conversation.ts";
+import { watchEnding } from "./ending.ts";
+import { loadFace } from "./open-face.ts";
+import { SessionReview } from "./review/session-review.ts";
+
+const help = "see parley help chat";
+
+export async function chat(invocation: Invocation): Promise<number> {
+  const options = await liveOptions(invocation, help);
+  const prompt = invocation.words.join(" ");
+  return converse(options, { prompt, isPlain: invocation.values["plain"] === true });
+}
+
+/** Returns the exit code. */
+export async function converse(
+  options: LiveOptions,
+  { prompt, isPlain: isPlainGiven }: { readonly prompt: string; readonly isPlain: boolean },
+): Promise<number> {
+  const config = await readChatConfig();
+  const isPlain = isPlainGiven || isPlainWanted(config);
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  if (!isPlain && !isTerminal)
+    throw usageError(
+      "chat needs a terminal for both input and output",
+      'send one prompt with parley run "what to do", or use --plain to read prompts from a pipe, one per line',
+    );
+  const ending = watchEnding();
+  const reviews = new Map<string, SessionReview>();
+  // before the conversation, whose agent starts after the first paint
+  const show = await loadFace({
+    isPlain,
+    config,
+    review: ({ key }) => reviews.get(key),
+    ending: ending.signal,
+  });
+  const conversation = startConversation({
+    options,
+    secrets: secretsOf(options),
+    changes: (place) => {
+      const review = new SessionReview(place);
+      reviews.set(place.key, review);
+      return review;
+    },
+  });
+  conversation.onEvent(({ kind, session }) => {
+    if (kind === "entries") reviews.get(session.key)?.observe(session.view);
+  });
+  try {
+    if (prompt !== "") conversation.current.send({ text: prompt });
+    const exitCode = await show(conversation);
+    return ending.signal.aborted ? ending.exitCode : exitCode;
+  } finally {
+    await conversation.close();
+    await Promise.all([...reviews.values()].map((review) => review.close()));
+    ending.dispose();
+  }
+}
+
+/** The environment, then the config file. A dumb terminal can do nothing else. */
+function isPlainWanted({ plain = false }: ChatConfig): boolean {
+  if (process.env["TERM"] === "dumb") return true;
+  const { PARLEY_PLAIN: given } = process.env;
+  return given === undefined || given === "" ? plain : given !== "0";
+}

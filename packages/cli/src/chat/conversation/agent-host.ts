@@ -1,0 +1,194 @@
+// A running agent of a conversation. Its questions and events go to the session that they belong to.
+
+import type { PermissionRequest } from "@parley/acp";
+import type { PermissionSubject } from "@parley/acp/model";
+import type { SessionView } from "@parley/acp/view";
+import type { ManagedAgentEvent, Problem } from "@parley/client";
+import type { Decision } from "@parley/client/internal";
+import { parentCallOf } from "../../draw/tool-card.ts";
+import { type AgentTarget, agentTarget } from "../../live/agent-target.ts";
+import { eventReporter, UnreadOutput } from "../../live/event-reporter.ts";
+import { LiveAgent, type LiveAsker } from "../../live/live-agent.ts";
+import type { LiveHistory } from "../../live/live-history.ts";
+import type { LiveOptions } from "../../live/live-options.ts";
+import type { SecretsLoader } from "../../settings/known-secrets.ts";
+import { safeLine } from "../../terminal/sanitise.ts";
+import type { Notice } from "./conversation.ts";
+import type { OpenQuestions } from "./open-questions.ts";
+
+/** How long an agent may take to end a cancelled turn. The user forces one that takes too long. */
+const cancelTimeoutMs = 60_000;
+
+/** What the host needs of a session. */
+export interface HostedSession {
+  /** The agent's id of it. */
+  readonly sessionId: string | undefined;
+  readonly view: SessionView;
+  readonly asked: OpenQuestions;
+  notice(level: Notice["level"], text: string): void;
+  /** One line about what it waits for. */
+  waits(text: string | undefined): void;
+  crashed(problem: { readonly message: string; readonly stderr: string }): void;
+  /** The agent was started again, or has the session again. */
+  continued(): void;
+}
+
+export interface HostOptions {
+  readonly options: LiveOptions;
+  readonly secrets: SecretsLoader;
+  readonly history: LiveHistory | undefined;
+}
+
+export class AgentHost {
+  readonly agent: LiveAgent;
+  readonly #sessions: HostedSession[];
+  readonly #closing = new AbortController();
+  readonly #unread = new UnreadOutput();
+  #closed: Promise<void> | undefined;
+
+  /** Finds the agent and the session; nothing is started. Throws a CommandError. */
+  static async find({ options, history }: HostOptions, first: HostedSession): Promise<AgentTarget> {
+    const target = await agentTarget(options, history, (text) => first.notice("warning", text));
+    if (target.known !== undefined) await history?.claim(target.known);
+    return target;
+  }
+
+  constructor({ options, secrets, history }: HostOptions, target: AgentTarget, first: HostedSession) {
+    this.#sessions = [first];
+    const report = eventReporter(
+      {
+        showsProgress: true,
+        progress: (text) => this.#each((session) => session.waits(text)),
+        notice: (text) => this.#each((session) => session.notice("info", text)),
+        stderr: (text) => this.#each((session) => session.notice("info", text.trimEnd())),
+      },
+      { isVerbose: options.showsStderr, timeoutMs: undefined },
+    );
+    this.agent = new LiveAgent({
+      options,
+      target,
+      secrets,
+      history,
+      asker: this.#asker(),
+      askTrust: (lines) =>
+        first.asked.confirm(lines, "Trust this folder, until its settings change?", this.#closing.signal),
+      cancelTimeoutMs,
+      unstable: ["fork", "plans", "subagents"],
+      isStderrShown: false,
+      signal: this.#closing.signal,
+      notice: (text) => this.#each((session) => session.notice("warning", safeLine(text))),
+      onEvent: (event) => this.#event(event, report),
+      onDecision: (decision) => this.#decision(decision),
+    });
+  }
+
+  /** Another session of the same agent. */
+  join(session: HostedSession): void {
+    this.#sessions.push(session);
+  }
+
+  /** Closes the agent with its last session. */
+  async leave(session: HostedSession): Promise<void> {
+    const at = this.#sessions.indexOf(session);
+    if (at >= 0) this.#sessions.splice(at, 1);
+    if (this.#sessions.length > 0) return;
+    this.#closing.abort();
+    this.#closed ??= this.agent.close();
+    await this.#closed;
+  }
+
+  #each(work: (session: HostedSession) => void): void {
+    for (const session of [...this.#sessions]) work(session);
+  }
+
+  #event(event: ManagedAgentEvent, report: (event: ManagedAgentEvent) => void): void {
+    if (event.kind === "unread") {
+      const before = this.#unread.lines.length;
+      this.#unread.add(event);
+      // the first of its kind is told at once
+      const lines = this.#unread.lines;
+      if (lines.length > before) this.#each((session) => session.notice("warning", lines.at(-1) ?? ""));
+      return;
+    }
+    if (event.kind === "crashed") this.#each((session) => session.crashed(event));
+    report(event);
+    if (event.kind === "continued")
+      this.#each((session) => {
+        if (session.sessionId === event.sessionId || this.#sessions.length === 1) session.continued();
+      });
+  }
+
+  #decision({ sessionId, summary, effect, by, reason }: Decision): void {
+    if ((effect !== "deny" && effect !== "violation") || by === "user") return;
+    const how = effect === "deny" ? "refused" : "done by the agent although a rule forbids it";
+    this.#owner(sessionId)?.notice("warning", `${safeLine(summary)}: ${how} (${safeLine(reason)})`);
+  }
+
+  // ---- questions
+
+  /** The session, or the one that has it as a subagent. */
+  #owner(sessionId: string | undefined): HostedSession | undefined {
+    return (
+      this.#sessions.find((each) => each.sessionId === sessionId) ??
+      this.#sessions.find((each) => sessionId !== undefined && each.view.subagents.has(sessionId)) ??
+      this.#sessions[0]
+    );
+  }
+
+  #asker(): LiveAsker {
+    const { signal } = this.#closing;
+    const first = () => this.#sessions[0]?.asked;
+    return {
+      permission: (question) => {
+        const session = this.#owner(question.sessionId);
+        const from = session && subagentOf(session.view, question.sessionId, toolCallOf(question.request));
+        return session?.asked.permission(question, from);
+      },
+      elicit: async (question, { signal: over, session: asking }) => {
+        const session = this.#owner(asking?.sessionId);
+        const from = session && subagentOf(session.view, asking?.sessionId ?? "", undefined);
+        return (await session?.asked.elicitation(question, { signal: over, from })) ?? { action: "cancel" };
+      },
+      chooseLogin: async (methods) =>
+        methods.length === 1 ? methods[0]?.id : first()?.login(methods, signal),
+      credential: async (variable) => first()?.credential(variable, signal),
+      terminalLogin: async (command) => (await first()?.terminal(command, signal)) ?? 1,
+      retry: async (problem, { signal: over }) => {
+        // the user starts a crashed agent again, and decides then what to send
+        if (problem.kind === "crash") return false;
+        const ask = "Send the prompt again? The agent may repeat what it already did.";
+        return (await first()?.confirm([problemText(problem)], ask, over)) ?? false;
+      },
+      newSession: async (problem, { signal: over }) => {
+        const lines = [`the agent no longer has the session: ${safeLine(problem.message)}`];
+        const ask = "Start a new one? It does not know the previous conversation.";
+        return (await first()?.confirm(lines, ask, over)) ?? false;
+      },
+    };
+  }
+}
+
+function toolCallOf(request: PermissionRequest | undefined): string | undefined {
+  const { subject } = request ?? {};
+  if (subject?.type !== "tool_call" || !("toolCall" in subject)) return undefined;
+  // as: an unknown kind of subject has the same type of tag
+  return (subject as Extract<PermissionSubject, { type: "tool_call" }>).toolCall.toolCallId;
+}
+
+function problemText({ message }: Problem): string {
+  return `the agent cannot continue: ${safeLine(message)}`;
+}
+
+/** The name of the subagent that asks, by its session or by the tool call that it belongs to. */
+function subagentOf(
+  view: SessionView,
+  sessionId: string,
+  toolCallId: string | undefined,
+): string | undefined {
+  const subagent = view.subagents.get(sessionId);
+  if (subagent !== undefined) return safeLine(subagent.title ?? sessionId);
+  const call = toolCallId === undefined ? undefined : view.toolCalls.get(toolCallId);
+  const parent = call && parentCallOf(call);
+  const label = parent === undefined ? undefined : view.toolCalls.get(parent)?.label;
+  return label === undefined ? undefined : safeLine(label);
+}

@@ -1,0 +1,215 @@
+// The conversation: its sessions, the one that is shown, the history, files, earlier prompts and drafts.
+
+import { LiveHistory } from "../../live/live-history.ts";
+import type { LiveOptions } from "../../live/live-options.ts";
+import type { SecretsLoader } from "../../settings/known-secrets.ts";
+import { safeLine } from "../../terminal/sanitise.ts";
+import { ChatSession } from "./chat-session.ts";
+import type {
+  AgentChoice,
+  Conversation,
+  ConversationEvent,
+  FoundSession,
+  LiveSession,
+  SessionTarget,
+} from "./conversation.ts";
+import { DraftFile } from "./draft-file.ts";
+import { WorkspaceFiles } from "./find-files.ts";
+import { redactedTexts } from "./redacted-texts.ts";
+import { SentPrompts } from "./sent-prompts.ts";
+import type { TurnChanges } from "./session-turns.ts";
+
+export interface ConversationOptions {
+  readonly options: LiveOptions;
+  readonly secrets: SecretsLoader;
+  /** Finds out what a turn changed in a folder. */
+  readonly changes?: ((place: ChangesPlace) => TurnChanges) | undefined;
+}
+
+/** The session whose changes are followed. */
+export interface ChangesPlace {
+  /** The key of the session. */
+  readonly key: string;
+  readonly roots: readonly string[];
+  /** Shows a sentence to the user. */
+  readonly notice: (text: string) => void;
+  /** Tells the agent with the next prompt. */
+  readonly tell: (text: string) => void;
+}
+
+/** Opens the first session, whose agent starts at once. */
+export function startConversation(given: ConversationOptions): Conversation {
+  return new ChatConversation(given);
+}
+
+class ChatConversation implements Conversation {
+  readonly #given: ConversationOptions;
+  readonly #history: LiveHistory | undefined;
+  readonly #listeners = new Set<(event: ConversationEvent) => void>();
+  readonly #draft: DraftFile;
+  readonly #redacted: ReturnType<typeof redactedTexts>;
+  readonly #prompts: SentPrompts;
+  readonly #files = new Map<string, WorkspaceFiles>();
+  #sessions: readonly ChatSession[] = [];
+  #current: ChatSession;
+  #count = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(given: ConversationOptions) {
+    this.#given = given;
+    const { options, secrets } = given;
+    this.#redacted = redactedTexts(secrets);
+    if (options.keepsHistory)
+      this.#history = new LiveHistory((text) => this.#current.notice("warning", text), secrets);
+    this.#prompts = new SentPrompts(options.cwd, this.#history);
+    this.#draft = new DraftFile(options.cwd, () => this.#unsent());
+    const { kept } = this.#draft;
+    this.#current = this.#begin(options);
+    this.#current.draft = kept;
+  }
+
+  get current(): LiveSession {
+    return this.#current;
+  }
+
+  get sessions(): readonly LiveSession[] {
+    return this.#sessions;
+  }
+
+  async agents(): Promise<readonly AgentChoice[]> {
+    const { agentChoices } = await import("./agent-choices.ts");
+    return agentChoices((text) => this.#current.notice("warning", safeLine(text)));
+  }
+
+  async find(query: string, signal: AbortSignal): Promise<readonly FoundSession[]> {
+    const { foundSessions } = await import("./found-sessions.ts");
+    return foundSessions(query, this.#sessions, this.#history, signal);
+  }
+
+  open(target: SessionTarget): LiveSession {
+    const open = this.#openHere(target);
+    const session = open ?? this.#begin(this.#optionsFor(target), forked(target));
+    this.show(session);
+    return session;
+  }
+
+  show(session: LiveSession): void {
+    const shown = this.#sessions.find((each) => each === session);
+    if (shown === undefined) throw new Error("this session is not open in this conversation");
+    if (shown === this.#current) return;
+    this.#current = shown;
+    this.#emit({ kind: "shown", session: shown });
+  }
+
+  async findFiles(query: string, signal: AbortSignal): Promise<readonly string[]> {
+    const { cwd } = this.#current;
+    const files = this.#files.get(cwd) ?? new WorkspaceFiles(cwd);
+    this.#files.set(cwd, files);
+    return files.find(query, signal);
+  }
+
+  prompts(query = ""): Promise<readonly string[]> {
+    return this.#prompts.find(query);
+  }
+
+  onEvent(listener: (event: ConversationEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      this.#draft.close();
+      await Promise.allSettled(this.#sessions.map((session) => session.close()));
+      await this.#history?.close();
+    })();
+    return this.#closing;
+  }
+
+  #begin(options: LiveOptions, forks?: ChatSession): ChatSession {
+    const { secrets, changes } = this.#given;
+    const key = `session-${++this.#count}`;
+    const session: ChatSession = new ChatSession({
+      key,
+      options,
+      secrets,
+      history: this.#history,
+      forks,
+      changes: (cwd) =>
+        changes?.({
+          key,
+          roots: [cwd, ...options.extraRoots],
+          notice: (text) => session.notice("info", text),
+          tell: (text) => session.tell(text),
+        }),
+      emit: (event) => this.#emit(event),
+      redacted: this.#redacted,
+      unsentChanged: () => this.#draft.changed(),
+      sent: (text) => this.#prompts.add(text),
+    });
+    this.#sessions = [...this.#sessions, session];
+    // after the first paint
+    setImmediate(() => void session.start());
+    return session;
+  }
+
+  #emit(event: ConversationEvent): void {
+    if (event.kind === "state" && event.session.phase === "closed") this.#forget(event.session);
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  #forget(closed: LiveSession): void {
+    if (this.#closing === undefined && this.#sessions.length > 1)
+      this.#sessions = this.#sessions.filter((each) => each !== closed);
+    const [last = this.#current] = this.#sessions.slice(-1);
+    if (closed === this.#current && last !== closed) this.show(last);
+  }
+
+  #unsent(): string {
+    const texts = this.#sessions.flatMap(({ queue, draft }) => [...queue.map(({ text }) => text), draft]);
+    return texts.filter((text) => text.trim() !== "").join("\n\n");
+  }
+
+  /** One that is open already. */
+  #openHere(target: SessionTarget): ChatSession | undefined {
+    return this.#sessions.find(
+      (each) =>
+        (target.kind === "live" && each === target.session) ||
+        (target.kind === "kept" && each.historyId === target.id) ||
+        (target.kind === "listed" && each.sessionId === target.sessionId && each.agent.name === target.agent),
+    );
+  }
+
+  #optionsFor(target: SessionTarget): LiveOptions {
+    const { options } = this.#given;
+    const again = { ...options, session: undefined, isContinued: false };
+    // mode, model and options were typed for another agent
+    const other = { ...again, command: [], address: undefined, mode: undefined, model: undefined, set: [] };
+    switch (target.kind) {
+      case "kept":
+        return { ...other, agent: undefined, session: target.id, isCwdGiven: false };
+      case "listed":
+        return {
+          ...other,
+          agent: target.agent,
+          session: target.sessionId,
+          cwd: target.cwd,
+          isCwdGiven: true,
+        };
+      case "new": {
+        const { agent, cwd = this.#current.cwd } = target;
+        const isSame = agent === undefined || agent === options.agent;
+        return { ...(isSame ? again : { ...other, agent }), cwd, isCwdGiven: true };
+      }
+      case "fork":
+        return { ...again, cwd: target.of.cwd };
+      default:
+        return again;
+    }
+  }
+}
+
+/** The session to copy. */
+function forked(target: SessionTarget): ChatSession | undefined {
+  return target.kind === "fork" && target.of instanceof ChatSession ? target.of : undefined;
+}

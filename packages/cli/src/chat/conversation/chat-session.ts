@@ -1,0 +1,396 @@
+// A session of a conversation: starts its agent, sends and queues prompts, and lives through crashes.
+
+import type { Entry, SessionConfigOption, SessionUpdate } from "@parley/acp";
+import type { AvailableCommand, JsonValue } from "@parley/acp/model";
+import { applyEntry, createView, type SessionView } from "@parley/acp/view";
+import type { LiveAgentSession } from "../../live/live-agent.ts";
+import { safeLine } from "../../terminal/sanitise.ts";
+import { agentFacts } from "./agent-facts.ts";
+import type { AgentHost, HostedSession, HostOptions } from "./agent-host.ts";
+import type {
+  AgentFacts,
+  ChatInput,
+  ConversationEvent,
+  LiveSession,
+  Notice,
+  OpenQuestion,
+  QueuedPrompt,
+  SessionProblem,
+} from "./conversation.ts";
+import { gitBranch } from "./git-branch.ts";
+import { OpenQuestions } from "./open-questions.ts";
+import { SessionShells } from "./session-shells.ts";
+import { SessionTurns, type TurnChanges } from "./session-turns.ts";
+
+/** What a session needs of its conversation. */
+export interface SessionPlace extends HostOptions {
+  readonly key: string;
+  /** The session to copy. */
+  readonly forks?: ChatSession | undefined;
+  /** Called once, when the folder of the session is known. */
+  changes(cwd: string): TurnChanges | undefined;
+  emit(event: ConversationEvent): void;
+  /** Calls back with the text without known secrets, in the order of the calls. */
+  redacted(text: string, use: (text: string) => void): void;
+  /** What was written and not sent has changed. */
+  unsentChanged(): void;
+  sent(text: string): void;
+}
+
+/** It is read with every frame, and an agent may send megabytes. */
+const longestTitle = 1_000;
+
+export class ChatSession implements LiveSession, HostedSession {
+  readonly key: string;
+  readonly view: SessionView = createView();
+  readonly asked = new OpenQuestions(() => this.#emit("questions"));
+  readonly #place: SessionPlace;
+  readonly #listeners = new Set<(entry: Entry) => void>();
+  readonly #turns: SessionTurns;
+  #separate: ((entry: Entry) => Entry) | undefined;
+  #phase: LiveSession["phase"] = "starting";
+  #problem: SessionProblem | undefined;
+  #progress: string | undefined;
+  #host: AgentHost | undefined;
+  #opened: LiveAgentSession | undefined;
+  #historyId: string | undefined;
+  #cwd: string;
+  #branch: string | undefined;
+  #title: string | undefined;
+  #draft = "";
+  #changes: TurnChanges | undefined;
+  readonly #shells = new SessionShells((update) => this.#ownUpdate(update));
+
+  constructor(place: SessionPlace) {
+    this.#place = place;
+    this.key = place.key;
+    this.#cwd = place.options.cwd;
+    this.#branch = gitBranch(this.#cwd);
+    this.#turns = new SessionTurns({
+      changes: () => this.#changes,
+      ready: () => {
+        const { session } = this.#opened ?? {};
+        const host = this.#host;
+        const isReady = this.#phase === "ready" && session !== undefined && host !== undefined;
+        return isReady ? { host, session } : undefined;
+      },
+      changed: () => {
+        place.unsentChanged();
+        this.#emit("state");
+      },
+      notice: (level, text) => this.notice(level, text),
+      crashed: (error) => this.#failed("crashed", error),
+      ended: (summary) => {
+        this.#progress = undefined;
+        this.#branch = gitBranch(this.#cwd);
+        place.emit({ kind: "turn", session: this, summary });
+      },
+    });
+  }
+
+  // ---- state
+
+  get agent(): AgentFacts {
+    const { options, forks } = this.#place;
+    return agentFacts(options, this.#host?.agent ?? forks?.host?.agent);
+  }
+
+  get phase(): LiveSession["phase"] {
+    return this.#phase;
+  }
+
+  get progress(): string | undefined {
+    return this.#progress;
+  }
+
+  get problem(): SessionProblem | undefined {
+    return this.#problem;
+  }
+
+  get cwd(): string {
+    return this.#cwd;
+  }
+
+  get branch(): string | undefined {
+    return this.#branch;
+  }
+
+  get sandbox(): string {
+    const { sandbox, sandboxesAgent } = this.#place.options;
+    const profile = sandbox ?? this.#host?.agent.target.sandbox ?? "workspace";
+    const { entry } = this.#host?.agent.target ?? {};
+    const isInside = sandboxesAgent || (entry?.transport === "stdio" && entry.sandbox === true);
+    return isInside ? `agent, ${profile}` : profile;
+  }
+
+  get title(): string | undefined {
+    const title = this.view.title ?? this.#title;
+    return title === undefined ? undefined : safeLine(title.slice(0, longestTitle));
+  }
+
+  get historyId(): string | undefined {
+    return this.#historyId;
+  }
+
+  /** The agent's id of it. */
+  get sessionId(): string | undefined {
+    return this.#opened?.session.sessionId;
+  }
+
+  get host(): AgentHost | undefined {
+    return this.#host;
+  }
+
+  get options(): readonly SessionConfigOption[] {
+    return this.#opened?.session.configOptions ?? [];
+  }
+
+  get commands(): readonly AvailableCommand[] {
+    return this.#opened?.session.availableCommands ?? [];
+  }
+
+  get turn(): LiveSession["turn"] {
+    return this.#turns.turn;
+  }
+
+  get queue(): readonly QueuedPrompt[] {
+    return this.#turns.queue;
+  }
+
+  get steering(): readonly string[] {
+    return this.#turns.steering;
+  }
+
+  get runsCommand(): boolean {
+    return this.#shells.isRunning;
+  }
+
+  get questions(): readonly OpenQuestion[] {
+    return this.asked.list;
+  }
+
+  get draft(): string {
+    return this.#draft;
+  }
+
+  set draft(text: string) {
+    if (text === this.#draft) return;
+    this.#draft = text;
+    this.#place.unsentChanged();
+  }
+
+  onEntry(listener: (entry: Entry) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  // ---- start and end
+
+  /** Starts the agent. It never rejects: a failure is the phase "failed". */
+  async start(): Promise<void> {
+    this.#set("starting");
+    try {
+      // loaded after the first paint
+      const { openHosted } = await import("./open-hosted.ts");
+      if (this.#phase !== "starting") return;
+      const { host, opened } = await openHosted(this, this.#place, {
+        begun: (host) => {
+          this.#host = host;
+          const { known, listed, cwd } = host.agent.target;
+          this.#cwd = cwd;
+          this.#branch = gitBranch(cwd);
+          this.#changes ??= this.#place.changes(cwd);
+          this.#historyId ??= known?.id;
+          this.#title ??= known?.name ?? known?.title ?? listed?.title ?? undefined;
+          this.#emit("state");
+        },
+        entry: (entry) => this.#entry(entry),
+      });
+      this.#host = host;
+      this.#opened = opened;
+      this.#historyId = (await opened.recorder?.id()) ?? this.#historyId;
+      this.#set("ready");
+      this.#turns.pump();
+    } catch (error) {
+      await this.#failed("failed", error);
+    }
+  }
+
+  async restart(): Promise<void> {
+    if (this.#phase === "failed") {
+      // a second call finds it started
+      this.#set("starting");
+      await this.#host?.leave(this);
+      this.#host = undefined;
+      return this.start();
+    }
+    if (this.#phase !== "crashed") return;
+    this.#set("starting");
+    try {
+      await this.#opened?.session.activate();
+      this.#set("ready");
+      this.#turns.pump();
+    } catch (error) {
+      await this.#failed("crashed", error);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#phase === "closed") return;
+    this.#set("closed");
+    this.#shells.stop();
+    this.#turns.stop();
+    this.asked.withdrawAll();
+    // an agent with other sessions goes on
+    const shared = this.#opened?.session.close().catch(() => undefined);
+    await this.#host?.leave(this);
+    await shared;
+  }
+
+  async #failed(phase: "failed" | "crashed", error: unknown): Promise<void> {
+    // closed meanwhile
+    if (this.#phase === "closed") return;
+    const { sessionProblem } = await import("./session-problem.ts");
+    const { message, hint, stderr } = sessionProblem(error);
+    const shown = JSON.stringify([message, hint ?? null, stderr ?? null]);
+    this.#place.redacted(shown, (text) => {
+      const [clean, cleanHint, cleanStderr] = JSON.parse(text) as [string, string | null, string | null]; // as made above
+      this.asked.withdrawAll();
+      this.#set(phase, {
+        message: clean,
+        ...(cleanHint === null ? {} : { hint: cleanHint }),
+        ...(cleanStderr === null ? {} : { stderr: cleanStderr }),
+      });
+    });
+  }
+
+  #set(phase: LiveSession["phase"], problem?: SessionProblem): void {
+    if (this.#phase === "closed") return;
+    this.#phase = phase;
+    this.#problem = problem;
+    this.#progress = undefined;
+    this.#emit("state");
+  }
+
+  #emit(kind: "state" | "questions"): void {
+    this.#place.emit({ kind, session: this });
+  }
+
+  // ---- called by the host
+
+  notice(level: Notice["level"], text: string): void {
+    this.#place.redacted(text, (clean) =>
+      this.#place.emit({ kind: "notice", session: this, notice: { level, text: clean } }),
+    );
+  }
+
+  waits(text: string | undefined): void {
+    this.#progress = text === undefined ? undefined : safeLine(text);
+    this.#emit("state");
+  }
+
+  crashed({ message, stderr }: { readonly message: string; readonly stderr: string }): void {
+    // while it works, the end of the prompt says whether the kit could start it again
+    if (this.turn !== undefined || this.#phase !== "ready") return;
+    const error = Object.assign(new Error(`the agent ended: ${message}`), { stderr });
+    void this.#failed("crashed", error);
+  }
+
+  continued(): void {
+    if (this.#phase === "crashed") this.#set("ready");
+  }
+
+  // ---- entries
+
+  #entry(entry: Entry): void {
+    const separated = this.#separate?.(entry) ?? entry;
+    const numbered = { ...separated, seq: this.view.seq + 1 };
+    this.#progress = undefined;
+    this.#turns.heard(entry);
+    applyEntry(this.view, numbered);
+    for (const listener of this.#listeners) listener(numbered);
+    this.#place.emit({ kind: "entries", session: this });
+  }
+
+  /** Makes tool calls unique where a restarted agent counts from 1 again. */
+  set separate(separate: (entry: Entry) => Entry) {
+    this.#separate = separate;
+  }
+
+  /** Shows entries of an earlier process. */
+  replay(entry: Entry): void {
+    this.#entry(entry);
+  }
+
+  #ownUpdate(update: SessionUpdate): void {
+    this.#entry({ format: 1, seq: 0, time: Date.now(), kind: "update", update });
+  }
+
+  // ---- prompts
+
+  send(input: ChatInput): void {
+    if (this.#phase === "closed") throw new Error("this session is closed; open another one");
+    this.#place.sent(input.text);
+    this.#title ??= safeLine(input.text).slice(0, 80);
+    this.#turns.send(input);
+    if (this.#phase === "failed" || this.#phase === "crashed") void this.restart();
+  }
+
+  steer(input: ChatInput): Promise<"steered" | "resent" | "sent"> {
+    this.#place.sent(input.text);
+    return this.#turns.steer(input);
+  }
+
+  unqueue(id: string): ChatInput | undefined {
+    return this.#turns.unqueue(id);
+  }
+
+  moveQueued(id: string, by: number): void {
+    this.#turns.move(id, by);
+  }
+
+  cancel(): void {
+    this.#shells.stop();
+    this.#turns.cancel();
+  }
+
+  force(): Promise<void> {
+    return this.#turns.force();
+  }
+
+  tell(text: string): void {
+    this.#turns.tell(text);
+  }
+
+  // ---- the rest
+
+  async setOption(configId: string, value: JsonValue): Promise<void> {
+    const { session } = this.#opened ?? {};
+    if (session === undefined) throw new Error("the agent has not been started yet");
+    await session.setConfigOption(configId, value);
+    this.#emit("state");
+  }
+
+  async rename(title: string): Promise<void> {
+    const { session, recorder } = this.#opened ?? {};
+    if (this.#host?.agent.running?.capabilities.setTitle === true) await session?.setTitle(title);
+    const update: SessionUpdate = { sessionUpdate: "session_info_update", title };
+    recorder?.entry(this.sessionId ?? "", { format: 1, seq: 0, time: Date.now(), kind: "update", update });
+    this.#ownUpdate(update);
+    this.#emit("state");
+  }
+
+  async shell(command: string): Promise<void> {
+    try {
+      this.tell(await this.#shells.run(command, this.#cwd));
+    } finally {
+      this.#emit("state");
+    }
+  }
+
+  async exported(format: "markdown" | "json"): Promise<string> {
+    const { exportedSession } = await import("./open-hosted.ts");
+    await this.#opened?.recorder?.stored();
+    return exportedSession(this.#historyId, this.#place, format);
+  }
+}

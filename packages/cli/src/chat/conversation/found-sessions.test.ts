@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ChatSession } from "./chat-session.ts";
+import { foundSessions } from "./found-sessions.ts";
+
+test("an agent that never lists its sessions does not hide those that are open", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { promise: listing, resolve: listed } = Promise.withResolvers<void>();
+  const running = {
+    capabilities: { list: true, load: true },
+    listSessions: () => {
+      listed();
+      return new Promise(() => undefined);
+    },
+  };
+  const session = {
+    ...{ agent: { name: "far" }, title: "mine", cwd: "/p", phase: "ready", questions: [] },
+    host: { agent: { running } },
+  } as unknown as ChatSession; // what is read
+  const found = foundSessions("", [session], undefined, new AbortController().signal);
+  await listing;
+  t.mock.timers.tick(10_000);
+  assert.deepEqual(
+    (await found).map(({ title }) => title),
+    ["mine"],
+  );
+});

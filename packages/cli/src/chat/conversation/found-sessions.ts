@@ -1,0 +1,116 @@
+// Finds sessions: those that are open here, those of the history, and those that running agents list.
+
+import { allSessions } from "@parley/client/internal";
+import type { LiveHistory } from "../../live/live-history.ts";
+import { safeLine } from "../../terminal/sanitise.ts";
+import type { ChatSession } from "./chat-session.ts";
+import type { FoundSession } from "./conversation.ts";
+
+const mostFound = 200;
+/** An agent that takes longer to list its sessions must not hide the others. */
+const patienceMs = 3_000;
+
+export async function foundSessions(
+  query: string,
+  sessions: readonly ChatSession[],
+  history: LiveHistory | undefined,
+  signal: AbortSignal,
+): Promise<readonly FoundSession[]> {
+  const words = query.trim();
+  const live = sessions.map(liveSession).filter((found) => matches(found, words));
+  const kept = await keptSessions(words, history);
+  if (signal.aborted) return [];
+  const known = new Set([
+    ...sessions.flatMap(({ sessionId }) => sessionId ?? []),
+    ...kept.flatMap(({ agentSessionId }) => agentSessionId),
+  ]);
+  const listed = await listedSessions(sessions, known);
+  const open = new Set(sessions.flatMap(({ historyId }) => historyId ?? []));
+  const others = [
+    ...kept.flatMap(({ found }) =>
+      found.target.kind === "kept" && open.has(found.target.id) ? [] : [found],
+    ),
+    ...listed.filter((found) => matches(found, words)),
+  ].sort((one, other) => (other.updatedAt ?? 0) - (one.updatedAt ?? 0));
+  return signal.aborted ? [] : [...live, ...others].slice(0, mostFound);
+}
+
+function matches({ agent, title, cwd }: FoundSession, words: string): boolean {
+  const text = `${agent} ${title} ${cwd}`.toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function liveSession(session: ChatSession): FoundSession {
+  const { agent, title, cwd, phase, turn, questions } = session;
+  const isBroken = phase === "failed" || phase === "crashed";
+  const busy = turn === undefined ? "live" : "working";
+  return {
+    agent: agent.name,
+    title: title ?? "new session",
+    cwd,
+    updatedAt: Date.now(),
+    state: questions.length > 0 ? "needs you" : isBroken ? "failed" : busy,
+    target: { kind: "live", session },
+  };
+}
+
+/** By the text of the conversations; without words the latest ones. */
+async function keptSessions(words: string, history: LiveHistory | undefined) {
+  const opened = await history?.open();
+  if (opened === undefined) return [];
+  const hits =
+    words === ""
+      ? (await opened.list({ limit: mostFound })).map((session) => ({ session, snippet: undefined }))
+      : await opened.search(words, { limit: mostFound });
+  const byId = new Map(hits.toReversed().map((hit) => [hit.session.id, hit]));
+  return [...byId.values()].map(({ session, snippet }) => {
+    const { id, name, title, agent, cwd, updatedAt, agentSessionId } = session;
+    const label = [name, title].filter((part) => part !== undefined).join(": ");
+    const found: FoundSession = {
+      agent: safeLine(agent.name),
+      title: safeLine(label === "" ? "(no title)" : label),
+      cwd: safeLine(cwd),
+      updatedAt,
+      state: "kept",
+      ...(snippet === undefined ? {} : { excerpt: safeLine(snippet) }),
+      target: { kind: "kept", id },
+    };
+    return { found, agentSessionId };
+  });
+}
+
+async function listedSessions(
+  sessions: readonly ChatSession[],
+  known: ReadonlySet<string>,
+): Promise<readonly FoundSession[]> {
+  const agents = new Map(sessions.flatMap((each) => (each.host ? [[each.agent.name, each.host.agent]] : [])));
+  const lists = [...agents].map(async ([name, { running }]): Promise<readonly FoundSession[]> => {
+    const { list, load, resume } = running?.capabilities ?? {};
+    if (running === undefined || list !== true || (load !== true && resume !== true)) return [];
+    const none = { sessions: [] };
+    const late = Promise.withResolvers<typeof none>();
+    const timer = setTimeout(() => late.resolve(none), patienceMs);
+    // an agent that cannot list its sessions now has none to show
+    const listing = allSessions(running, { limit: mostFound }).catch(() => none);
+    const { sessions: all } = await Promise.race([listing, late.promise]);
+    clearTimeout(timer);
+    return all.flatMap(({ sessionId, cwd, title, updatedAt }): FoundSession[] =>
+      known.has(sessionId)
+        ? []
+        : [
+            {
+              agent: name,
+              title: safeLine(title ?? "(no title)"),
+              cwd: safeLine(cwd),
+              updatedAt: updatedAt === undefined ? undefined : Date.parse(updatedAt) || undefined,
+              state: "kept",
+              target: { kind: "listed", agent: name, sessionId, cwd },
+            },
+          ],
+    );
+  });
+  return (await Promise.all(lists)).flat();
+}

@@ -1,0 +1,99 @@
+// Starts the agent of a session of a conversation, and opens the session there.
+
+import { homedir } from "node:os";
+import type { Entry } from "@parley/acp";
+import { exportSession } from "@parley/client/history";
+import { separateCalls } from "@parley/client/internal";
+import { CommandError } from "../../command/command.ts";
+import type { LiveAgentSession } from "../../live/live-agent.ts";
+import { AgentHost, type HostOptions } from "./agent-host.ts";
+import type { ChatSession, SessionPlace } from "./chat-session.ts";
+
+interface Opening {
+  /** The agent and the session are known; nothing is started yet. */
+  begun(host: AgentHost): void;
+  entry(entry: Entry): void;
+}
+
+export interface Hosted {
+  readonly host: AgentHost;
+  readonly opened: LiveAgentSession;
+}
+
+/** Rejects with an error that a user can read. */
+export async function openHosted(
+  session: ChatSession,
+  place: SessionPlace,
+  { begun, entry }: Opening,
+): Promise<Hosted> {
+  session.separate = separateCalls();
+  if (place.forks !== undefined) return openFork(session, place.forks, place, { begun, entry });
+  const target = await AgentHost.find(place, session);
+  const host = new AgentHost(place, target, session);
+  begun(host);
+  if (target.known !== undefined && session.view.seq === 0) await replay(target.known.id, session, place);
+  await host.agent.start();
+  const { listed } = await host.agent.resolve();
+  begun(host);
+  // what the history does not have comes from the agent
+  const replays = listed !== undefined && session.view.seq === 0;
+  const { session: name } = place.options;
+  const opened = await host.agent.open(entry, { name, replays });
+  if (name !== undefined && target.known === undefined) {
+    await opened.recorder?.ready();
+    place.history?.checkNew(name);
+  }
+  const { note } = host.agent.target;
+  if (note !== undefined) session.notice("info", note);
+  return { host, opened };
+}
+
+async function openFork(
+  session: ChatSession,
+  original: ChatSession,
+  place: SessionPlace,
+  { begun, entry }: Opening,
+): Promise<Hosted> {
+  const { host, sessionId, historyId } = original;
+  if (host === undefined || sessionId === undefined)
+    throw new CommandError(
+      "not_ready",
+      "the session to copy has not been started yet",
+      "try again when it has",
+    );
+  host.join(session);
+  begun(host);
+  if (historyId !== undefined) await replay(historyId, session, place);
+  return { host, opened: await host.agent.fork(sessionId, entry) };
+}
+
+/** Shows what the history has of a session. */
+async function replay(id: string, session: ChatSession, { history }: HostOptions): Promise<void> {
+  const opened = await history?.open();
+  if (opened === undefined) return;
+  for await (const entry of opened.entries(id)) session.replay(entry);
+}
+
+/** The transcript without secrets. */
+export async function exportedSession(
+  id: string | undefined,
+  { history, secrets }: HostOptions,
+  format: "markdown" | "json",
+): Promise<string> {
+  const opened = await history?.open();
+  const session = id === undefined ? undefined : await opened?.find(id);
+  if (opened === undefined || session === undefined)
+    throw new CommandError(
+      "not_stored",
+      "this session is not stored, so it cannot be exported",
+      "leave out --no-history, and send a prompt first",
+    );
+  const entries: Entry[] = [];
+  for await (const entry of opened.entries(session.id)) entries.push(entry);
+  const { text } = await exportSession(session, entries, {
+    format,
+    secrets: await secrets(),
+    home: homedir(),
+  });
+  return text;
+}

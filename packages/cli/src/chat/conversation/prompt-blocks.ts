@@ -1,0 +1,27 @@
+// Builds the blocks of a prompt: the text, mentioned files, pasted images, and what the agent is told beside.
+
+import type { ContentBlock } from "@parley/acp";
+import { type AcceptedContent, promptContent } from "@parley/client";
+import type { ChatInput } from "./conversation.ts";
+
+export interface BuiltPrompt {
+  readonly content: readonly ContentBlock[];
+  /** For the user, one line each. */
+  readonly notes: readonly string[];
+}
+
+/** `told` follows the text, so that a command of the agent stays the first word. */
+export async function promptBlocks(
+  { text, images = [] }: ChatInput,
+  told: readonly string[],
+  { cwd, accepts }: { readonly cwd: string; readonly accepts: AcceptedContent },
+): Promise<BuiltPrompt> {
+  const { content, notes } = await promptContent({ text, attached: told }, { cwd, accepts });
+  if (images.length === 0) return { content, notes };
+  if (!accepts.image) {
+    const what = images.length === 1 ? "the image is" : `${images.length} images are`;
+    return { content, notes: [...notes, `${what} left out: this agent takes no images`] };
+  }
+  const blocks = images.map(({ mimeType, data }): ContentBlock => ({ type: "image", mimeType, data }));
+  return { content: [...content, ...blocks], notes };
+}

@@ -1,0 +1,229 @@
+// The turns of a session: the prompt that runs, those that wait, steering and stopping.
+
+import type { ContentBlock, Entry, PromptResult } from "@parley/acp";
+import type { ManagedPrompt, ManagedSession } from "@parley/client/internal";
+import type { LateUpdates } from "../../live/late-updates.ts";
+import { safeLine } from "../../terminal/sanitise.ts";
+import type { AgentHost } from "./agent-host.ts";
+import type { ChatInput, LiveSession, Notice, QueuedPrompt, TurnSummary } from "./conversation.ts";
+import { PromptQueue } from "./prompt-queue.ts";
+
+/** Finds out what a turn changed. */
+export interface TurnChanges {
+  begin(): Promise<void>;
+  end(): Promise<NonNullable<TurnSummary["changed"]> | undefined>;
+}
+
+/** What turns need of their session. */
+export interface TurnPlace {
+  changes(): TurnChanges | undefined;
+  /** Undefined while nothing can be sent. */
+  ready(): { readonly host: AgentHost; readonly session: ManagedSession } | undefined;
+  /** The turn or the queue has changed. */
+  changed(): void;
+  notice(level: Notice["level"], text: string): void;
+  /** The agent has ended, and was not started again. */
+  crashed(error: unknown): Promise<void>;
+  ended(summary: TurnSummary): void;
+}
+
+export class SessionTurns {
+  readonly #place: TurnPlace;
+  readonly #queue = new PromptQueue();
+  readonly #told: string[] = [];
+  readonly #steering = new Set<ChatInput>();
+  #turn: LiveSession["turn"];
+  #end: Promise<void> = Promise.resolve();
+  #prompt: ManagedPrompt | undefined;
+  #late: LateUpdates | undefined;
+
+  constructor(place: TurnPlace) {
+    this.#place = place;
+  }
+
+  get turn(): LiveSession["turn"] {
+    return this.#turn;
+  }
+
+  get queue(): readonly QueuedPrompt[] {
+    return this.#queue.list;
+  }
+
+  get steering(): readonly string[] {
+    return [...this.#steering].map(({ text }) => text);
+  }
+
+  /** The agent has sent something. */
+  heard(entry: Entry): void {
+    this.#late?.entry(entry);
+  }
+
+  /** For the agent, beside the next prompt. */
+  tell(text: string): void {
+    this.#told.push(text);
+  }
+
+  send(input: ChatInput): void {
+    this.#queue.add(input);
+    this.#queueChanged();
+  }
+
+  async steer(input: ChatInput): Promise<"steered" | "resent" | "sent"> {
+    const ready = this.#place.ready();
+    if (this.#turn === undefined || ready === undefined || this.#prompt === undefined) {
+      this.send(input);
+      return "sent";
+    }
+    if (ready.host.agent.running?.capabilities.steer === true && !this.#turn.isCancelling) {
+      const steered = ready.session.steer(await this.#content(input, ready));
+      steered.result.catch((error: unknown) => this.#complain(error));
+      this.#watch(input, steered.accepted);
+      return "steered";
+    }
+    this.#queue.addFirst(input);
+    this.#queueChanged();
+    this.stop();
+    return "resent";
+  }
+
+  /** Shown until the agent has taken it. What it never takes is held in the queue: nothing that was written is lost. */
+  #watch(input: ChatInput, accepted: Promise<string>): void {
+    this.#steering.add(input);
+    this.#place.changed();
+    accepted
+      .catch(() => {
+        this.#queue.addFirst(input);
+        this.#queue.hold();
+      })
+      .finally(() => {
+        this.#steering.delete(input);
+        this.#queueChanged();
+      });
+  }
+
+  unqueue(id: string): ChatInput | undefined {
+    const input = this.#queue.take(id);
+    this.#queueChanged();
+    return input;
+  }
+
+  move(id: string, by: number): void {
+    this.#queue.move(id, by);
+    this.#queueChanged();
+  }
+
+  /** Stops the turn; what waits is held until the next `send`. */
+  cancel(): void {
+    if (this.#turn === undefined) return;
+    this.#queue.hold();
+    this.stop();
+  }
+
+  /** Stops the turn. */
+  stop(): void {
+    if (this.#turn === undefined) return;
+    this.#turn = { ...this.#turn, isCancelling: true };
+    this.#prompt?.cancel();
+    this.#place.changed();
+  }
+
+  /** Stops the turn, ends the agent if it does not stop, and starts it again. */
+  async force(): Promise<void> {
+    const ready = this.#place.ready();
+    if (this.#turn === undefined) return;
+    this.cancel();
+    await ready?.session.stopAgent();
+    await this.#end;
+    try {
+      await ready?.session.activate();
+    } catch (error) {
+      await this.#place.crashed(error);
+    }
+  }
+
+  /** Sends the next prompt, if there is one and nothing is in its way. */
+  pump(): void {
+    const ready = this.#place.ready();
+    if (this.#turn !== undefined || ready === undefined) return;
+    const input = this.#queue.next();
+    if (input === undefined) return;
+    this.#turn = { startedAt: Date.now(), isCancelling: false };
+    this.#place.changed();
+    this.#end = this.#run(input, ready);
+  }
+
+  #queueChanged(): void {
+    this.#place.changed();
+    this.pump();
+  }
+
+  /** One turn. It never rejects. */
+  async #run(input: ChatInput, ready: Ready): Promise<void> {
+    const started = performance.now();
+    const changes = this.#place.changes();
+    let result: PromptResult = { stopReason: "error" };
+    try {
+      // a snapshot that fails must not stop the turn
+      await changes?.begin().catch((error: unknown) => this.#complain(error));
+      result = await this.#answer(ready, await this.#content(input, ready));
+      for (;;) {
+        // what the user said beside a no
+        const text = ready.host.agent.takeUnsaid(ready.session.sessionId);
+        if (text === undefined || this.#turn?.isCancelling !== false) break;
+        result = await this.#answer(ready, [{ type: "text", text }]);
+      }
+    } catch (error) {
+      await this.#failed(error);
+    }
+    const changed = await changes?.end().catch(() => undefined);
+    this.#prompt = undefined;
+    this.#turn = undefined;
+    const durationMs = performance.now() - started;
+    this.#place.ended({ result, durationMs, ...(changed && { changed }) });
+    this.#place.changed();
+    this.pump();
+  }
+
+  async #failed(error: unknown): Promise<void> {
+    const { isCrash } = await import("./session-problem.ts");
+    if (!isCrash(error)) return this.#complain(error);
+    // what waits is not sent to an agent that has just crashed
+    this.#queue.hold();
+    await this.#place.crashed(error);
+  }
+
+  async #answer(ready: Ready, content: readonly ContentBlock[]): Promise<PromptResult> {
+    if (this.#turn?.isCancelling !== false) return { stopReason: "cancelled" };
+    const { lateMs } = ready.host.agent.target.entry.quirks ?? {};
+    const late = lateMs === undefined ? undefined : await this.#lateUpdates();
+    late?.begin();
+    const prompt = ready.session.prompt(content);
+    this.#prompt = prompt;
+    const result = await prompt.result;
+    // version 2 reports the end of a turn after its updates
+    if (ready.host.agent.running?.edition !== "v2") await late?.settled({ lateMs, signal: prompt.signal });
+    return result;
+  }
+
+  /** Some agents send the end of their text after their answer; the next prompt would come between. */
+  async #lateUpdates(): Promise<LateUpdates> {
+    const { LateUpdates } = await import("../../live/late-updates.ts");
+    this.#late ??= new LateUpdates();
+    return this.#late;
+  }
+
+  async #content(input: ChatInput, { host, session }: Ready): Promise<readonly ContentBlock[]> {
+    const { promptBlocks } = await import("./prompt-blocks.ts");
+    const accepts = host.agent.running?.capabilities;
+    if (accepts === undefined) throw new Error("the agent has not been started");
+    const { content, notes } = await promptBlocks(input, this.#told.splice(0), { cwd: session.cwd, accepts });
+    for (const note of notes) this.#place.notice("info", safeLine(note));
+    return content;
+  }
+
+  #complain(error: unknown): void {
+    this.#place.notice("error", safeLine(error instanceof Error ? error.message : String(error)));
+  }
+}
+
+type Ready = NonNullable<ReturnType<TurnPlace["ready"]>>;

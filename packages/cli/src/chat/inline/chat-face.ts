@@ -1,0 +1,399 @@
+// The conversation on a screen: the tail of the transcript, plan, queue, sheet, status and prompt, and the keys.
+
+import type { KeyPress } from "../../screen/key-press.ts";
+import type { FullScreen, Screen } from "../../screen/screen.ts";
+import type { Tail } from "../../screen/tail-writer.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { safeLine } from "../../terminal/sanitise.ts";
+import type { Conversation, ConversationEvent, LiveSession } from "../conversation/conversation.ts";
+import { type ChatAction, chatKeys } from "../keys/keys-and-commands.ts";
+import type { SessionReview } from "../review/session-review.ts";
+import type { Sheet } from "../sheets/sheet.ts";
+import { Attention } from "./attention.ts";
+import { Composer } from "./composer.ts";
+import type { FaceActions } from "./face-actions.ts";
+import { Hint } from "./hint.ts";
+import type { QuestionDock } from "./question-dock.ts";
+import { statusLine } from "./status-line.ts";
+import { StopAndLeave, stopping } from "./stop-and-leave.ts";
+import type { TranscriptPane } from "./transcript-pane.ts";
+
+export interface ChatFaceOptions {
+  readonly screen: Screen;
+  readonly conversation: Conversation;
+  readonly paint: Paint;
+  readonly isAnimated: boolean;
+  readonly editor: string;
+  /** Whether to tell the desktop when a turn ends or a question waits. */
+  readonly notifies: boolean;
+  /** The review of a session. */
+  review?(session: LiveSession): SessionReview | undefined;
+}
+
+/** A list that the user opens is at most so high: what it pushes out of the window does not come back. */
+const openedRows = 14;
+
+type Parts = typeof import("./face-parts.ts");
+
+/** Shows a conversation until the user leaves. */
+export class ChatFace {
+  readonly screen: Screen;
+  readonly conversation: Conversation;
+  readonly composer: Composer;
+  readonly #options: ChatFaceOptions;
+  readonly #loading: Promise<void>;
+  readonly #attention: Attention;
+  readonly #stops = new StopAndLeave(this);
+  readonly #left = Promise.withResolvers<void>();
+  readonly #removers: (() => void)[] = [];
+  /** What is loaded after the first paint, and what happened before it was there. */
+  #parts: Parts | undefined;
+  readonly #early: ConversationEvent[] = [];
+  #actions: FaceActions | undefined;
+  #dock: QuestionDock | undefined;
+  #transcript: TranscriptPane | undefined;
+  /** Paints with the theme of the moment: what is printed stays as it is. */
+  readonly #paint: Paint = (role, text) => this.#theme(role, text);
+  #theme: Paint;
+  /** What the user opened: a list, the help. It is above the questions. */
+  #opened: Sheet | undefined;
+  #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
+  readonly #hint = new Hint();
+  #hasPrompts = false;
+  /** The version of the view at the end of the last turn. */
+  readonly #endedAt = new WeakMap<LiveSession, number>();
+  #clock: NodeJS.Timeout | undefined;
+
+  constructor(options: ChatFaceOptions) {
+    const { screen, conversation, paint, editor } = options;
+    this.#options = options;
+    this.screen = screen;
+    this.conversation = conversation;
+    this.#theme = paint;
+    this.composer = new Composer({
+      screen,
+      conversation,
+      paint: this.#paint,
+      editor,
+      redraw: () => this.redraw(),
+    });
+    this.composer.onSubmit = (input) => this.#withActions((actions) => actions.submitted(input));
+    this.#attention = new Attention({
+      screen,
+      conversation,
+      notifies: options.notifies,
+      say: (text, role) => this.say(text, role),
+    });
+    this.#removers.push(
+      screen.onKey((key) => this.#key(key)),
+      screen.onResize(() => this.redraw()),
+      conversation.onEvent((event) => this.#event(event)),
+    );
+    this.composer.text = conversation.current.draft;
+    this.redraw();
+    screen.flush();
+    this.#loading = this.#load();
+    this.#loading.catch((error: unknown) => this.#left.reject(error));
+  }
+
+  async #load(): Promise<void> {
+    const parts = await import("./face-parts.ts");
+    this.#parts = parts;
+    this.#actions = new parts.FaceActions(this);
+    this.#dock = new parts.QuestionDock(this.screen, this.composer);
+    const { screen, isAnimated } = this.#options;
+    this.#transcript = new parts.TranscriptPane({ screen, isAnimated, paint: this.#paint });
+    for (const event of this.#early.splice(0)) this.#event(event);
+    this.redraw();
+  }
+
+  /** At once, or as soon as they are loaded. */
+  #withActions(work: (actions: FaceActions) => void): void {
+    const actions = this.#actions;
+    if (actions !== undefined) return work(actions);
+    this.#loading.then(
+      () => this.#withActions(work),
+      () => undefined,
+    );
+  }
+
+  get session(): LiveSession {
+    return this.conversation.current;
+  }
+
+  /** The review of the session that is shown. */
+  get review(): SessionReview | undefined {
+    return this.#options.review?.(this.session);
+  }
+
+  /** The command of the user's editor. */
+  get editor(): string {
+    return this.#options.editor;
+  }
+
+  get paint(): Paint {
+    return this.#theme;
+  }
+
+  set paint(paint: Paint) {
+    this.#theme = paint;
+    this.redraw();
+  }
+
+  /** Resolves when the user has left. */
+  get left(): Promise<void> {
+    return this.#left.promise;
+  }
+
+  leave(): void {
+    for (const remove of this.#removers.splice(0)) remove();
+    clearInterval(this.#clock);
+    this.#full?.screen.close();
+    this.#left.resolve();
+  }
+
+  /** Opens a sheet over the questions; undefined closes it. */
+  open(sheet: Sheet | undefined): void {
+    this.#opened = sheet;
+    this.#dock?.uncovered();
+    this.redraw();
+  }
+
+  /** Opens a sheet on the whole screen; undefined closes it. */
+  openFull(sheet: Sheet | undefined): void {
+    this.#full?.screen.close();
+    this.#full = sheet === undefined ? undefined : { screen: this.screen.fullScreen(), sheet };
+    this.#dock?.uncovered();
+    this.redraw();
+  }
+
+  /** Prints a sentence of ours. */
+  say(text: string, role: "dim" | "warning" | "error" = "dim"): void {
+    this.#withActions(() => this.#transcript?.say(this.session, text, role));
+    this.redraw();
+  }
+
+  /** Says it if this goes wrong. */
+  attempt(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.say(error instanceof Error ? error.message : String(error), "error"));
+  }
+
+  /** Shows a sentence above the prompt for a moment. */
+  hint(text: string): void {
+    this.#hint.show(text);
+    this.redraw();
+  }
+
+  redraw(): void {
+    this.#watchClock();
+    if (this.#full === undefined) return this.screen.draw((isEarly) => this.#tail(isEarly));
+    const { screen, sheet } = this.#full;
+    screen.draw(() => this.#fullTail(sheet));
+  }
+
+  // ---- drawing
+
+  /** A question that comes meanwhile is told in the last row. */
+  #fullTail(sheet: Sheet): Tail {
+    const now = performance.now();
+    const { columns, rows } = this.screen;
+    if (this.#dock?.sheet === undefined) return sheet.draw({ columns, rows }, now);
+    const { lines, cursor } = sheet.draw({ columns, rows: rows - 1 }, now);
+    const above = Array.from({ length: rows - 1 }, (_, at) => lines[at] ?? "");
+    const waits = this.#paint("warning", "a question waits for you: close this to answer");
+    return { lines: [...above, waits], ...(cursor && { cursor }) };
+  }
+
+  /** An early frame shows a key: the transcript waits for the next one. */
+  #tail(isEarly: boolean): Tail {
+    const now = performance.now();
+    const { columns, rows } = this.screen;
+    if (!isEarly) this.#transcript?.update(this.session, now);
+    this.#attention.title();
+    const prompt = this.composer.draw(columns);
+    const sheet = this.#sheet();
+    const below = prompt.lines.length + prompt.menu.length + 1;
+    const room = Math.max(3, rows - below - 2);
+    // what the user opens leaves the transcript in sight
+    const most = sheet === this.#opened ? Math.min(room, openedRows) : room;
+    const drawn = sheet?.draw({ columns, rows: most }, now);
+    const ended = this.#endedAt.get(this.session) ?? 0;
+    const extras =
+      drawn === undefined ? (this.#parts?.pinnedLines(this.session, ended, columns, this.#paint) ?? []) : [];
+    const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length);
+    const above = [...(this.#transcript?.open.slice(-left) ?? []), ...extras];
+    const blank = above.length > 0 || drawn !== undefined ? [""] : [];
+    const sheetRow = above.length + blank.length;
+    const lines = [...above, ...blank, ...(drawn?.lines ?? []), this.#status(columns)];
+    const promptRow = lines.length;
+    const isSheetFocused = drawn !== undefined && (this.#opened !== undefined || this.#isAsking);
+    const cursor = isSheetFocused ? drawn.cursor : prompt.cursor;
+    const row = isSheetFocused ? sheetRow : promptRow;
+    return {
+      lines: [...lines, ...prompt.lines, ...prompt.menu],
+      ...(cursor && { cursor: { row: cursor.row + row, column: cursor.column } }),
+    };
+  }
+
+  #status(columns: number): string {
+    const { text } = this.#hint;
+    if (text !== undefined) return this.#paint("warning", safeLine(text).slice(0, columns));
+    return statusLine(this.session, columns, this.#paint, Date.now());
+  }
+
+  /** Seconds are counted on the screen while a turn runs, and a hint goes away. */
+  #watchClock(): void {
+    const isNeeded =
+      this.session.turn !== undefined || this.#hint.text !== undefined || this.#dock?.sheet !== undefined;
+    if (isNeeded && this.#clock === undefined) this.#clock = setInterval(() => this.#tick(), 250);
+    if (isNeeded || this.#clock === undefined) return;
+    clearInterval(this.#clock);
+    this.#clock = undefined;
+  }
+
+  #tick(): void {
+    this.#dock?.settle();
+    this.redraw();
+  }
+
+  // ---- questions
+
+  #sheet(): Sheet | undefined {
+    return this.#opened ?? this.#dock?.sheet;
+  }
+
+  /** Whether a question gets the keys. */
+  get #isAsking(): boolean {
+    return this.#dock?.isFocused ?? false;
+  }
+
+  #ask(): void {
+    if (this.#dock?.ask(this.session, this.#paint, () => this.session.questions.length) !== true) return;
+    if (!this.#isAsking) this.hint("a question waits: Tab goes to it");
+    this.#attention.call(`${this.session.agent.name} needs you`);
+  }
+
+  // ---- events
+
+  #event(event: ConversationEvent): void {
+    if (this.#parts === undefined) {
+      this.#early.push(event);
+      return this.redraw();
+    }
+    if (event.session === this.session) this.#happened(event);
+    else this.#attention.elsewhere(event);
+    if (event.kind !== "entries") this.#ask();
+    this.redraw();
+  }
+
+  #happened(event: ConversationEvent): void {
+    switch (event.kind) {
+      case "notice": {
+        const { level, text } = event.notice;
+        return this.say(text, level === "info" ? "dim" : level);
+      }
+      case "turn":
+        return this.#turnEnded(event);
+      case "state":
+        this.#attention.problem(event.session);
+        this.#remember();
+        return this.#settle(event.session);
+      case "shown":
+        this.composer.text = this.session.draft;
+        this.#transcript?.show(this.session);
+        return this.#attention.problem(event.session);
+      default:
+        return;
+    }
+  }
+
+  /** Earlier prompts come when the agent is there: reading them takes time. */
+  #remember(): void {
+    if (this.#hasPrompts || this.session.phase === "starting") return;
+    this.#hasPrompts = true;
+    this.conversation.prompts().then(
+      (prompts) => this.composer.remember(prompts.toReversed()),
+      () => undefined,
+    );
+  }
+
+  /** A session that was continued is printed to its end: no turn will end it. */
+  #settle(session: LiveSession): void {
+    const { phase, turn } = session;
+    if (phase === "ready" && turn === undefined) this.#transcript?.settle(session);
+  }
+
+  #turnEnded(event: Extract<ConversationEvent, { kind: "turn" }>): void {
+    const { session, summary } = event;
+    this.#endedAt.set(session, session.view.version);
+    this.#hint.remove(stopping);
+    this.#transcript?.turnEnded(session, summary);
+    this.#attention.turnEnded(event);
+  }
+
+  // ---- keys
+
+  #key(key: KeyPress): void {
+    const now = performance.now();
+    if (this.#full !== undefined) this.#full.sheet.key(key, now);
+    else if (this.#opened !== undefined) this.#opened.key(key, now);
+    else if (!this.#acted(key, now)) this.#typed(key, now);
+    this.#ask();
+    this.redraw();
+  }
+
+  #typed(key: KeyPress, now: number): void {
+    if (this.#isAsking) this.#dock?.sheet?.key(key, now);
+    else this.composer.key(key);
+  }
+
+  /** Whether the key did something of its own. */
+  #acted(key: KeyPress, now: number): boolean {
+    const isSheetFocused = this.#isAsking;
+    if (key.id === "tab" && !this.composer.hasMenu && this.#dock?.turn() === true) return true;
+    const action = chatKeys.find(({ keys }) => keys.includes(key.id))?.action;
+    switch (action) {
+      case "clear":
+        this.#stops.interrupt(now);
+        return true;
+      case "leave":
+        if (!this.composer.isEmpty) return false;
+        this.leave();
+        return true;
+      case "stop":
+        return !isSheetFocused && !this.composer.hasMenu && this.#stops.stop(now);
+      case "send":
+        return !isSheetFocused && !this.composer.hasMenu && (this.#restart() || this.#sendWaiting());
+      case "newline":
+      case "focus":
+      case undefined:
+        return key.text === "?" && this.composer.text === "" && !isSheetFocused && this.#act("help");
+      default:
+        return !isSheetFocused && this.#act(action);
+    }
+  }
+
+  /** Enter starts an agent that has ended again. What is written is sent then. */
+  #restart(): boolean {
+    const { phase } = this.session;
+    if (phase !== "crashed" && phase !== "failed") return false;
+    this.attempt(this.session.restart());
+    return this.composer.isEmpty;
+  }
+
+  /** Enter sends what waits since the last turn was stopped. */
+  #sendWaiting(): boolean {
+    const { turn, queue, phase } = this.session;
+    const [first] = queue;
+    if (!this.composer.isEmpty || turn !== undefined || phase !== "ready" || first === undefined)
+      return false;
+    const input = this.session.unqueue(first.id);
+    if (input !== undefined) this.session.send(input);
+    return true;
+  }
+
+  #act(action: ChatAction): true {
+    this.#withActions((actions) => actions.run(action, ""));
+    return true;
+  }
+}

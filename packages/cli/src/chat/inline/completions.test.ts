@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Conversation } from "../conversation/conversation.ts";
+import { chatCompletions } from "./completions.ts";
+
+const signal = new AbortController().signal;
+
+test("TH5 names of files that would be sequences or lines in the prompt are not offered", async () => {
+  const files = ["a.txt", "n\nl\u001b[2J\u001b]0;t\u0007.txt", 'q"; x".txt', "\u202efdp.exe"];
+  const conversation = { findFiles: async () => files } as unknown as Conversation; // what is read
+  const found = await chatCompletions(conversation).getSuggestions(["@"], 0, 1, { signal });
+  assert.deepEqual(
+    found?.items.map(({ label, value }) => [label, value]),
+    [
+      ["a.txt", "@a.txt"],
+      ["\\u202efdp.exe", '@"\u202efdp.exe"'],
+    ],
+  );
+});

@@ -1,0 +1,352 @@
+// What the keys and commands of the face do.
+
+import { writeFile } from "node:fs/promises";
+import { isAbsolute, join, relative, resolve } from "node:path";
+import { safeLine } from "../../terminal/sanitise.ts";
+import type { ChatInput, FoundSession, SessionTarget } from "../conversation/conversation.ts";
+import { type ChatAction, chatCommands } from "../keys/keys-and-commands.ts";
+import type { SessionReview } from "../review/session-review.ts";
+import { HelpSheet } from "../sheets/help-sheet.ts";
+import { Picker, type PickerItem } from "../sheets/picker.ts";
+import { ReviewSheet } from "../sheets/review-sheet.ts";
+import type { ReviewResult } from "../sheets/review-source.ts";
+import { FullTranscript } from "../transcript/full-transcript.ts";
+import type { ChatFace } from "./chat-face.ts";
+import { clipboardImage } from "./clipboard-image.ts";
+import { runEditor } from "./composer.ts";
+import { FaceChoices } from "./face-choices.ts";
+
+export class FaceActions {
+  readonly #face: ChatFace;
+  readonly #choices: FaceChoices;
+
+  constructor(face: ChatFace) {
+    this.#face = face;
+    this.#choices = new FaceChoices(face);
+  }
+
+  /** A prompt, a command of ours, or a line for the shell. */
+  submitted(input: ChatInput): void {
+    const { session } = this.#face;
+    const text = input.text.trim();
+    if (text.startsWith("!")) return this.#face.attempt(session.shell(text.slice(1).trim()));
+    const [, name, rest = ""] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+    const command = chatCommands.find((each) => each.name === name);
+    // commands of the agent are prompts
+    if (command === undefined) return session.send(input);
+    this.run(command.action, rest.trim());
+  }
+
+  run(action: ChatAction, rest: string): void {
+    const { session, conversation, composer } = this.#face;
+    switch (action) {
+      case "help":
+        return this.#face.openFull(
+          new HelpSheet({ paint: this.#face.paint, closed: () => this.#face.openFull(undefined) }),
+        );
+      case "steer":
+        return this.#steer();
+      case "leave":
+        return this.#face.leave();
+      case "new":
+        return void conversation.open({ kind: "new", ...(rest === "" ? {} : { agent: rest }) });
+      case "fork":
+        return this.#fork();
+      case "sessions":
+        return this.#sessions(rest);
+      case "agents":
+        return rest === "" ? this.#agents() : void conversation.open({ kind: "new", agent: rest });
+      case "mode":
+        return this.#choices.nextMode();
+      case "modes":
+        return this.#choices.choose("mode", rest);
+      case "models":
+        return this.#choices.choose("model", rest);
+      case "options":
+        return this.#choices.options();
+      case "history":
+        return this.#history();
+      case "editor":
+        return this.#face.attempt(composer.edit().then((problem) => this.#edited(problem)));
+      case "transcript":
+        return void this.#transcript();
+      case "previousPrompt":
+        return this.#transcript().previousPrompt();
+      case "image":
+        return this.#face.attempt(this.#pasteImage());
+      case "queue":
+        return this.#queue();
+      case "files":
+        return this.#files();
+      case "rename":
+        return rest === ""
+          ? this.#face.hint("type /rename and the new title")
+          : this.#face.attempt(session.rename(rest));
+      case "export":
+        return this.#face.attempt(this.#export(rest));
+      case "copy":
+        return this.#copy();
+      case "theme":
+        return this.#choices.theme(rest);
+      case "restart":
+        return this.#face.attempt(session.restart());
+      case "review":
+        return this.#review();
+      case "undo":
+        return this.#takeBack((review) => review.undoTurn());
+      case "redo":
+        return this.#takeBack((review) => review.redoLast());
+      case "redraw":
+        return this.#face.screen.refresh();
+      default:
+        // the rest are keys of the prompt
+        return;
+    }
+  }
+
+  readonly #close = (): void => this.#face.open(undefined);
+
+  #complain(problem: string | undefined): void {
+    if (problem !== undefined) this.#face.say(problem, "warning");
+  }
+
+  /** A question that came meanwhile is not answered by keys for the editor. */
+  #edited(problem: string | undefined): void {
+    this.#complain(problem);
+    this.#close();
+  }
+
+  // ---- prompts
+
+  #steer(): void {
+    const { composer, session } = this.#face;
+    if (composer.isEmpty) return;
+    const input = composer.take();
+    this.#face.attempt(
+      session.steer(input).then((how) => {
+        if (how === "resent")
+          this.#face.say(
+            `${session.agent.name} takes no messages while it works: it was stopped and gets this one next`,
+          );
+      }),
+    );
+  }
+
+  async #pasteImage(): Promise<void> {
+    const { composer, session } = this.#face;
+    if (!session.agent.accepts.images && session.phase === "ready")
+      return this.#face.hint(`${session.agent.name} takes no images`);
+    const image = await clipboardImage(process.env);
+    if (typeof image === "string") return this.#face.hint(image);
+    composer.addImage(image);
+    this.#face.redraw();
+  }
+
+  #history(): void {
+    const { conversation, composer, paint } = this.#face;
+    this.#face.open(
+      new Picker<string>({
+        title: "Earlier prompts",
+        paint,
+        query: composer.text,
+        search: async (query) =>
+          (await conversation.prompts(query)).map((value) => ({ label: safeLine(value), value })),
+        chosen: (value) => {
+          this.#close();
+          composer.text = value;
+        },
+        closed: this.#close,
+        redraw: () => this.#face.redraw(),
+      }),
+    );
+  }
+
+  #queue(): void {
+    const { session, composer, paint } = this.#face;
+    if (session.queue.length === 0) return this.#face.hint("nothing waits");
+    const items = () => session.queue.map(({ id, text }) => ({ label: safeLine(text), value: id }));
+    const picker: Picker<string> = new Picker<string>({
+      title: "Waiting prompts",
+      paint,
+      items: items(),
+      hint: "Enter edits, Alt+Up and Alt+Down move, Ctrl-X deletes",
+      chosen: (id) => {
+        this.#close();
+        const input = session.unqueue(id);
+        if (input !== undefined) composer.restore(input);
+      },
+      keys: {
+        "alt+up": (id) => moved(id, -1),
+        "alt+down": (id) => moved(id, 1),
+        "ctrl+x": (id) => {
+          session.unqueue(id);
+          picker.replace(items());
+        },
+      },
+      closed: this.#close,
+      redraw: () => this.#face.redraw(),
+    });
+    const moved = (id: string, by: number) => {
+      session.moveQueued(id, by);
+      picker.replace(items());
+    };
+    this.#face.open(picker);
+  }
+
+  // ---- sessions and agents
+
+  #sessions(query: string): void {
+    const { conversation, paint } = this.#face;
+    this.#face.open(
+      new Picker<SessionTarget>({
+        title: "Sessions",
+        paint,
+        query,
+        search: async (typed, signal) => (await conversation.find(typed, signal)).map(sessionItem),
+        chosen: (target) => {
+          this.#close();
+          if (target.kind === "live") conversation.show(target.session);
+          else conversation.open(target);
+        },
+        closed: this.#close,
+        redraw: () => this.#face.redraw(),
+      }),
+    );
+  }
+
+  #fork(): void {
+    const { session, conversation } = this.#face;
+    if (!session.agent.accepts.forks) return this.#face.hint(`${session.agent.name} cannot copy sessions`);
+    conversation.open({ kind: "fork", of: session });
+  }
+
+  #agents(): void {
+    const { conversation } = this.#face;
+    this.#face.attempt(
+      conversation.agents().then((agents) =>
+        this.#choices.pick(
+          "Agents",
+          agents.map(({ name, description, isInstalled, isDefault }) => ({
+            label: name,
+            detail: `${description}${isDefault ? " (default)" : ""}`,
+            group: isInstalled ? "Installed" : "Not installed",
+            isCurrent: name === this.#face.session.agent.name,
+            value: name,
+          })),
+          (agent) => void conversation.open({ kind: "new", agent }),
+        ),
+      ),
+    );
+  }
+
+  // ---- review
+
+  #review(): void {
+    const { review, session, paint } = this.#face;
+    if (review === undefined) return this.#face.hint("changes are not followed here");
+    this.#face.openFull(
+      new ReviewSheet({
+        paint,
+        review,
+        cwd: session.cwd,
+        closed: () => this.#face.openFull(undefined),
+        redraw: () => this.#face.redraw(),
+        said: (text) => session.tell(text),
+      }),
+    );
+  }
+
+  #takeBack(work: (review: SessionReview) => Promise<ReviewResult | string>): void {
+    const { review, session } = this.#face;
+    if (review === undefined) return this.#face.hint("changes are not followed here");
+    if (session.turn !== undefined) this.#face.hint("it is taken back when the turn has ended");
+    this.#face.attempt(
+      work(review).then((result) => {
+        if (typeof result === "string") return this.#face.hint(result);
+        const files = result.files.map(({ path, outcome, reason }) => {
+          const near = relative(session.cwd, path);
+          return `${outcome} ${near}${reason === undefined ? "" : `: ${reason}`}`;
+        });
+        this.#face.say([...files, ...result.notes].join("\n"));
+      }),
+    );
+  }
+
+  // ---- transcript and files
+
+  #transcript(): FullTranscript {
+    const { session, paint } = this.#face;
+    const transcript = new FullTranscript({
+      view: () => session.view,
+      paint,
+      cwd: session.cwd,
+      closed: () => this.#face.openFull(undefined),
+      open: (path, line) => this.#openFile(path, line),
+      copy: (text) => this.#face.screen.copy(text),
+      redraw: () => this.#face.redraw(),
+    });
+    this.#face.openFull(transcript);
+    return transcript;
+  }
+
+  #files(): void {
+    const { view, cwd } = this.#face.session;
+    const files = [...view.files.values()].toReversed();
+    this.#choices.pick(
+      "Files that the agent touched",
+      files.map((file) => ({
+        label: safeLine(file.path),
+        detail: [...file.operations].join(", "),
+        value: file,
+      })),
+      ({ path, toolCallIds }) => {
+        const locations = [...toolCallIds].flatMap((id) => view.toolCalls.get(id)?.locations ?? []);
+        const line = locations.findLast((each) => each.path === path)?.line;
+        this.#openFile(isAbsolute(path) ? path : join(cwd, path), line ?? undefined);
+      },
+    );
+  }
+
+  #openFile(path: string, line: number | undefined): void {
+    const { screen, editor } = this.#face;
+    const args = line === undefined ? [path] : lineArguments(editor, path, line);
+    this.#face.attempt(
+      screen.suspend(() => runEditor(editor, args)).then((problem) => this.#edited(problem)),
+    );
+  }
+
+  async #export(given: string): Promise<void> {
+    const { session } = this.#face;
+    const name = given === "" ? `parley-${session.historyId ?? session.key}.md` : given;
+    const path = resolve(session.cwd, name);
+    const text = await session.exported(path.endsWith(".json") ? "json" : "markdown");
+    await writeFile(path, text, { flag: "wx", mode: 0o600 });
+    this.#face.say(`written to ${path}`);
+  }
+
+  #copy(): void {
+    const { view } = this.#face.session;
+    const last = view.timeline.findLast(({ kind }) => kind === "agent_message");
+    if (last?.kind !== "agent_message") return this.#face.hint("there is no answer to copy");
+    this.#face.screen.copy(last.text);
+    this.#face.hint("copied");
+  }
+}
+
+function sessionItem(found: FoundSession): PickerItem<SessionTarget> {
+  const { agent, title, cwd, updatedAt, state, excerpt, target } = found;
+  const when =
+    updatedAt === undefined ? "" : new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
+  const parts = [agent, state === "kept" ? "" : state, when, cwd, excerpt ?? ""].map((part) =>
+    safeLine(part),
+  );
+  return { label: safeLine(title), detail: parts.filter((part) => part !== "").join(" · "), value: target };
+}
+
+/** How editors take a line. */
+function lineArguments(editor: string, path: string, line: number): string[] {
+  const program = /(?:^|\/)([\w.-]+)(?:\s|$)/.exec(editor)?.[1] ?? "";
+  if (/^(?:code|codium|cursor|windsurf)$/.test(program)) return ["-g", `${path}:${line}`];
+  if (/^(?:subl|zed|hx|helix)$/.test(program)) return [`${path}:${line}`];
+  return [`+${line}`, path];
+}

@@ -1,0 +1,55 @@
+// Tests the conversation on a screen against agents, folders and keys that mean harm.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { patience } from "../../../test/support/chat-probe.ts";
+import { faceWith, keys } from "../../../test/support/face-probe.ts";
+import { gitBranch } from "../conversation/git-branch.ts";
+
+const answers = { otherwise: [{ say: "Done." }] } as const;
+
+test("Esc stops a command of the user, also one whose output another process holds", patience, async (t) => {
+  const { send, shows, terminal, session } = await faceWith(t, answers);
+  await shows(/^far(?! · starting)/);
+  send("!echo begun; exec sleep 1000");
+  await shows(/begun/);
+  terminal.press(keys.escape);
+  await shows(/✗/);
+  // the shell has ended, and what it left behind is in no group of it
+  const away = `["-c", "printf aw%s ay; exec sleep 9"], { detached: true, stdio: "inherit" }`;
+  send(`!${process.execPath} -e 'require("child_process").spawn("sh", ${away}).unref()'`);
+  await shows(/^ +away/m);
+  const started = performance.now();
+  terminal.press(keys.escape);
+  await shows(() => !session.runsCommand);
+  assert.ok(performance.now() - started < 8_000, "it waited for the other process");
+});
+
+test("TH5 an agent cannot change the output of a command of the user", patience, async (t) => {
+  const { send, shows, session } = await faceWith(t, answers);
+  await shows(/^far(?! · starting)/);
+  send("!echo mine");
+  await shows(/mine/);
+  const before = session.view.seq;
+  const known = [...session.view.toolCalls.keys()];
+  assert.ok(
+    known.every((id) => !Array.from({ length: before + 1 }, (_, at) => `parley-shell-${at}`).includes(id)),
+  );
+});
+
+test("the branch of a folder whose HEAD never ends is not waited for", patience, () => {
+  const folder = execFileSync("mktemp", ["-d"], { encoding: "utf8" }).trim();
+  try {
+    mkdirSync(join(folder, "pipe", ".git"), { recursive: true });
+    execFileSync("mkfifo", [join(folder, "pipe", ".git", "HEAD")]);
+    assert.equal(gitBranch(join(folder, "pipe")), undefined);
+    mkdirSync(join(folder, "zero", ".git"), { recursive: true });
+    symlinkSync("/dev/zero", join(folder, "zero", ".git", "HEAD"));
+    assert.equal(gitBranch(join(folder, "zero")), undefined);
+  } finally {
+    execFileSync("rm", ["-r", folder]);
+  }
+});

@@ -1,0 +1,40 @@
+// What stands above the status line while it counts: the plan, work in the background, prompts that wait.
+
+import { drawing } from "../../draw/draw-options.ts";
+import { backgroundLine } from "../../draw/event-lines.ts";
+import { marksFor } from "../../draw/marks.ts";
+import { planLines } from "../../draw/plan-lines.ts";
+import { clipped } from "../../draw/text-lines.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { safeLine } from "../../terminal/sanitise.ts";
+import type { LiveSession } from "../conversation/conversation.ts";
+
+/** More prompts that wait are counted. */
+const mostWaiting = 5;
+
+const marks = marksFor(process.env);
+
+/** @param ended - The version of the view at the end of the last turn. */
+export function pinnedLines(
+  { view, queue, steering, turn, cwd }: LiveSession,
+  ended: number,
+  width: number,
+  paint: Paint,
+): string[] {
+  const options = { width, paint, marks };
+  // a turn that makes no plan does not follow the one of the turn before
+  const since = turn === undefined ? 0 : ended;
+  const plans = new Map([...view.plans].filter(([, { version }]) => version > since));
+  const background = backgroundLine(view, drawing({ ...options, cwd }));
+  const waiting = queue
+    .slice(0, mostWaiting)
+    .map(({ text }, at) => `${at === 0 ? "next" : "then"}  ${safeLine(text)}`);
+  const more = queue.length > mostWaiting ? [`and ${queue.length - mostWaiting} more`] : [];
+  return [
+    ...planLines({ plans }, options),
+    ...(background === undefined ? [] : [background]),
+    ...[...steering.map((text) => `now   ${safeLine(text)}`), ...waiting, ...more].map((line) =>
+      paint("dim", clipped(line, width)),
+    ),
+  ];
+}

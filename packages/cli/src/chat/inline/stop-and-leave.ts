@@ -1,0 +1,49 @@
+// Esc and Ctrl-C: stopping the turn, forcing it, leaving.
+
+import type { ChatFace } from "./chat-face.ts";
+
+/** A second press within this time leaves. */
+const againMs = 3_000;
+/** A second press within this time forces. */
+const forceMs = 10_000;
+/** Gone when the turn has ended. */
+export const stopping = "stopping; press Esc again to force it";
+
+export class StopAndLeave {
+  readonly #face: ChatFace;
+  #leavesUntil = 0;
+  #stoppedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(face: ChatFace) {
+    this.#face = face;
+  }
+
+  /** A single Ctrl-C never leaves: it may be meant to copy a selection. */
+  interrupt(now: number): void {
+    const { composer } = this.#face;
+    if (composer.text !== "") return composer.clear();
+    if (this.stop(now)) return;
+    if (now < this.#leavesUntil) return this.#face.leave();
+    this.#leavesUntil = now + againMs;
+    this.#face.hint("press Ctrl-C again to leave; the session is kept");
+  }
+
+  /** Returns whether there was something to stop. */
+  stop(now: number): boolean {
+    const { session } = this.#face;
+    if (session.turn === undefined) {
+      // a command of the user
+      if (session.runsCommand) session.cancel();
+      return session.runsCommand;
+    }
+    if (session.turn.isCancelling && now - this.#stoppedAt < forceMs) {
+      this.#face.hint("ending the agent; the session goes on with your next prompt");
+      this.#face.attempt(session.force());
+      return true;
+    }
+    this.#stoppedAt = now;
+    session.cancel();
+    this.#face.hint(stopping);
+    return true;
+  }
+}

@@ -1,0 +1,16 @@
+// Keys as users call them.
+
+const names: Readonly<Record<string, string>> = {
+  escape: "Esc",
+  enter: "Enter",
+  pageUp: "PgUp",
+  pageDown: "PgDn",
+};
+
+/** `ctrl+c` as Ctrl-C, `alt+up` as Alt-Up. */
+export function keyName(id: string): string {
+  const parts = id
+    .split("+")
+    .map((part) => names[part] ?? `${part.slice(0, 1).toUpperCase()}${part.slice(1)}`);
+  return parts.join("-");
+}

@@ -1,0 +1,107 @@
+// The keys and the commands of a conversation: one table for the face, the help and the docs.
+
+/** What a key or a command does. */
+export type ChatAction =
+  | "send"
+  | "newline"
+  | "steer"
+  | "stop"
+  | "clear"
+  | "leave"
+  | "help"
+  | "transcript"
+  | "sessions"
+  | "agents"
+  | "mode"
+  | "modes"
+  | "models"
+  | "options"
+  | "history"
+  | "editor"
+  | "image"
+  | "queue"
+  | "files"
+  | "review"
+  | "undo"
+  | "redo"
+  | "new"
+  | "fork"
+  | "rename"
+  | "export"
+  | "copy"
+  | "theme"
+  | "restart"
+  | "redraw"
+  | "previousPrompt"
+  | "focus";
+
+export interface ChatKey {
+  /** Names as in KeyPress.id. */
+  readonly keys: readonly string[];
+  readonly action: ChatAction;
+  readonly help: string;
+}
+
+export interface ChatCommand {
+  /** Without the slash. */
+  readonly name: string;
+  readonly action: ChatAction;
+  /** What may follow, such as `[TITLE]`. */
+  readonly hint?: string;
+  readonly help: string;
+}
+
+export const chatKeys: readonly ChatKey[] = [
+  { keys: ["enter"], action: "send", help: "send; while the agent works, add to the queue" },
+  { keys: ["shift+enter", "ctrl+j"], action: "newline", help: "new line" },
+  { keys: ["alt+enter"], action: "steer", help: "send to the agent while it works" },
+  { keys: ["escape"], action: "stop", help: "stop the turn; press again to force it" },
+  {
+    keys: ["ctrl+c"],
+    action: "clear",
+    help: "clear the prompt, or stop the turn; twice at an empty prompt leaves",
+  },
+  { keys: ["ctrl+d"], action: "leave", help: "leave, at an empty prompt" },
+  { keys: ["tab"], action: "focus", help: "complete; with a question open, go to the question or back" },
+  { keys: ["f1"], action: "help", help: "this help (also ? at an empty prompt)" },
+  { keys: ["ctrl+o"], action: "transcript", help: "whole transcript: fold, search, jump, copy" },
+  {
+    keys: ["alt+up", "ctrl+up"],
+    action: "previousPrompt",
+    help: "earlier prompts in the transcript: again for the one before",
+  },
+  { keys: ["ctrl+p"], action: "sessions", help: "sessions of all agents" },
+  { keys: ["alt+a"], action: "agents", help: "another agent" },
+  { keys: ["shift+tab"], action: "mode", help: "next mode" },
+  { keys: ["alt+m"], action: "models", help: "model" },
+  { keys: ["alt+o"], action: "options", help: "options of the agent" },
+  { keys: ["ctrl+r"], action: "history", help: "search earlier prompts" },
+  { keys: ["ctrl+g"], action: "editor", help: "write the prompt in $EDITOR" },
+  { keys: ["ctrl+v"], action: "image", help: "paste an image" },
+  { keys: ["alt+q"], action: "queue", help: "edit, move or delete what waits" },
+  { keys: ["alt+t"], action: "files", help: "files that the agent touched" },
+  { keys: ["alt+r"], action: "review", help: "review the changes" },
+  { keys: ["ctrl+l"], action: "redraw", help: "draw the screen again" },
+];
+
+export const chatCommands: readonly ChatCommand[] = [
+  { name: "help", action: "help", help: "keys and commands" },
+  { name: "new", action: "new", hint: "[AGENT]", help: "start a new session" },
+  { name: "resume", action: "sessions", hint: "[TEXT]", help: "find a session and continue it" },
+  { name: "agent", action: "agents", hint: "[NAME]", help: "start a session with another agent" },
+  { name: "mode", action: "modes", hint: "[NAME]", help: "change the mode" },
+  { name: "model", action: "models", hint: "[NAME]", help: "change the model" },
+  { name: "options", action: "options", help: "change an option of the agent" },
+  { name: "review", action: "review", help: "keep or undo what the session changed, hunk by hunk" },
+  { name: "undo", action: "undo", help: "take back what the last turn changed" },
+  { name: "redo", action: "redo", help: "take back the last undo" },
+  { name: "files", action: "files", help: "files that the agent touched" },
+  { name: "queue", action: "queue", help: "edit, move or delete what waits" },
+  { name: "fork", action: "fork", help: "go on in a copy of the session" },
+  { name: "rename", action: "rename", hint: "TITLE", help: "rename the session" },
+  { name: "export", action: "export", hint: "[FILE]", help: "write the transcript to a file (.md or .json)" },
+  { name: "copy", action: "copy", help: "copy the last answer" },
+  { name: "theme", action: "theme", hint: "[NAME]", help: "change the colours" },
+  { name: "restart", action: "restart", help: "start the agent again and continue" },
+  { name: "quit", action: "leave", help: "leave" },
+];

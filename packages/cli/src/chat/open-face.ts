@@ -1,0 +1,49 @@
+// Chooses the face of a conversation: plain, or on the screen.
+
+import type { ChatConfig } from "../settings/chat-config.ts";
+import { commandToType } from "../settings/installation.ts";
+import { type ThemeName, themeNames } from "../terminal/paint.ts";
+import type { Conversation, LiveSession } from "./conversation/conversation.ts";
+import type { SessionReview } from "./review/session-review.ts";
+
+export interface FaceOptions {
+  /** Append only. */
+  readonly isPlain: boolean;
+  readonly config: ChatConfig;
+  review(session: LiveSession): SessionReview | undefined;
+  /** Aborts when the conversation must end. */
+  readonly ending: AbortSignal;
+}
+
+/** Returns a function that shows the conversation until the user leaves, and returns the exit code. */
+export async function loadFace(
+  options: FaceOptions,
+): Promise<(conversation: Conversation) => Promise<number>> {
+  if (options.isPlain) {
+    const { showPlainly } = await import("./plain/plain-face.ts");
+    return (conversation) => showPlainly(conversation, options.ending);
+  }
+  const { showInline } = await import("./inline/open-inline.ts");
+  return (conversation) => showOnScreen(conversation, options, showInline);
+}
+
+async function showOnScreen(
+  conversation: Conversation,
+  { config, review, ending }: FaceOptions,
+  showInline: typeof import("./inline/open-inline.ts").showInline,
+): Promise<number> {
+  const theme = themeNames.find((name): name is ThemeName => name === config.theme);
+  await showInline(conversation, {
+    ...(theme && { theme }),
+    isAnimated: config.animations ?? true,
+    notifies: config.notify ?? true,
+    ...(config.editor !== undefined && { editor: config.editor }),
+    review,
+    ending,
+  });
+  if (ending.aborted) return 0;
+  const { historyId, view } = conversation.current;
+  if (historyId !== undefined && view.timeline.length > 0)
+    process.stdout.write(`continue with: ${commandToType()} chat --session ${historyId}\n`);
+  return 0;
+}

@@ -1,0 +1,74 @@
+// Cuts a long message into parts that are drawn one by one, so that nobody waits for what is not on the screen.
+
+export interface MessagePart {
+  readonly text: string;
+  /** Where it begins in the message. */
+  readonly from: number;
+  /** The line that opened the code in which it begins: the first drawn line is then a fence of ours. */
+  readonly opening: string | undefined;
+  /** Whether it ends inside of code: the last drawn line is then a fence of ours. */
+  readonly isCutInCode: boolean;
+}
+
+/** A part is cut at the next blank line, and at any line if it is twice as long. */
+const partLength = 4 * 1024;
+const longest = 2 * partLength;
+
+/** Markdown, cut between its blocks where possible. If a text has grown, `known` are its parts before that. */
+export function messageParts(text: string, known: readonly MessagePart[] = []): MessagePart[] {
+  if (text.length <= longest) return [{ text, from: 0, opening: undefined, isCutInCode: false }];
+  const parts = known.slice(0, -1);
+  let { from = 0, opening } = known.at(-1) ?? {};
+  let fence = opening;
+  const cut = (end: number, isEnd: boolean): void => {
+    const isCutInCode = fence !== undefined && !isEnd;
+    const start = opening === undefined ? "" : `${opening}\n`;
+    const close = isCutInCode ? `\n${markOf(fence ?? "")}\n` : "";
+    parts.push({ text: `${start}${text.slice(from, end)}${close}`, from, opening, isCutInCode });
+    from = end;
+    opening = fence;
+  };
+  for (let at = from; at < text.length; ) {
+    const { end, next } = lineAt(text, at);
+    const line = text.slice(at, end);
+    fence = fenceAfter(line, fence);
+    at = next;
+    const isBlockEnd = fence === undefined && line.trim() === "";
+    const isLongLine = text[end] !== "\n" && end < text.length;
+    if (at - from > longest || (at - from > partLength && (isBlockEnd || isLongLine)))
+      cut(at, at >= text.length);
+  }
+  if (from < text.length) cut(text.length, true);
+  return parts;
+}
+
+/** The lines of a text. Very long ones are cut between words. */
+export function shortLines(text: string): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const { end, next } = lineAt(text, at);
+    lines.push(text.slice(at, end));
+    at = next;
+  }
+  return lines;
+}
+
+function lineAt(text: string, at: number): { readonly end: number; readonly next: number } {
+  const feed = text.indexOf("\n", at);
+  const end = feed < 0 ? text.length : feed;
+  if (end - at <= longest) return { end, next: end + 1 };
+  const blank = text.lastIndexOf(" ", at + partLength);
+  return blank > at ? { end: blank, next: blank + 1 } : { end: at + partLength, next: at + partLength };
+}
+
+/** The line that opened the code in which the next line stands. */
+function fenceAfter(line: string, fence: string | undefined): string | undefined {
+  if (!/^ {0,3}(?:```|~~~)/.test(line)) return fence;
+  if (fence === undefined) return line;
+  const mark = markOf(line);
+  return mark.startsWith(markOf(fence)) && line.trim() === mark ? undefined : fence;
+}
+
+function markOf(line: string): string {
+  return /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? "";
+}

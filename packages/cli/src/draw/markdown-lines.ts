@@ -1,0 +1,83 @@
+// Draws Markdown as lines of a terminal. The text must be safe (see terminal/sanitise.ts).
+
+import { Markdown, type MarkdownTheme, setCapabilityOverrides } from "@earendil-works/pi-tui";
+import { marked } from "marked";
+import type { Paint } from "../terminal/paint.ts";
+import { highlighted } from "./highlight.ts";
+import { brokenLines, wrappedWords } from "./text-lines.ts";
+
+// the address of a link is shown beside its text, which may name another one
+setCapabilityOverrides({ hyperlinks: false });
+
+/** Nobody nests so deep, and each level takes more time than the one before. */
+const tooDeep = /^(?:[ \t]*(?:>|[-*+]|\d+[.)])[ \t]*){16}|^[ \t]{48,}(?:[-*+>]|\d+[.)])[ \t]/m;
+
+/** Marks of emphasis in one line: each is compared with all before it. */
+const tooMany = 400;
+
+function isUnreasonable(text: string): boolean {
+  if (tooDeep.test(text)) return true;
+  return text.split("\n").some((line) => line.length > tooMany && line.split(/[*_~`]/).length > tooMany);
+}
+
+/** Lines of at most `width` columns. */
+export function markdownLines(text: string, width: number, paint: Paint): string[] {
+  if (isUnreasonable(text)) return text.split("\n").flatMap((line) => wrappedWords(line, width));
+  const options = { preserveOrderedListMarkers: true, renderLatex: false };
+  const lines: string[] = [];
+  for (const piece of piecesOf(text)) {
+    if (lines.length > 0) lines.push("");
+    const drawn = new Markdown(piece, 0, 0, themeOf(paint), undefined, options).render(width);
+    // what stands in a deep list may get no room
+    for (const line of drawn) lines.push(...brokenLines(line.trimEnd(), width));
+  }
+  return lines;
+}
+
+/** A long text takes more than twice the time of its halves. */
+const longestPiece = 8 * 1024;
+
+/** Whole blocks. */
+function piecesOf(text: string): string[] {
+  if (text.length <= longestPiece) return [text];
+  const pieces: string[] = [];
+  let now = "";
+  for (const { raw } of marked.lexer(text)) {
+    now += raw;
+    if (now.length < longestPiece) continue;
+    pieces.push(now);
+    now = "";
+  }
+  return [...pieces, now]
+    .map((piece) => piece.replace(/^(?:[ \t]*\n)+/, "").trimEnd())
+    .filter((piece) => piece !== "");
+}
+
+const made = new WeakMap<Paint, MarkdownTheme>();
+
+function themeOf(paint: Paint): MarkdownTheme {
+  const known = made.get(paint);
+  if (known !== undefined) return known;
+  const dim = (text: string) => paint("dim", text);
+  const strong = (text: string) => paint("strong", text);
+  const same = (text: string) => text;
+  const theme: MarkdownTheme = {
+    heading: (text) => paint("heading", text),
+    link: (text) => paint("link", text),
+    linkUrl: dim,
+    code: (text) => paint("code", text),
+    codeBlock: same,
+    codeBlockBorder: dim,
+    quote: dim,
+    quoteBorder: dim,
+    hr: dim,
+    listBullet: (text) => paint("accent", text),
+    bold: strong,
+    italic: same,
+    strikethrough: dim,
+    underline: same,
+    highlightCode: (code, language) => highlighted(code, language, paint),
+  };
+  made.set(paint, theme);
+  return theme;
+}

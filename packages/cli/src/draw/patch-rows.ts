@@ -1,0 +1,105 @@
+// Reads a patch as rows. A broken patch is read as far as it makes sense; no line of it is left out.
+
+import { gitPatch } from "@parley/acp/internal";
+import type { ToolCallItem } from "@parley/acp/view";
+import { escapedSource } from "../terminal/sanitise.ts";
+import { sourceLines } from "./text-lines.ts";
+
+export type DiffPart = Extract<ToolCallItem["content"][number], { type: "diff" }>;
+
+export interface PatchRow {
+  /** "file" names a file, "hunk" is a header, "note" is any other line of the patch. */
+  readonly kind: "file" | "hunk" | "context" | "added" | "removed" | "note";
+  readonly text: string;
+  /** The number of the line before and after the change. */
+  readonly old?: number;
+  readonly now?: number;
+}
+
+/** The change as a patch. Undefined if only the names of files are known. */
+export function patchOf(diff: DiffPart): string | undefined {
+  return diff.path !== undefined && diff.newText !== undefined
+    ? gitPatch("file", diff.oldText ?? undefined, diff.newText)
+    : diff.patch?.text;
+}
+
+const read = new WeakMap<DiffPart, readonly PatchRow[]>();
+
+/** Content of a tool call does not change: it is replaced. */
+export function diffRows(diff: DiffPart): readonly PatchRow[] {
+  const known = read.get(diff);
+  if (known !== undefined) return known;
+  const rows = patchRows(patchOf(diff) ?? "");
+  read.set(diff, rows);
+  return rows;
+}
+
+export function patchRows(patch: string): PatchRow[] {
+  const rows: PatchRow[] = [];
+  const place = { old: 0, now: 0, oldLeft: 0, nowLeft: 0 };
+  let oldName = "";
+  for (const line of sourceLines(escapedSource(String(patch)).replace(/\n+$/, ""))) {
+    const isInside = place.oldLeft > 0 || place.nowLeft > 0;
+    const [, oldFrom, oldCount = "1", nowFrom, nowCount = "1"] =
+      /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/.exec(line) ?? [];
+    if (oldFrom !== undefined && !/^[ +-]/.test(line)) {
+      Object.assign(place, { old: Number(oldFrom), now: Number(nowFrom) });
+      Object.assign(place, { oldLeft: Number(oldCount), nowLeft: Number(nowCount) });
+      rows.push({ kind: "hunk", text: line });
+    } else if (!isInside && line.startsWith("--- ")) oldName = nameOf(line);
+    else if (!isInside && line.startsWith("+++ ")) {
+      const name = nameOf(line);
+      rows.push({ kind: "file", text: name === "/dev/null" ? `${oldName} (deleted)` : name });
+    } else if (!isInside && /^(?:diff --git|index) /.test(line)) continue;
+    else if (!isInside && /^(?:new|deleted) file mode /.test(line))
+      rows.push({ kind: "note", text: line.replace(/ mode .*/, "") });
+    else if (line.startsWith("\\")) rows.push({ kind: "note", text: line });
+    else rows.push(changeRow(line, place));
+  }
+  return rows;
+}
+
+function changeRow(
+  line: string,
+  place: { old: number; now: number; oldLeft: number; nowLeft: number },
+): PatchRow {
+  const [sign, text] = [line.slice(0, 1), line.slice(1)];
+  if (sign === "+") {
+    place.nowLeft -= 1;
+    return { kind: "added", text, now: place.now++ };
+  }
+  if (sign === "-") {
+    place.oldLeft -= 1;
+    return { kind: "removed", text, old: place.old++ };
+  }
+  // some programs drop the blank of an empty line
+  if (sign !== " " && !(line === "" && place.nowLeft > 0)) return { kind: "note", text: line };
+  place.oldLeft -= 1;
+  place.nowLeft -= 1;
+  return { kind: "context", text, old: place.old++, now: place.now++ };
+}
+
+/** Git writes a or b before a name. */
+function nameOf(line: string): string {
+  return line
+    .slice(4)
+    .replace(/\t.*$/, "")
+    .replace(/^[ab]\//, "");
+}
+
+export interface ChangeCount {
+  readonly added: number;
+  readonly removed: number;
+}
+
+export function changeCount(content: ToolCallItem["content"]): ChangeCount {
+  let [added, removed] = [0, 0];
+  for (const part of content) {
+    if (part.type !== "diff") continue;
+    for (const { kind } of diffRows(part as DiffPart)) {
+      if (kind === "added") added += 1;
+      else if (kind === "removed") removed += 1;
+    }
+  }
+  return { added, removed };
+}

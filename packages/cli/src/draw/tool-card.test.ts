@@ -1,0 +1,42 @@
+// Tests the lines of tool calls and of the usage.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { viewFrom } from "@parley/acp/view";
+import { updates } from "../../../acp/test/support/sample-entries.ts";
+import { painter } from "../terminal/paint.ts";
+import { toolCard } from "./tool-card.ts";
+import { usageText } from "./usage-text.ts";
+
+const plain = { width: Number.POSITIVE_INFINITY, paint: painter(false, {}), cwd: "/", isPlain: true };
+
+test("the lines before the shown ones are counted, also those that were dropped", () => {
+  const data = Buffer.from("a line of output\n".repeat(1_000)).toString("base64");
+  const chunk = { sessionUpdate: "terminal_output_chunk", terminalId: "t", data } as const;
+  const view = viewFrom(
+    updates(...Array.from({ length: 20 }, () => chunk), {
+      sessionUpdate: "tool_call_update",
+      toolCallId: "c",
+      title: "make",
+      status: "completed",
+      content: [{ type: "terminal", terminalId: "t" }],
+    }),
+    { terminalBytes: 1024 },
+  );
+  const call = view.toolCalls.get("c");
+  assert.ok(call);
+  const lines = toolCard(call, view, plain);
+  assert.deepEqual(lines.slice(0, 3), ["✓ make", "    … 19,988 lines before", "    a line of output"]);
+});
+
+test("a cost has two decimals, or two digits where it is small", () => {
+  const shown = (amount: number) =>
+    usageText(undefined, { usage: undefined, cost: { amount, currency: "USD" } })[0];
+  assert.deepEqual([0, 0.0007000000000000001, 0.0123456, 0.4217, 12.3].map(shown), [
+    "0.00 USD",
+    "0.0007 USD",
+    "0.012 USD",
+    "0.42 USD",
+    "12.30 USD",
+  ]);
+});

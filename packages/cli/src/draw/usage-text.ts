@@ -1,0 +1,86 @@
+// What a turn used and changed, in words.
+
+import type { PromptResult } from "@parley/acp";
+import type { SessionView } from "@parley/acp/view";
+import { costText } from "@parley/client/internal";
+import type { Paint } from "../terminal/paint.ts";
+import { safeLine } from "../terminal/sanitise.ts";
+import { type Marks, unicodeMarks } from "./marks.ts";
+import { clipped, count, counted } from "./text-lines.ts";
+import { durationText } from "./tool-card.ts";
+
+export interface TurnFacts {
+  readonly result: Pick<PromptResult, "stopReason" | "error" | "usage">;
+  readonly durationMs: number;
+  /** The files that changed, if that is known. */
+  readonly changed?: { readonly files: number; readonly added: number; readonly removed: number };
+  /** What this turn cost, in the currency of the agent. */
+  readonly cost?: { readonly amount: number; readonly currency: string };
+}
+
+/** Such as "3 files +92 -46 · 12.3 s · 8.2k tokens · $0.04". */
+export function turnSummaryLine(
+  { result, durationMs, changed, cost }: TurnFacts,
+  {
+    width,
+    paint,
+    marks = unicodeMarks,
+  }: { readonly width: number; readonly paint: Paint; readonly marks?: Marks },
+): string {
+  const reason = safeLine(String(result.stopReason).slice(0, 200)).replaceAll("_", " ");
+  const why = result.error === undefined ? "" : `: ${safeLine(String(result.error.message).slice(0, 2_000))}`;
+  const files = changed === undefined || changed.files <= 0 ? [] : [changeText(changed)];
+  const parts = [
+    ...files,
+    durationText(durationMs),
+    result.usage == null || result.usage.totalTokens === 0
+      ? ""
+      : `${shortCount(result.usage.totalTokens)} tokens`,
+    cost === undefined ? "" : moneyText(cost),
+  ].filter((part) => part !== "");
+  const separator = ` ${marks.dot} `;
+  const isDone = result.stopReason === "end_turn";
+  const ended = isDone ? "" : `${reason}${why}`;
+  const line = clipped([ended, ...parts].filter((part) => part !== "").join(separator), width, marks.more);
+  if (ended === "" || !line.startsWith(ended)) return paint(isDone ? "dim" : "warning", line);
+  return `${paint("warning", ended)}${paint("dim", line.slice(ended.length))}`;
+}
+
+function changeText({ files, added, removed }: NonNullable<TurnFacts["changed"]>): string {
+  return `${counted(files, "file")} +${count(added)} -${count(removed)}`;
+}
+
+/** 812, 8.2k, 1.3M. */
+function shortCount(number: number): string {
+  if (!Number.isFinite(number) || number < 0) return "0";
+  if (number < 1000) return String(Math.round(number));
+  if (number < 999_950) return `${(number / 1000).toFixed(1)}k`;
+  return `${(number / 1_000_000).toFixed(1)}M`;
+}
+
+function moneyText({ amount, currency }: NonNullable<TurnFacts["cost"]>): string {
+  if (!Number.isFinite(amount) || amount <= 0) return "";
+  const text = costText({ amount, currency: safeLine(currency).slice(0, 10) });
+  return text.endsWith(" USD") ? `$${text.slice(0, -4)}` : text;
+}
+
+export function usageText(
+  used: PromptResult["usage"] | undefined,
+  { usage, cost }: Pick<SessionView, "usage" | "cost">,
+): string[] {
+  return [
+    ...(used == null ? [] : [`${grouped(used.totalTokens)} tokens`]),
+    ...(usage === undefined ? [] : [contextText(usage)]),
+    ...(cost === undefined ? [] : [costText({ ...cost, currency: safeLine(cost.currency).slice(0, 10) })]),
+  ];
+}
+
+function contextText({ used, size }: NonNullable<SessionView["usage"]>): string {
+  // some agents report the total ever used, which is not a percentage
+  if (size <= 0 || used > size) return `context ${grouped(used)}${size > 0 ? ` of ${grouped(size)}` : ""}`;
+  return `context ${Math.round((100 * used) / size)} % of ${grouped(size)}`;
+}
+
+function grouped(number: number): string {
+  return number.toLocaleString("en-US");
+}

@@ -1,0 +1,333 @@
+// An agent with its gate, its rules and its recorded sessions, as `parley run` and `parley chat` both need it.
+
+import type { ElicitationResponse, Entry, RequestContext, UnstableFeatures } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
+import type { McpServer } from "@parley/acp/model";
+import type { Asker, ElicitationQuestion, ManagedAgentEvent } from "@parley/client";
+import {
+  agentEnvironment,
+  type Decision,
+  type ManagedConnection,
+  type ManagedSession,
+  type ManagedSessionOptions,
+  type PermissionAsker,
+  type RecordedSession,
+} from "@parley/client/internal";
+import { deferredGate } from "../permissions/deferred-gate.ts";
+import type { OpenedGate } from "../permissions/open-gate.ts";
+import { configuredRules } from "../permissions/policy-rules.ts";
+import { ownVersion } from "../settings/installation.ts";
+import type { SecretsLoader } from "../settings/known-secrets.ts";
+import { isOwnAgent } from "../settings/named-agent.ts";
+import type { TrustedSettings } from "../trust/workspace-trust.ts";
+import { type AgentTarget, agentSandbox, resolveSession } from "./agent-target.ts";
+import type { LiveHistory, LiveRecorder } from "./live-history.ts";
+import type { LiveOptions } from "./live-options.ts";
+import { sessionMcpServers, startAgent, type TakenSession, takeSession } from "./start-session.ts";
+
+/** Answers every question of an agent. */
+export interface LiveAsker extends Asker, PermissionAsker {
+  elicit(question: ElicitationQuestion, context: RequestContext): Promise<ElicitationResponse>;
+}
+
+export interface LiveAgentOptions {
+  readonly options: LiveOptions;
+  readonly target: AgentTarget;
+  readonly secrets: SecretsLoader;
+  readonly history: LiveHistory | undefined;
+  /** Absent where nobody can be asked. */
+  readonly asker: LiveAsker | undefined;
+  /** Shows the settings of the folder and asks whether the user trusts them. */
+  readonly askTrust?: ((lines: readonly string[]) => Promise<boolean>) | undefined;
+  /** How long the agent may take to end a cancelled turn before it is ended. */
+  readonly cancelTimeoutMs: number;
+  /** Whether its stderr is shown anyway. */
+  readonly isStderrShown: boolean;
+  /** Unstable features of the protocol that the caller can show. */
+  readonly unstable?: UnstableFeatures;
+  /** Aborts starting it. */
+  readonly signal: AbortSignal;
+  /** Kills it at once. */
+  readonly kill?: AbortSignal;
+  notice(text: string): void;
+  onEvent(event: ManagedAgentEvent): void;
+  onDecision(decision: Decision): void;
+}
+
+/** An open session. */
+export interface LiveAgentSession extends TakenSession {
+  /** Absent if it is not stored. */
+  readonly recorder: LiveRecorder | undefined;
+}
+
+export class LiveAgent {
+  readonly #given: LiveAgentOptions;
+  /** By the agent's ids of their sessions. */
+  readonly #recorders = new Map<string, LiveRecorder>();
+  readonly #allRecorders = new Set<LiveRecorder>();
+  /** Of the session that is being opened. */
+  #opening: LiveRecorder | undefined;
+  #target: AgentTarget;
+  #gate: OpenedGate | undefined;
+  #running: ManagedConnection | undefined;
+  #workspaceRules: TrustedSettings["rules"] = [];
+  /** What the user said beside a no, by session. */
+  readonly #unsaid = new Map<string, string[]>();
+
+  constructor(given: LiveAgentOptions) {
+    this.#given = given;
+    this.#target = given.target;
+  }
+
+  get target(): AgentTarget {
+    return this.#target;
+  }
+
+  /** Undefined before it has started. */
+  get running(): ManagedConnection | undefined {
+    return this.#running;
+  }
+
+  get gate(): OpenedGate["gate"] | undefined {
+    return this.#gate?.gate;
+  }
+
+  /** Whether it is the agent of this installation. */
+  get isOwn(): boolean {
+    const { entry } = this.#target;
+    return entry.transport === "stdio" && isOwnAgent(entry);
+  }
+
+  /** Rejects with a LiveError, or with a CommandError for a wrong rule. */
+  async start(): Promise<ManagedConnection> {
+    const { options, target, secrets, history, asker, isStderrShown } = this.#given;
+    const { policy, allow, ask, deny, env } = options;
+    // an invalid rule is reported before anything starts
+    const rules = configuredRules({ policy, allow, ask, deny });
+    const underWay = Promise.withResolvers<void>();
+    // loads what is needed later while the agent's process starts
+    const opening = underWay.promise.then(secrets).then((known) => this.#openGate(known));
+    opening.catch(() => undefined);
+    const prepare = () => {
+      underWay.resolve();
+      // writes report why it cannot be opened
+      history?.open().catch(() => undefined);
+    };
+    const { signal, kill, unstable, cancelTimeoutMs } = this.#given;
+    const running = await startAgent(
+      target,
+      { isStderrShown, tokenHint: options.tokenHint },
+      {
+        name: "parley",
+        version: ownVersion(),
+        cwd: target.cwd,
+        gate: deferredGate(opening, () => this.#gate),
+        ...optional({ asker, elicit: asker?.elicit, recorder: history && this.#recorder(), kill, unstable }),
+        cancelTimeoutMs,
+        env: { ...target.credentials, ...env },
+        ...optional({ sandbox: agentSandbox(target, options, rules) }),
+        signal,
+        onEvent: (event) => {
+          if (event.kind === "starting" || event.kind === "connecting") setImmediate(prepare);
+          this.#given.onEvent(event);
+        },
+      },
+    );
+    this.#running = running;
+    // stopped meanwhile
+    if (signal.aborted) void running.close();
+    await opening;
+    return running;
+  }
+
+  /** Looks up the named session at the agent. */
+  async resolve(): Promise<AgentTarget> {
+    const { options, history, notice } = this.#given;
+    this.#target = await resolveSession(this.#target, this.#started(), options, { history, notice });
+    return this.#target;
+  }
+
+  /** Opens the session of the target, or continues it. `name` is what a new one is called. */
+  async open(
+    onEntry: (entry: Entry) => void,
+    how: { readonly name?: string | undefined; readonly replays?: boolean } = {},
+  ): Promise<LiveAgentSession> {
+    const running = this.#started();
+    const { options, notice } = this.#given;
+    const recorder = this.#newRecorder(how.name);
+    const place = await this.#place(running, onEntry);
+    const { mode, model, set } = options;
+    const flags = [
+      ...(mode ? ["mode"] : []),
+      ...(model ? ["model"] : []),
+      ...set.map(([key]) => `option ${key}`),
+    ];
+    const taken = await this.#recorded(recorder, () =>
+      takeSession(running, this.#target, place, {
+        flags,
+        notice,
+        replays: how.replays ?? false,
+        takesOver: options.takesOver ?? false,
+      }),
+    );
+    return { ...taken, recorder };
+  }
+
+  /** Opens a copy of one of its sessions. */
+  async fork(sessionId: string, onEntry: (entry: Entry) => void): Promise<LiveAgentSession> {
+    const running = this.#started();
+    this.#target = { ...this.#target, known: undefined };
+    const recorder = this.#newRecorder(undefined);
+    const place = await this.#place(running, onEntry);
+    const session = await this.#recorded(recorder, () => running.forkSession(sessionId, place));
+    return { session, isResumed: true, recorder };
+  }
+
+  /** What the user said beside a no, for an agent that has no place for it in the answer. */
+  takeUnsaid(sessionId: string): string | undefined {
+    const said = this.#unsaid.get(sessionId) ?? [];
+    this.#unsaid.delete(sessionId);
+    // our own agent reads the words in the answer
+    return said.length === 0 || this.isOwn ? undefined : said.join("\n");
+  }
+
+  async close(): Promise<void> {
+    await this.#running?.close();
+    for (const recorder of this.#allRecorders) await recorder.close();
+    this.#gate?.close();
+  }
+
+  #started(): ManagedConnection {
+    if (this.#running === undefined) throw new Error("the agent has not been started");
+    return this.#running;
+  }
+
+  // ---- the history
+
+  #newRecorder(name: string | undefined): LiveRecorder | undefined {
+    const { history } = this.#given;
+    const recorder = history?.recorder(() => this.#target, name);
+    if (recorder !== undefined) this.#allRecorders.add(recorder);
+    return recorder;
+  }
+
+  async #recorded<Result>(recorder: LiveRecorder | undefined, open: () => Promise<Result>): Promise<Result> {
+    this.#opening = recorder;
+    try {
+      return await open();
+    } finally {
+      this.#opening = undefined;
+    }
+  }
+
+  #recorder() {
+    return {
+      begin: (session: RecordedSession): void => {
+        const { sessionId, replaces = sessionId } = session;
+        const recorder = this.#recorders.get(replaces) ?? this.#opening;
+        if (recorder === undefined) return;
+        this.#recorders.set(sessionId, recorder);
+        recorder.begin(session);
+      },
+      entry: (sessionId: string, entry: Entry): void =>
+        this.#recorders.get(sessionId)?.entry(sessionId, entry),
+    };
+  }
+
+  // ---- the gate
+
+  async #openGate(secrets: readonly string[]): Promise<OpenedGate> {
+    const { openGate } = await import("../permissions/open-gate.ts");
+    const { options, target, asker, notice } = this.#given;
+    const { policy, allow, ask, deny, extraRoots } = options;
+    const { entry } = target;
+    this.#gate = openGate({
+      secrets,
+      policy,
+      allow,
+      ask,
+      deny,
+      extraRoots,
+      agent: entry.name,
+      warn: notice,
+      // read when the session starts, so that the agent cannot change them
+      workspaceRules: () => this.#workspaceRules,
+      ...optional({
+        asker,
+        reviewer: options.reviewer ?? target.reviewer,
+        sandbox: options.sandbox ?? target.sandbox,
+        // commands of the agent get the same environment as the agent
+        env: entry.transport === "stdio" ? agentEnvironment(entry, process.env) : undefined,
+      }),
+    });
+    this.#gate.gate.onDecision((decision) => {
+      const { summary, said, subjects, sessionId } = decision;
+      // what an agent has us do is refused with the words; a question of its own has no place for them
+      if (said !== undefined && subjects[0]?.origin === "claim") {
+        const words = `About "${summary}", which I did not allow: ${said}`;
+        this.#unsaid.set(sessionId, [...(this.#unsaid.get(sessionId) ?? []), words]);
+      }
+      this.#given.onDecision(decision);
+    });
+    return this.#gate;
+  }
+
+  // ---- what a session is given
+
+  async #place(running: ManagedConnection, onEntry: (entry: Entry) => void): Promise<ManagedSessionOptions> {
+    const { options, notice } = this.#given;
+    const { mode, model, set, mcpServers: typed } = options;
+    const target = this.#target;
+    const configured = [...target.mcpServers, ...(await this.#broughtServers())];
+    const mcpServers = sessionMcpServers(typed, configured, running.capabilities, notice);
+    const { setup: given = {} } = target.entry;
+    return {
+      cwd: target.cwd,
+      additionalDirectories: this.#directories(running),
+      mcpServers,
+      setup: {
+        ...given,
+        ...(mode && { mode }),
+        ...(model && { model }),
+        options: { ...given.options, ...Object.fromEntries(set) },
+      },
+      onEntry,
+    };
+  }
+
+  /** An agent without support for them may still request their files. */
+  #directories({ capabilities, spec }: ManagedConnection): readonly string[] {
+    const { options, notice } = this.#given;
+    const { extraRoots } = options;
+    if (extraRoots.length === 0 || capabilities.additionalDirectories) return extraRoots;
+    notice(`${spec.name} does not support additional directories; it can still request their files`);
+    return [];
+  }
+
+  /** Takes the settings of the workspace into use, if the user trusts it. Returns its MCP servers. */
+  async #broughtServers(): Promise<readonly McpServer[]> {
+    const { options, askTrust, notice, signal } = this.#given;
+    const { cwd, mcpServers } = this.#target;
+    const { askedSettings } = await import("../trust/workspace-trust.ts");
+    const settings = await askedSettings(cwd, askTrust && ((lines) => this.#askTrust(lines, askTrust)));
+    signal.throwIfAborted();
+    this.#workspaceRules = settings.rules;
+    for (const each of settings.notices) notice(each);
+    if (settings.mcpServers.length === 0) return [];
+    const { usableServers } = await import("../trust/workspace-servers.ts");
+    return usableServers(settings.mcpServers, [...options.mcpServers, ...mcpServers], notice);
+  }
+
+  async #askTrust(
+    lines: readonly string[],
+    ask: (lines: readonly string[]) => Promise<boolean>,
+  ): Promise<boolean> {
+    const { streamRedactor } = await import("@parley/acp/redact");
+    return ask(streamRedactor(await this.#given.secrets()).value(lines));
+  }
+}
+
+/** The current mode, by its id. */
+export function modeOf({ configOptions }: ManagedSession): unknown {
+  return configOptions.find(({ category }) => category === "mode")?.currentValue;
+}

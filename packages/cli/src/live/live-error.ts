@@ -1,0 +1,49 @@
+// The errors of starting an agent and its session, with the exit codes of commands that end with them.
+
+import { safeLine } from "../terminal/sanitise.ts";
+
+export const exitCodes = {
+  ok: 0,
+  agentError: 1,
+  usage: 2,
+  refused: 3,
+  timeout: 4,
+  notStarted: 5,
+  loginNeeded: 6,
+  cancelled: 130,
+} as const;
+
+/** Why there is no session, or no more. */
+export class LiveError extends Error {
+  readonly exitCode: number;
+  readonly code: string;
+  readonly hint: string | undefined;
+
+  constructor(exitCode: number, code: string, message: string, hint?: string) {
+    super(message);
+    this.exitCode = exitCode;
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+/** Another process uses the session, or has just started it. */
+export function isBusy(error: unknown): boolean {
+  // by its data: the class is not loaded for it
+  const { data } = (error ?? {}) as { readonly data?: { readonly reason?: unknown } | null }; // checked next
+  const { reason } = data ?? {};
+  return reason === "session_held" || reason === "session_exists";
+}
+
+export function busySession(name: string, error: unknown, isElsewhere = false): LiveError {
+  const { data } = error as { readonly data?: { readonly holder?: { readonly pid?: unknown } } }; // isBusy has looked at it
+  const pid = data?.holder?.pid;
+  return new LiveError(
+    exitCodes.notStarted,
+    "session_busy",
+    `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : isElsewhere ? "another client" : "another process"}`,
+    isElsewhere
+      ? "take it over with --takeover, or close it there"
+      : "try again when it is done, or choose another name",
+  );
+}

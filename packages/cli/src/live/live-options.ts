@@ -1,0 +1,197 @@
+// Parses the options that every command with an agent and a session takes.
+
+import { existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Edition } from "@parley/acp";
+import type { McpServer } from "@parley/acp/model";
+import type { RemoteSpec } from "@parley/client";
+import { type Invocation, usageError } from "../command/command.ts";
+import { assignment, listOption, textOption } from "../command/option-values.ts";
+import type { PolicyFile } from "../permissions/policy-rules.ts";
+import { editionOption } from "../settings/edition-choice.ts";
+import type { SecretsLoader } from "../settings/known-secrets.ts";
+import { addressEntry, tokenHint } from "../settings/remote-address.ts";
+import { type SandboxChoice, sandboxChoices, sandboxWords } from "../settings/sandbox-choice.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
+
+export interface LiveOptions {
+  readonly agent: string | undefined;
+  /** The argv of an agent, after `--`. */
+  readonly command: readonly string[];
+  /** The address of a remote agent. */
+  readonly address?: RemoteSpec | undefined;
+  /** What to do when the server at the address refuses the token. */
+  readonly tokenHint?: string | undefined;
+  /** Take the session from another client that has it. */
+  readonly takesOver?: boolean | undefined;
+  /** The edition that the agent speaks. Default: that of its entry. */
+  readonly edition?: Edition | undefined;
+  readonly cwd: string;
+  /** --cwd was given; otherwise a continued session has its own. */
+  readonly isCwdGiven: boolean;
+  /** Additional directories, absolute. */
+  readonly extraRoots: readonly string[];
+  readonly session: string | undefined;
+  /** Continue the most recent session in the directory. */
+  readonly isContinued: boolean;
+  readonly policy: PolicyFile | undefined;
+  readonly allow: readonly string[];
+  readonly ask: readonly string[];
+  readonly deny: readonly string[];
+  /** The sandbox of commands; undefined: that of the config. */
+  readonly sandbox: SandboxChoice | undefined;
+  /** Whether the agent's process runs in a sandbox, whatever its entry says. */
+  readonly sandboxesAgent: boolean;
+  /** The command that is asked before the user. */
+  readonly reviewer: string | undefined;
+  readonly mode: string | undefined;
+  readonly model: string | undefined;
+  readonly set: readonly (readonly [option: string, value: string])[];
+  readonly mcpServers: readonly McpServer[];
+  readonly keepsHistory: boolean;
+  readonly showsStderr: boolean;
+  /** Whether our own agent leaves out its notice about offline work. */
+  readonly hidesNotice?: boolean;
+  /** Added to the agent's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** `help` tells where to read about the options. */
+export async function liveOptions({ values, argv }: Invocation, help: string): Promise<LiveOptions> {
+  const text = (name: string) => textOption(values, name);
+  const list = (name: string) => listOption(values, name);
+  const agent = text("agent");
+  if (agent !== undefined && argv.length > 0) {
+    throw usageError("expected either --agent or a command after --, got both", help);
+  }
+  const url = text("url");
+  if (url !== undefined && (agent !== undefined || argv.length > 0))
+    throw usageError("expected --url alone, got another agent too", help);
+  for (const name of ["header", "token-file", "takeover"])
+    if (url === undefined && values[name] !== undefined) throw usageError(`--${name} needs --url`, help);
+  if (values["continue"] === true) checkContinued(values, help);
+  if (values["session"] !== undefined && values["no-history"] === true)
+    throw usageError("--session stores the session, so it cannot be used with --no-history", help);
+  const cwd = resolve(text("cwd") ?? ".");
+  // directories of a remote agent are on its machine
+  const isHere = url === undefined;
+  if (isHere && !isDirectory(cwd)) throw usageError(`--cwd: ${escapedLine(cwd)} is not a directory`, help);
+  return {
+    agent,
+    command: argv,
+    address: url === undefined ? undefined : addressEntry(url, values),
+    tokenHint: url === undefined ? undefined : tokenHint(values),
+    takesOver: values["takeover"] === true,
+    edition: editionOption(values),
+    cwd,
+    isCwdGiven: text("cwd") !== undefined,
+    extraRoots: list("add-dir").map((given) => (isHere ? extraRoot(given, help) : resolve(given))),
+    session: nameOf(text("session"), help),
+    isContinued: values["continue"] === true,
+    policy: await givenPolicy(text("policy")),
+    allow: list("allow"),
+    ask: list("ask"),
+    deny: list("deny"),
+    ...sandboxesOf(list("sandbox"), help),
+    reviewer: text("reviewer"),
+    mode: text("mode"),
+    model: text("model"),
+    set: list("set").map((given) => assignment("set", given)),
+    mcpServers: (await Promise.all(list("mcp").map((given) => mcpServersFrom(given)))).flat(),
+    keepsHistory: values["no-history"] !== true,
+    showsStderr: values["verbose"] === true,
+  };
+}
+
+/** With what was typed for this command. Loaded once, on demand. */
+export function secretsOf({
+  command,
+  mcpServers,
+  env,
+}: Pick<LiveOptions, "command" | "mcpServers" | "env">): SecretsLoader {
+  let known: Promise<readonly string[]> | undefined;
+  return () => {
+    known ??= import("../settings/known-secrets.ts").then(({ knownSecrets }) =>
+      knownSecrets({ command, mcpServers, env }),
+    );
+    return known;
+  };
+}
+
+/** What most invocations do not need is loaded on demand: a conversation paints first. */
+async function givenPolicy(path: string | undefined): Promise<PolicyFile | undefined> {
+  if (path === undefined) return undefined;
+  const { policyFile } = await import("../permissions/policy-rules.ts");
+  return policyFile(path);
+}
+
+/** `agent`, a profile of commands, or both. */
+function sandboxesOf(
+  given: readonly string[],
+  help: string,
+): Pick<LiveOptions, "sandbox" | "sandboxesAgent"> {
+  const isKnown = (word: string) => sandboxWords.some((each) => each === word);
+  const wrong = given.find((word) => !isKnown(word));
+  if (wrong !== undefined)
+    throw usageError(`--sandbox: expected ${sandboxWords.join(", ")}, got ${escapedLine(wrong)}`, help);
+  const [sandbox, another] = sandboxChoices.filter((each) => given.includes(each));
+  if (another !== undefined)
+    throw usageError(`--sandbox: expected one profile of commands, got ${sandbox} and ${another}`, help);
+  return { sandbox, sandboxesAgent: given.includes("agent") };
+}
+
+function checkContinued(values: Invocation["values"], help: string): void {
+  const other = ["session", "no-history"].find((name) => values[name] !== undefined);
+  if (other === undefined) return;
+  throw usageError(`--continue cannot be used with --${other}`, help);
+}
+
+function extraRoot(given: string, help: string): string {
+  const path = resolve(given);
+  if (!isDirectory(path)) throw usageError(`--add-dir: ${escapedLine(given)} is not a directory`, help);
+  return path;
+}
+
+function nameOf(given: string | undefined, help: string): string | undefined {
+  if (given !== undefined && !/^[\w.:@+/=~-]{1,200}$/.test(given)) {
+    throw usageError(
+      `--session: expected letters, digits and . _ - : @ + / = ~, got ${escapedLine(given)}`,
+      help,
+    );
+  }
+  return given;
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** `NAME=URL`, JSON, or a file of JSON, in the shape that every MCP client reads: `{"mcpServers":{"name":{…}}}`. */
+async function mcpServersFrom(given: string): Promise<McpServer[]> {
+  const [, name, url] = /^([\w.-]+)=(https?:\/\/.+)$/.exec(given) ?? [];
+  if (name !== undefined && url !== undefined) return [{ type: "http", name, url, headers: [] }];
+  const { ConfigError, mcpJsonServers } = await import("./mcp-json.ts");
+  const expected = 'give NAME=URL, or a file with {"mcpServers":{"NAME":{"command":"...","args":[]}}}';
+  const isJson = given.trimStart().startsWith("{");
+  const what = isJson ? "--mcp" : `--mcp ${escapedLine(given)}`;
+  if (/^[\w.-]+=/.test(given) && !existsSync(given))
+    throw usageError(`${what}: expected an http or https URL after NAME=`, expected);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(isJson ? given : await readFile(given, "utf8"));
+  } catch (error) {
+    throw usageError(`${what}: ${escapedLine(reasonOf(error as Error))}`, expected); // as: both throw Errors
+  }
+  try {
+    return mcpJsonServers(parsed);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw usageError(`${what}: ${escapedLine(error.message)}`, expected);
+  }
+}
+
+/** Without the quoted text, which may contain a key. */
+function reasonOf({ message }: Error): string {
+  return message.replace(/, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/s, "");
+}

@@ -1,0 +1,294 @@
+// A screen on a terminal. What is printed and drawn is written at most once per frame.
+
+import type { Terminal } from "@earendil-works/pi-tui";
+import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
+import { safeLine } from "../terminal/sanitise.ts";
+import { type KeyPress, keyPress } from "./key-press.ts";
+import type { Drawn, FullScreen, Screen } from "./screen.ts";
+import { type Tail, TailWriter } from "./tail-writer.ts";
+import { copySequence, noticeSequence } from "./terminal-requests.ts";
+
+/** The methods of a terminal that a screen uses. */
+export type ScreenTerminal = Pick<Terminal, "start" | "stop" | "write" | "columns" | "rows">;
+
+/** No eye sees more frames. */
+const frameMs = 16;
+
+const csi = "\u001b[";
+const emptyTail: Tail = { lines: [] };
+/** Terminals that know it tell when the window gets and loses the focus. */
+const reportFocus = `${csi}?1004h`;
+const ignoreFocus = `${csi}?1004l`;
+const focusIn = `${csi}I`;
+const focusOut = `${csi}O`;
+/** Saves the title of the window, and brings it back. */
+const saveTitle = `${csi}22;0t`;
+const restoreTitle = `${csi}23;0t`;
+
+export class TerminalScreen implements Screen {
+  readonly #terminal: ScreenTerminal;
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #keyListeners = new Set<(key: KeyPress) => void>();
+  readonly #resizeListeners = new Set<() => void>();
+  readonly #writer = new TailWriter();
+  #finished: string[] = [];
+  #tail: Drawn = emptyTail;
+  #full: FullFrame | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
+  #early: NodeJS.Immediate | undefined;
+  #lastFrame = Number.NEGATIVE_INFINITY;
+  #state: "open" | "suspended" | "closed" = "open";
+  #title: string | undefined;
+  #isFocused = true;
+
+  constructor(terminal: ScreenTerminal, environment: NodeJS.ProcessEnv = process.env) {
+    this.#terminal = terminal;
+    this.#environment = environment;
+    process.on("exit", this.#leave);
+    this.#start();
+  }
+
+  get columns(): number {
+    return Math.max(1, this.#terminal.columns);
+  }
+
+  get rows(): number {
+    return Math.max(2, this.#terminal.rows);
+  }
+
+  get isFocused(): boolean {
+    return this.#isFocused;
+  }
+
+  print(lines: readonly string[]): void {
+    for (const line of lines) this.#finished.push(line);
+    this.#schedule();
+  }
+
+  draw(tail: Drawn): void {
+    this.#tail = tail;
+    this.#schedule();
+  }
+
+  onKey(listener: (key: KeyPress) => void): () => void {
+    this.#keyListeners.add(listener);
+    return () => this.#keyListeners.delete(listener);
+  }
+
+  onResize(listener: () => void): () => void {
+    this.#resizeListeners.add(listener);
+    return () => this.#resizeListeners.delete(listener);
+  }
+
+  fullScreen(): FullScreen {
+    if (this.#full !== undefined) throw new Error("fullScreen: one is open already; close it first");
+    this.#frame();
+    const full = new FullFrame();
+    this.#full = full;
+    this.#terminal.write(`${csi}?1049h${csi}2J`);
+    return {
+      draw: (tail) => {
+        full.tail = tail;
+        if (this.#full === full) this.#schedule();
+      },
+      close: () => {
+        if (this.#full !== full) return;
+        this.#full = undefined;
+        this.#terminal.write(`${csi}?1049l`);
+        this.#schedule();
+      },
+    };
+  }
+
+  async suspend<T>(work: () => Promise<T>): Promise<T> {
+    this.#frame();
+    const isFull = this.#full !== undefined;
+    this.#terminal.write(isFull ? `${csi}?1049l` : this.#writer.clear(this.columns, this.rows));
+    this.#state = "suspended";
+    this.#stop();
+    try {
+      return await work();
+    } finally {
+      if (this.#is("suspended")) this.#resume(isFull);
+    }
+  }
+
+  title(text: string): void {
+    if (this.#state === "closed") return;
+    const title = safeLine(text).slice(0, 200);
+    if (title === this.#title) return;
+    this.#terminal.write(`${this.#title === undefined ? saveTitle : ""}\u001b]2;${title}\u0007`);
+    this.#title = title;
+  }
+
+  bell(): void {
+    if (this.#state === "open") this.#terminal.write("\u0007");
+  }
+
+  notify(text: string): void {
+    if (this.#state === "open") this.#terminal.write(noticeSequence(safeLine(text), this.#environment));
+  }
+
+  copy(text: string): void {
+    if (this.#state === "open") this.#terminal.write(copySequence(text));
+  }
+
+  refresh(): void {
+    if (this.#state !== "open") return;
+    this.#full?.forget();
+    if (this.#full === undefined) this.#terminal.write(this.#writer.clear(this.columns, this.rows));
+    this.#schedule();
+  }
+
+  flush(): void {
+    this.#frame();
+  }
+
+  close(): void {
+    if (this.#state === "closed") return;
+    if (this.#state === "open") {
+      if (this.#full !== undefined) this.#terminal.write(`${csi}?1049l`);
+      this.#full = undefined;
+      this.#tail = emptyTail;
+      this.#frame();
+      this.#terminal.write(`${this.#writer.clear(this.columns, this.rows)}${csi}?25h`);
+      this.#stop();
+    }
+    if (this.#title !== undefined) this.#terminal.write(restoreTitle);
+    this.#state = "closed";
+    this.#unschedule();
+    process.removeListener("exit", this.#leave);
+  }
+
+  /** A crash must not leave the terminal without echo. */
+  readonly #leave = (): void => this.close();
+
+  /** The state may have changed during an await. */
+  #is(state: "open" | "suspended" | "closed"): boolean {
+    return this.#state === state;
+  }
+
+  #start(): void {
+    this.#terminal.start(
+      (data) => this.#input(data),
+      () => this.#resized(),
+    );
+    this.#terminal.write(reportFocus);
+  }
+
+  #stop(): void {
+    this.#terminal.write(ignoreFocus);
+    this.#terminal.stop();
+  }
+
+  #resume(isFull: boolean): void {
+    this.#state = "open";
+    this.#start();
+    if (isFull) this.#terminal.write(`${csi}?1049h${csi}2J`);
+    this.#full?.forget();
+    this.#schedule();
+  }
+
+  #input(data: string): void {
+    if (data === focusIn || data === focusOut) this.#isFocused = data === focusIn;
+    const key = keyPress(data);
+    if (key === undefined) return;
+    for (const listener of [...this.#keyListeners]) listener(key);
+    // whoever types does not wait until a frame is due
+    if (this.#timer !== undefined) this.#early ??= setImmediate(() => this.#frame(true));
+  }
+
+  #resized(): void {
+    this.#full?.forget();
+    for (const listener of [...this.#resizeListeners]) listener();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#state !== "open" || this.#timer !== undefined || this.#immediate !== undefined) return;
+    const wait = this.#lastFrame + frameMs - performance.now();
+    if (wait > 0) this.#timer = setTimeout(() => this.#frame(), wait);
+    else this.#immediate = setImmediate(() => this.#frame());
+  }
+
+  #unschedule(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
+    clearImmediate(this.#early);
+    this.#timer = undefined;
+    this.#immediate = undefined;
+    this.#early = undefined;
+  }
+
+  #frame(isEarly = false): void {
+    if (this.#state !== "open") return this.#unschedule();
+    const { columns, rows } = this;
+    const bytes = this.#full?.frame(columns, rows, isEarly) ?? this.#inlineFrame(columns, rows, isEarly);
+    this.#early = undefined;
+    if (!isEarly) {
+      // what was printed meanwhile is in this frame
+      this.#unschedule();
+      this.#lastFrame = performance.now();
+    }
+    if (bytes !== "") this.#terminal.write(bytes);
+  }
+
+  #inlineFrame(columns: number, rows: number, isEarly: boolean): string {
+    const tail = shownTail(made(this.#tail, isEarly), columns, rows);
+    const finished = this.#finished.splice(0).map((line) => fitting(line, columns));
+    return this.#writer.frame(finished, tail, columns, rows);
+  }
+}
+
+function made(drawn: Drawn, isEarly: boolean): Tail {
+  return typeof drawn === "function" ? drawn(isEarly) : drawn;
+}
+
+/** The last rows that fit, with the cursor among them. */
+function shownTail({ lines, cursor }: Tail, columns: number, rows: number): Tail {
+  const hidden = Math.max(0, lines.length - (rows - 1));
+  const shown = lines.slice(hidden).map((line) => fitting(line, columns));
+  if (cursor === undefined || cursor.row < hidden) return { lines: shown };
+  const column = Math.min(cursor.column, columns - 1);
+  return { lines: shown, cursor: { row: Math.min(cursor.row - hidden, shown.length - 1), column } };
+}
+
+const plain = /^[\x20-\x7e]*$/;
+
+/** Everything but text, tabs and colours: whoever draws has removed it, and if not, it ends here. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for
+const unsafe = /[\u0000-\u0008\u000a-\u001a\u001c-\u001f\u007f-\u009f]|\u001b(?!\[[\d;:]*m)/g;
+
+/** A line that is too wide would take two rows. */
+function fitting(line: string, columns: number): string {
+  if (line.length <= columns && plain.test(line)) return line;
+  const safe = line.replaceAll(unsafe, "");
+  return visibleWidth(safe) <= columns ? safe : truncateToWidth(safe, columns, "");
+}
+
+/** The alternate screen: each row has its place. */
+class FullFrame {
+  tail: Drawn = emptyTail;
+  #rows: readonly string[] = [];
+
+  /** Forgets what is on the screen. */
+  forget(): void {
+    this.#rows = [];
+  }
+
+  frame(columns: number, rows: number, isEarly: boolean): string {
+    const tail = made(this.tail, isEarly);
+    const lines = tail.lines.slice(0, rows).map((line) => fitting(line, columns));
+    let body = "";
+    for (let at = 0; at < rows; at++) {
+      const line = lines[at] ?? "";
+      if (this.#rows[at] !== line) body += `${csi}${at + 1};1H${line}${csi}0m${csi}K`;
+    }
+    this.#rows = Array.from({ length: rows }, (_, at) => lines[at] ?? "");
+    const { cursor } = tail;
+    const place =
+      cursor === undefined ? `${csi}?25l` : `${csi}${cursor.row + 1};${cursor.column + 1}H${csi}?25h`;
+    return `${csi}?2026h${csi}?25l${body}${place}${csi}?2026l`;
+  }
+}

@@ -1,0 +1,195 @@
+// A git folder of our own beside the user's: their working tree and objects, our config, index and new objects. Git reads
+// neither the config nor the hooks of the repository, so nothing in them can run.
+
+import { copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+import type { Hash } from "../files/version.ts";
+import type { Repository } from "./repository.ts";
+import { closedEnvironment, type GitCommand, runGit } from "./run-git.ts";
+
+/** The user's own settings that say which bytes git stores, read without running git in the repository. */
+export interface RepositorySettings {
+  readonly hash: Hash;
+  /** Whether git may store other bytes than there are in the working tree. */
+  readonly mayConvert: boolean;
+}
+
+/** Files stay as they are: no line endings, no encodings, no filters. This file overrides all `.gitattributes`. */
+const attributes = "* -text !eol !ident !filter !working-tree-encoding\n";
+
+export class PrivateGitDir {
+  readonly folder: string;
+  readonly repository: Repository;
+  readonly hash: Hash;
+  readonly #program: string;
+  readonly #env: Readonly<Record<string, string>>;
+
+  constructor(
+    folder: string,
+    repository: Repository,
+    hash: Hash,
+    program: string,
+    env: Record<string, string>,
+  ) {
+    this.folder = folder;
+    this.repository = repository;
+    this.hash = hash;
+    this.#program = program;
+    this.#env = env;
+  }
+
+  /** How git is started on the working tree, with our index or another one of ours. */
+  command(index = "index"): GitCommand {
+    return {
+      program: this.#program,
+      cwd: this.repository.worktree,
+      env: { ...this.#env, GIT_INDEX_FILE: join(this.folder, index) },
+    };
+  }
+
+  run(args: readonly string[], options?: Parameters<typeof runGit>[2]): Promise<Buffer> {
+    return runGit(this.command(), args, options);
+  }
+
+  /** Copies the user's index. With its time: git does not trust entries that are as young as their index. */
+  async copyIndex(name = "index"): Promise<boolean> {
+    const { gitDir } = this.repository;
+    const source = join(gitDir, "index");
+    const found = await stat(source).catch(() => undefined);
+    if (found === undefined) return false;
+    for (const file of await readdir(gitDir)) {
+      // the larger half of a split index
+      if (file.startsWith("sharedindex.")) await copyWithTime(join(gitDir, file), join(this.folder, file));
+    }
+    await copyWithTime(source, join(this.folder, name));
+    return true;
+  }
+
+  /** Makes our HEAD a commit of this tree. `git status` then has nothing to say about the index, which is most of its time. */
+  async setHead(tree: string): Promise<void> {
+    const identity = ["AUTHOR", "COMMITTER"].flatMap((who) => [
+      [`GIT_${who}_NAME`, "parley"],
+      [`GIT_${who}_EMAIL`, "parley@localhost"],
+      [`GIT_${who}_DATE`, "@0 +0000"],
+    ]);
+    const { env, ...command } = this.command();
+    const own = { ...command, env: { ...env, ...Object.fromEntries(identity) } };
+    const commit = (await runGit(own, ["commit-tree", "-m", "snapshot", tree])).toString("latin1");
+    // at once, for other commands of ours run meanwhile
+    await writeFile(join(this.folder, "HEAD.new"), commit);
+    await rename(join(this.folder, "HEAD.new"), join(this.folder, "HEAD"));
+  }
+
+  /** Removes the lock of a git that was ended. Nobody else uses our index. */
+  async unlock(): Promise<void> {
+    await rm(join(this.folder, "index.lock"), { force: true });
+  }
+
+  /** What is ignored in this clone alone. */
+  async copyExcludes(): Promise<void> {
+    const file = join(this.repository.commonDir, "info/exclude");
+    const found = await stat(file).catch(() => undefined);
+    const isUsable = found?.isFile() === true && found.size < 2 ** 20;
+    if (isUsable) await copyFile(file, join(this.folder, "info/exclude"));
+  }
+
+  /** From now on git sees the bytes as they are. */
+  async closeAttributes(): Promise<void> {
+    await writeFile(join(this.folder, "info/attributes"), attributes);
+  }
+}
+
+async function copyWithTime(source: string, target: string): Promise<void> {
+  const { mtimeMs } = await stat(source);
+  await copyFile(source, target);
+  // rounded down: an index that looks older than it is makes git look closer
+  const seconds = Math.floor(mtimeMs / 1000);
+  await utimes(target, seconds, seconds);
+}
+
+/** Makes the folder. `program` is git. */
+export async function makePrivateGitDir(
+  folder: string,
+  repository: Repository,
+  program: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly dir: PrivateGitDir; readonly mayConvert: boolean }> {
+  const closed = closedEnvironment(env);
+  const { hash, mayConvert } = await readSettings(repository, { program, cwd: "/", env: closed }, env);
+  await mkdir(join(folder, "objects/info"), { recursive: true, mode: 0o700 });
+  await mkdir(join(folder, "refs"));
+  await mkdir(join(folder, "info"));
+  await writeFile(join(folder, "HEAD"), "ref: refs/heads/main\n");
+  const lines = [
+    "[core]",
+    `repositoryformatversion = ${hash === "sha256" ? 1 : 0}`,
+    "bare = false",
+    "untrackedCache = false",
+    "splitIndex = true",
+    "protectNTFS = false",
+    "protectHFS = false",
+    "fsync = none",
+    ...(hash === "sha256" ? ["[extensions]", "objectFormat = sha256"] : []),
+  ];
+  await writeFile(join(folder, "config"), `${lines.join("\n")}\n`);
+  const excludes = await globalExcludes({ program, cwd: "/", env: { ...closed } }, env);
+  return {
+    mayConvert,
+    dir: new PrivateGitDir(folder, repository, hash, program, {
+      ...closed,
+      HOME: folder,
+      GIT_DIR: folder,
+      GIT_WORK_TREE: repository.worktree,
+      GIT_OBJECT_DIRECTORY: join(folder, "objects"),
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: quotedPath(join(repository.commonDir, "objects")),
+      GIT_CONFIG_COUNT: "1",
+      GIT_CONFIG_KEY_0: "core.excludesFile",
+      GIT_CONFIG_VALUE_0: excludes,
+    }),
+  };
+}
+
+/** The list of folders is separated by colons; a name with one is quoted as in C. */
+function quotedPath(path: string): string {
+  if (!path.includes(delimiter) && !path.startsWith('"')) return path;
+  return `"${path.replace(/[\\"]/g, "\\$&")}"`;
+}
+
+/** Reading a file of settings runs nothing, and includes are not followed. */
+async function readSettings(
+  { commonDir, gitDir }: Repository,
+  command: GitCommand,
+  env: NodeJS.ProcessEnv,
+): Promise<RepositorySettings> {
+  const keys =
+    "^(core\\.(autocrlf|eol|attributesfile)|extensions\\.objectformat|include\\.path|includeif\\..*)$";
+  const read = async (args: readonly string[], of: GitCommand) =>
+    (await runGit(of, ["config", ...args, "--get-regexp", keys], { okCodes: [0, 1] })).toString("utf8");
+  const own = await read(["--file", join(commonDir, "config")], command);
+  const users = await read([], userCommand(command, env));
+  const hasAttributes = await stat(join(gitDir, "info/attributes")).then(
+    () => true,
+    () => false,
+  );
+  return {
+    hash: /^extensions\.objectformat sha256$/m.test(own) ? "sha256" : "sha1",
+    mayConvert: hasAttributes || /^(?:core|include)/m.test(own) || /^core\./m.test(users),
+  };
+}
+
+/** Git with the user's own settings, started where no repository is. */
+function userCommand(command: GitCommand, env: NodeJS.ProcessEnv): GitCommand {
+  const names = ["HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM"];
+  const { GIT_CONFIG_NOSYSTEM: _, GIT_CONFIG_GLOBAL: __, ...rest } = command.env;
+  const own = names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
+  return { ...command, env: { ...rest, ...Object.fromEntries(own), GIT_DIR: "/dev/null" } };
+}
+
+/** The user's file of names that are ignored everywhere. */
+async function globalExcludes(command: GitCommand, env: NodeJS.ProcessEnv): Promise<string> {
+  const args = ["config", "--type=path", "--get", "core.excludesFile"];
+  const set = (await runGit(userCommand(command, env), args, { okCodes: [0, 1] })).toString("utf8").trim();
+  if (set !== "") return set;
+  return join(env["XDG_CONFIG_HOME"] || join(env["HOME"] ?? homedir(), ".config"), "git/ignore");
+}

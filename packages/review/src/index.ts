@@ -1,0 +1,16 @@
+// Reviews what an agent changed, and takes it back.
+
+export type { ReviewLimits } from "./files/source.ts";
+export type {
+  Changes,
+  FileChange,
+  FileOutcome,
+  Hunk,
+  HunkLine,
+  HunkState,
+  Review,
+  Turn,
+  UndoResult,
+  UndoTarget,
+} from "./ledger/review-types.ts";
+export { openReview, type ReviewOptions } from "./open-review.ts";

@@ -1,0 +1,70 @@
+// Opens a review of some folders.
+
+import { mkdir, realpath } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { defaultLimits, type ReviewLimits } from "./files/source.ts";
+import { findGit } from "./git/run-git.ts";
+import type { Review } from "./ledger/review-types.ts";
+import { ReviewSession } from "./review-session.ts";
+import { Sources } from "./sources.ts";
+import { openSessionFolder } from "./storage/sessions.ts";
+
+/** What a review covers and where it stores what it needs. */
+export interface ReviewOptions {
+  /** The folders that the agent works in, absolute. A folder inside a repository stands for the whole repository. */
+  readonly roots: readonly string[];
+  /** A folder of ours, absolute, for objects, indexes and contents. It is made if it is missing. */
+  readonly home: string;
+  /** Bounds of what is stored. */
+  readonly limits?: Partial<ReviewLimits>;
+  /** Where git and the user's settings are found. `process.env` unless set. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Opens a review: what an agent changes in folders from now on can be seen and undone, hunk by hunk. Nothing of the workspace
+ * is run: no hooks, no filters, no settings of the repository.
+ *
+ * @param options - The folders, and where to store.
+ * @throws {TypeError} When a path is not absolute, or there is no root.
+ * @example
+ * ```ts
+ * import { mkdtemp, writeFile } from "node:fs/promises";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { openReview } from "@parley/review";
+ *
+ * const folder = await mkdtemp(join(tmpdir(), "review-"));
+ * await using review = await openReview({ roots: [folder], home: await mkdtemp(join(tmpdir(), "home-")) });
+ * await review.beginTurn("say hello");
+ * await writeFile(join(folder, "hello.txt"), "hello\n");
+ * const { changes } = await review.endTurn();
+ * console.log(`${changes.files.length} files +${changes.added} -${changes.removed}`);
+ * const undone = await review.undo({ turn: 1 });
+ * console.log(undone.files.map(({ outcome }) => outcome)); // undone
+ * await review.redo(undone);
+ * ```
+ */
+export async function openReview(options: ReviewOptions): Promise<Review> {
+  const { env = process.env } = options;
+  for (const path of [...options.roots, options.home]) {
+    if (!isAbsolute(path)) throw new TypeError(`wanted an absolute path, got ${JSON.stringify(path)}`);
+  }
+  if (options.roots.length === 0)
+    throw new TypeError("roots is empty; give the folder that the agent works in");
+  await mkdir(options.home, { recursive: true, mode: 0o700 });
+  const roots = [...new Set(await Promise.all(options.roots.map((root) => realpath(root))))];
+  const home = await realpath(options.home);
+  const limits = { ...defaultLimits, ...options.limits };
+  const folder = await openSessionFolder(home, roots, limits.storedBytes);
+  const sources = new Sources({
+    roots,
+    folder: folder.path,
+    home,
+    git: await findGit(roots, env),
+    limits,
+    env,
+  });
+  await sources.open();
+  return new ReviewSession(sources, folder);
+}
