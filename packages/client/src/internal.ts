@@ -30,6 +30,7 @@ export { type RecordingHistory, recordingHistory } from "./history/recording-his
 export { separateCalls } from "./history/separate-calls.ts";
 export { type Found, findProgram } from "./launch/find-program.ts";
 export { launchAgent, reachAgent } from "./launch/launch-agent.ts";
+export { endHint } from "./launch/remote-end.ts";
 export { type AllSessions, type AllSessionsQuery, allSessions } from "./managed/all-sessions.ts";
 export { beginsWork } from "./managed/entry-filter.ts";
 export { loginCommandFor } from "./managed/log-in.ts";

@@ -11,6 +11,7 @@ import { startGateway } from "@parley/gateway";
 import { WebSocket } from "ws";
 import { certificate } from "../test/support/certificate.ts";
 import { initialize, type ServedEcho, serveEcho, until } from "../test/support/served-echo.ts";
+import { refusalLog } from "./guard/refusal-log.ts";
 
 async function echoed(transport: Transport, words = "hello"): Promise<string> {
   await using connection = await client({ name: "test", version: "1.0.0" }).connect(transport);
@@ -167,6 +168,69 @@ test("a proxy says who calls, so that failed logins are counted by client (TH28)
   // what is no address counts for the proxy itself, and is not remembered
   for (let n = 0; n < 10; n++) assert.equal((await from(`${n}`.repeat(1_000))).status, 401);
   assert.equal((await from("unknown")).status, 429);
+});
+
+test("a port that ssh forwards from another number is served: names of this machine may have any port (TH19)", async (t) => {
+  const server = await serveEcho(t);
+  for (const host of ["127.0.0.1:9000", "localhost:9000", "[::1]:65535"])
+    assert.equal((await server.call({ body: initialize, headers: { host } })).status, 200, host);
+  const { status, body } = await server.call({ body: initialize, headers: { host: "evil.example:9000" } });
+  assert.equal(status, 421);
+  assert.match(body, /--allow-host NAME:PORT/);
+});
+
+test("refusals are logged with address and reason, once in ten seconds, and without the token (TH28)", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const lines: unknown[] = [];
+  const note = refusalLog((level, message, fields) => lines.push([level, message, fields]));
+  const wrong = { address: "192.0.2.1", status: 401, reason: "no token" };
+  for (let n = 0; n < 5; n++) note(wrong);
+  note({ ...wrong, address: "192.0.2.2" });
+  assert.deepEqual(lines, [
+    ["warn", "a request was refused", wrong],
+    ["warn", "a request was refused", { ...wrong, address: "192.0.2.2" }],
+  ]);
+  t.mock.timers.tick(10_000);
+  assert.deepEqual(lines.slice(2), [["warn", "a request was refused", { ...wrong, times: 4 }]]);
+  note(wrong);
+  assert.equal(lines.length, 4);
+  for (let n = 0; n < 2_000; n++) note({ ...wrong, address: `10.0.${n >> 8}.${n & 255}` });
+  assert.ok(lines.length < 1_100, "many addresses share a line");
+  t.mock.timers.tick(10_000);
+  assert.match(JSON.stringify(lines.at(-1)), /many addresses/);
+});
+
+test("a gateway logs whom it refuses, and when clients are cut off, come back and end", async (t) => {
+  const lines: string[] = [];
+  const server = await serveEcho(t, {
+    log: (level, message, fields) => lines.push(`${level} ${message} ${JSON.stringify(fields)}`),
+  });
+  await server.call({ body: initialize, headers: { authorization: "Bearer wrong-token" } });
+  assert.match(
+    lines.join(),
+    /warn a request was refused .*"address":"127.0.0.1","status":401.*not the token/,
+  );
+  const logged = (words: string) => until(() => lines.some((line) => line.includes(words)), words);
+  const socket = new WebSocket(server.gateway.url.replace("http", "ws"), ["parley.resume"], {
+    headers: { authorization: `Bearer ${server.gateway.token}` },
+  });
+  const [first] = (await once(socket, "message")) as [Buffer];
+  socket.send(initialize);
+  await once(socket, "message");
+  socket.terminate();
+  await logged("info the client was cut off");
+  const { connectionId } = JSON.parse(String(first)).params;
+  const again = new WebSocket(
+    server.gateway.url.replace("http", "ws"),
+    ["parley.resume", `parley.connection.${connectionId}`],
+    { headers: { authorization: `Bearer ${server.gateway.token}` } },
+  );
+  await once(again, "message");
+  again.send('{"jsonrpc":"2.0","method":"_parley.dev/resume","params":{"received":1}}');
+  await logged("info the client is back");
+  again.close(1000);
+  await logged("info the connection has ended");
+  assert.ok(!lines.join().includes(server.gateway.token) && !lines.join().includes("wrong-token"));
 });
 
 test("whether it lives is told without a token", async (t) => {

@@ -5,6 +5,7 @@ import { argumentText, checkOptions, optional } from "@parley/acp/internal";
 import { type RemoteConnection, type RemoteServerOptions, remoteServer } from "@parley/acp/server";
 import { hostInUrl, isLoopback, ownHosts } from "./guard/addresses.ts";
 import { Guard } from "./guard/guard.ts";
+import { refusalLog } from "./guard/refusal-log.ts";
 import { randomToken, tokenProblem } from "./guard/token.ts";
 import { Listener, type ListenerLimits } from "./listener/listener.ts";
 
@@ -131,6 +132,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     limits: { maxBodyBytes, maxMessageBytes: maxBodyBytes },
     log,
   });
+  const refused = refusalLog(log);
   const listener = new Listener({
     host,
     port: options.port ?? 0,
@@ -140,15 +142,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     server,
     limits,
     log,
+    refused,
   });
   const port = await listener.open(
     (opened) =>
       new Guard({
         path,
         token,
-        hosts: ownHosts(host, opened, options.allowedHosts ?? []),
+        isOwnHost: ownHosts(host, opened, options.allowedHosts ?? []),
         origins: new Set(options.allowedOrigins),
         now: () => performance.now(),
+        refused,
       }),
   );
   let closing: Promise<void> | undefined;

@@ -24,6 +24,7 @@ interface ResumingOptions {
   readonly heartbeatMs?: number | undefined;
   readonly silenceMs?: number | undefined;
   readonly backoffMs?: number | undefined;
+  readonly onCut?: ((isCut: boolean, keptMs: number) => void) | undefined;
 }
 
 /** The server closed it on purpose, or says that we broke the protocol. Everything else is a cut. */
@@ -55,6 +56,8 @@ export class ResumingSocket implements Transport {
   /** Undefined until the server's first frame. */
   #canResume: boolean | undefined;
   #connectionId = "";
+  #keptMs = 0;
+  #isCut = false;
   #pace: ReconnectPace | undefined;
   /** Characters that wait for a socket. */
   #waitingChars = 0;
@@ -203,6 +206,7 @@ export class ResumingSocket implements Transport {
   #begin(connectionId: string, graceMs: number): void {
     const { backoffMs = 100 } = this.#options;
     this.#connectionId = connectionId;
+    this.#keptMs = graceMs;
     this.#pace = new ReconnectPace(backoffMs, graceMs);
     if (this.#heartbeatMs !== Number.POSITIVE_INFINITY)
       this.#heart = setInterval(() => this.#beat(), this.#heartbeatMs);
@@ -222,6 +226,7 @@ export class ResumingSocket implements Transport {
     this.#isLive = true;
     this.#cut = undefined;
     this.#pace?.reset();
+    this.#reportCut(false);
     this.#sendAll(count.received);
   }
 
@@ -277,11 +282,18 @@ export class ResumingSocket implements Transport {
     link?.drop(1001, "the connection goes on elsewhere");
     const ms = this.#pace?.next();
     if (ms === undefined) return this.#end(reason);
+    this.#reportCut(true);
     void sleep(ms, this.#over.signal).then(() => {
       if (this.#over.signal.aborted) return;
       this.#opening = deadline(this.#silenceMs, () => this.#lost(reason));
       void this.#attach(this.#resumeProtocols());
     });
+  }
+
+  #reportCut(isCut: boolean): void {
+    if (this.#isCut === isCut) return;
+    this.#isCut = isCut;
+    this.#options.onCut?.(isCut, this.#keptMs);
   }
 
   #stop(): void {

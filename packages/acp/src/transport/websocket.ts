@@ -22,6 +22,11 @@ export interface WebSocketTransportOptions {
   readonly silenceMs?: number | undefined;
   /** The pause before a new socket in milliseconds; it doubles with each attempt, up to 10 s. Default 100. */
   readonly backoffMs?: number | undefined;
+  /**
+   * Called with true when the server cannot be reached and the connection waits to be resumed, and with false when it goes
+   * on. `keptMs` is how long the server keeps it after the cut. Its end is not reported here.
+   */
+  readonly onCut?: ((isCut: boolean, keptMs: number) => void) | undefined;
 }
 
 /**

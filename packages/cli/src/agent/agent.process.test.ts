@@ -11,7 +11,7 @@ import { client, type PermissionRequest, type SessionUpdate, textOf } from "@par
 import type { ProtocolVersion } from "@parley/acp/internal";
 import { spawnTransport } from "@parley/acp/node";
 import { launcher } from "../../../acp/test/support/programs.ts";
-import { editors, setupFor } from "./agent-setup.ts";
+import { editors, setupFor } from "../settings/editor-setup.ts";
 
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), "parley-agent-cli-test-")));
 after(() => rmSync(temporary, { recursive: true, force: true }));
@@ -147,8 +147,9 @@ function parley(...args: readonly string[]) {
 
 test("docs/editors.md has what --setup prints", () => {
   const page = readFileSync(join(import.meta.dirname, "../../../../docs/editors.md"), "utf8");
+  const agent = { name: "Parley", id: "parley", command: "/path/to/parley", args: ["agent"], env: {} };
   for (const editor of editors) {
-    const { where, block } = setupFor(editor, "/path/to/parley") ?? assert.fail(editor);
+    const { where, block } = setupFor(editor, agent) ?? assert.fail(editor);
     assert.ok(page.includes(`Into ${where}:`), where);
     assert.ok(page.includes(`\n${block}\n`), block);
   }

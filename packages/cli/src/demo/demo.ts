@@ -66,6 +66,8 @@ function nextSteps(): string {
   ${parley} run -a claude "fix it"
   # the same agent in an editor
   ${parley} agent --setup zed
+  # the same agent for other machines and web pages
+  ${parley} serve
   # record the messages between a client and an agent
   ${parley} tap -- COMMAND
   # all commands

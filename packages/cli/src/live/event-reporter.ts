@@ -3,6 +3,7 @@
 import type { ClientConnection } from "@parley/acp";
 import type { ManagedAgentEvent } from "@parley/client";
 import { CommandError } from "../command/command.ts";
+import { cutText } from "../printers/cut-text.ts";
 import type { RedactingPrinter } from "../printers/run-printer.ts";
 import { editionText } from "../settings/edition-choice.ts";
 import { safeLine } from "../terminal/sanitise.ts";
@@ -48,6 +49,10 @@ export function eventReporter(
         const what = event.what === "session" ? "open the session" : "start";
         return printer.notice(`waiting for the agent to ${what}, ${most} s at most${output}`);
       }
+      case "cut":
+        return printer.notice(cutText(event));
+      case "back":
+        return printer.notice("connected again");
       case "ready":
         detail(`${safeLine(event.agent)} speaks ${editionText(event.edition)}`);
         return printer.progress("opening the session");

@@ -118,7 +118,7 @@ export class LiveAgent {
     const { signal, kill, unstable, cancelTimeoutMs } = this.#given;
     const running = await startAgent(
       target,
-      { isStderrShown },
+      { isStderrShown, tokenHint: options.tokenHint },
       {
         name: "parley",
         version: ownVersion(),
@@ -165,7 +165,12 @@ export class LiveAgent {
       ...set.map(([key]) => `option ${key}`),
     ];
     const taken = await this.#recorded(recorder, () =>
-      takeSession(running, this.#target, place, { flags, notice, replays: how.replays ?? false }),
+      takeSession(running, this.#target, place, {
+        flags,
+        notice,
+        replays: how.replays ?? false,
+        takesOver: options.takesOver ?? false,
+      }),
     );
     return { ...taken, recorder };
   }

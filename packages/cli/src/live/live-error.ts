@@ -35,13 +35,15 @@ export function isBusy(error: unknown): boolean {
   return reason === "session_held" || reason === "session_exists";
 }
 
-export function busySession(name: string, error: unknown): LiveError {
+export function busySession(name: string, error: unknown, isElsewhere = false): LiveError {
   const { data } = error as { readonly data?: { readonly holder?: { readonly pid?: unknown } } }; // isBusy has looked at it
   const pid = data?.holder?.pid;
   return new LiveError(
     exitCodes.notStarted,
     "session_busy",
-    `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : "another process"}`,
-    "try again when it is done, or choose another name",
+    `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : isElsewhere ? "another client" : "another process"}`,
+    isElsewhere
+      ? "take it over with --takeover, or close it there"
+      : "try again when it is done, or choose another name",
   );
 }

@@ -10,6 +10,10 @@ type Options = NonNullable<Command["options"]>;
 export const placeOptions: Options = {
   agent: option("NAME", "Agent to use (default: parley)", { short: "a", completes: "agent" }),
   url: option("URL", "Address of a remote agent; its token is taken from PARLEY_TOKEN"),
+  "token-file": option("FILE", "File with the token of the address, instead of PARLEY_TOKEN", {
+    completes: "file",
+  }),
+  takeover: flag("Take the session from another client of the address that has it"),
   header: option("NAME=VALUE", "HTTP header to send to the address", { multiple: true }),
   edition: option(
     "NAME",

@@ -10,7 +10,7 @@ import { assignment, listOption, textOption } from "../command/option-values.ts"
 import type { PolicyFile } from "../permissions/policy-rules.ts";
 import { editionOption } from "../settings/edition-choice.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
-import { addressEntry } from "../settings/remote-address.ts";
+import { addressEntry, tokenHint } from "../settings/remote-address.ts";
 import { type SandboxChoice, sandboxChoices, sandboxWords } from "../settings/sandbox-choice.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 
@@ -20,6 +20,10 @@ export interface LiveOptions {
   readonly command: readonly string[];
   /** The address of a remote agent. */
   readonly address?: RemoteSpec | undefined;
+  /** What to do when the server at the address refuses the token. */
+  readonly tokenHint?: string | undefined;
+  /** Take the session from another client that has it. */
+  readonly takesOver?: boolean | undefined;
   /** The edition that the agent speaks. Default: that of its entry. */
   readonly edition?: Edition | undefined;
   readonly cwd: string;
@@ -63,20 +67,25 @@ export async function liveOptions({ values, argv }: Invocation, help: string): P
   const url = text("url");
   if (url !== undefined && (agent !== undefined || argv.length > 0))
     throw usageError("expected --url alone, got another agent too", help);
-  if (url === undefined && list("header").length > 0) throw usageError("--header needs --url", help);
+  for (const name of ["header", "token-file", "takeover"])
+    if (url === undefined && values[name] !== undefined) throw usageError(`--${name} needs --url`, help);
   if (values["continue"] === true) checkContinued(values, help);
   if (values["session"] !== undefined && values["no-history"] === true)
     throw usageError("--session stores the session, so it cannot be used with --no-history", help);
   const cwd = resolve(text("cwd") ?? ".");
-  if (!isDirectory(cwd)) throw usageError(`--cwd: ${escapedLine(cwd)} is not a directory`, help);
+  // directories of a remote agent are on its machine
+  const isHere = url === undefined;
+  if (isHere && !isDirectory(cwd)) throw usageError(`--cwd: ${escapedLine(cwd)} is not a directory`, help);
   return {
     agent,
     command: argv,
     address: url === undefined ? undefined : addressEntry(url, values),
+    tokenHint: url === undefined ? undefined : tokenHint(values),
+    takesOver: values["takeover"] === true,
     edition: editionOption(values),
     cwd,
     isCwdGiven: text("cwd") !== undefined,
-    extraRoots: list("add-dir").map((given) => extraRoot(given, help)),
+    extraRoots: list("add-dir").map((given) => (isHere ? extraRoot(given, help) : resolve(given))),
     session: nameOf(text("session"), help),
     isContinued: values["continue"] === true,
     policy: await givenPolicy(text("policy")),

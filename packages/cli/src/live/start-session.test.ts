@@ -2,14 +2,22 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConnectionError } from "@parley/acp";
+import { ConnectionError, RequestError } from "@parley/acp";
 import { liveErrorFrom } from "./start-session.ts";
 
 test("a hint for a remote agent speaks of the network, not of a program or its stderr", () => {
   for (const kind of ["closed", "protocol"] as const) {
-    const hint = (isRemote: boolean) =>
-      String((liveErrorFrom(new ConnectionError(kind, "gone"), { isRemote }) as { hint?: string }).hint);
-    assert.match(hint(true), /^check the network between here and the agent/);
-    assert.match(hint(false), /stderr|COMMAND/);
+    const hint = (server?: string) =>
+      String((liveErrorFrom(new ConnectionError(kind, "gone"), { server }) as { hint?: string }).hint);
+    assert.match(hint("far:8080"), /^check the network between here and the agent/);
+    assert.match(hint(), /stderr|COMMAND/);
   }
+});
+
+test("an error about a directory of a remote agent names its server", () => {
+  const error = new RequestError("invalid_params", "cwd: /nowhere is not a directory");
+  const { message, hint } = liveErrorFrom(error, { server: "far:8080" }) as Error & { hint?: string };
+  assert.match(message, /^the agent at far:8080 could not open a session: cwd: \/nowhere/);
+  assert.equal(hint, "--cwd DIR names a directory of far:8080");
+  assert.match(liveErrorFrom(error, {}).message, /^the agent could not open/);
 });

@@ -5,6 +5,7 @@ import { optional, versionOf } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import { LaunchError } from "@parley/client";
 import {
+  endHint,
   type ManageAgentOptions,
   type ManagedConnection,
   type ManagedSession,
@@ -28,14 +29,21 @@ export interface TakenSession {
 /** Rejects with a LiveError, which contains stderr unless it was printed already. */
 export async function startAgent(
   target: AgentTarget,
-  { isStderrShown }: { readonly isStderrShown: boolean },
+  { isStderrShown, tokenHint }: { readonly isStderrShown: boolean; readonly tokenHint?: string | undefined },
   options: ManageAgentOptions,
 ): Promise<ManagedConnection> {
   try {
     return await manageAgent(target.entry, options);
   } catch (error) {
-    throw ownRefusal(error, target) ?? liveErrorFrom(error, { isStderrShown, isRemote: isRemote(target) });
+    if (tokenHint !== undefined && error instanceof LaunchError && /\bgot (?:401|429)\b/.test(error.message))
+      throw new LiveError(exitCodes.notStarted, error.kind, safeText(error.message), tokenHint);
+    throw ownRefusal(error, target) ?? liveErrorFrom(error, { isStderrShown, server: serverOf(target) });
   }
+}
+
+/** Where a remote agent runs. */
+export function serverOf({ entry }: Pick<AgentTarget, "entry">): string | undefined {
+  return entry.transport === "stdio" ? undefined : new URL(entry.url).host;
 }
 
 /** What our own agent says when it does not start with the model or the settings that it was given. */
@@ -52,8 +60,12 @@ interface TakenWith {
   readonly flags: readonly string[];
   /** Whether the agent sends the earlier conversation of a session that it continues. */
   readonly replays: boolean;
+  /** Whether it is taken from another client that has it. */
+  readonly takesOver?: boolean;
   notice(text: string): void;
 }
+
+const takeover = { "_parley.dev/takeover": true };
 
 /** Rejects with a LiveError. */
 export async function takeSession(
@@ -62,11 +74,12 @@ export async function takeSession(
   options: ManagedSessionOptions,
   given: TakenWith,
 ): Promise<TakenSession> {
-  const { flags, notice } = given;
+  const { flags, notice, takesOver } = given;
+  const taking = takesOver ? { ...options, _meta: takeover } : options;
   const { known, listed } = target;
   try {
     const old = listed?.sessionId ?? known?.agentSessionId;
-    const again = old === undefined ? undefined : await reopened(running, old, options, given);
+    const again = old === undefined ? undefined : await reopened(running, old, taking, given);
     const session = again ?? (await running.newSession(options));
     for (const { what, why, message } of session.setupProblems) {
       // only settings that the user typed are errors
@@ -76,7 +89,7 @@ export async function takeSession(
     }
     return { session, isResumed: again !== undefined };
   } catch (error) {
-    throw liveErrorFrom(error, { isRemote: isRemote(target) });
+    throw liveErrorFrom(error, { server: serverOf(target) });
   }
 }
 
@@ -104,7 +117,7 @@ async function reopened(
   } catch (error) {
     // agents use many codes for unknown sessions; opening a new one shows whether the agent works
     if (!(error instanceof RequestError) || problemOf(error).kind === "login_needed") throw error;
-    if (isBusy(error)) throw busySession(sessionId, error);
+    if (isBusy(error)) throw busySession(sessionId, error, isRemote({ entry: running.spec }));
     notice(`the agent cannot open the session (${safeLine(error.message)}): ${newSession}`);
     return undefined;
   }
@@ -116,8 +129,8 @@ export function liveErrorFrom(
   error: unknown,
   {
     isStderrShown = false,
-    isRemote = false,
-  }: { readonly isStderrShown?: boolean; readonly isRemote?: boolean },
+    server,
+  }: { readonly isStderrShown?: boolean; readonly server?: string | undefined },
 ): Error {
   if (error instanceof LaunchError) {
     const { kind, message, hint, stderr = "" } = error;
@@ -139,21 +152,26 @@ export function liveErrorFrom(
       exitCodes.agentError,
       isWrong ? "protocol" : "agent_gone",
       withStderr(`the agent ${isWrong ? "violated the protocol" : "ended unexpectedly"}: ${message}`, stderr),
-      isRemote ? remoteHint : isWrong ? tapHint : goneHint(stderr),
+      server !== undefined ? (endHint(error) ?? remoteHint) : isWrong ? tapHint : goneHint(stderr),
     );
   }
-  if (error instanceof RequestError) {
-    const { kind, message } = problemOf(error);
-    return new LiveError(
-      kind === "login_needed" ? exitCodes.loginNeeded : exitCodes.agentError,
-      "agent_error",
-      `the agent could not open a session: ${safeLine(message)} (${error.code})`,
-      ...(isUnusableStore(error) ? [storeHint] : []),
-    );
-  }
+  if (error instanceof RequestError) return notOpened(error, server);
   // the options need a feature that the agent does not offer
   if (error instanceof TypeError) return new LiveError(exitCodes.usage, "not_offered", error.message);
   return error instanceof Error ? error : new Error(String(error));
+}
+
+function notOpened(error: RequestError, server: string | undefined): LiveError {
+  const { kind, message } = problemOf(error);
+  const at = server === undefined ? "" : ` at ${server}`;
+  const isElsewhere = server !== undefined && /director|cwd/i.test(message);
+  return new LiveError(
+    kind === "login_needed" ? exitCodes.loginNeeded : exitCodes.agentError,
+    "agent_error",
+    `the agent${at} could not open a session: ${safeLine(message)} (${error.code})`,
+    ...(isElsewhere ? [`--cwd DIR names a directory of ${server}`] : []),
+    ...(isUnusableStore(error) ? [storeHint] : []),
+  );
 }
 
 const remoteHint = "check the network between here and the agent and try again, or ask whoever runs it";

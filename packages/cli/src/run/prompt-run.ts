@@ -9,7 +9,7 @@ import { droppedUpdates, eventReporter, UnreadOutput } from "../live/event-repor
 import { LiveAgent, type LiveAsker, modeOf } from "../live/live-agent.ts";
 import { exitCodes, LiveError } from "../live/live-error.ts";
 import { LiveHistory } from "../live/live-history.ts";
-import { describeAgent, isRemote, liveErrorFrom } from "../live/start-session.ts";
+import { describeAgent, isRemote, liveErrorFrom, serverOf } from "../live/start-session.ts";
 import type { RedactingPrinter } from "../printers/run-printer.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { painter } from "../terminal/paint.ts";
@@ -39,6 +39,8 @@ export class PromptRun {
   #agent: LiveAgent | undefined;
   #prompt: ManagedPrompt | undefined;
   #isModeAsking = false;
+  /** A remote agent cannot be reached at the moment. */
+  #isCut = false;
   #outcome: PromptResult | undefined;
   #timedOutMs: number | undefined;
 
@@ -138,6 +140,8 @@ export class PromptRun {
       onEvent: (event) => {
         // while the agent's process starts
         if (event.kind === "starting" || event.kind === "connecting") setImmediate(() => void printer.load());
+        if (event.kind === "cut") this.#isCut = true;
+        if (event.kind === "back") this.#isCut = false;
         if (event.kind === "unread") this.#unread.add(event);
         else report(event);
       },
@@ -229,6 +233,10 @@ export class PromptRun {
     this.#entries.stop();
     // its response must be read even if our output is blocked
     this.#agent?.running?.resume();
+    if (this.#isCut) {
+      this.#printer.notice("the server cannot be told to stop: the agent may go on there without us");
+      return this.#end();
+    }
     // the managed agent kills one that does not stop
     if (this.#prompt === undefined || this.#outcome !== undefined) this.#end();
     else this.#prompt.cancel();
@@ -250,7 +258,7 @@ function failureFrom(error: unknown, target: AgentTarget | undefined): LiveError
   if (error instanceof Error && error.name === "AbortError") {
     return new LiveError(exitCodes.cancelled, "cancelled", "cancelled");
   }
-  const known = liveErrorFrom(error, { isRemote: target !== undefined && isRemote(target) });
+  const known = liveErrorFrom(error, { server: target && serverOf(target) });
   if (known instanceof LiveError) return known;
   throw known;
 }

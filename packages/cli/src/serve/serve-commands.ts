@@ -7,12 +7,13 @@ export const serveCommands: readonly Command[] = [
     name: "serve",
     summary: "Serve an agent to other programs and machines over HTTP and WebSocket",
     details:
-      "Each client gets an agent process of its own. A client that was cut off finds it again for ten minutes. The agent is Parley's own " +
+      "Each client gets an agent process of its own. A client that was cut off finds it again for ten minutes. The agent works on the " +
+      "files of this machine, not on those of its clients. It is Parley's own " +
       "unless --agent names another or its command follows --.\n\n" +
       "Clients need the token: that of PARLEY_TOKEN or --token-file, otherwise a new one, which is printed. Only this machine can connect " +
       "unless --host says otherwise, which needs a certificate or an encrypting proxy in front. Web pages can connect only if " +
       "--allow-origin names them.\n\n" +
-      "SIGTERM and Ctrl-C: no new clients, open requests have 30 s to finish, then it exits with 0. A second signal ends it at once.",
+      "SIGTERM, Ctrl-C and a closed terminal: no new clients, open requests have 30 s to finish, then it exits with 0. A second signal ends it at once.",
     positionals: "[-- COMMAND [ARGUMENTS]]",
     options: {
       agent: option("NAME", "Agent to serve (default: parley)", { short: "a", completes: "agent" }),
@@ -30,6 +31,11 @@ export const serveCommands: readonly Command[] = [
       "behind-proxy": flag("A proxy in front encrypts, and tells in X-Forwarded-For who calls"),
       "allow-origin": option("ORIGIN", "Web pages of this origin may connect", { multiple: true }),
       "allow-host": option("NAME", "Clients call this server by this name too", { multiple: true }),
+      "client-files": flag("The agent may use the files and terminals of clients that offer them"),
+      grace: option("TIME", "How long a client that was cut off finds its agent again", { default: "10m" }),
+      "max-agents": option("COUNT", "Agent processes at a time; further clients are refused", {
+        default: "100",
+      }),
       "allow-commands": flag("Clients may name MCP servers that are commands of this machine"),
       sandbox: flag("Run the agent in a sandbox, where it writes only to its working directory"),
     },
@@ -49,16 +55,23 @@ export const serveCommands: readonly Command[] = [
     details:
       "Enter this command as the agent in your editor's settings. The token is taken from PARLEY_TOKEN or --token-file. A short " +
       "interruption of the network goes unnoticed. When stdin ends, the agent goes on without us, for as long as its server waits; a later " +
-      "connection can load its sessions. To end a session, the editor closes it.",
+      "connection can load its sessions. To end a session, the editor closes it.\n\n" +
+      "--setup prints the settings to paste into an editor. --token-file counts more than PARLEY_TOKEN, and --header more than both.",
     positionals: "URL",
     options: {
       "token-file": option("FILE", "File with the token", { completes: "file" }),
       header: option("NAME=VALUE", "Another HTTP header to send", { multiple: true }),
+      takeover: flag("Take sessions that are loaded from the clients that have them"),
+      "drop-mcp-commands": flag("Leave out the editor's MCP servers that are commands, and say so on stderr"),
+      setup: option("EDITOR", "Print the settings for zed, jetbrains, neovim, emacs or vscode and exit", {
+        completes: ["zed", "jetbrains", "neovim", "emacs", "vscode"],
+      }),
     },
     ownsOutput: true,
     examples: [
       "parley connect --token-file token http://127.0.0.1:8080/acp",
       "PARLEY_TOKEN=... parley connect wss://agents.example.org/acp",
+      "parley connect --setup zed https://agents.example.org/acp",
     ],
     load: async () => (await import("./connect.ts")).run,
   },

@@ -7,23 +7,64 @@ export interface ServeLog {
   readonly log: Log;
   /** One event for scripts, or text for people, on stdout. */
   say(text: string, event: Readonly<Record<string, unknown>>): void;
+  /** What an agent wrote to stderr. */
+  stderr(connectionId: string, text: string): void;
 }
 
-export function serveLog(json: boolean): ServeLog {
+/** Where the lines go. */
+export interface LogOutput {
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  readonly now: () => Date;
+}
+
+const shownIdChars = 8;
+
+export function serveLog(json: boolean, output: LogOutput = processOutput): ServeLog {
   const line = (event: object) =>
-    void process.stdout.write(`${escapedJson({ v: 1, time: new Date().toISOString(), ...event })}\n`);
+    output.stdout(`${escapedJson({ v: 1, time: output.now().toISOString(), ...event })}\n`);
+  const timed = (text: string) => output.stderr(`${clock(output.now())} ${text}\n`);
+  const log: Log = (level, message, fields) => {
+    const plain = plainFields(fields);
+    if (json) return line({ type: "log", level, message, ...plain });
+    const rest = Object.entries(plain).map(([name, value]) => ` ${shownField(name, value)}`);
+    const how = level === "warn" ? "warning: " : level === "error" ? "error: " : "";
+    timed(`${how}${safeLine(message)}${rest.join("")}`);
+  };
   return {
-    log(level, message, fields) {
-      const plain = plainFields(fields);
-      if (json) return line({ type: "log", level, message, ...plain });
-      const rest = Object.entries(plain).map(([name, value]) => ` ${name}=${safeLine(String(value))}`);
-      process.stderr.write(`parley serve: ${safeLine(message)}${rest.join("")}\n`);
-    },
+    log,
     say(text, event) {
       if (json) line(event);
-      else process.stdout.write(`${text}\n`);
+      else output.stdout(`${text}\n`);
+    },
+    stderr(connectionId, text) {
+      if (text.trim() === "") return;
+      if (json) return log("info", "stderr of the agent", { connectionId, text: text.trimEnd() });
+      for (const each of text.split("\n"))
+        if (each.trim() !== "") timed(`${connectionId.slice(0, shownIdChars)} | ${safeLine(each.trimEnd())}`);
     },
   };
+}
+
+const processOutput: LogOutput = {
+  stdout: (text) => void process.stdout.write(text),
+  stderr: (text) => void process.stderr.write(text),
+  now: () => new Date(),
+};
+
+/** The time of day here. */
+function clock(now: Date): string {
+  return [now.getHours(), now.getMinutes(), now.getSeconds()]
+    .map((each) => String(each).padStart(2, "0"))
+    .join(":");
+}
+
+/** A few characters of an id tell connections apart. */
+function shownField(name: string, value: unknown): string {
+  if (name === "connectionId") return `connection=${String(value).slice(0, shownIdChars)}`;
+  if (name === "to") return `to=${String(value).slice(0, shownIdChars)}`;
+  const text = safeLine(String(value));
+  return `${name}=${/\s/.test(text) ? JSON.stringify(text) : text}`;
 }
 
 /** Errors by their message, which says enough. */

@@ -1,7 +1,8 @@
 // `parley serve --sandbox`: what remote clients ask of the agent stays in its working directory.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { inSandbox } from "../../../sandbox/test/support/required-sandbox.ts";
@@ -10,6 +11,7 @@ import { RunProbe } from "../../test/support/run-probe.ts";
 import { startServe } from "../../test/support/serve-probe.ts";
 
 const probe = new RunProbe();
+const packageFolder = join(import.meta.dirname, "../..");
 const agent = [process.execPath, join(import.meta.dirname, "../../../client/test/support/shell-agent.ts")];
 
 test(
@@ -38,5 +40,29 @@ test(
     assert.match(read.stdout, /new\n/);
     assert.doesNotMatch(read.stdout, /SECRET|tttt/);
     assert.ok(existsSync(file));
+  },
+);
+
+test(
+  "Parley's own agent runs in a sandbox from a checkout in /tmp, which is private inside",
+  inSandbox,
+  (t) => {
+    const { home, work } = workplace(t);
+    const checkout = mkdtempSync("/tmp/parley-checkout-");
+    t.after(() => rmSync(checkout, { recursive: true }));
+    const copy = join(checkout, "packages/cli");
+    for (const name of ["bin", "src", "package.json", "config.schema.json"])
+      cpSync(join(packageFolder, name), join(copy, name), { recursive: true });
+    symlinkSync(join(packageFolder, "../../node_modules"), join(checkout, "node_modules"));
+    writeFileSync(join(work, "notes.txt"), "the answer is 42\n");
+    const env = { ...process.env, HOME: home, PARLEY_HOME: join(home, "parley"), PARLEY_MODEL: "offline" };
+    const args = ["run", "--no-history", "--sandbox", "agent", "read notes.txt"];
+    const { status, stdout, stderr } = spawnSync(join(copy, "bin/parley"), args, {
+      cwd: work,
+      env,
+      encoding: "utf8",
+    });
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /the answer is 42/);
   },
 );

@@ -5,11 +5,12 @@ import { resolve } from "node:path";
 import { optional } from "@parley/acp/internal";
 import { agentEnvironment, findProgram, reachAgent } from "@parley/client/internal";
 import { type Gateway, hostAgent, type StartedAgent, startGateway } from "@parley/gateway";
-import { CommandError, type Invocation, usageError } from "../command/command.ts";
-import { directoryOption, listOption, textOption } from "../command/option-values.ts";
+import { CommandError, type Invocation, usageError, watchOutput } from "../command/command.ts";
+import { countOption, directoryOption, listOption, parseTime, textOption } from "../command/option-values.ts";
 import { type ChosenAgent, chooseAgent } from "../settings/named-agent.ts";
 import { givenOrNewToken } from "../settings/token-source.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
+import { agentName, announce } from "./serve-announce.ts";
 import { type ServeLog, serveLog } from "./serve-log.ts";
 
 const help = "see parley help serve";
@@ -24,33 +25,62 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
   const chosen = chooseAgent(name, argv);
   checkProgram(chosen, directoryOf(values));
   const output = serveLog(json);
+  // a terminal that was closed, or a reader that has gone, must not end the server
+  watchOutput(() => undefined);
   const hosted = hostAgent({
     start: ({ connectionId }) => startAgent(chosen, values, connectionId, output),
     allowsCommands: values["allow-commands"] === true,
+    usesClientFiles: values["client-files"] === true,
+    maxProcesses: countOption(values, "max-agents", 100),
     log: output.log,
   });
   const token = givenOrNewToken(values);
-  const gateway = await opened({
+  const gateway = await opened(values, {
     connect: hosted.connect,
+    graceMs: graceOf(values),
     host: textOption(values, "host"),
     port: portOf(values),
     tls: certificate(values),
     isBehindProxy: values["behind-proxy"] === true,
     allowedOrigins: listOption(values, "allow-origin").map(originOf),
-    allowedHosts: listOption(values, "allow-host"),
+    allowedHosts: listOption(values, "allow-host").map(hostName),
     log: output.log,
     ...optional({ token }),
   });
-  announce(gateway, chosen, values, output, token !== undefined);
+  const agent = agentName(chosen.entry.name, argv);
+  announce({ gateway, agent, values, isTokenKnown: token !== undefined }, output);
   await stopped(async () => {
     gateway.stopAccepting();
-    output.log("info", "stopping: no new clients; open requests may finish", {});
+    output.log("info", stoppingText(hosted.busy), {});
     await hosted.idle(finishMs);
   });
-  await gateway.close();
+  await gateway.close("the server was shut down");
   await hosted.ended();
   output.log("info", "stopped", {});
   return 0;
+}
+
+function stoppingText(busy: number): string {
+  const who = busy === 1 ? "1 agent is busy, and has" : `${busy} agents are busy, and have`;
+  const rest =
+    busy === 0 ? "" : `; ${who} up to ${finishMs / 1_000} s to finish; a second Ctrl-C ends it at once`;
+  return `stopping: no new clients${rest}`;
+}
+
+function graceOf(values: Invocation["values"]): number | undefined {
+  const given = textOption(values, "grace");
+  if (given === undefined) return undefined;
+  const ms = parseTime(given, ["s", "m", "h"], "s");
+  if (ms !== undefined && ms < 2 ** 31) return ms;
+  throw usageError(`--grace: expected a time such as 90s, 10m or 1h, got ${escapedLine(given)}`, help);
+}
+
+function hostName(given: string): string {
+  if (/^[^/?#@\\\s]+$/.test(given) && URL.canParse(`http://${given}/`)) return given;
+  throw usageError(
+    `--allow-host: expected a name such as agents.example.org, got ${escapedLine(given)}`,
+    "give the name, or NAME:PORT, without a scheme and a path",
+  );
 }
 
 function directoryOf(values: Invocation["values"]): string {
@@ -72,7 +102,7 @@ async function startAgent(
   { entry, credentials }: ChosenAgent,
   values: Invocation["values"],
   connectionId: string,
-  { log }: ServeLog,
+  { log, stderr }: ServeLog,
 ): Promise<StartedAgent> {
   const cwd = directoryOf(values);
   const tokenFile = textOption(values, "token-file");
@@ -83,8 +113,7 @@ async function startAgent(
     env: credentials,
     ...(values["sandbox"] === true && { sandbox }),
     onEvent(event) {
-      if (event.kind === "stderr")
-        log("info", "stderr of the agent", { connectionId, text: event.text.trimEnd() });
+      if (event.kind === "stderr") stderr(connectionId, event.text);
       if (event.kind === "left_behind")
         log("warn", "the agent left files behind", { connectionId, ...event });
     },
@@ -92,42 +121,36 @@ async function startAgent(
   return { transport, ...optional({ pid, gone: released }) };
 }
 
-async function opened(options: Parameters<typeof startGateway>[0]): Promise<Gateway> {
+async function opened(
+  values: Invocation["values"],
+  options: Parameters<typeof startGateway>[0],
+): Promise<Gateway> {
   try {
     return await startGateway(options);
   } catch (error) {
-    if (error instanceof TypeError) throw usageError(error.message.replace(/^startGateway: /, ""), help);
-    const { code, message } = error as NodeJS.ErrnoException; // what listening rejects with
-    if (code === undefined) throw error;
+    const { code = "", message } = error as NodeJS.ErrnoException; // what listening rejects with
+    if (/^ERR_(?:OSSL|SSL|TLS|CRYPTO)/.test(code))
+      throw usageError(
+        `the certificate or key file is wrong: ${escapedLine(message)}`,
+        "give PEM files: the certificate with --tls-cert, and its key with --tls-key",
+      );
+    if (error instanceof TypeError) {
+      const words = message.replace(/^startGateway: /, "");
+      if (/plain text/.test(words))
+        throw usageError(
+          words,
+          "use --tls-cert and --tls-key, or --behind-proxy if a proxy in front encrypts",
+        );
+      throw usageError(/^a token/.test(words) ? `${tokenSource(values)}: ${words}` : words, help);
+    }
+    if (code === "") throw error;
     throw new CommandError("no_port", `cannot listen: ${message}`, "choose another --port or --host");
   }
 }
 
-function announce(
-  { url, token }: Gateway,
-  { entry }: ChosenAgent,
-  values: Invocation["values"],
-  { say }: ServeLog,
-  isKnown: boolean,
-): void {
+function tokenSource(values: Invocation["values"]): string {
   const file = textOption(values, "token-file");
-  const tokenFile = file === undefined ? undefined : resolve(file);
-  say(`serving ${entry.name} at\n  ${url}`, {
-    type: "listening",
-    url,
-    agent: entry.name,
-    ...optional({ tokenFile }),
-  });
-  if (!isKnown) say(`token\n  ${token}`, { type: "token", token });
-  const how =
-    tokenFile === undefined ? "parley connect" : `parley connect --token-file ${shellWord(tokenFile)}`;
-  const where = tokenFile === undefined ? " (with the token in the variable PARLEY_TOKEN)" : "";
-  const command = `${how} ${url}`;
-  say(`the agent's command in an editor${where}\n  ${command}`, { type: "command", command });
-}
-
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return file === undefined ? "PARLEY_TOKEN" : `--token-file ${escapedLine(file)}`;
 }
 
 /** Resolves when it was asked to stop and has finished, or was asked twice. */

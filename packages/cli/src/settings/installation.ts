@@ -13,6 +13,14 @@ function fileOf(path: string): string {
   return fileURLToPath(new URL(path, packageFolder));
 }
 
+/** What the command needs of its own: the checkout with its Node, or the packages beside it. */
+export function installationFolder(): string {
+  if (isSource) return fileOf("../../");
+  const folder = fileOf("");
+  const [packages] = /^.*[\\/]node_modules[\\/]/.exec(folder) ?? [];
+  return packages ?? folder;
+}
+
 /** The command `parley`. */
 export const launcher = fileOf("bin/parley");
 

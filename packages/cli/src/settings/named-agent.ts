@@ -19,7 +19,7 @@ import { escapedLine } from "../terminal/sanitise.ts";
 import { agentCredentials } from "./agent-credentials.ts";
 import { type Config, readConfig, withConfigErrors } from "./config-file.ts";
 import { configPath, dataFolder, permissionsPath, stateFolder, trustFolder } from "./data-folder.ts";
-import { launcher } from "./installation.ts";
+import { installationFolder, launcher } from "./installation.ts";
 import type { SandboxChoice } from "./sandbox-choice.ts";
 
 /** The settings of all agents. */
@@ -51,7 +51,11 @@ function ownVariables({ agent }: Config): readonly string[] {
 function ownNeeds(): NonNullable<CommandEntry["needs"]> {
   return {
     state: [dataFolder(), stateFolder()],
-    read: [dirname(configPath())],
+    // an installation in /tmp would be hidden, because /tmp is another folder inside
+    read: [
+      dirname(configPath()),
+      ...[installationFolder()].filter((path) => /^\/(?:var\/)?tmp\//.test(path)),
+    ],
     readOnly: [permissionsPath(), trustFolder()],
   };
 }

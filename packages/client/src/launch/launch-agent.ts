@@ -150,7 +150,7 @@ async function startRemote(
   wantedSandbox(entry, options.sandbox);
   // most agents are programs, and node:https takes 10 ms to load
   const { reachRemote } = await import("./reach-remote.ts");
-  const reached = reachRemote(entry);
+  const reached = reachRemote(entry, options.onEvent);
   options.onEvent?.({ kind: "connecting", agent: entry.name, url: entry.url });
   return reached;
 }

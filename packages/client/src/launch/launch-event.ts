@@ -13,6 +13,13 @@ export type LaunchEvent =
     }
   /** The remote agent is being connected to. */
   | { readonly kind: "connecting"; readonly agent: string; readonly url: string }
+  /**
+   * The remote agent cannot be reached for two seconds. It is tried again; the server keeps the connection for `keptMs` after
+   * the cut.
+   */
+  | { readonly kind: "cut"; readonly agent: string; readonly keptMs: number }
+  /** The remote agent is reached again, and nothing is lost. */
+  | { readonly kind: "back"; readonly agent: string }
   /** A request is not answered yet: reported every three seconds, with the last line of stderr. */
   | {
       readonly kind: "waiting";

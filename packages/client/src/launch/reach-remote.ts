@@ -3,26 +3,65 @@
 import { randomBytes } from "node:crypto";
 import { request as httpRequest, STATUS_CODES } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { httpTransport, webSocketTransport } from "@parley/acp";
-import { optional, plainTextProblem } from "@parley/acp/internal";
-import type { WebSocketLike } from "@parley/acp/transport";
+import { httpTransport, type Transport, webSocketTransport } from "@parley/acp";
+import { optional, plainTextProblem, wrapSink, wrapTransport } from "@parley/acp/internal";
+import type { Sink, WebSocketLike } from "@parley/acp/transport";
 import type { RemoteEntry } from "../agents/agent-spec.ts";
 import { LaunchError } from "./launch-error.ts";
+import type { LaunchEvent } from "./launch-event.ts";
 import type { Explanation, ReachedAgent } from "./reach-command.ts";
+import { endHint } from "./remote-end.ts";
 import { remoteFetch } from "./remote-fetch.ts";
 import { tlsHint } from "./tls-problem.ts";
 
 /** Throws a LaunchError for addresses that cannot be used from here. */
-export function reachRemote(entry: RemoteEntry): ReachedAgent {
-  return entry.transport === "http" ? reachHttp(entry) : reachSocket(entry);
+export function reachRemote(entry: RemoteEntry, onEvent?: (event: LaunchEvent) => void): ReachedAgent {
+  const { onCut, over } = cutReporter(entry.name, onEvent ?? (() => undefined));
+  const reached = entry.transport === "http" ? reachHttp(entry, onCut) : reachSocket(entry, onCut);
+  const { transport } = reached;
+  const start: Transport["start"] = (sink) => {
+    const end: Sink["end"] = (reason) => {
+      over();
+      sink.end(reason);
+    };
+    transport.start(wrapSink(sink, { end }));
+  };
+  return { ...reached, transport: wrapTransport(transport, { start }) };
 }
 
-function reachHttp(entry: RemoteEntry): ReachedAgent {
+type OnCut = (isCut: boolean, keptMs: number) => void;
+
+/** Shorter cuts go unnoticed. */
+const noticedMs = 2_000;
+
+/** Reports cuts that last, and their end. */
+function cutReporter(agent: string, report: (event: LaunchEvent) => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let isTold = false;
+  const onCut: OnCut = (isCut, keptMs) => {
+    clearTimeout(timer);
+    if (!isCut && isTold) report({ kind: "back", agent });
+    isTold = false;
+    if (!isCut) return;
+    timer = setTimeout(() => {
+      isTold = true;
+      report({ kind: "cut", agent, keptMs });
+    }, noticedMs);
+  };
+  return { onCut, over: () => clearTimeout(timer) };
+}
+
+function reachHttp(entry: RemoteEntry, onCut: OnCut): ReachedAgent {
   const { name, headers = {}, allowPlainText = false } = entry;
   const url = checkedAddress(entry, /^https?:$/, "http:// or https://");
   try {
     const posts = new Set<Promise<unknown>>();
-    const transport = httpTransport(url, { headers, allowPlainText, fetch: countingFetch(posts) });
+    const transport = httpTransport(url, {
+      headers,
+      allowPlainText,
+      fetch: countingFetch(posts),
+      onCut,
+    });
     return {
       transport,
       async sent() {
@@ -31,7 +70,9 @@ function reachHttp(entry: RemoteEntry): ReachedAgent {
       },
       pid: undefined,
       stderrTail: () => "",
-      explain: async (error) => ({ hint: tlsHint(error) ?? hintOf(statusOf(error), url) }),
+      explain: async (error) => ({
+        hint: tlsHint(error) ?? endHint(error) ?? hintOf(statusOf(error), url),
+      }),
     };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -39,7 +80,7 @@ function reachHttp(entry: RemoteEntry): ReachedAgent {
   }
 }
 
-function reachSocket(entry: RemoteEntry): ReachedAgent {
+function reachSocket(entry: RemoteEntry, onCut: OnCut): ReachedAgent {
   const { name, headers = {} } = entry;
   const url = checkedAddress(entry, /^(?:wss?|https?):$/, "ws:// or wss://");
   // Node's own socket takes headers, which the standard one does not
@@ -58,19 +99,23 @@ function reachSocket(entry: RemoteEntry): ReachedAgent {
   }
   let socket: WebSocketLike | undefined;
   let wasOpen = false;
-  const transport = webSocketTransport((protocols) => {
-    socket = new Socket(url, { headers, protocols });
-    socket.addEventListener("open", () => {
-      wasOpen = true;
-    });
-    return socket;
-  });
+  const transport = webSocketTransport(
+    (protocols) => {
+      socket = new Socket(url, { headers, protocols });
+      socket.addEventListener("open", () => {
+        wasOpen = true;
+      });
+      return socket;
+    },
+    { onCut },
+  );
   return {
     transport,
     pid: undefined,
     stderrTail: () => "",
     // one that was open was not refused: its own words say why it ended
-    explain: async () => (wasOpen ? { hint: goneHint } : socketExplanation(url, headers)),
+    explain: async (error) =>
+      wasOpen ? { hint: endHint(error) ?? goneHint } : socketExplanation(url, headers),
     async sent() {
       // a standard socket does not report it
       const isWaiting = () =>
@@ -118,7 +163,10 @@ function hintOf(status: number | undefined, { pathname }: URL): string {
   if (status === undefined) return "check the address, and that the agent runs there";
   if (status === 401 || status === 403)
     return "check the headers of this agent: the server does not let us in";
-  if (status === 429) return "wait before you try again: too many logins have failed";
+  if (status === 429) return "too many logins have failed from here: the right token works at once";
+  if (status === 400) return "check the address: a server with TLS needs https:// or wss://";
+  if (status === 421)
+    return "use the address that the server has printed, or start it with --allow-host NAME:PORT";
   if (status < 300) return "check the address: what answers there does not speak ACP";
   if (status < 400) return "correct the url of this agent";
   if (status < 500)

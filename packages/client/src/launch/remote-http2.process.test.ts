@@ -223,7 +223,9 @@ test(
     await assert.rejects(launchAgent(other.entry, { definition }), { hint: /for another name/ });
     const plain = await serve(t, () => undefined);
     const url = plain.entry.url.replace("http:", "https:");
-    await assert.rejects(launchAgent({ ...plain.entry, url }, { definition }), { hint: /check the address/ });
+    await assert.rejects(launchAgent({ ...plain.entry, url }, { definition }), {
+      hint: /does not speak TLS at this port: try http:\/\//,
+    });
   },
 );
 

@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 
-const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
+const loopbackNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Whether only this machine can connect to it. */
 export function isLoopback(host: string): boolean {
@@ -16,13 +16,20 @@ export function hostInUrl(host: string): string {
 }
 
 /**
- * The values of `Host` that are meant for us. A page whose name was made to point to this machine (DNS rebinding) sends
- * its own name. Those that are given may omit the port, as browsers and proxies do for 80 and 443.
+ * Tells whether a value of `Host` is meant for us. A page whose name was made to point to this machine (DNS rebinding) sends
+ * its own name. Those that are given may omit the port, as browsers and proxies do for 80 and 443. The names of this machine
+ * for itself may have any port: nobody can make them point elsewhere, and a port that ssh forwards has another number.
  */
-export function ownHosts(host: string, port: number, given: readonly string[]): ReadonlySet<string> {
-  const names = new Set([...loopbackNames, ...namesOf(host), ...given.map((name) => name.toLowerCase())]);
-  const withPort = [...names].map((name) => `${name}:${port}`);
-  return new Set([...withPort, ...given.map((name) => name.toLowerCase())]);
+export function ownHosts(host: string, port: number, given: readonly string[]): (value: string) => boolean {
+  const names = new Set([...namesOf(host), ...given.map((name) => name.toLowerCase())]);
+  const known = new Set([
+    ...[...names].map((name) => `${name}:${port}`),
+    ...given.map((name) => name.toLowerCase()),
+  ]);
+  return (value) => {
+    const name = value.toLowerCase();
+    return known.has(name) || (/:\d{1,5}$/.test(name) && loopbackNames.has(name.replace(/:\d+$/, "")));
+  };
 }
 
 function namesOf(host: string): string[] {

@@ -13,7 +13,7 @@ function guarded() {
   const guard = new Guard({
     path: "/acp",
     token,
-    hosts: new Set([host]),
+    isOwnHost: (given) => given === host,
     origins: new Set(),
     now: () => now,
   });

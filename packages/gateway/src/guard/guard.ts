@@ -2,18 +2,21 @@
 
 import { refusal } from "@parley/acp/internal";
 import { FailedLogins } from "./failed-logins.ts";
+import type { Refused } from "./refusal-log.ts";
 import { Tickets, ticketMs } from "./tickets.ts";
 import { tokenCheck } from "./token.ts";
 
 export interface GuardOptions {
   readonly path: string;
   readonly token: string;
-  /** The values of `Host` that are accepted. */
-  readonly hosts: ReadonlySet<string>;
+  /** Whether a value of `Host` is accepted. */
+  readonly isOwnHost: (host: string) => boolean;
   /** The pages that may call. */
   readonly origins: ReadonlySet<string>;
   /** Milliseconds that only grow. */
   readonly now: () => number;
+  /** Told of each refusal. */
+  readonly refused?: (refused: Refused) => void;
 }
 
 /** One request, as far as the guard looks at it. */
@@ -32,6 +35,13 @@ export interface Admission {
 }
 
 const ticketPrefix = "parley.ticket.";
+const hostWords =
+  "this server is not called by that name; use the address that it printed, or start it with --allow-host NAME:PORT";
+const originWords = "pages of this origin may not connect; the server can allow it with --allow-origin";
+const queryWords = 'a token in the query is not accepted; send the header "Authorization: Bearer TOKEN"';
+const noTokenWords = 'expected the header "Authorization: Bearer TOKEN" with the token of this server';
+const wrongTokenWords = "this is not the token of this server, or not any more";
+const tooManyWords = "too many failed logins from this address; the right token works at once";
 const queryNames = /^(?:token|access_token|auth|authorization|key|api_?key|ticket)$/i;
 
 export class Guard {
@@ -50,29 +60,28 @@ export class Guard {
   /** Admits the request, or answers it. */
   admit(visit: Visit): Admission | Response {
     const { request, host, address, isUpgrade } = visit;
-    if (host === undefined || !this.#options.hosts.has(host.toLowerCase()))
-      return refusal(421, "this server is not called by that name; use the address that it printed");
+    const refuse = (status: number, reason: string, more: Record<string, string> = {}) => {
+      this.#options.refused?.({ address, status, reason });
+      return refusal(status, reason, more);
+    };
+    if (host === undefined || !this.#options.isOwnHost(host)) return refuse(421, hostWords);
     const origin = request.headers.get("origin");
-    if (origin !== null && !this.#options.origins.has(origin))
-      return refusal(
-        403,
-        "pages of this origin may not connect; the server can allow it with --allow-origin",
-      );
+    if (origin !== null && !this.#options.origins.has(origin)) return refuse(403, originWords);
     const headers = origin === null ? {} : crossOrigin(origin);
     if (request.method === "OPTIONS") return preflight(origin, headers);
     const { searchParams } = new URL(request.url);
     // addresses are logged and shared
     if ([...searchParams.keys()].some((name) => queryNames.test(name)))
-      return refusal(
-        400,
-        `a token in the query is not accepted; send the header "Authorization: Bearer TOKEN"`,
-        headers,
-      );
+      return refuse(400, queryWords, headers);
     const [, bearer] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
     if (bearer !== undefined && this.#isToken(bearer)) return { headers };
     const protocol = isUpgrade ? this.#ticketIn(request) : undefined;
     if (protocol !== undefined) return { headers, protocol };
-    return this.#failed(address, headers);
+    const seconds = this.#failures.add(address);
+    if (seconds !== undefined)
+      return refuse(429, tooManyWords, { ...headers, "Retry-After": String(seconds) });
+    const words = bearer === undefined ? noTokenWords : wrongTokenWords;
+    return refuse(401, words, { ...headers, "WWW-Authenticate": 'Bearer realm="acp"' });
   }
 
   /** Answers the request for a ticket, whose sender was admitted. */
@@ -91,17 +100,6 @@ export class Guard {
       .map((each) => each.trim());
     const ticket = offered.find((each) => each.startsWith(ticketPrefix));
     return ticket !== undefined && this.#tickets.use(ticket.slice(ticketPrefix.length)) ? ticket : undefined;
-  }
-
-  #failed(address: string, headers: Admission["headers"]): Response {
-    const seconds = this.#failures.add(address);
-    if (seconds !== undefined)
-      return refusal(429, "too many failed logins from this address", {
-        ...headers,
-        "Retry-After": String(seconds),
-      });
-    const words = 'expected the header "Authorization: Bearer TOKEN" with the token of this server';
-    return refusal(401, words, { ...headers, "WWW-Authenticate": 'Bearer realm="acp"' });
   }
 }
 

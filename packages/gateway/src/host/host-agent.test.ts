@@ -106,3 +106,46 @@ test("no more processes are started than there may be", async (t) => {
   assert.match(await three.text(), /already 1 agents run here; try again later/);
   assert.equal(processes.length, 1);
 });
+
+const offering = {
+  protocolVersion: 1,
+  clientCapabilities: {
+    fs: { readTextFile: true, writeTextFile: true },
+    terminal: true,
+    session: { notices: {} },
+  },
+};
+
+test("a hosted agent works on the server's files: it is offered none of the client's, and cannot use them (TH20)", async (t) => {
+  const { processes, open, cut } = await host(t);
+  const one = await open();
+  await one.ask("initialize", offering);
+  const [process] = processes;
+  assert.deepEqual(process?.got[0]?.["params"], {
+    protocolVersion: 1,
+    clientCapabilities: { session: { notices: {} } },
+  });
+  process?.say({ id: "f1", method: "fs/read_text_file", params: { sessionId: "s1", path: "/etc/passwd" } });
+  process?.say({ method: "terminal/kill", params: { sessionId: "s1", terminalId: "t1" } });
+  await until(() => process?.got.at(-1)?.["id"] === "f1", "it is answered");
+  assert.match(JSON.stringify(process?.got.at(-1)), /-32601.*files and commands of its own machine/);
+  await one.ask("session/new", { cwd: "/", mcpServers: [] });
+  assert.ok(!one.got.some(({ method }) => method !== undefined), "the client is not asked");
+  // what clients have sent is compared, and not what the agent was told
+  await cut(one);
+  const other = await open();
+  await other.ask("initialize", { ...offering, clientCapabilities: { session: { notices: {} } } });
+  assert.equal(processes.length, 2);
+  const same = await open();
+  await same.ask("initialize", offering);
+  assert.equal(processes.length, 2);
+});
+
+test("whoever runs the server can let the agent use the files and terminals of clients", async (t) => {
+  const { processes, open } = await host(t, { usesClientFiles: true });
+  const one = await open();
+  await one.ask("initialize", offering);
+  assert.deepEqual(processes[0]?.got[0]?.["params"], offering);
+  processes[0]?.say({ id: 1, method: "fs/read_text_file", params: { sessionId: "s1", path: "/x" } });
+  await one.until(({ method }) => method === "fs/read_text_file", "it is asked");
+});

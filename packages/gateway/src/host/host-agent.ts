@@ -16,6 +16,7 @@ import { optional } from "@parley/acp/internal";
 import type { OpenedConnection, ServingPeer } from "@parley/acp/server";
 import { HostedClient, type Hosting } from "./hosted-client.ts";
 import { HostedProcess, type StartedAgent } from "./hosted-process.ts";
+import { withOwnFiles } from "./own-files.ts";
 import { safeMessages } from "./safe-messages.ts";
 
 /** The options of `hostAgent`. */
@@ -26,6 +27,11 @@ export interface HostAgentOptions {
   readonly maxProcesses?: number | undefined;
   /** Whether clients may name MCP servers that are commands of this machine. Default false. */
   readonly allowsCommands?: boolean | undefined;
+  /**
+   * Whether the agent may use the files and terminals that a client offers, which are on the client's machine. Default false:
+   * it works with those of this machine only.
+   */
+  readonly usesClientFiles?: boolean | undefined;
   /** Receives what happens to the processes. */
   readonly log?: Log | undefined;
 }
@@ -34,6 +40,8 @@ export interface HostAgentOptions {
 export interface HostedAgent {
   /** For `connect` of a gateway or a remote server. */
   connect(transport: Transport, opened: OpenedConnection): ServingPeer;
+  /** How many processes have open requests or turns. */
+  readonly busy: number;
   /** Resolves when no request of a client is open any more, or after this many milliseconds. */
   idle(timeoutMs: number): Promise<void>;
   /** Resolves when the processes of now have ended. Call it after the gateway was closed. */
@@ -57,8 +65,13 @@ export interface HostedAgent {
  * await gateway.close();
  */
 export function hostAgent(options: HostAgentOptions): HostedAgent {
-  const { start, maxProcesses = 100, allowsCommands = false, log = () => undefined } = options;
+  const { maxProcesses = 100, allowsCommands = false, log = () => undefined } = options;
+  const start = async (opened: OpenedConnection): Promise<StartedAgent> => {
+    const { transport, pid, gone } = await options.start(opened);
+    return { transport: options.usesClientFiles ? transport : withOwnFiles(transport), pid, gone };
+  };
   const processes = new Set<HostedProcess>();
+  const busy = () => [...processes].filter(({ sessions }) => sessions.isBusy).length;
   return {
     connect(transport, opened) {
       const { connectionId, principal } = opened;
@@ -85,11 +98,13 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
         ...optional({ principal }),
       });
     },
+    get busy() {
+      return busy();
+    },
     async idle(timeoutMs) {
       const end = performance.now() + timeoutMs;
-      const isBusy = () => [...processes].some(({ sessions }) => sessions.isBusy);
       // it happens once, at the end of a server
-      while (isBusy() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
+      while (busy() > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
     },
     async ended() {
       await Promise.all([...processes].map(({ closed }) => closed));

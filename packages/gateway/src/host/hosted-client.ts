@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Log, Transport } from "@parley/acp";
 import { isObject, optional } from "@parley/acp/internal";
 import type { ServingPeer } from "@parley/acp/server";
-import type { EndReason, Fault, Sink } from "@parley/acp/transport";
+import type { Fault, Sink } from "@parley/acp/transport";
 import type { HostedProcess } from "./hosted-process.ts";
 import { type Message, needsHolder, opens, sessionOf } from "./hosted-sessions.ts";
 import type { ProcessClient } from "./process-client.ts";
@@ -89,19 +89,10 @@ export class HostedClient implements ProcessClient, ServingPeer {
       idle: () => undefined,
       reject: (fault) => this.#refuseFrame(fault),
       drain: () => this.#process?.resume(),
-      end: (reason) => this.#gone(reason),
+      end: () => {
+        if (!this.#isOver) void this.close();
+      },
     };
-  }
-
-  #gone({ kind, message }: EndReason): void {
-    if (this.#isOver) return;
-    const { log } = this.#hosting;
-    log("info", "the client has gone", {
-      connectionId: this.connectionId,
-      kind,
-      ...optional({ message }),
-    });
-    void this.close();
   }
 
   #inOrder(work: () => void): void {

@@ -224,7 +224,7 @@ export class HostedProcess {
     const { connectionId } = this.#client;
     const more = optional({ message, exitCode, signal });
     this.#options.log("info", "the agent has gone", { connectionId, kind, ...more });
-    void this.close(message ?? "the agent has ended");
+    void this.close(endWords(optional({ kind, message, exitCode, signal })));
   }
 
   #failed(what: string, error: unknown): void {
@@ -388,4 +388,11 @@ function cancelled({ id }: Message): object {
 
 function withdrawn({ id }: Message): object {
   return { jsonrpc: "2.0", id, error: { code: -32800, message: "the request was cancelled" } };
+}
+
+/** For clients: without the path of a program of this machine. */
+function endWords({ message, exitCode, signal }: Partial<EndReason>): string {
+  if (typeof exitCode === "number") return `the agent exited with code ${exitCode}`;
+  if (typeof signal === "string") return `the agent was ended by ${signal}`;
+  return message ?? "the agent has ended";
 }

@@ -56,7 +56,8 @@ async function hosted(t: { after(work: () => unknown): void }, allowsCommands = 
         message: (value, text) => {
           got.push(text);
           const { id } = value as { id?: unknown }; // what the test sends
-          if (id !== undefined) inside.send({ jsonrpc: "2.0", id, result: {} });
+          const result = { capabilities: { session: { mcp: { stdio: {}, http: {} } } } };
+          if (id !== undefined) inside.send({ jsonrpc: "2.0", id, result });
         },
         idle: () => undefined,
         reject: () => undefined,
@@ -77,17 +78,23 @@ async function hosted(t: { after(work: () => unknown): void }, allowsCommands = 
     const [answer] = await once(socket, "message");
     return JSON.parse(String(answer));
   };
-  await ask('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}');
+  const { result } = await ask(
+    '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}',
+  );
   got.length = 0;
-  return { got, ask, socket };
+  return { got, ask, socket, offered: result.capabilities.session.mcp };
 }
 
 test("a remote client cannot name commands, however it writes them (TH10, 7.6)", async (t) => {
-  const { got, ask, socket } = await hosted(t);
+  const { got, ask, socket, offered } = await hosted(t);
+  assert.deepEqual(offered, { http: {} }, "and is not told that it can");
   for (const [name, text] of commands) {
     const { id, error } = await ask(text);
     assert.deepEqual([id, error?.code], [7, -32060], name);
-    assert.match(error.message, /use their addresses, or ask whoever runs it for --allow-commands/);
+    assert.match(
+      error.message,
+      /use their addresses, connect with --drop-mcp-commands, or ask whoever runs it for --allow-commands/,
+    );
   }
   // without an id, nobody waits for an answer
   socket.send(sessionNew(`"mcpServers":[${server}]`).replace('"id":7,', ""));
@@ -119,7 +126,8 @@ test("an agent is given what was looked at, and not another reading of keys that
 });
 
 test("whoever runs the server can allow commands", async (t) => {
-  const { got, ask } = await hosted(t, true);
+  const { got, ask, offered } = await hosted(t, true);
+  assert.deepEqual(offered, { stdio: {}, http: {} });
   const text = sessionNew(`"mcpServers":[${server}]`);
   assert.ok("result" in (await ask(text)));
   assert.deepEqual(got, [text]);

@@ -7,7 +7,7 @@ const invalidRequest = -32600;
 const permissionDenied = -32060;
 const maxIdLength = 1_024;
 const commandWords =
-  "this server starts no MCP servers that a client names by a command; use their addresses, or ask whoever runs it for --allow-commands";
+  "this server starts no MCP servers that a client names by a command; use their addresses, connect with --drop-mcp-commands, or ask whoever runs it for --allow-commands";
 
 /** The client's transport, without what is answered here. */
 export function safeMessages(client: Transport, allowsCommands: boolean): Transport {
@@ -15,6 +15,10 @@ export function safeMessages(client: Transport, allowsCommands: boolean): Transp
     // a notification has no answer
     id === undefined || client.send({ jsonrpc: "2.0", id, error: { code, message } });
   return wrapTransport(client, {
+    send(message, text, isLine) {
+      const told = allowsCommands ? message : withoutStdio(message);
+      return told === message ? client.send(message, text, isLine) : client.send(told);
+    },
     start: (sink) =>
       client.start(
         wrapSink(sink, {
@@ -32,6 +36,21 @@ export function safeMessages(client: Transport, allowsCommands: boolean): Transp
         }),
       ),
   });
+}
+
+/** The answer to initialize, without the offer to start commands (v2; v1 has no flag for it). */
+function withoutStdio(message: object): object {
+  const result = isObject(message) ? message["result"] : undefined;
+  const can = isObject(result) ? result["capabilities"] : undefined;
+  const session = isObject(can) ? can["session"] : undefined;
+  const mcp = isObject(session) ? session["mcp"] : undefined;
+  if (!isObject(result) || !isObject(can) || !isObject(session) || !isObject(mcp) || !("stdio" in mcp))
+    return message;
+  const { stdio: _, ...others } = mcp;
+  return {
+    ...message,
+    result: { ...result, capabilities: { ...can, session: { ...session, mcp: others } } },
+  };
 }
 
 /** Whether a text can have a key for MCP servers. Most have none, and are not looked at further. */

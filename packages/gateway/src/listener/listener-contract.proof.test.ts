@@ -58,13 +58,14 @@ async function hosted(
       bodyTimeoutMs: 30_000,
     },
     log: () => undefined,
+    refused: () => undefined,
   });
   const port = await listener.open(
     (bound) =>
       new Guard({
         path: "/acp",
         token,
-        hosts: ownHosts("127.0.0.1", bound, []),
+        isOwnHost: ownHosts("127.0.0.1", bound, []),
         origins: new Set(),
         now: () => performance.now(),
       }),

@@ -9,6 +9,7 @@ import type { Log } from "@parley/acp";
 import { refusal } from "@parley/acp/internal";
 import type { RemoteServer } from "@parley/acp/server";
 import type { Admission, Guard } from "../guard/guard.ts";
+import type { Refused } from "../guard/refusal-log.ts";
 import {
   crooked,
   earlyAnswer,
@@ -35,6 +36,8 @@ export interface ListenerOptions {
   readonly server: Pick<RemoteServer, "fetch" | "upgrade">;
   readonly limits: ListenerLimits;
   readonly log: Log;
+  /** Told of clients that speak without TLS where it is needed. */
+  refused(refused: Refused): void;
 }
 
 const maxStreams = 256;
@@ -90,7 +93,10 @@ export class Listener {
     encrypted?.on("tlsClientError", (_, socket) => socket.destroy());
     this.#door = new FrontDoor(limits, {
       ...(encrypted && { tls: (socket) => void encrypted.emit("connection", socket) }),
-      plain: (socket) => void refuseUpgrade(refusal(400, plainWords), socket),
+      plain: (socket) => {
+        options.refused({ address: socket.remoteAddress ?? "", status: 400, reason: plainWords });
+        void refuseUpgrade(refusal(400, plainWords), socket);
+      },
       http1: (socket) => void http1.emit("connection", socket),
       http2: (socket) => void http2.emit("connection", socket),
     });

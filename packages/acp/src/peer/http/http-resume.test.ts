@@ -96,6 +96,30 @@ test(
   },
 );
 
+test("an app is told when the server cannot be reached, and when it can again (H18)", patience, async () => {
+  const probe = new RemoteProbe();
+  let isAway = false;
+  const cuts: unknown[] = [];
+  const wasTold = Promise.withResolvers<void>();
+  const onCut = (...how: unknown[]) => {
+    cuts.push(how);
+    wasTold.resolve();
+  };
+  const transport = joined(probe, () => (isAway ? "fail before" : undefined), { onCut });
+  const connection = await client({ name: "test", version: "1" }).connect(transport);
+  const session = await connection.newSession({ cwd: "/" });
+  assert.deepEqual(cuts, []);
+  isAway = true;
+  const text = session.prompt("a b c").text();
+  await wasTold.promise;
+  assert.deepEqual(cuts, [[true, 600_000]]);
+  isAway = false;
+  assert.equal(await text, "a b c ");
+  assert.deepEqual(cuts[1], [false, 600_000]);
+  await connection.close();
+  assert.equal(cuts.length, 2, "a close is no cut");
+});
+
 test("a client that is away for longer than the server waits is told so (H18)", patience, async () => {
   const probe = new RemoteProbe({ graceMs: 1 });
   const transport = joined(probe, ({ method }) => (method === "GET" ? "fail before" : undefined));

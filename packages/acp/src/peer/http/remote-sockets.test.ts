@@ -134,6 +134,7 @@ for (const [kind, open] of Object.entries(kinds)) {
     async (t) => {
       const { host, server } = await hosted(t);
       let opened = 0;
+      const cuts: unknown[] = [];
       const asked = Promise.withResolvers<void>();
       const answer = Promise.withResolvers<void>();
       const app = client({
@@ -150,7 +151,7 @@ for (const [kind, open] of Object.entries(kinds)) {
           opened++;
           return open(host.socketUrl, protocols);
         },
-        { backoffMs: 1 },
+        { backoffMs: 1, onCut: (...how) => cuts.push(how) },
       );
       const connection = await app.connect(transport);
       const session = await connection.newSession({ cwd: "/" });
@@ -160,6 +161,14 @@ for (const [kind, open] of Object.entries(kinds)) {
       answer.resolve();
       assert.equal(await text, "one two ask three ");
       assert.equal(opened, 2);
+      assert.deepEqual(
+        cuts,
+        [
+          [true, 600_000],
+          [false, 600_000],
+        ],
+        "the app is told",
+      );
       assert.equal(server.connections.length, 1);
       await connection.close();
     },

@@ -75,10 +75,14 @@ export class HttpClientTransport implements Transport {
   #hasRoom = true;
   #sending: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
+  /** What cannot be done at the moment because the server is not reached: streams by their names, and sending. */
+  readonly #cut = new Set<unknown>();
+  readonly #onCut: HttpClientOptions["onCut"];
 
   constructor(url: URL, routing: HttpRouting, options: HttpClientOptions = {}) {
     this.#endpoint = new HttpEndpoint(url, options);
     this.#routing = routing;
+    this.#onCut = options.onCut;
     this.#limits = limitsFrom(defaultFrameLimits, options.limits);
     this.#closeTimeoutMs = milliseconds("closeTimeoutMs", options.closeTimeoutMs ?? 1_000);
     this.#silenceMs = milliseconds("silenceMs", options.silenceMs ?? 45_000);
@@ -103,6 +107,7 @@ export class HttpClientTransport implements Transport {
       silenceMs: this.#silenceMs,
       whose: session === undefined ? "the connection" : "a session",
       ...this.#receiver(session),
+      reached: (is) => this.#reached(`stream ${session}`, is),
       lost: (kind, message, cause) => this.#end({ kind, message, cause }),
     }));
     this.#connection = {
@@ -280,7 +285,17 @@ export class HttpClientTransport implements Transport {
     this.#number++;
     const timeoutMs = Math.min(this.#post.timeoutMs, this.#silenceMs);
     const headers = { ...names, "Parley-Message": String(this.#number) };
-    return post(this.#endpoint, text, headers, { ...this.#post, timeoutMs, resumeMs });
+    const reached = (is: boolean) => this.#reached("sending", is);
+    return post(this.#endpoint, text, headers, { ...this.#post, timeoutMs, resumeMs, reached });
+  }
+
+  #reached(what: string, is: boolean): void {
+    const wasCut = this.#cut.size > 0;
+    if (is) this.#cut.delete(what);
+    else this.#cut.add(what);
+    const isCut = this.#cut.size > 0;
+    if (isCut !== wasCut && this.#resumeMs !== undefined && !this.#over.signal.aborted)
+      this.#onCut?.(isCut, this.#resumeMs);
   }
 
   #sent({ text }: Queued): void {

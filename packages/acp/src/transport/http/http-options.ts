@@ -47,6 +47,11 @@ export interface HttpTransportOptions {
   readonly maxRetries?: number | undefined;
   /** The pause before the first retry in milliseconds; it doubles each time. Default 100. */
   readonly backoffMs?: number | undefined;
+  /**
+   * Called with true when the server cannot be reached and the connection waits to be resumed, and with false when it goes
+   * on. `keptMs` is how long the server keeps it after the cut. Its end is not reported here.
+   */
+  readonly onCut?: ((isCut: boolean, keptMs: number) => void) | undefined;
 }
 
 /** What the transport itself needs of them. */

@@ -70,6 +70,8 @@ export interface PostOptions {
   readonly signal: AbortSignal;
   /** How long to send a message again that has a number; undefined when it has none. */
   readonly resumeMs?: number | undefined;
+  /** Told after each attempt whether the server was reached. */
+  reached?(is: boolean): void;
 }
 
 /** Nobody knows whether the server has the message. */
@@ -92,11 +94,14 @@ export async function post(
   const pace = resumeMs === undefined ? undefined : new ReconnectPace(pacing.backoffMs, resumeMs);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await postOnce(endpoint, call, options);
+      const answer = await postOnce(endpoint, call, options);
+      options.reached?.(true);
+      return answer;
     } catch (error) {
       const failure = asFailure(error);
       const isLost = lostStatuses.has(failure.status) || (failure.status === 400 && attempt <= maxCutOff);
       const pause = isLost ? pace?.next() : busyPause(failure, pacing, attempt);
+      options.reached?.(!isLost);
       if (pause === undefined || signal.aborted) throw failure;
       await sleep(pause, signal);
     }

@@ -31,6 +31,8 @@ export interface StreamHost {
   message(value: unknown, text: string): void;
   reject(fault: Fault): void;
   idle(): void;
+  /** Told after each attempt whether it was opened, and true at its end. */
+  reached(is: boolean): void;
   /** Called when an open stream has ended for good. */
   lost(kind: "closed" | "too_large" | "protocol", message: string, cause?: unknown): void;
 }
@@ -92,6 +94,7 @@ class HttpStream {
     clearTimeout(this.#assumed);
     this.resume();
     this.#over.abort();
+    this.#host.reached(true);
     this.#opening.reject(new HttpFailure("the stream was closed"));
   }
 
@@ -104,6 +107,7 @@ class HttpStream {
       if (ending.wasUseful) this.#pace?.reset();
       const pause = this.#pause(fruitless);
       if (!ending.mayReopen || pause === undefined) return this.#giveUp(ending);
+      if (ending.failure !== undefined) this.#host.reached(false);
       const ms = ending.retryAfterMs ?? pause;
       if (fruitless > 0) await sleep(Math.min(ms, longestPauseMs), this.#over.signal);
     }
@@ -139,6 +143,7 @@ class HttpStream {
       return { kind: "closed", wasUseful: false, mayReopen, message, failure, retryAfterMs };
     }
     this.#isOpen();
+    this.#host.reached(true);
     this.#cutOffs = 0;
     try {
       return this.#closed ? closed : await this.#read(answer, silence);
@@ -229,6 +234,7 @@ class HttpStream {
 
   #giveUp({ kind, message, failure, cause }: Ending): void {
     this.#over.abort();
+    this.#host.reached(true);
     clearTimeout(this.#assumed);
     if (this.#wasOpen) this.#host.lost(kind, message, failure ?? cause);
     else this.#opening.reject(failure ?? new HttpFailure(message, { cause }));

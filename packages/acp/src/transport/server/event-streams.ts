@@ -43,7 +43,8 @@ export class EventStreams implements RemoteWire {
   #canResume = false;
   /** Only for a client that has promised to be heard. */
   #silence: PeerSilence | undefined;
-  #why = "the agent ended it";
+  /** Why the server closes it; undefined while it does not. */
+  #why: string | undefined;
   #isEnding = false;
   #isOver = false;
   readonly #ended = Promise.withResolvers<void>();
@@ -130,11 +131,12 @@ export class EventStreams implements RemoteWire {
     this.#why = why;
   }
 
-  async close(): Promise<void> {
+  async close(reason: Error | undefined): Promise<void> {
     this.#isEnding = true;
+    const why = this.#why ?? reason?.message ?? "the agent ended it";
     const own = this.#streams.get(undefined);
     // who is not here gets 404 later, and other clients end with their streams
-    if (this.#canResume && own?.isRead) own.send(overNotice(this.#why));
+    if (this.#canResume && own?.isRead) own.send(overNotice(why));
     const timer = setTimeout(this.#ended.resolve, this.#options.closeTimeoutMs);
     for (const stream of this.#streams.values()) stream.end();
     this.#checkEnded();

@@ -46,6 +46,9 @@ export interface RemoteProtocol {
   routing(): ServedRouting;
 }
 
+/** A client over HTTP that has made no request for so long counts as cut off in the log. */
+const httpGapMs = 2_000;
+
 export class RemoteConnections {
   readonly #options: RemoteServerOptions;
   readonly #protocol: RemoteProtocol;
@@ -277,6 +280,7 @@ export class RemoteConnections {
   #serve(entry: Entry, request: Request): void {
     const { connectionId, principal, transport } = entry;
     this.#entries.set(connectionId, entry);
+    this.#logCuts(entry);
     this.#beat();
     try {
       const opened = { connectionId, request, ...optional({ principal }) };
@@ -289,8 +293,28 @@ export class RemoteConnections {
     }
   }
 
+  #logCuts({ connectionId, http, transport: { attachment } }: Entry): void {
+    let isTold = false;
+    let late: Deadline;
+    const tell = (words: string) => {
+      isTold = !attachment.isAttached;
+      this.#log("info", words, { connectionId });
+    };
+    attachment.onChange(() => {
+      clearTimeout(late);
+      if (attachment.isAttached && isTold) tell("the client is back");
+      if (attachment.isAttached) return;
+      // between the requests of a client over HTTP there is none for a moment
+      const lost = () => tell("the client was cut off");
+      if (http === undefined) lost();
+      else late = backgroundDeadline(httpGapMs, lost);
+    });
+  }
+
   #forget(connectionId: string): void {
-    this.#entries.delete(connectionId);
+    const reason = this.#entries.get(connectionId)?.transport.overFor;
+    if (this.#entries.delete(connectionId))
+      this.#log("info", "the connection has ended", { connectionId, ...optional({ reason }) });
     if (this.#entries.size > 0 || this.#strangers.size > 0) return;
     clearInterval(this.#heart);
     this.#heart = undefined;

@@ -83,7 +83,7 @@ export interface RemoteServerOptions {
   readonly closeTimeoutMs?: number | undefined;
   /** Sizes of messages, queues and memory for clients that were cut off. */
   readonly limits?: Partial<RemoteLimits> | undefined;
-  /** Receives errors, such as those of `connect`. */
+  /** Receives errors, such as those of `connect`, and what happens to connections. */
   readonly log?: Log | undefined;
 }
 

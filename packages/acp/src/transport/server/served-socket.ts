@@ -198,6 +198,8 @@ export class ServedSocket implements RemoteWire {
 
   #ended(link: SocketTransport, reason: EndReason): void {
     this.#link = undefined;
+    // it was closed here
+    if (this.#isOver) return;
     const isCut = this.#hasBegun && reason.kind !== "overflow" && cutCodes.has(link.closeCode);
     if (isCut) this.#detach();
     else this.#host.ended(reason);

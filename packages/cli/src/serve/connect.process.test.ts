@@ -1,0 +1,195 @@
+// `parley connect` and `run --url` at servers that die, come back, or have sessions of others.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { test } from "node:test";
+import { prompt, RawEditor, scriptedCommand } from "../../test/support/raw-editor-probe.ts";
+import { launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
+import { startServe } from "../../test/support/serve-probe.ts";
+
+const probe = new RunProbe();
+const v1 = { protocolVersion: 1, clientCapabilities: {} };
+
+function editorOf(address: string, token: string, ...options: string[]): RawEditor {
+  const env = { ...process.env, PARLEY_HOME: probe.home, PARLEY_TEST_MARK: probe.mark, PARLEY_TOKEN: token };
+  return new RawEditor(["connect", ...options, address], env);
+}
+
+/** Resolves when it has written this to stderr. */
+async function complained(child: { stderr: NodeJS.ReadableStream }, words: RegExp): Promise<void> {
+  let text = "";
+  for await (const chunk of child.stderr) {
+    text += String(chunk);
+    if (words.test(text)) return;
+  }
+  assert.fail(text);
+}
+
+test(
+  "an input that ends gets the answers to its requests first; a batch is refused with a sentence",
+  patience,
+  async (t) => {
+    const { url, token = "" } = await startServe(t, probe);
+    for (const address of [url, url.replace("http", "ws")]) {
+      const editor = editorOf(address, token);
+      editor.write("[]\n");
+      editor.send({ id: 0, method: "initialize", params: v1 });
+      editor.child.stdin.end();
+      assert.equal((await editor.exit).code, 0, editor.complaints);
+      assert.ok("result" in (editor.answers(0)[0] ?? {}), JSON.stringify(editor.lines));
+      assert.match(JSON.stringify(editor.answers(null)), /-32600.*a batch is not taken/);
+    }
+    // nothing listens there
+    const editor = editorOf("http://127.0.0.1:1/acp", token);
+    editor.send({ id: 0, method: "initialize", params: v1 });
+    editor.child.stdin.end();
+    assert.equal((await editor.exit).code, 5);
+    assert.match(JSON.stringify(editor.answers(0)), /-32067/);
+  },
+);
+
+test("a server that dies is told within seconds, and Ctrl-C then ends a run at once", patience, async (t) => {
+  const command = ["--", ...scriptedCommand({ otherwise: [{ say: "begun" }, { wait: "cancelled" }] })];
+  for (const scheme of ["http", "ws"]) {
+    const { url, token = "", child, end } = await startServe(t, probe, command);
+    const address = url.replace("http", scheme);
+    const env = { ...process.env, PARLEY_HOME: probe.home, PARLEY_TOKEN: token };
+    const run = spawn(launcher, ["run", "--no-history", "--url", address, "hi"], { cwd: probe.cwd, env });
+    await once(run.stdout, "data");
+    const editor = editorOf(address, token);
+    await editor.ask(0, "initialize", v1);
+    child.kill("SIGKILL");
+    await end();
+    const lost = /connection lost, trying again for up to 10 min; Ctrl-C to stop/;
+    await Promise.all([complained(run, lost), complained(editor.child, lost)]);
+    const exited = once(run, "exit");
+    run.kill("SIGINT");
+    assert.deepEqual(await exited, [130, null]);
+    editor.child.kill("SIGINT");
+    await editor.exit;
+  }
+});
+
+test(
+  "a session that another client has is taken over by connect --takeover and run --takeover",
+  patience,
+  async (t) => {
+    const { url, token = "" } = await startServe(t, probe);
+    const first = editorOf(url, token);
+    await first.ask(0, "initialize", v1);
+    const made = await first.ask(1, "session/new", { cwd: probe.cwd, mcpServers: [] });
+    const { sessionId } = made["result"] as { sessionId: string }; // what it answers
+    await first.ask(2, "session/prompt", prompt(sessionId, "list"));
+    const load = { sessionId, cwd: probe.cwd, mcpServers: [] };
+    const held = editorOf(url, token);
+    await held.ask(0, "initialize", v1);
+    assert.match(JSON.stringify(await held.ask(1, "session/load", load)), /-32066/);
+    const taking = editorOf(url, token, "--takeover");
+    await taking.ask(0, "initialize", v1);
+    assert.ok("result" in (await taking.ask(1, "session/load", load)));
+    await first.until(({ method }) => method === "_parley.dev/session_taken");
+    const args = ["run", "--no-history", "--url", url, "--session", sessionId, "list"];
+    const run = (...more: string[]) =>
+      probe.parley([...args.filter((each) => each !== "--no-history"), ...more], {
+        env: { PARLEY_TOKEN: token },
+      });
+    const busy = await run();
+    assert.equal(busy.status, 5, busy.stderr);
+    assert.match(busy.stderr, /in use by another client[\s\S]*--takeover/);
+    const ran = await run("--takeover");
+    assert.equal(ran.status, 0, ran.stderr);
+    for (const editor of [first, held, taking]) {
+      editor.child.stdin.end();
+      await editor.exit;
+    }
+  },
+);
+
+test(
+  "MCP servers that are commands are refused, or left out by connect, which says so (TH10)",
+  patience,
+  async (t) => {
+    const { url, token = "" } = await startServe(t, probe);
+    const mcpServers = [{ name: "local-tool", command: "/bin/false", args: [], env: [] }];
+    for (const options of [[], ["--drop-mcp-commands"]]) {
+      const editor = editorOf(url, token, ...options);
+      await editor.ask(0, "initialize", v1);
+      const answer = await editor.ask(1, "session/new", { cwd: probe.cwd, mcpServers });
+      if (options.length > 0) assert.ok("result" in answer, JSON.stringify(answer));
+      else assert.match(JSON.stringify(answer), /-32060.*--drop-mcp-commands.*--allow-commands/);
+      editor.child.stdin.end();
+      await editor.exit;
+      assert.equal(/left out MCP servers.*: local-tool/.test(editor.complaints), options.length > 0);
+    }
+  },
+);
+
+test("an agent that crashes is told with its exit code, over HTTP and WebSocket", patience, async (t) => {
+  const crash = `
+    require("node:readline").createInterface(process.stdin).on("line", (line) => {
+      const { id, method } = JSON.parse(line);
+      if (method !== "initialize") process.exit(7);
+      console.log(JSON.stringify({ jsonrpc: "2.0", id, result: { protocolVersion: 1 } }));
+    });
+  `;
+  const { url, token = "" } = await startServe(t, probe, ["--", process.execPath, "--eval", crash]);
+  for (const address of [url, url.replace("http", "ws")]) {
+    const editor = editorOf(address, token);
+    await editor.ask(0, "initialize", v1);
+    const { error } = await editor.ask(1, "session/new", { cwd: "/", mcpServers: [] });
+    assert.match(JSON.stringify(error), /-32067.*the agent exited with code 7/);
+    assert.equal((await editor.exit).code, 5);
+  }
+});
+
+test(
+  "a directory of the server need not exist here, and a missing one is told with the server",
+  patience,
+  async (t) => {
+    const { url, token = "" } = await startServe(t, probe);
+    const env = { PARLEY_TOKEN: token };
+    const args = ["run", "--no-history", "--url", url, "--cwd", join(probe.folder, "nowhere"), "list"];
+    const { status, stderr } = await probe.parley(args, { env });
+    assert.equal(status, 1, stderr);
+    assert.match(
+      stderr,
+      /the agent at 127\.0\.0\.1:\d+ could not open a session: .*nowhere[\s\S]*directory of 127/,
+    );
+  },
+);
+
+test("a server whose output is closed goes on, and SIGHUP ends it as SIGTERM does", patience, async (t) => {
+  const { url, token = "", child, end } = await startServe(t, probe);
+  child.stdout?.destroy();
+  for (let n = 0; n < 2; n++) {
+    const editor = editorOf(url, token);
+    await editor.ask(0, "initialize", v1);
+    editor.child.stdin.end();
+    assert.equal((await editor.exit).code, 0);
+  }
+  const editor = editorOf(url.replace("http", "ws"), token);
+  await editor.ask(0, "initialize", v1);
+  assert.equal(await end("SIGHUP"), 0);
+  assert.equal((await editor.exit).code, 5);
+  assert.match(editor.complaints, /the server was shut down/);
+});
+
+test("connect --setup prints the settings of an editor, without the token", patience, async () => {
+  const token = "a-token-that-nobody-should-see-in-settings";
+  for (const editor of ["zed", "jetbrains", "neovim", "emacs", "vscode"]) {
+    const args = ["connect", "--setup", editor, "https://agents.example.org/acp"];
+    const { status, stdout, stderr } = await probe.parley(args, { env: { PARLEY_TOKEN: token } });
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /"connect"[\s\S]*"https:\/\/agents\.example\.org\/acp"[\s\S]*PARLEY_TOKEN/);
+    assert.match(stderr, /Put this into [\s\S]*in place of TOKEN/);
+    assert.ok(!`${stdout}${stderr}`.includes(token));
+  }
+  const wrong = await probe.parley(["connect", "--setup", "ed", "https://agents.example.org/acp"]);
+  assert.match(wrong.stderr, /--setup: expected one of zed/);
+});
+
+test("nothing is left of what was served", patience, () => {
+  assert.deepEqual(probe.leftovers(), []);
+});
