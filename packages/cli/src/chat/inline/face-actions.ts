@@ -7,6 +7,7 @@ import { escapedLine, safeLine } from "../../terminal/sanitise.ts";
 import type { ChatInput, FoundSession, SessionTarget } from "../conversation/conversation.ts";
 import { type ChatAction, chatCommands } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
+import { ConfirmSheet } from "../sheets/confirm-sheet.ts";
 import { HelpSheet } from "../sheets/help-sheet.ts";
 import { Picker, type PickerItem } from "../sheets/picker.ts";
 import { ReviewSheet } from "../sheets/review-sheet.ts";
@@ -191,11 +192,26 @@ export class FaceActions {
         chosen: (target) => {
           this.#close();
           if (target.kind === "live") conversation.show(target.session);
+          else if (target.kind === "listed" && target.cwd !== this.#face.session.cwd)
+            this.#openElsewhere(target);
           else conversation.open(target);
         },
         closed: this.#close,
         redraw: () => this.#face.redraw(),
       }),
+    );
+  }
+
+  /** The agent names the folder, and the rights of the session follow from it. */
+  #openElsewhere(target: Extract<SessionTarget, { kind: "listed" }>): void {
+    const { conversation, paint } = this.#face;
+    const answer = (isYes: boolean) => {
+      this.#close();
+      if (isYes) conversation.open(target);
+    };
+    const lines = [`${target.agent} says that this session works in ${target.cwd}`];
+    this.#face.open(
+      new ConfirmSheet({ paint, lines, ask: "Open it with that folder as its workspace?", answer }),
     );
   }
 

@@ -5,9 +5,11 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { patience } from "../../../test/support/chat-probe.ts";
+import type { SessionView } from "@parley/acp/view";
+import { chatHome, patience } from "../../../test/support/chat-probe.ts";
 import { faceWith, keys } from "../../../test/support/face-probe.ts";
 import { gitBranch } from "../conversation/git-branch.ts";
+import { SessionReview } from "../review/session-review.ts";
 
 const answers = { otherwise: [{ say: "Done." }] } as const;
 
@@ -75,5 +77,49 @@ test(
     await conversation.close();
     await Promise.all([...reviews.values()].map((review) => review.close()));
     assert.ok(performance.now() - started < 20_000, "git was waited for");
+  },
+);
+
+test("TH4 an agent that names very many files does not hold the end of its turn", patience, async (t) => {
+  const { cwd } = chatHome(t);
+  const notices: string[] = [];
+  const review = new SessionReview({
+    roots: [cwd],
+    notice: (text) => notices.push(text),
+    tell: () => undefined,
+  });
+  t.after(() => review.close());
+  await review.begin();
+  const files = new Map<string, object>();
+  const view = { files } as unknown as SessionView; // what is read
+  for (let at = 0; at < 100_000; at++) {
+    files.set(join(cwd, `f${at}`), {});
+    review.observe(view);
+  }
+  assert.equal(notices.length, 1);
+  assert.match(notices[0] ?? "", /more than 1,000 files/);
+  assert.equal(await review.end(), undefined);
+});
+
+test(
+  "TH5 a session that the agent says is elsewhere is opened there only if the user agrees",
+  patience,
+  async (t) => {
+    const sessions = [{ sessionId: "far-1", cwd: "/", title: "Harmless" }];
+    const { send, shows, terminal, conversation } = await faceWith(t, { ...answers, sessions });
+    await shows(/^far(?! · starting)/);
+    const choose = async () => {
+      send("/resume Harmless ");
+      await shows(/│ > Harmless/);
+      terminal.press(keys.enter);
+      await shows(/says that this session works in \/\n[\s\S]*y yes/);
+    };
+    await choose();
+    terminal.press(keys.enter);
+    await shows((text) => !text.includes("works in"));
+    assert.equal(conversation.sessions.length, 1);
+    await choose();
+    terminal.press("y");
+    await shows(() => conversation.current.cwd === "/");
   },
 );

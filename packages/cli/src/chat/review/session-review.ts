@@ -16,6 +16,9 @@ export interface SessionReviewOptions {
   readonly tell: (text: string) => void;
 }
 
+/** Each file that an agent names costs a look at it. */
+const mostProtected = 1_000;
+
 /** A turn begins without its snapshot after so long. */
 const longestMs = 30_000;
 
@@ -25,6 +28,7 @@ const nothing = "no turn has changed anything that can be taken back";
 export class SessionReview implements TurnChanges, ReviewSource {
   readonly #options: SessionReviewOptions;
   readonly #protected = new Set<string>();
+  #hasTooMany = false;
   #opening: Promise<Review> | undefined;
   #review: Review | undefined;
   /** Resolves when the running turn has ended. */
@@ -71,11 +75,22 @@ export class SessionReview implements TurnChanges, ReviewSource {
   /** A file that a tool call names is kept as it is now, in case that git ignores it. */
   observe(view: SessionView): void {
     if (this.#turn === undefined || view.files.size === this.#protected.size) return;
-    for (const path of view.files.keys()) {
+    for (const path of this.#protected.size < mostProtected ? view.files.keys() : []) {
       if (this.#protected.has(path)) continue;
       this.#protected.add(path);
       this.#review?.protect(path).catch(() => undefined);
+      if (this.#protected.size === mostProtected) break;
     }
+    if (this.#protected.size < view.files.size) this.#tooMany();
+  }
+
+  #tooMany(): void {
+    if (this.#hasTooMany) return;
+    this.#hasTooMany = true;
+    const many = mostProtected.toLocaleString("en-US");
+    this.#options.notice(
+      `the agent names more than ${many} files: of the others, ignored ones are not covered`,
+    );
   }
 
   // ---- the review of the user
