@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { SessionView } from "@parley/acp/view";
@@ -43,7 +44,7 @@ test("TH5 an agent cannot change the output of a command of the user", patience,
 });
 
 test("the branch of a folder whose HEAD never ends is not waited for", patience, () => {
-  const folder = execFileSync("mktemp", ["-d"], { encoding: "utf8" }).trim();
+  const folder = mkdtempSync(join(tmpdir(), "parley-branch-"));
   try {
     mkdirSync(join(folder, "pipe", ".git"), { recursive: true });
     execFileSync("mkfifo", [join(folder, "pipe", ".git", "HEAD")]);
@@ -52,7 +53,7 @@ test("the branch of a folder whose HEAD never ends is not waited for", patience,
     symlinkSync("/dev/zero", join(folder, "zero", ".git", "HEAD"));
     assert.equal(gitBranch(join(folder, "zero")), undefined);
   } finally {
-    execFileSync("rm", ["-r", folder]);
+    rmSync(folder, { recursive: true });
   }
 });
 
