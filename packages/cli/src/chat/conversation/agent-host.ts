@@ -62,7 +62,7 @@ export class AgentHost {
         showsProgress: true,
         progress: (text) => this.#each((session) => session.waits(text)),
         notice: (text) => this.#each((session) => session.notice("info", text)),
-        stderr: (text) => this.#each((session) => session.notice("info", text.trimEnd())),
+        stderr: (text) => this.#each((session) => session.notice("info", `stderr: ${text.trimEnd()}`)),
       },
       { isVerbose: options.showsStderr, timeoutMs: undefined },
     );

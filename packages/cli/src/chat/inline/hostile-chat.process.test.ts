@@ -2,13 +2,15 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { patience } from "../../../test/support/chat-probe.ts";
+import type { SessionView } from "@parley/acp/view";
+import { chatHome, patience } from "../../../test/support/chat-probe.ts";
 import { faceWith, keys } from "../../../test/support/face-probe.ts";
 import { gitBranch } from "../conversation/git-branch.ts";
+import { SessionReview } from "../review/session-review.ts";
 
 const answers = { otherwise: [{ say: "Done." }] } as const;
 
@@ -42,7 +44,7 @@ test("TH5 an agent cannot change the output of a command of the user", patience,
 });
 
 test("the branch of a folder whose HEAD never ends is not waited for", patience, () => {
-  const folder = mkdtempSync(join(tmpdir(), "parley-hostile-"));
+  const folder = mkdtempSync(join(tmpdir(), "parley-branch-"));
   try {
     mkdirSync(join(folder, "pipe", ".git"), { recursive: true });
     execFileSync("mkfifo", [join(folder, "pipe", ".git", "HEAD")]);
@@ -51,7 +53,7 @@ test("the branch of a folder whose HEAD never ends is not waited for", patience,
     symlinkSync("/dev/zero", join(folder, "zero", ".git", "HEAD"));
     assert.equal(gitBranch(join(folder, "zero")), undefined);
   } finally {
-    execFileSync("rm", ["-r", folder]);
+    rmSync(folder, { recursive: true });
   }
 });
 
@@ -76,5 +78,49 @@ test(
     await conversation.close();
     await Promise.all([...reviews.values()].map((review) => review.close()));
     assert.ok(performance.now() - started < 20_000, "git was waited for");
+  },
+);
+
+test("TH4 an agent that names very many files does not hold the end of its turn", patience, async (t) => {
+  const { cwd } = chatHome(t);
+  const notices: string[] = [];
+  const review = new SessionReview({
+    roots: [cwd],
+    notice: (text) => notices.push(text),
+    tell: () => undefined,
+  });
+  t.after(() => review.close());
+  await review.begin();
+  const files = new Map<string, object>();
+  const view = { files } as unknown as SessionView; // what is read
+  for (let at = 0; at < 100_000; at++) {
+    files.set(join(cwd, `f${at}`), {});
+    review.observe(view);
+  }
+  assert.equal(notices.length, 1);
+  assert.match(notices[0] ?? "", /more than 1,000 files/);
+  assert.equal(await review.end(), undefined);
+});
+
+test(
+  "TH5 a session that the agent says is elsewhere is opened there only if the user agrees",
+  patience,
+  async (t) => {
+    const sessions = [{ sessionId: "far-1", cwd: "/", title: "Harmless" }];
+    const { send, shows, terminal, conversation } = await faceWith(t, { ...answers, sessions });
+    await shows(/^far(?! · starting)/);
+    const choose = async () => {
+      send("/resume Harmless ");
+      await shows(/│ > Harmless/);
+      terminal.press(keys.enter);
+      await shows(/says that this session works in \/\n[\s\S]*y yes/);
+    };
+    await choose();
+    terminal.press(keys.enter);
+    await shows((text) => !text.includes("works in"));
+    assert.equal(conversation.sessions.length, 1);
+    await choose();
+    terminal.press("y");
+    await shows(() => conversation.current.cwd === "/");
   },
 );

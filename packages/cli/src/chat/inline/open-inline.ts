@@ -3,7 +3,7 @@
 import { openScreen } from "../../screen/open-screen.ts";
 import { painter, type ThemeName } from "../../terminal/paint.ts";
 import type { Conversation } from "../conversation/conversation.ts";
-import { aborted } from "../ending.ts";
+import { aborted } from "../face/ending.ts";
 import { ChatFace, type ChatFaceOptions } from "./chat-face.ts";
 
 export interface InlineOptions {

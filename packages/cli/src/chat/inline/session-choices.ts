@@ -3,6 +3,7 @@
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { FoundSession, LiveSession, SessionTarget } from "../conversation/conversation.ts";
 import { writeExport } from "../conversation/write-export.ts";
+import { ConfirmSheet } from "../sheets/confirm-sheet.ts";
 import { Picker, type PickerItem } from "../sheets/picker.ts";
 import type { ChatFace } from "./chat-face.ts";
 
@@ -27,7 +28,7 @@ export class SessionChoices {
         query,
         search: async (typed, signal) => (await conversation.find(typed, signal)).map(sessionItem),
         hint: "Enter continues, Alt-F forks, Alt-R renames, Alt-E exports, Ctrl-X closes, Esc",
-        chosen: closing((target) => void this.#show(target)),
+        chosen: closing((target) => this.#choose(target)),
         keys: {
           "alt+f": closing((target) => this.#face.attempt(this.#forkOf(target))),
           "alt+r": closing((target) => this.#rename(target)),
@@ -50,6 +51,18 @@ export class SessionChoices {
     const { cwd } = session;
     const path = await writeExport(name, { cwd, exported: (format) => session.exported(format) });
     this.#face.say(`written to ${path}`);
+  }
+
+  /** The agent names the folder of a session, and the rights of the session follow from it. */
+  #choose(target: SessionTarget): void {
+    if (target.kind !== "listed" || target.cwd === this.#face.session.cwd) return void this.#show(target);
+    const answer = (isYes: boolean) => {
+      this.#face.open(undefined);
+      if (isYes) this.#show(target);
+    };
+    const lines = [`${target.agent} says that this session works in ${target.cwd}`];
+    const ask = "Open it with that folder as its workspace?";
+    this.#face.open(new ConfirmSheet({ paint: this.#face.paint, lines, ask, answer }));
   }
 
   #show(target: SessionTarget): LiveSession {

@@ -13,8 +13,8 @@ import type {
   LiveSession,
   OpenQuestion,
 } from "../conversation/conversation.ts";
-import { aborted } from "../ending.ts";
-import type { FaceOptions } from "../open-face.ts";
+import { aborted } from "../face/ending.ts";
+import type { FaceOptions } from "../face/face-options.ts";
 import { askPlainly, declined, subjectOf } from "./ask-plainly.ts";
 import { PlainCommands } from "./plain-commands.ts";
 import { TypedLines } from "./typed-lines.ts";

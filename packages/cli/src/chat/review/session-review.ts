@@ -18,6 +18,9 @@ export interface SessionReviewOptions {
   readonly tell: (text: string) => void;
 }
 
+/** Each file that an agent names costs a look at it. */
+const mostNamed = 1_000;
+
 /** A turn begins without its snapshot after so long. */
 const longestMs = 30_000;
 
@@ -29,6 +32,7 @@ const earlier = "What the session changed before it was continued here cannot be
 export class SessionReview implements TurnChanges, ReviewSource {
   readonly #options: SessionReviewOptions;
   readonly #named = new Set<string>();
+  #hasTooMany = false;
   #opening: Promise<Review> | undefined;
   #review: Review | undefined;
   /** Resolves when the running turn has ended. */
@@ -76,11 +80,22 @@ export class SessionReview implements TurnChanges, ReviewSource {
   /** A file that a tool call names is kept as it is now, in case that git ignores it. */
   observe(view: SessionView): void {
     if (this.#turn === undefined || view.files.size === this.#named.size) return;
-    for (const path of view.files.keys()) {
+    for (const path of this.#named.size < mostNamed ? view.files.keys() : []) {
       if (this.#named.has(path)) continue;
       this.#named.add(path);
       void this.protect(path);
+      if (this.#named.size === mostNamed) break;
     }
+    if (this.#named.size < view.files.size) this.#tooMany();
+  }
+
+  #tooMany(): void {
+    if (this.#hasTooMany) return;
+    this.#hasTooMany = true;
+    const many = mostNamed.toLocaleString("en-US");
+    this.#options.notice(
+      `the agent names more than ${many} files: of the others, ignored ones are not covered`,
+    );
   }
 
   async protect(path: string): Promise<void> {

@@ -318,6 +318,10 @@ test("TH5 what an agent wrote before it ended does not look like lines of ours",
     quoted,
     stderr.split("\n").map((line) => `  ${line}`),
   );
+  assert.deepEqual(
+    shown.feed.notice("✓ approved by Parley", 60, (line) => line),
+    ["  ✓ approved by Parley"],
+  );
 });
 
 const session = {

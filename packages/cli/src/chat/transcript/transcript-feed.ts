@@ -97,7 +97,12 @@ export class TranscriptFeed {
       .trimEnd()
       .split("\n")
       .flatMap((line) => wrappedWords(line.replaceAll("\t", "    "), room));
-    const lines = [first, ...rest.map((line) => (line === "" ? line : `${noticeIndent}${line}`))];
+    // an error of the agent may begin with a mark of ours
+    const begin = /^[\p{L}\p{N}@/~.]/u.test(first) ? "" : noticeIndent;
+    const lines = [
+      `${begin}${first}`,
+      ...rest.map((line) => (line === "" ? line : `${noticeIndent}${line}`)),
+    ];
     const page = new Page(this.#end);
     page.put(lines.map(paintLine), "event", text);
     this.#end = page.end;

@@ -1,7 +1,7 @@
 // A conversation may be ended from outside: by a signal, or because its terminal was closed.
 
 import { constants } from "node:os";
-import { watchOutput } from "../command/command.ts";
+import { watchOutput } from "../../command/command.ts";
 
 const signals = ["SIGTERM", "SIGHUP"] as const;
 
