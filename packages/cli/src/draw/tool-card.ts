@@ -2,8 +2,8 @@
 
 import type { SessionView, ToolCallItem } from "@parley/acp/view";
 import { safeLine } from "../terminal/sanitise.ts";
-import { changeCount } from "./diff/patch-rows.ts";
 import { type Drawing, type DrawOptions, drawing } from "./draw-options.ts";
+import { changeCount } from "./patch-rows.ts";
 import { clipped, count, counted, widthOf, wrappedWords } from "./text-lines.ts";
 import { cardBody, hiddenLines, onlyChanged, shortened } from "./tool-output.ts";
 

@@ -4,7 +4,7 @@ import { relative } from "node:path";
 import { gitPatch } from "@parley/acp/internal";
 import { commandText, shownSource, summaryOf } from "@parley/client/internal";
 import type { PermissionChoice, PermissionQuestion, Subject } from "@parley/client/policy";
-import { wholePatchLines } from "../draw/diff/patch-text.ts";
+import { wholePatchLines } from "../draw/patch-text.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedLine, escapedSource } from "../terminal/sanitise.ts";
 import { isEditable, listed } from "./permission-answers.ts";

@@ -1,9 +1,9 @@
 // The changes of one file as rows, and what a review says about them.
 
 import type { FileChange, Hunk } from "@parley/review";
-import { diffLines } from "../../draw/diff/diff-lines.ts";
-import type { PatchRow } from "../../draw/diff/patch-rows.ts";
+import { diffLines } from "../../draw/diff-lines.ts";
 import { drawing } from "../../draw/draw-options.ts";
+import type { PatchRow } from "../../draw/patch-rows.ts";
 import { brokenLines, clipped, counted, sourceLines } from "../../draw/text-lines.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { escapedLine } from "../../terminal/sanitise.ts";

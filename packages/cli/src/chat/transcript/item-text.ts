@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@parley/acp";
 import type { SessionView, TimelineItem, ToolCallItem } from "@parley/acp/view";
-import { diffRows, patchOf } from "../../draw/diff/patch-rows.ts";
+import { diffRows, patchOf } from "../../draw/patch-rows.ts";
 import { type Attachment, attachmentsOf, placeholder } from "../../draw/placeholders.ts";
 
 export function itemText(item: TimelineItem, view: SessionView): string {

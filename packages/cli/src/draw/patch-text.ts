@@ -1,7 +1,7 @@
 // A patch as it is written, with colours: for questions, which leave nothing out, and for plain text.
 
-import type { Paint } from "../../terminal/paint.ts";
-import { escapedSource } from "../../terminal/sanitise.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { escapedSource } from "../terminal/sanitise.ts";
 
 /** A patch without its header: the heading names the file. */
 export function patchLines(patch: string, paint: Paint): string[] {

@@ -2,8 +2,8 @@
 
 import { gitPatch } from "@parley/acp/internal";
 import type { ToolCallItem } from "@parley/acp/view";
-import { escapedSource } from "../../terminal/sanitise.ts";
-import { sourceLines } from "../text-lines.ts";
+import { escapedSource } from "../terminal/sanitise.ts";
+import { sourceLines } from "./text-lines.ts";
 
 export type DiffPart = Extract<ToolCallItem["content"][number], { type: "diff" }>;
 

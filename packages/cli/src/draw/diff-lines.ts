@@ -1,10 +1,10 @@
 // Draws changes of files: below each other, or side by side where there is room.
 
-import type { Paint } from "../../terminal/paint.ts";
-import type { Drawing } from "../draw-options.ts";
-import { highlighted, languageOf } from "../highlight.ts";
-import { brokenLines, clipped, counted, padded } from "../text-lines.ts";
+import type { Paint } from "../terminal/paint.ts";
+import type { Drawing } from "./draw-options.ts";
+import { highlighted, languageOf } from "./highlight.ts";
 import type { PatchRow } from "./patch-rows.ts";
+import { brokenLines, clipped, counted, padded } from "./text-lines.ts";
 import { changedPart } from "./word-marks.ts";
 
 /** From here on, both sides have room for code. */
