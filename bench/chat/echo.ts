@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { atMost, type Benchmark, compare } from "../benchmark.ts";
 import { interleave } from "../rounds.ts";
 import { figure, quantile } from "../statistics.ts";
-import { ending, inFolder, parleyChat, program } from "./place.ts";
+import { echoPrompt, ending, floodAgent, inFolder, parleyChat } from "./place.ts";
 import { inTerminal, type TerminalProgram } from "./terminal.ts";
 
 const bytesPerSecond = 5_000_000;
@@ -52,8 +52,8 @@ export const chatEcho: Benchmark = {
         PARLEY_BENCH_RATE: String(bytesPerSecond),
         PARLEY_BENCH_UPDATES: String(Math.round(((ms / 1000 + 2) * bytesPerSecond) / updateBytes)),
       };
-      const bare = [program("floor/echo-prompt.mjs")];
-      const chat = parleyChat(options, "floor/flood-agent.mjs");
+      const bare = [echoPrompt];
+      const chat = parleyChat(options, floodAgent);
       const type = async (name: "floor" | "sdk" | "ours") => {
         const terminal = inTerminal(name === "floor" ? bare : chat, folder, env);
         const isReady = terminal.shows(name === "floor" ? "write" : "for help");

@@ -2,11 +2,15 @@
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { atMost, type Benchmark, compare } from "../benchmark.ts";
 import { interleave, type RunOptions } from "../rounds.ts";
 import { figure } from "../statistics.ts";
-import { inFolder, leave, parleyChat, program } from "./place.ts";
+import { floodAgent, inFolder, leave, parleyChat } from "./place.ts";
 import { inTerminal } from "./terminal.ts";
+
+const floorClient = fileURLToPath(new URL("../floor/prompt-client.mjs", import.meta.url));
+const sdkClient = fileURLToPath(new URL("../sdk/prompt-client.mjs", import.meta.url));
 
 /** A client for terminals that others have written. It is no dependency: what it depends on runs scripts when installed. */
 const acpx = "acpx@0.19.1";
@@ -22,7 +26,7 @@ function acpxArgv(folder: string): string[] | undefined {
   const args = ["install", "--ignore-scripts", "--no-save", "--prefix", folder, acpx];
   const { status, stderr } = spawnSync("npm", args, { cwd: folder, encoding: "utf8" });
   if (status !== 0) throw new Error(`cannot install ${acpx}: ${stderr}`);
-  const agent = `${process.execPath} ${program("floor/flood-agent.mjs")}`;
+  const agent = `${process.execPath} ${floodAgent}`;
   const cli = join(folder, "node_modules/acpx/dist/cli.js");
   return [cli, "--agent", agent, "--cwd", folder, "--approve-all", "exec", "go"];
 }
@@ -66,12 +70,11 @@ export const chatFlood: Benchmark = {
   run: (options: RunOptions) =>
     inFolder(options, async (folder) => {
       const updates = options.quick ? 1_000 : 100_000;
-      const agent = program("floor/flood-agent.mjs");
       const others = acpxArgv(folder);
       const starts: Record<string, readonly string[]> = {
-        floor: [program("floor/prompt-client.mjs"), agent],
-        sdk: [program("sdk/prompt-client.mjs"), agent],
-        ours: parleyChat(options, "floor/flood-agent.mjs"),
+        floor: [floorClient, floodAgent],
+        sdk: [sdkClient, floodAgent],
+        ours: parleyChat(options, floodAgent),
         ...(others && { acpx: others }),
       };
       const samples = await interleave(Object.keys(starts), options, (name) =>

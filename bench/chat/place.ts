@@ -10,17 +10,18 @@ import { hasTerminals, type TerminalProgram } from "./terminal.ts";
 
 const command = fileURLToPath(new URL("../../packages/cli/", import.meta.url));
 
-export const program = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
+export const echoPrompt = fileURLToPath(new URL("../floor/echo-prompt.mjs", import.meta.url));
+export const floodAgent = fileURLToPath(new URL("../floor/flood-agent.mjs", import.meta.url));
 
 /** Ctrl-D. */
 export const leave = "\u0004";
 
-/** `parley chat` with an agent of Node; in a hurry nothing was built, and the sources are run. */
+/** `parley chat` with an agent, a program of Node; in a hurry nothing was built, and the sources are run. */
 export function parleyChat({ quick }: RunOptions, agent: string): string[] {
   const main = quick
     ? ["--conditions=parley-source", join(command, "src/main.ts")]
     : [join(command, "dist/main.js")];
-  return [...main, "chat", "--", process.execPath, program(agent)];
+  return [...main, "chat", "--", process.execPath, agent];
 }
 
 export async function inFolder<Result>(

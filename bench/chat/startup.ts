@@ -2,11 +2,14 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { atMost, type Benchmark, compare } from "../benchmark.ts";
 import { interleave } from "../rounds.ts";
 import { figure } from "../statistics.ts";
-import { ending, inFolder, parleyChat, program } from "./place.ts";
+import { echoPrompt, ending, inFolder, parleyChat } from "./place.ts";
 import { inTerminal } from "./terminal.ts";
+
+const agent = fileURLToPath(new URL("../floor/instant-agent.mjs", import.meta.url));
 
 export const chatStartup: Benchmark = {
   name: "chat.startup",
@@ -18,8 +21,8 @@ export const chatStartup: Benchmark = {
       writeFileSync(hello, 'console.log("hello, write");\n');
       const starts = {
         floor: [hello],
-        sdk: [program("floor/echo-prompt.mjs")],
-        ours: parleyChat(options, "floor/instant-agent.mjs"),
+        sdk: [echoPrompt],
+        ours: parleyChat(options, agent),
       };
       const start = async (name: keyof typeof starts) => {
         const terminal = inTerminal(starts[name], folder);

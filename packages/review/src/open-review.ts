@@ -57,6 +57,7 @@ export async function openReview(options: ReviewOptions): Promise<Review> {
   const home = await realpath(options.home);
   const limits = { ...defaultLimits, ...options.limits };
   const folder = await openSessionFolder(home, roots, limits.storedBytes);
+  const ending = new AbortController();
   const sources = new Sources({
     roots,
     folder: folder.path,
@@ -64,7 +65,8 @@ export async function openReview(options: ReviewOptions): Promise<Review> {
     git: await findGit(roots, env),
     limits,
     env,
+    signal: ending.signal,
   });
   await sources.open();
-  return new ReviewSession(sources, folder);
+  return new ReviewSession(sources, folder, ending);
 }

@@ -11,6 +11,9 @@ import { installedFolders } from "./manifest/installed-folders.ts";
 import type { Sources } from "./sources.ts";
 import type { SessionFolder } from "./storage/sessions.ts";
 
+/** A snapshot that hangs, such as on a pipe that an agent left behind, is ended when the user has left. */
+const patienceMs = 3_000;
+
 interface RunningTurn {
   readonly number: number;
   readonly label: string | undefined;
@@ -22,6 +25,8 @@ interface RunningTurn {
 export class ReviewSession implements Review {
   readonly #sources: Sources;
   readonly #folder: SessionFolder;
+  /** Ends git where it runs. */
+  readonly #ending: AbortController;
   readonly #queue = new Queue();
   readonly #ledger = new Ledger();
   readonly #turns: (Turn & { readonly startedAt: number })[] = [];
@@ -29,9 +34,10 @@ export class ReviewSession implements Review {
   #failures: readonly string[] = [];
   #undos = 0;
 
-  constructor(sources: Sources, folder: SessionFolder) {
+  constructor(sources: Sources, folder: SessionFolder, ending: AbortController) {
     this.#sources = sources;
     this.#folder = folder;
+    this.#ending = ending;
   }
 
   get notCovered(): readonly string[] {
@@ -165,7 +171,9 @@ export class ReviewSession implements Review {
   }
 
   async close(): Promise<void> {
+    const timer = setTimeout(() => this.#ending.abort(), patienceMs);
     await this.#queue.run(() => this.#folder.close());
+    clearTimeout(timer);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

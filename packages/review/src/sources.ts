@@ -25,6 +25,8 @@ export interface Ground {
   readonly git: string | undefined;
   readonly limits: ReviewLimits;
   readonly env: NodeJS.ProcessEnv;
+  /** Ends git where it runs. */
+  readonly signal: AbortSignal;
 }
 
 /** Ignored files of one root that were asked for by name. */
@@ -142,7 +144,7 @@ export class Sources {
     const { worktree } = repository;
     if (this.#known.has(worktree)) return undefined;
     this.#known.add(worktree);
-    const { folder, limits, env, home } = this.#ground;
+    const { folder, limits, env, home, signal } = this.#ground;
     const looksForNew = !this.#holdsHomes(worktree);
     if (!looksForNew)
       this.#sentences.push(
@@ -150,7 +152,7 @@ export class Sources {
       );
     try {
       const own = join(folder, `repository-${this.#known.size}`);
-      const { dir, mayConvert } = await makePrivateGitDir(own, repository, git, env);
+      const { dir, mayConvert } = await makePrivateGitDir(own, repository, git, { env, signal });
       const ours = home.startsWith(`${worktree}${sep}`) ? home.slice(worktree.length + 1) : undefined;
       const source = new GitSource(dir, { mayConvert, limits, looksForNew, ours });
       this.#watched.push(source);

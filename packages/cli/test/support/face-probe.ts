@@ -78,6 +78,7 @@ export async function faceWith(
     far,
     cwd,
     face,
+    reviews,
     terminal,
     screen,
     shown,

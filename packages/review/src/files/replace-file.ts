@@ -94,7 +94,10 @@ async function onlyModeDiffers(replacement: Replacement): Promise<boolean> {
   if ((expected.type !== "text" && expected.type !== "bytes") || expected.type !== wanted.type) return false;
   if (!isSameVersion({ ...expected, isExecutable: wanted.isExecutable }, wanted)) return false;
   await checkUnchanged(replacement);
-  const handle = await open(fsPath(root, path), constants.O_RDONLY | constants.O_NOFOLLOW);
+  const handle = await open(
+    fsPath(root, path),
+    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+  );
   try {
     await handle.chmod(executableMode((await handle.stat()).mode, wanted.isExecutable));
   } finally {

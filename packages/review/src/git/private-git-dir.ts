@@ -24,19 +24,20 @@ export class PrivateGitDir {
   readonly hash: Hash;
   readonly #program: string;
   readonly #env: Readonly<Record<string, string>>;
+  readonly #signal: AbortSignal;
 
   constructor(
     folder: string,
     repository: Repository,
     hash: Hash,
-    program: string,
-    env: Record<string, string>,
+    { program, env, signal }: Pick<GitCommand, "program" | "env" | "signal">,
   ) {
     this.folder = folder;
     this.repository = repository;
     this.hash = hash;
     this.#program = program;
     this.#env = env;
+    this.#signal = signal;
   }
 
   /** How git is started on the working tree, with our index or another one of ours. */
@@ -44,6 +45,7 @@ export class PrivateGitDir {
     return {
       program: this.#program,
       cwd: this.repository.worktree,
+      signal: this.#signal,
       env: { ...this.#env, GIT_INDEX_FILE: join(this.folder, index) },
     };
   }
@@ -57,7 +59,8 @@ export class PrivateGitDir {
     const { gitDir } = this.repository;
     const source = join(gitDir, "index");
     const found = await stat(source).catch(() => undefined);
-    if (found === undefined) return false;
+    // an agent may put a pipe in its place, which would never end
+    if (found?.isFile() !== true) return false;
     for (const file of await readdir(gitDir)) {
       // the larger half of a split index
       if (file.startsWith("sharedindex.")) await copyWithTime(join(gitDir, file), join(this.folder, file));
@@ -100,8 +103,14 @@ export class PrivateGitDir {
   }
 }
 
+async function facts(path: string) {
+  const found = await stat(path);
+  return { mtimeMs: found.mtimeMs, isFile: found.isFile() };
+}
+
 async function copyWithTime(source: string, target: string): Promise<void> {
-  const { mtimeMs } = await stat(source);
+  const { mtimeMs, isFile } = await facts(source);
+  if (!isFile) return;
   await copyFile(source, target);
   // rounded down: an index that looks older than it is makes git look closer
   const seconds = Math.floor(mtimeMs / 1000);
@@ -113,10 +122,11 @@ export async function makePrivateGitDir(
   folder: string,
   repository: Repository,
   program: string,
-  env: NodeJS.ProcessEnv,
+  { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal },
 ): Promise<{ readonly dir: PrivateGitDir; readonly mayConvert: boolean }> {
   const closed = closedEnvironment(env);
-  const { hash, mayConvert } = await readSettings(repository, { program, cwd: "/", env: closed }, env);
+  const command = { program, cwd: "/", env: closed, signal };
+  const { hash, mayConvert } = await readSettings(repository, command, env);
   await mkdir(join(folder, "objects/info"), { recursive: true, mode: 0o700 });
   await mkdir(join(folder, "refs"));
   await mkdir(join(folder, "info"));
@@ -133,19 +143,23 @@ export async function makePrivateGitDir(
     ...(hash === "sha256" ? ["[extensions]", "objectFormat = sha256"] : []),
   ];
   await writeFile(join(folder, "config"), `${lines.join("\n")}\n`);
-  const excludes = await globalExcludes({ program, cwd: "/", env: { ...closed } }, env);
+  const excludes = await globalExcludes(command, env);
   return {
     mayConvert,
-    dir: new PrivateGitDir(folder, repository, hash, program, {
-      ...closed,
-      HOME: folder,
-      GIT_DIR: folder,
-      GIT_WORK_TREE: repository.worktree,
-      GIT_OBJECT_DIRECTORY: join(folder, "objects"),
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: quotedPath(join(repository.commonDir, "objects")),
-      GIT_CONFIG_COUNT: "1",
-      GIT_CONFIG_KEY_0: "core.excludesFile",
-      GIT_CONFIG_VALUE_0: excludes,
+    dir: new PrivateGitDir(folder, repository, hash, {
+      program,
+      signal,
+      env: {
+        ...closed,
+        HOME: folder,
+        GIT_DIR: folder,
+        GIT_WORK_TREE: repository.worktree,
+        GIT_OBJECT_DIRECTORY: join(folder, "objects"),
+        GIT_ALTERNATE_OBJECT_DIRECTORIES: quotedPath(join(repository.commonDir, "objects")),
+        GIT_CONFIG_COUNT: "1",
+        GIT_CONFIG_KEY_0: "core.excludesFile",
+        GIT_CONFIG_VALUE_0: excludes,
+      },
     }),
   };
 }
@@ -166,7 +180,9 @@ async function readSettings(
     "^(core\\.(autocrlf|eol|attributesfile)|extensions\\.objectformat|include\\.path|includeif\\..*)$";
   const read = async (args: readonly string[], of: GitCommand) =>
     (await runGit(of, ["config", ...args, "--get-regexp", keys], { okCodes: [0, 1] })).toString("utf8");
-  const own = await read(["--file", join(commonDir, "config")], command);
+  const config = join(commonDir, "config");
+  const { isFile } = await facts(config).catch(() => ({ isFile: false }));
+  const own = isFile ? await read(["--file", config], command) : "";
   const users = await read([], userCommand(command, env));
   const hasAttributes = await stat(join(gitDir, "info/attributes")).then(
     () => true,

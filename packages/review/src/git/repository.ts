@@ -59,7 +59,10 @@ export async function headCommit({ gitDir, commonDir }: Repository): Promise<str
 }
 
 async function packedRef(commonDir: string, name: string): Promise<string | undefined> {
-  const packed = await readFile(join(commonDir, "packed-refs"), "latin1").catch(() => "");
+  const path = join(commonDir, "packed-refs");
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() !== true) return undefined;
+  const packed = await readFile(path, "latin1").catch(() => "");
   const line = packed.split("\n").find((each) => each.endsWith(` ${name}`));
   return line?.split(" ")[0];
 }

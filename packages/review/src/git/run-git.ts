@@ -15,6 +15,8 @@ export interface GitCommand {
   readonly program: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Ends it. */
+  readonly signal: AbortSignal;
 }
 
 /** The git on PATH. A program inside a folder that is reviewed is not used, for the agent may have put it there. */
@@ -60,11 +62,17 @@ export function closedEnvironment(env: NodeJS.ProcessEnv): Record<string, string
 
 /** Runs git to its end and gives what it printed. */
 export async function runGit(
-  { program, cwd, env }: GitCommand,
+  { program, cwd, env, signal }: GitCommand,
   args: readonly string[],
   { input, okCodes = [0] }: { readonly input?: string | Buffer; readonly okCodes?: readonly number[] } = {},
 ): Promise<Buffer> {
-  const child = spawn(program, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"], timeout: timeoutMs });
+  const child = spawn(program, args, {
+    cwd,
+    env,
+    stdio: ["pipe", "pipe", "pipe"],
+    timeout: timeoutMs,
+    signal,
+  });
   const out: Buffer[] = [];
   const errors: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => out.push(chunk));

@@ -1,14 +1,19 @@
-// Keeps what was written and not sent in a file per folder, so that it survives a crash of Parley.
+// Keeps what was written and not sent in a file, so that it survives a crash of Parley. Each process has its own: another
+// chat in the same folder neither shows nor deletes it.
 
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { stateFolder } from "../../settings/data-folder.ts";
 
 /** It is written so often at most. */
 const pauseMs = 1_000;
 
 export class DraftFile {
+  /** What an earlier process left behind. */
+  readonly kept: string;
+  readonly #folder = join(stateFolder(), "drafts");
+  readonly #name: string;
   readonly #path: string;
   readonly #text: () => string;
   #written: string;
@@ -17,22 +22,45 @@ export class DraftFile {
 
   /** `text` returns what is to be kept. */
   constructor(cwd: string, text: () => string) {
-    const name = createHash("sha256").update(cwd).digest("hex").slice(0, 32);
-    this.#path = join(stateFolder(), "drafts", `${name}.txt`);
+    this.#name = createHash("sha256").update(cwd).digest("hex").slice(0, 32);
+    this.#path = join(this.#folder, `${this.#name}.${process.pid}.txt`);
     this.#text = text;
+    this.kept = this.#adopted();
     this.#written = this.kept;
     // also after an error that nobody caught
     process.once("exit", this.#atExit);
   }
 
-  /** What the file holds. */
-  get kept(): string {
+  /** What processes that have ended left in this folder. It is ours from now on. */
+  #adopted(): string {
     try {
-      return readFileSync(this.#path, "utf8");
+      const left = readdirSync(this.#folder).filter((file) => this.#isLeft(file));
+      const texts = left.map((file) => readFileSync(join(this.#folder, file), "utf8"));
+      const text = texts.filter((each) => each !== "").join("\n\n");
+      if (text !== "") this.#write(text);
+      for (const file of left) {
+        const path = join(this.#folder, file);
+        if (path !== this.#path) rmSync(path, { force: true });
+      }
+      return text;
     } catch {
-      // there is none
+      // there is none, or it cannot be ours
       return "";
     }
+  }
+
+  #isLeft(file: string): boolean {
+    const [name, pid] = file.split(".");
+    if (name !== this.#name || !file.endsWith(".txt")) return false;
+    return Number(pid) === process.pid || !isRunning(Number(pid));
+  }
+
+  #write(text: string): void {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const temporary = `${this.#path}.new`;
+    writeFileSync(temporary, text, { mode: 0o600 });
+    chmodSync(temporary, 0o600);
+    renameSync(temporary, this.#path);
   }
 
   /** The text has changed; it is written soon. */
@@ -50,13 +78,7 @@ export class DraftFile {
     if (text === this.#written) return;
     try {
       if (text === "") rmSync(this.#path, { force: true });
-      else {
-        mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-        const temporary = `${this.#path}.${process.pid}`;
-        writeFileSync(temporary, text, { mode: 0o600 });
-        chmodSync(temporary, 0o600);
-        renameSync(temporary, this.#path);
-      }
+      else this.#write(text);
       this.#written = text;
     } catch {
       // a draft that cannot be kept must not stop the user
@@ -66,5 +88,16 @@ export class DraftFile {
   close(): void {
     this.flush();
     process.off("exit", this.#atExit);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  if (!(pid > 0)) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // it runs as somebody else
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // what kill throws
   }
 }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 const mostFiles = 100_000;
 const mostFound = 50;
 const mostFolders = 5_000;
+const patienceMs = 5_000;
 /** A list this old is made again. */
 const freshMs = 5_000;
 /** Never worth a mention where no .gitignore says so. */
@@ -76,7 +77,8 @@ function gitFiles(cwd: string): Promise<readonly string[] | undefined> {
       "--others",
       "--exclude-standard",
     ];
-    const git = spawn("git", args, { cwd, stdio: ["ignore", "pipe", "ignore"] });
+    // a pipe in the place of .gitignore would never end
+    const git = spawn("git", args, { cwd, stdio: ["ignore", "pipe", "ignore"], timeout: patienceMs });
     const chunks: Buffer[] = [];
     git.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
     git.once("error", () => resolve(undefined));

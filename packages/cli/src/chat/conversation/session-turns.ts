@@ -39,6 +39,8 @@ export class SessionTurns {
   #end: Promise<void> = Promise.resolve();
   #prompt: ManagedPrompt | undefined;
   #late: LateUpdates | undefined;
+  /** Ends the wait for a snapshot. */
+  #skip: (() => void) | undefined;
 
   constructor(place: TurnPlace) {
     this.#place = place;
@@ -145,6 +147,7 @@ export class SessionTurns {
     if (this.#turn === undefined) return;
     this.#turn = { ...this.#turn, isCancelling: true };
     this.#prompt?.cancel();
+    this.#skip?.();
     this.#place.changed();
   }
 
@@ -186,7 +189,7 @@ export class SessionTurns {
     let result: PromptResult = { stopReason: "error" };
     try {
       // a snapshot that fails must not stop the turn
-      await changes?.begin().catch((error: unknown) => this.#complain(error));
+      await this.#unlessStopped(changes?.begin().catch((error: unknown) => this.#complain(error)));
       const content = await this.#content(input, ready, this.#told.splice(0));
       result = await this.#answer(ready, content);
       for (;;) {
@@ -199,13 +202,24 @@ export class SessionTurns {
       await this.#failed(error);
     }
     this.#prepared();
-    const changed = await changes?.end().catch(() => undefined);
     this.#prompt = undefined;
+    const changed = await this.#unlessStopped(changes?.end().catch(() => undefined));
     this.#turn = undefined;
     const durationMs = performance.now() - started;
     this.#place.ended({ result, durationMs, ...(changed && { changed }) });
     this.#place.changed();
     this.pump();
+  }
+
+  /** A snapshot may take long, or hang on what the agent left behind. The user need not wait for it. */
+  async #unlessStopped<T>(snapshot: Promise<T> | undefined): Promise<T | undefined> {
+    const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
+    this.#skip = () => resolve(undefined);
+    try {
+      return await Promise.race([snapshot, stopped]);
+    } finally {
+      this.#skip = undefined;
+    }
   }
 
   async #failed(error: unknown): Promise<void> {

@@ -215,7 +215,8 @@ export class ChatFace {
     const prompt = this.composer.draw(columns);
     const sheet = this.#sheet();
     const below = prompt.lines.length + prompt.menu.length + 1;
-    const room = Math.max(3, rows - below - 2);
+    // a question that does not fit must know it: it would be answered unseen
+    const room = Math.max(1, rows - below - 2, Math.min(4, rows - below - 1));
     // what the user opens leaves the transcript in sight
     const most = sheet === this.#opened ? Math.min(room, openedRows) : room;
     const drawn = sheet?.draw({ columns, rows: most }, now);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -54,3 +54,27 @@ test("the branch of a folder whose HEAD never ends is not waited for", patience,
     execFileSync("rm", ["-r", folder]);
   }
 });
+
+test(
+  "a snapshot that hangs on a pipe of the agent holds neither the next prompt nor the end",
+  patience,
+  async (t) => {
+    const { send, far, shows, terminal, cwd, conversation, reviews } = await faceWith(t, {
+      otherwise: [{ wait: { gate: "go" } }, { say: "Done." }],
+    });
+    execFileSync("git", ["init", "-q"], { cwd });
+    writeFileSync(join(cwd, "a.txt"), "a\n");
+    send("work");
+    await far.agent.reached("go");
+    // git waits for ever for somebody who writes into it
+    execFileSync("mkfifo", [join(cwd, ".gitignore")]);
+    far.agent.open("go");
+    await shows(/Done\.[\s\S]*working/);
+    terminal.press(keys.escape);
+    await shows(/^far(?! · (?:working|stopping))/m);
+    const started = performance.now();
+    await conversation.close();
+    await Promise.all([...reviews.values()].map((review) => review.close()));
+    assert.ok(performance.now() - started < 20_000, "git was waited for");
+  },
+);

@@ -31,8 +31,8 @@ class Docked {
     this.dock.ask(session, paint, () => questions.length);
   }
 
-  draw(now: number): void {
-    this.dock.sheet?.draw(size, now);
+  draw(now: number, given = size): string {
+    return this.dock.sheet?.draw(given, now).lines.join("\n") ?? "";
   }
 
   yes(now: number): void {
@@ -94,4 +94,22 @@ test("TH5 a question that was hidden must be there for a while again", () => {
   docked.draw(9_001);
   docked.yes(9_200);
   assert.deepEqual(docked.answers, []);
+});
+
+test("TH5 a question that is not seen in a window that is too small is not answered", () => {
+  const docked = new Docked();
+  docked.show(docked.question("delete it"));
+  for (const [at, given] of [
+    { columns: 20, rows: 3 },
+    { columns: 80, rows: 3 },
+    { columns: 35, rows: 4 },
+    { columns: 1, rows: 1 },
+  ].entries()) {
+    assert.doesNotMatch(docked.draw(at * 10_000, given), /y yes/);
+    docked.yes(at * 10_000 + 5_000);
+  }
+  assert.deepEqual(docked.answers, []);
+  assert.match(docked.draw(90_000, { columns: 30, rows: 6 }), /delete it[\s\S]*y yes/);
+  docked.yes(91_000);
+  assert.deepEqual(docked.answers, ["delete it true"]);
 });

@@ -18,6 +18,9 @@ export interface SessionReviewOptions {
   readonly tell: (text: string) => void;
 }
 
+/** A turn begins without its snapshot after so long. */
+const longestMs = 30_000;
+
 /** A result of nothing that could be taken back. */
 const nothing = "no turn has changed anything that can be taken back";
 
@@ -47,7 +50,13 @@ export class SessionReview implements TurnChanges, ReviewSource {
   async begin(): Promise<void> {
     // an undo that is asked for from now on waits
     this.#turn = Promise.withResolvers<void>();
-    await (await this.#open()).beginTurn();
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      this.#options.notice("the files take long to look at: what this turn changes first cannot be undone");
+      late.resolve();
+    }, longestMs);
+    const begun = this.#open().then((review) => review.beginTurn());
+    await Promise.race([begun, late.promise]).finally(() => clearTimeout(timer));
   }
 
   async end(): Promise<{ files: number; added: number; removed: number } | undefined> {
@@ -58,7 +67,8 @@ export class SessionReview implements TurnChanges, ReviewSource {
       if (changes.files.length === 0) return undefined;
       return { files: changes.files.length, added: changes.added, removed: changes.removed };
     } finally {
-      this.#turn = undefined;
+      // the user may not have waited for it, and another turn may run
+      if (this.#turn === turn) this.#turn = undefined;
       turn?.resolve();
     }
   }

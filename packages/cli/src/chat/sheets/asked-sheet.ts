@@ -13,6 +13,11 @@ const tooEarly = "the question has just come, so that key did not count";
 /** The same where another question was just before: the key may be meant for that one, or be held down. */
 const quietAfterAnotherMs = 800;
 
+/** Where the answers would take all rows, nobody sees what is asked. */
+function isTooSmall({ columns, rows }: SheetSize): boolean {
+  return rows < 4 || columns < 30 || (columns < 40 && rows < 6);
+}
+
 export class AskedSheet implements Sheet {
   readonly #sheet: Sheet;
   readonly #paint: Paint;
@@ -38,8 +43,13 @@ export class AskedSheet implements Sheet {
   }
 
   draw(size: SheetSize, now: number): Tail {
+    if (isTooSmall(size)) {
+      this.wait();
+      const text = clipped("a question waits: make the window larger", innerColumns(size));
+      return barred(size, [this.#paint("warning", text)], this.#paint);
+    }
     this.#quietSince ??= now;
-    if (now - this.#quietSince >= quietMs) this.#isEarly = false;
+    if (now - this.#quietSince >= this.#quietMs) this.#isEarly = false;
     const caption = this.#isEarly ? tooEarly : this.#caption();
     if (caption === "" || size.rows < 4) return this.#sheet.draw(size, now);
     const { lines, cursor } = this.#sheet.draw({ ...size, rows: size.rows - 1 }, now);
