@@ -5,7 +5,7 @@ import { type LiveOptions, liveOptions, secretsOf } from "../live/live-options.t
 import { type ChatConfig, readChatConfig } from "../settings/chat-config.ts";
 import { themeNames } from "../terminal/paint.ts";
 import { startConversation } from "./conversation/chat-conversation.ts";
-import { watchEnding } from "./face/ending.ts";
+import { watchEnding } from "./ending.ts";
 import { loadFace } from "./open-face.ts";
 import { SessionReview } from "./review/session-review.ts";
 

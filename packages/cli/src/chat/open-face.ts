@@ -1,9 +1,19 @@
 // Chooses the face of a conversation: plain, or on the screen.
 
+import type { ChatConfig } from "../settings/chat-config.ts";
 import { commandToType } from "../settings/installation.ts";
 import { type ThemeName, themeNames } from "../terminal/paint.ts";
-import type { Conversation } from "./conversation/conversation.ts";
-import type { FaceOptions } from "./face/face-options.ts";
+import type { Conversation, LiveSession } from "./conversation/conversation.ts";
+import type { SessionReview } from "./review/session-review.ts";
+
+export interface FaceOptions {
+  /** Append only. */
+  readonly isPlain: boolean;
+  readonly config: ChatConfig;
+  review(session: LiveSession): SessionReview | undefined;
+  /** Aborts when the conversation must end. */
+  readonly ending: AbortSignal;
+}
 
 /** Returns a function that shows the conversation until the user leaves, and returns the exit code. */
 export async function loadFace(

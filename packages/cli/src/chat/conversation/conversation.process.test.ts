@@ -435,3 +435,23 @@ test("a turn ends with what it changed, and files are found for mentions", patie
   assert.deepEqual(order, ["begin"]);
   assert.deepEqual(await conversation.findFiles("svi", new AbortController().signal), ["session-view.ts"]);
 });
+
+test("a prompt that the agent does not have yet is kept when Parley ends", patience, async (t) => {
+  const far = await farAgent(t, { otherwise: [{ say: "ok" }] });
+  const { cwd, home } = chatHome(t, { far });
+  const snapshot = Promise.withResolvers<void>();
+  const changes = () => ({
+    begin: () => snapshot.promise,
+    protect: async () => undefined,
+    end: async () => undefined,
+  });
+  const { session, conversation, until } = chatWith(t, { cwd, agent: "far" }, { changes });
+  session.send(text("a long thought"));
+  await until(() => session.turn !== undefined);
+  assert.equal(session.queue.length, 0);
+  await conversation.close();
+  snapshot.resolve();
+  const drafts = join(home, "state", "drafts");
+  const [file = ""] = readdirSync(drafts);
+  assert.equal(readFileSync(join(drafts, file), "utf8"), "a long thought");
+});

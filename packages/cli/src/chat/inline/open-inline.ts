@@ -2,8 +2,8 @@
 
 import { openScreen } from "../../screen/open-screen.ts";
 import { painter, type ThemeName } from "../../terminal/paint.ts";
+import { aborted } from "../conversation/aborted.ts";
 import type { Conversation } from "../conversation/conversation.ts";
-import { aborted } from "../face/ending.ts";
 import { ChatFace, type ChatFaceOptions } from "./chat-face.ts";
 
 export interface InlineOptions {

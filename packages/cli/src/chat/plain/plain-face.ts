@@ -7,14 +7,14 @@ import { TextPrinter } from "../../printers/text-printer.ts";
 import { painter } from "../../terminal/paint.ts";
 import { messageLines, safeLine } from "../../terminal/sanitise.ts";
 import { columnsOf } from "../../terminal/wrap-line.ts";
+import { aborted } from "../conversation/aborted.ts";
 import type {
   Conversation,
   ConversationEvent,
   LiveSession,
   OpenQuestion,
 } from "../conversation/conversation.ts";
-import { aborted } from "../face/ending.ts";
-import type { FaceOptions } from "../face/face-options.ts";
+import type { SessionReview } from "../review/session-review.ts";
 import { askPlainly, declined, subjectOf } from "./ask-plainly.ts";
 import { PlainCommands } from "./plain-commands.ts";
 import { TypedLines } from "./typed-lines.ts";
@@ -22,10 +22,16 @@ import { TypedLines } from "./typed-lines.ts";
 /** A second Ctrl-C within this time forces or leaves. */
 const againMs = 3_000;
 
+export interface PlainOptions {
+  review(session: LiveSession): SessionReview | undefined;
+  /** Aborts when the conversation must end. */
+  readonly ending: AbortSignal;
+}
+
 /** Shows a conversation until the user leaves. Returns the exit code. */
 export async function showPlainly(
   conversation: Conversation,
-  { review, ending }: Pick<FaceOptions, "review" | "ending">,
+  { review, ending }: PlainOptions,
 ): Promise<number> {
   const face = new PlainFace(conversation, review);
   try {
@@ -50,7 +56,7 @@ class PlainFace {
   #isHandling = false;
   #saidPhase = "";
 
-  constructor(conversation: Conversation, review: FaceOptions["review"]) {
+  constructor(conversation: Conversation, review: PlainOptions["review"]) {
     this.#conversation = conversation;
     this.#printer = this.#follow(conversation.current);
     this.#lines = new TypedLines({

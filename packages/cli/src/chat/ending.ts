@@ -1,7 +1,7 @@
 // A conversation may be ended from outside: by a signal, or because its terminal was closed.
 
 import { constants } from "node:os";
-import { watchOutput } from "../../command/command.ts";
+import { watchOutput } from "../command/command.ts";
 
 const signals = ["SIGTERM", "SIGHUP"] as const;
 
@@ -43,9 +43,3 @@ export function watchEnding(): Ending {
 }
 
 function ignore(): void {}
-
-/** Resolves when the signal aborts. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-}
