@@ -438,7 +438,7 @@ test("a turn ends with what it changed, and files are found for mentions", patie
 
 test("a prompt that the agent does not have yet is kept when Parley ends", patience, async (t) => {
   const far = await farAgent(t, { otherwise: [{ say: "ok" }] });
-  const { cwd, home } = chatHome(t, { far });
+  const { cwd } = chatHome(t, { far });
   const snapshot = Promise.withResolvers<void>();
   const changes = () => ({
     begin: () => snapshot.promise,
@@ -451,7 +451,5 @@ test("a prompt that the agent does not have yet is kept when Parley ends", patie
   assert.equal(session.queue.length, 0);
   await conversation.close();
   snapshot.resolve();
-  const drafts = join(home, "state", "drafts");
-  const [file = ""] = readdirSync(drafts);
-  assert.equal(readFileSync(join(drafts, file), "utf8"), "a long thought");
+  assert.equal(chatWith(t, { cwd, agent: "far" }).session.draft, "a long thought");
 });

@@ -18,6 +18,7 @@ export class DraftFile {
   readonly #text: () => string;
   #written: string;
   #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
   readonly #atExit = () => this.flush();
 
   /** `text` returns what is to be kept. */
@@ -65,6 +66,8 @@ export class DraftFile {
 
   /** The text has changed; it is written soon. */
   changed(): void {
+    // what ends with the conversation is not what the user has sent
+    if (this.#isClosed) return;
     this.#timer ??= setTimeout(() => this.flush(), pauseMs).unref();
     // what was sent must not come back after a crash
     if (this.#text() === "") this.flush();
@@ -87,6 +90,7 @@ export class DraftFile {
 
   close(): void {
     this.flush();
+    this.#isClosed = true;
     process.off("exit", this.#atExit);
   }
 }
