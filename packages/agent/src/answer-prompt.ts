@@ -5,17 +5,18 @@ import { optional } from "@parley/acp/internal";
 import { runLoop } from "./loop/turn-loop.ts";
 import { type Model, ModelError } from "./model/model.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
-import { offeredTools } from "./permissions/modes.ts";
+import { type Mode, offeredTools } from "./permissions/modes.ts";
 import { clientVetoes } from "./permissions/vetoes.ts";
 import { type LocalCommand, readPrompt } from "./session/commands.ts";
+import type { Prefix } from "./session/compaction.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
 import { modelOf } from "./session/options.ts";
 import { tellOfUnusedMedia, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
 import { type CodingTurn, checkRoots, type SessionState } from "./session/session-state.ts";
-import { contextFiles, systemPrompt } from "./session/system-prompt.ts";
+import { type ContextFile, contextFiles, systemPrompt } from "./session/system-prompt.ts";
 import { tell } from "./session/tell.ts";
-import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
+import type { CommandSandbox, Job, Tool } from "./tools/base/tool.ts";
 import { tools as codingTools } from "./tools/coding-tools.ts";
 import { openWorkspace } from "./tools/workspace.ts";
 
@@ -23,6 +24,8 @@ export interface PromptOptions {
   readonly models: readonly [Model, ...Model[]];
   readonly tools: readonly Tool[] | undefined;
   readonly maxRequests: number;
+  /** The part of the context window that a conversation may take before it is summarised. */
+  readonly compactAt?: number;
   readonly privateHosts: readonly string[];
   readonly sandbox: CommandSandbox;
   readonly offlineNotice: () => boolean;
@@ -32,6 +35,7 @@ export interface PromptOptions {
 
 export async function answerPrompt(turn: CodingTurn, options: PromptOptions): Promise<PromptResult> {
   turn.session.data.turnTokens = undefined;
+  turn.session.data.hasFailedToCompact = false;
   let stopReason: StopReason;
   try {
     stopReason = await answer(turn, options);
@@ -56,11 +60,25 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   const reading = readPrompt(turn.prompt);
   state.turnMode = reading.type === "prompt" ? reading.mode : undefined;
   const model = () => modelOf(session, models);
+  const vetoes = clientVetoes(turn);
+  const offered = (mode: Mode) => offeredTools([...tools, ...state.mcp.tools], mode);
+  const prefixWith = (context: readonly ContextFile[], jobs: readonly Job[]): Prefix => ({
+    system: systemPrompt(session, { mode: state.modeNow(session), context, jobs }),
+    tools: offered(state.modeNow(session)).map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema,
+    })),
+  });
   const local = (command: LocalCommand, argument: string) =>
     runLocalCommand(command, argument, {
       turn,
       models,
       isOffline: model().facts.id === offlineModelId,
+      async prefix() {
+        await state.mcp.ready(turn);
+        return prefixWith(await contextFiles(session.roots, vetoes), []);
+      },
     });
   if (reading.type === "local") {
     await local(reading.command, reading.argument);
@@ -80,7 +98,6 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   if (!hasContent) throw emptyPrompt();
   await tellOfUnusedMedia(turn, userParts(prompt), model().facts);
   await checkRoots(session.roots);
-  const vetoes = clientVetoes(turn);
   const [workspace, files] = await Promise.all([
     state.workspaceOf(session, (given) => openWorkspace({ ...given, sandbox: options.sandbox })),
     contextFiles(session.roots, vetoes),
@@ -92,9 +109,8 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
       turn,
       model,
       local,
-      system: () =>
-        systemPrompt(session, { mode: state.modeNow(session), context: files, jobs: services.jobs.running }),
-      tools: (mode) => offeredTools([...tools, ...state.mcp.tools], mode),
+      prefix: () => prefixWith(files, services.jobs.running),
+      tools: offered,
       context: {
         ...services,
         signal: turn.signal,
@@ -102,6 +118,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
         ...optional({ vetoes }),
       },
       maxRequests: options.maxRequests,
+      ...optional({ compactAt: options.compactAt }),
     });
     if (end === "refusal") forgetTurn(state);
     const isOffline = model().facts.id === offlineModelId;

@@ -10,6 +10,7 @@ export interface AgentConfig extends ModelConfig {
   readonly effort?: Effort;
   readonly autoApprove?: AutoApproval;
   readonly maxTurnRequests?: number;
+  readonly compactAt?: number;
   readonly privateHosts?: readonly string[];
   readonly sandbox?: CommandSandbox;
 }
@@ -107,6 +108,13 @@ export const agentConfigShape = {
       type: "integer",
       minimum: 1,
       description: "Maximum number of model requests in one turn. Default 200",
+    },
+    compactAt: {
+      type: "number",
+      minimum: 0.1,
+      maximum: 1,
+      description:
+        "The part of the context window that a conversation may take before it is summarised, such as 0.8. Default: all but room for an answer",
     },
     sandbox: {
       type: "string",

@@ -2,14 +2,15 @@
 
 import type { StopReason } from "@parley/acp";
 import { type Model, ModelError, type ToolCallPart, type ToolOutcome } from "../model/model.ts";
-import { tokensOfMessages, tokensOfText } from "../model/tokens.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { type LocalCommand, readPrompt } from "../session/commands.ts";
-import { compact, isFull } from "../session/compaction.ts";
+import { compact, isFull, type Prefix } from "../session/compaction.ts";
 import { effortOf, maxTokensOf } from "../session/options.ts";
 import { tellOfUnusedMedia, userParts, withoutUnusedMedia } from "../session/prompt-content.ts";
+import { pruneOutput } from "../session/prune.ts";
 import type { CodingTurn } from "../session/session-state.ts";
 import { shortenAttachments } from "../session/shorten-attachments.ts";
+import { showUsage } from "../session/usage.ts";
 import type { Tool, ToolContext } from "../tools/base/tool.ts";
 import { type ModelStep, modelStep } from "./model-step.ts";
 import { type RunCallOptions, runCall } from "./run-call.ts";
@@ -18,12 +19,13 @@ export interface LoopOptions {
   readonly turn: CodingTurn;
   /** The model chosen now; read before each request. */
   model(): Model;
-  system(): string;
   /** Runs a slash command that does not need the model. */
   local(command: LocalCommand, argument: string): Promise<void>;
   tools(mode: Mode): readonly Tool[];
+  prefix(): Prefix;
   readonly context: ToolContext;
   readonly maxRequests: number;
+  readonly compactAt?: number;
 }
 
 /** The transcript already has the user's message. */
@@ -62,65 +64,53 @@ export async function runLoop(options: LoopOptions): Promise<StopReason> {
   }
 }
 
-/** One answer of the model. Compacts a conversation that is too long, and retries once. */
+/** One answer of the model. Shortens a conversation that is too long, and retries once. */
 async function request(options: LoopOptions): Promise<ModelStep> {
   const { turn } = options;
-  const { data: state } = turn.session;
   const model = options.model();
-  const system = options.system();
-  if (isFull(state, model, system)) await shortenAttachments({ turn, model }, 1 / 2);
-  if (isFull(state, model, system)) await compact({ turn, model });
+  const prefix = options.prefix();
+  await makeRoom(options, model, prefix);
   try {
-    return await ask(options, model, system);
+    return await ask(options, model, prefix);
   } catch (error) {
     turn.signal.throwIfAborted();
     if (!(error instanceof ModelError) || error.kind !== "overflow") throw error;
     await shortenAttachments({ turn, model }, 1 / 8);
-    await compact({ turn, model, isUrgent: true });
-    return await ask(options, model, system);
+    if ((await compact({ turn, model, prefix, isUrgent: true })) === "failed") throw error;
+    return await ask(options, model, prefix);
   }
 }
 
-async function ask(options: LoopOptions, model: Model, system: string): Promise<ModelStep> {
+/** What is lost least comes first: attachments, then old output of tools, then a summary. */
+async function makeRoom({ turn, compactAt }: LoopOptions, model: Model, prefix: Prefix): Promise<void> {
+  const { data: state } = turn.session;
+  const isTooLong = () => isFull(state, model, prefix.system, compactAt);
+  if (isTooLong()) await shortenAttachments({ turn, model }, 1 / 2);
+  if (isTooLong()) await pruneOutput(turn, model);
+  if (!isTooLong() || state.hasFailedToCompact) return;
+  state.hasFailedToCompact = (await compact({ turn, model, prefix })) === "failed";
+}
+
+async function ask(options: LoopOptions, model: Model, prefix: Prefix): Promise<ModelStep> {
   const { turn } = options;
   const { session } = turn;
   const { data: state } = session;
   const { transcript } = state;
   turn.signal.throwIfAborted();
-  const tools = options
-    .tools(state.modeNow(session))
-    .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   const messages = withoutUnusedMedia(transcript.messages.slice(), model.facts);
   const step = await modelStep(
     turn,
     model,
-    { system, messages, tools, effort: effortOf(session), maxTokens: maxTokensOf(session) },
+    { ...prefix, messages, effort: effortOf(session), maxTokens: maxTokensOf(session) },
     (parts) => transcript.addAssistant(parts),
   );
-  await showUsage(options, model, step, system);
-  return step;
-}
-
-/** Reports how full the context is now, not the sum of all requests. */
-async function showUsage(
-  { turn }: LoopOptions,
-  { facts }: Model,
-  { usage }: ModelStep,
-  system: string,
-): Promise<void> {
-  const { data: state } = turn.session;
+  const { usage } = step;
   if (usage !== undefined) {
-    state.spend(usage, facts);
-    state.counted = { tokens: usage.input + usage.output, messages: state.transcript.messages.length };
+    state.spend(usage, model.facts);
+    state.counted = { tokens: usage.input + usage.output, messages: transcript.messages.length };
   }
-  const used = state.counted?.tokens ?? tokensOfText(system) + tokensOfMessages(state.transcript.messages);
-  await turn.usage({
-    used,
-    size: facts.contextWindow,
-    ...(state.cost !== undefined && {
-      cost: { amount: Number(state.cost.toPrecision(12)), currency: "USD" },
-    }),
-  });
+  await showUsage(turn, model, prefix.system);
+  return step;
 }
 
 /** Takes the prompts sent during the turn. True when the model has to answer one of them. */

@@ -13,7 +13,7 @@ import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";
 import { type Rejection, rejection, remembered, unanswered } from "../permissions/question.ts";
 import { readPrompt } from "./commands.ts";
-import { keptKey } from "./compaction.ts";
+import { keptKey, requestTokensKey } from "./compaction.ts";
 import { isForModel, userParts } from "./prompt-content.ts";
 import type { SessionState } from "./session-state.ts";
 import type { Transcript } from "./transcript.ts";
@@ -187,8 +187,11 @@ class Rebuilding {
     const summary = textOf(update.summary ?? []);
     if (summary === "") return;
     this.end();
-    const kept = update._meta?.[keptKey];
-    this.#transcript.compact(summary, typeof kept === "number" ? kept : 0);
+    const numberAt = (key: string) => {
+      const value = update._meta?.[key];
+      return typeof value === "number" ? value : 0;
+    };
+    this.#transcript.compact(summary, { kept: numberAt(keptKey), requestTokens: numberAt(requestTokensKey) });
   }
 }
 

@@ -27,6 +27,8 @@ export class SessionState {
   counted: { readonly tokens: number; readonly messages: number } | undefined;
   /** Tokens of the current turn. */
   turnTokens: Usage | undefined;
+  /** The model could not summarise the conversation in this turn: do not ask it before every request. */
+  hasFailedToCompact = false;
   isTitled = false;
   /** The transcript still has to be rebuilt from the history. */
   hasHistory = false;
