@@ -43,6 +43,7 @@ const model = {
   properties: {
     name: { type: "string", minLength: 1, description: "The name shown to users" },
     contextWindow: { type: "integer", minimum: 1, description: "In tokens" },
+    maxOutput: { type: "integer", minimum: 1, description: "The most tokens of one answer" },
     takesImages: { type: "boolean" },
     takesAudio: { type: "boolean" },
     takesDocuments: { type: "boolean", description: "Whether the model takes PDF files" },

@@ -1,6 +1,7 @@
 // Runs a turn: asks the model and runs its tool calls until it makes no more; the transcript stays valid throughout.
 
 import type { StopReason } from "@parley/acp";
+import { continueRequest } from "../model/agent-requests.ts";
 import { type Model, ModelError, type ToolCallPart, type ToolOutcome } from "../model/model.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { type LocalCommand, readPrompt } from "../session/commands.ts";
@@ -28,20 +29,31 @@ export interface LoopOptions {
   readonly compactAt?: number;
 }
 
+const cutOff = "It was not run: the answer was cut off at the limit of tokens.";
+/** How often in a row an answer that was cut off goes on. */
+const maxCuts = 3;
+
 /** The transcript already has the user's message. */
 export async function runLoop(options: LoopOptions): Promise<StopReason> {
   const { turn } = options;
   const { data: state } = turn.session;
   try {
     let hasText = false;
+    let cuts = 0;
     for (let requests = 0; requests < options.maxRequests; requests++) {
       const step = await request(options);
       hasText ||= step.hasText;
       if (step.cause === "refusal") return "refusal";
       if (step.cause === "length") {
-        state.transcript.settle("It was not run: the answer was cut off at the limit of tokens.");
-        return "max_tokens";
+        await step.drafts.abandon(cutOff);
+        state.transcript.settle(cutOff);
+        cuts += 1;
+        // a limit that the user has chosen is meant to end the answer
+        if (cuts > maxCuts || maxTokensOf(turn.session) !== undefined) return "max_tokens";
+        state.transcript.addUser([{ type: "text", text: continueRequest }]);
+        continue;
       }
+      cuts = 0;
       const { context } = options;
       const { drafts } = step;
       const tools = options.tools(state.modeNow(turn.session));

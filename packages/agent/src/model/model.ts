@@ -149,6 +149,8 @@ export interface ModelFacts {
   readonly name: string;
   /** The size of its context window, in tokens. */
   readonly contextWindow: number;
+  /** The most tokens of one answer, thinking included. Default: what the provider allows. */
+  readonly maxOutput?: number;
   /** Whether messages may contain images. */
   readonly takesImages: boolean;
   /** Whether messages may contain audio. */

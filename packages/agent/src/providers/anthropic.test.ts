@@ -268,6 +268,24 @@ for (const [stop, cause] of [
   });
 }
 
+test("B5 every model on this API has an output limit that holds a file", async () => {
+  for (const [id, provider, limit] of [
+    ["gateway/glm-5", { kind: "anthropic" }, 32_000],
+    ["gateway/kimi", { kind: "anthropic", models: { kimi: { maxOutput: 96_000 } } }, 96_000],
+    ["gateway/small", { kind: "anthropic", models: { small: { contextWindow: 30_000 } } }, 10_000],
+    ["anthropic/claude-sonnet-4-5", {}, 64_000],
+    [sonnet, {}, 128_000],
+  ] as const) {
+    await withFake(
+      [streamed(anthropicEvents({ blocks: [{ type: "text", pieces: ["Hi"] }] }))],
+      async (fake) => {
+        await ask(modelAt(fake.url, id, provider));
+        assert.equal(fake.requests[0]?.body.max_tokens, limit, id);
+      },
+    );
+  }
+});
+
 test("a call cut off by max_tokens is dropped; complete ones before it are kept", async () => {
   const blocks: AnthropicBlock[] = [
     { type: "tool", id: "toolu_1", name: "read", json: ['{"path":"a"}'] },

@@ -31,12 +31,18 @@ export function callOptions(
   const system: PromptMessage[] = request.system === "" ? [] : [{ role: "system", content: request.system }];
   const options: CallOptions = {
     prompt: withCacheMarks([...system, ...prompt], endpoint),
-    ...(request.maxTokens !== undefined && { maxOutputTokens: request.maxTokens }),
+    ...optional({ maxOutputTokens: maxOutputOf(request, facts) }),
     ...(facts.thinks && { reasoning: request.effort }),
     ...(request.tools.length > 0 && { tools: request.tools.map((tool) => wireTool(tool, context)) }),
     ...providerOptions(endpoint, facts),
   };
   return { options, names };
+}
+
+/** The wanted length, at most what the model can. */
+function maxOutputOf({ maxTokens }: ModelRequest, { maxOutput }: ModelFacts): number | undefined {
+  const limits = [maxTokens, maxOutput].filter((limit) => limit !== undefined);
+  return limits.length === 0 ? undefined : Math.min(...limits);
 }
 
 interface Context {
