@@ -8,6 +8,22 @@ import { type Probe, type ProbeOptions, probe, refusal } from "../../../test/sup
 import { readTool } from "../files/read.ts";
 import { bashTool } from "./bash.ts";
 
+test("B8 a command does not see the keys of model providers", { timeout: 60_000 }, async (t) => {
+  const names = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY"];
+  const before = names.map((name) => [name, process.env[name]] as const);
+  t.after(() => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+  for (const name of names) process.env[name] = "sk-of-the-user";
+  const { call } = await probe(t, { version: 2 });
+  const { told } = await call(bashTool, { command: "env; echo end" });
+  assert.match(told, /\nend\n/);
+  assert.doesNotMatch(told, /sk-of-the-user/);
+});
+
 const patient = { timeout: 60_000 };
 
 /** On this machine and in the terminals of a client. */
