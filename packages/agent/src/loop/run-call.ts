@@ -226,13 +226,13 @@ async function perform(
   try {
     const result = await prepared.run(runContext(options, call, prepared.presentation.title));
     call.signal.throwIfAborted();
-    const { content } = result;
+    const { content, hasFailed = false } = result;
     const told = content.map((each) => (each.type === "text" ? each.text : `[${each.type}]`)).join("\n");
-    await call.finish("completed", {
+    await call.finish(hasFailed ? "failed" : "completed", {
       ...(result.shown && { content: [...result.shown] }),
       rawOutput: rawOutput(result.rawOutput, told),
     });
-    return { callId: part.id, name: part.name, content, isError: false };
+    return { callId: part.id, name: part.name, content, isError: hasFailed };
   } catch (error) {
     call.signal.throwIfAborted();
     await call.update({ rawOutput: modelMessageOf(error) });
