@@ -137,15 +137,16 @@ test("a client is not asked to read a file that is created, which it would repor
 });
 
 test("a change that is too large for a message is made, and only its size is shown", async (t) => {
-  const { call, get } = await probe(t);
-  await call(writeTool, { path: "a", content: `${"\x01".repeat(1_023)}\n`.repeat(9 * 1_024) });
-  const { prepared } = await call(writeTool, { path: "a", content: "new\n" });
-  assert.equal(get("a"), "new\n");
+  const { call, get, put } = await probe(t);
+  const rest = `${"\x01".repeat(1_023)}\n`.repeat(9 * 1_024);
+  put("a", `old\n${rest}`);
+  const { prepared } = await call(editTool, { path: "a", edits: [{ oldText: "old\n", newText: "new\n" }] });
+  assert.equal(get("a"), `new\n${rest}`);
   const [shown] = prepared.presentation.content ?? [];
   assert.ok(shown?.type === "content" && shown.content.type === "text");
   assert.match(
     String(shown.content.text),
-    /^The change of .* is too large to be shown: 9437184 characters before, 4 after/,
+    /^The change of .* is too large to be shown: 9437188 characters before, 9437188 after/,
   );
 });
 
