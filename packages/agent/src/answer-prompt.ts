@@ -3,7 +3,7 @@
 import { type PromptResult, RequestError, type StopReason } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { runLoop } from "./loop/turn-loop.ts";
-import { type Model, ModelError } from "./model/model.ts";
+import { type Model, ModelError, type ToolDescription } from "./model/model.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
 import { type Mode, offeredTools } from "./permissions/modes.ts";
 import { clientVetoes } from "./permissions/vetoes.ts";
@@ -14,9 +14,9 @@ import { modelOf } from "./session/options.ts";
 import { tellOfUnusedMedia, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
 import { type CodingTurn, checkRoots, type SessionState } from "./session/session-state.ts";
-import { type ContextFile, contextFiles, systemPrompt } from "./session/system-prompt.ts";
+import { type ContextFile, contextFiles, situation, systemPrompt } from "./session/system-prompt.ts";
 import { tell } from "./session/tell.ts";
-import type { CommandSandbox, Job, Tool } from "./tools/base/tool.ts";
+import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 import { tools as codingTools } from "./tools/coding-tools.ts";
 import { openWorkspace } from "./tools/workspace.ts";
 
@@ -61,23 +61,24 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   state.turnMode = reading.type === "prompt" ? reading.mode : undefined;
   const model = () => modelOf(session, models);
   const vetoes = clientVetoes(turn);
-  const offered = (mode: Mode) => offeredTools([...tools, ...state.mcp.tools], mode);
-  const prefixWith = (context: readonly ContextFile[], jobs: readonly Job[]): Prefix => ({
-    system: systemPrompt(session, { mode: state.modeNow(session), context, jobs }),
-    tools: offered(state.modeNow(session)).map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      inputSchema,
-    })),
-  });
+  const all = () => [...tools, ...state.mcp.tools];
+  const offered = (mode: Mode) => offeredTools(all(), mode);
+  const isOffline = () => model().facts.id === offlineModelId;
+  const prefixWith = (context: readonly ContextFile[]): Prefix => {
+    const roots = session.roots.join("\n");
+    if (state.system?.roots !== roots) state.system = { roots, text: systemPrompt(session, context) };
+    // the offline model has no cache, and knows the mode by its tools
+    const sent = isOffline() ? offered(state.modeNow(session)) : all();
+    return { system: state.system.text, tools: sent.map(describedTool) };
+  };
   const local = (command: LocalCommand, argument: string) =>
     runLocalCommand(command, argument, {
       turn,
       models,
-      isOffline: model().facts.id === offlineModelId,
+      isOffline: isOffline(),
       async prefix() {
         await state.mcp.ready(turn);
-        return prefixWith(await contextFiles(session.roots, vetoes), []);
+        return prefixWith(await contextFiles(session.roots, vetoes));
       },
     });
   if (reading.type === "local") {
@@ -109,8 +110,11 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
       turn,
       model,
       local,
-      prefix: () => prefixWith(files, services.jobs.running),
+      prefix: () => prefixWith(files),
+      situation: () =>
+        isOffline() ? undefined : situation(state.modeNow(session), services.jobs.running, new Date()),
       tools: offered,
+      all,
       context: {
         ...services,
         signal: turn.signal,
@@ -121,8 +125,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
       ...optional({ compactAt: options.compactAt }),
     });
     if (end === "refusal") forgetTurn(state);
-    const isOffline = model().facts.id === offlineModelId;
-    if (isFirst && isOffline && options.offlineNotice()) await announceOffline(turn);
+    if (isFirst && isOffline() && options.offlineNotice()) await announceOffline(turn);
     nameSession(turn);
     return end;
   } catch (error) {
@@ -134,10 +137,15 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   }
 }
 
+function describedTool({ name, description, inputSchema }: Tool): ToolDescription {
+  return { name, description, inputSchema };
+}
+
 /** The client removes a refused prompt and what follows from the conversation, so the model does not get it again. */
 function forgetTurn(state: SessionState): void {
   state.transcript.forgetTurn();
   state.counted = undefined;
+  state.situation = undefined;
 }
 
 const offlineTitle = "This is the offline model: fixed rules, no AI";

@@ -22,8 +22,13 @@ export interface LoopOptions {
   model(): Model;
   /** Runs a slash command that does not need the model. */
   local(command: LocalCommand, argument: string): Promise<void>;
+  /** The tools that a mode allows. */
   tools(mode: Mode): readonly Tool[];
+  /** The tools of all modes. */
+  all(): readonly Tool[];
   prefix(): Prefix;
+  /** What the model has to know now and may change; undefined when it is not told. */
+  situation(): string | undefined;
   readonly context: ToolContext;
   readonly maxRequests: number;
   readonly compactAt?: number;
@@ -57,7 +62,7 @@ export async function runLoop(options: LoopOptions): Promise<StopReason> {
       const { context } = options;
       const { drafts } = step;
       const tools = options.tools(state.modeNow(turn.session));
-      await runCalls(step.calls, { turn, tools, context, drafts }, (outcome) =>
+      await runCalls(step.calls, { turn, tools, all: options.all(), context, drafts }, (outcome) =>
         state.transcript.addOutcome(outcome),
       );
       turn.signal.throwIfAborted();
@@ -109,6 +114,9 @@ async function ask(options: LoopOptions, model: Model, prefix: Prefix): Promise<
   const { data: state } = session;
   const { transcript } = state;
   turn.signal.throwIfAborted();
+  const situation = options.situation();
+  if (situation !== undefined && situation !== state.situation) transcript.addNote(situation);
+  state.situation = situation;
   const messages = withoutUnusedMedia(transcript.messages.slice(), model.facts);
   const step = await modelStep(
     turn,

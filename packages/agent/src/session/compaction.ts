@@ -93,7 +93,7 @@ export async function compact(compaction: Compaction): Promise<"done" | "nothing
     return "failed";
   }
   transcript.compact(summary, { kept, requestTokens });
-  state.counted = undefined;
+  state.renew();
   await show({
     status: "completed",
     summary: [{ type: "text", text: summary }],

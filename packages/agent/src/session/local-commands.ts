@@ -27,7 +27,7 @@ export async function runLocalCommand(
 function clear({ turn }: LocalCommandOptions): string {
   const { data } = turn.session;
   data.transcript.clear();
-  data.counted = undefined;
+  data.renew();
   return "The conversation so far is forgotten. Files and remembered permissions are as they were.";
 }
 

@@ -7,6 +7,8 @@ import { tokensOfMessage } from "../model/tokens.ts";
 /** Begins the message that stands for an older part of the conversation. */
 export const summaryTitle = "Summary of the conversation so far:";
 
+const noteStart = "<situation>";
+
 export class Transcript {
   #messages: ModelMessage[] = [];
   /** Calls of the last message that have no outcome yet, in their order. */
@@ -30,6 +32,14 @@ export class Transcript {
     this.settle("It was not run: the user spoke first.");
     this.#messages.push({ role: "user", content });
     return true;
+  }
+
+  /** Tells the model something that the user did not say, with the user's message where that comes last. */
+  addNote(text: string): void {
+    const note = { type: "text" as const, text: `${noteStart}\n${text}\n</situation>` };
+    const last = this.#messages.at(-1);
+    if (last?.role !== "user") this.#messages.push({ role: "user", content: [note] });
+    else this.#messages[this.#messages.length - 1] = { ...last, content: [...last.content, note] };
   }
 
   /** Adds one answer of the model, complete or cut short. */
@@ -56,7 +66,7 @@ export class Transcript {
 
   /** Replaces the user's last message. False when `change` returns it unchanged. */
   changeRequest(change: (message: Extract<ModelMessage, { role: "user" }>) => ModelMessage): boolean {
-    const at = this.#messages.findLastIndex(({ role }) => role === "user");
+    const at = this.#messages.findLastIndex((each) => each.role === "user" && !isOnlyNote(each.content));
     const message = this.#messages[at];
     if (message?.role !== "user") return false;
     const changed = change(message);
@@ -135,5 +145,9 @@ function requestsOf(messages: readonly ModelMessage[], budget: number): ModelMes
 }
 
 function isAttached(text: string): boolean {
-  return text.startsWith("<resource ");
+  return text.startsWith("<resource ") || text.startsWith(noteStart);
+}
+
+function isOnlyNote(content: readonly (TextPart | MediaPart)[]): boolean {
+  return content.every((part) => part.type === "text" && part.text.startsWith(noteStart));
 }
