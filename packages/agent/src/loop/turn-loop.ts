@@ -121,7 +121,13 @@ async function ask(options: LoopOptions, model: Model, prefix: Prefix): Promise<
   const step = await modelStep(
     turn,
     model,
-    { ...prefix, messages, effort: effortOf(session), maxTokens: maxTokensOf(session) },
+    {
+      ...prefix,
+      messages,
+      effort: effortOf(session),
+      maxTokens: maxTokensOf(session),
+      cacheKey: session.sessionId,
+    },
     (parts) => transcript.addAssistant(parts),
   );
   const { usage } = step;

@@ -142,18 +142,22 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("B3 mode architect changes nothing, with the same tools as every mode", { a: "1" }, async (setup) => {
-  const model = scriptedModel([calls(["read", { path: "a" }], write("b"), run("ls")), says("done")]);
-  const made = await talk({ ...setup, tools, models: [model], mode: "architect" });
-  await made.session.prompt("go").result;
-  assert.deepEqual(
-    model.requests[0]?.tools.map(({ name }) => name),
-    tools.map(({ name }) => name),
-  );
-  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /Mode architect does not allow write/);
-  assert.deepEqual(questions(made), []);
-  assert.equal(existsSync(join(setup.cwd, "b")), false);
-});
+inEveryVersion(
+  "B3 mode architect changes nothing, with the same tools as every mode",
+  { a: "1" },
+  async (setup) => {
+    const model = scriptedModel([calls(["read", { path: "a" }], write("b"), run("ls")), says("done")]);
+    const made = await talk({ ...setup, tools, models: [model], mode: "architect" });
+    await made.session.prompt("go").result;
+    assert.deepEqual(
+      model.requests[0]?.tools.map(({ name }) => name),
+      tools.map(({ name }) => name),
+    );
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /Mode architect does not allow write/);
+    assert.deepEqual(questions(made), []);
+    assert.equal(existsSync(join(setup.cwd, "b")), false);
+  },
+);
 
 inEveryVersion("mode chat touches nothing at all", { a: "1" }, async (setup) => {
   const model = scriptedModel([calls(["read", { path: "a" }]), says("done")]);

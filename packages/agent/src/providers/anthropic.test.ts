@@ -335,16 +335,20 @@ test("names that the API would refuse are changed on the way out and back on the
   });
 });
 
-test("the system prompt and the conversation so far are marked for the cache", async () => {
+test("B4 the system prompt and the ends of this and the last request are marked for the cache", async () => {
   await withFake([answering(hello)], async (fake) => {
     const { messages } = requestWith();
     const answer: ModelMessage = { role: "assistant", content: [{ type: "text", text: "Hi" }] };
-    await ask(modelAt(fake.url, sonnet), { messages: [...messages, answer, ...messages] });
+    await ask(modelAt(fake.url, sonnet), {
+      messages: [...messages, answer, ...messages, answer, ...messages],
+    });
     const { body } = fake.requests[0]!;
     const mark = { type: "ephemeral" };
     assert.deepEqual(body.system[0].cache_control, mark);
-    assert.deepEqual(body.messages[2].content[0].cache_control, mark);
-    assert.equal(body.messages[0].content[0].cache_control, undefined);
+    const marks = body.messages.map(
+      (message: { content: { cache_control?: unknown }[] }) => message.content[0]?.cache_control,
+    );
+    assert.deepEqual(marks, [undefined, undefined, mark, undefined, mark]);
   });
 });
 

@@ -148,6 +148,7 @@ async function summaryOf(
     // another effort would not find the conversation in the cache
     effort: effortOf(session),
     maxTokens: undefined,
+    cacheKey: session.sessionId,
     signal,
   };
   let summary = "";
