@@ -237,7 +237,7 @@ async function perform(
       ...(result.shown && { content: [...result.shown] }),
       rawOutput: rawOutput(result.rawOutput, told),
     });
-    return { callId: part.id, name: part.name, content, isError: hasFailed };
+    return { callId: part.id, name: part.name, content, isError: false };
   } catch (error) {
     call.signal.throwIfAborted();
     await call.update({ rawOutput: modelMessageOf(error) });

@@ -196,9 +196,12 @@ class Rebuilding {
 }
 
 function outcomeOf({ id, name, content, rawOutput, status }: Call): ToolOutcome {
-  const { told, advice } = (typeof rawOutput === "string" ? { told: rawOutput } : (rawOutput ?? {})) as {
+  const { told, advice, exitCode } = (
+    typeof rawOutput === "string" ? { told: rawOutput } : (rawOutput ?? {})
+  ) as {
     readonly told?: unknown;
     readonly advice?: unknown;
+    readonly exitCode?: unknown;
   }; // rawOutput is any JSON
   const text = typeof told === "string" ? told : "It was interrupted; how far it got is unknown.";
   return {
@@ -209,7 +212,8 @@ function outcomeOf({ id, name, content, rawOutput, status }: Call): ToolOutcome 
       ...(typeof advice === "string" ? [{ type: "text" as const, text: advice }] : []),
       ...mediaOf(content),
     ],
-    isError: status !== "completed",
+    // a command that ran and failed has an exit code, and is no error of the call
+    isError: status !== "completed" && exitCode === undefined,
   };
 }
 
